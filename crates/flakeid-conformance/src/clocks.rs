@@ -1,13 +1,13 @@
-//! Clocks that are wrong: "poison by a clock in 2080", "skew within bounds".
+//! Tests of clients whose clocks are wrong.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, now, renewal};
 use flakeid_protocol::{Acquire, Refusal};
 
-/// 2080-01-01.
+/// 2080-01-01 in Unix milliseconds.
 const FAR: i64 = 3_471_292_800_000;
 
-/// A clock in 2080 is refused by acquire and by renew, and nothing is changed by either.
+/// Checks that acquire and renew refuse a clock in 2080, and that neither changes the store.
 pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "poison");
     let layout = fixture.namespace.layout;
@@ -28,12 +28,12 @@ pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest)
     let after = client.list();
     assert_eq!(after.rows, before.rows);
     assert_eq!(after.namespace, before.namespace);
-    // The token of before is still good.
+    // The refused renewal did not replace the token.
     client.extend(&grant, grant.fence + 10);
     fixture.check_confirmed();
 }
 
-/// So is one in the past: it would start in ticks of long ago.
+/// Checks that acquire refuses a clock in the past, because the window would start long ago.
 pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "dead-battery");
     let mut client = fixture.client();
@@ -45,18 +45,19 @@ pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Up to `max_skew` either way is served, and windows stay disjoint among such clients.
+/// Checks that clients whose clocks differ by up to `max_skew` get leases with disjoint windows.
 pub fn clients_within_max_skew_are_granted_leases(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "skew");
     let mut client = fixture.client();
-    // Off the bound by what a clock that shows whole seconds may be wrong, and a tenth of a second.
+    // The skew leaves room for the rounding error of a store's clock that shows whole seconds, and for a
+    // tenth of a second.
     for skew in [400, -400, 400, -400] {
         let local = now() + skew;
         let only = Acquire { window_ms: 100, now: local, ..fixture.request_node(2) };
         let grant = client.grant(&only);
         let tick = fixture.namespace.layout.tick_at(local).unwrap();
         assert!(grant.start >= tick, "{grant:?}");
-        // As far as a renewal of this client's may reach.
+        // A client with this clock may renew up to this tick.
         let reach = fixture.namespace.layout.tick_at(local + 10_000).unwrap();
         let renewed = client.extend(&grant, reach.max(grant.fence));
         client.release(&renewed, grant.start + 50);

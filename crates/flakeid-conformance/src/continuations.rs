@@ -1,5 +1,5 @@
-//! "The store is restarted, fails over or is restored": holders go on where nobody else can have had
-//! their nodes, and prove to everybody what a store has forgotten. Invariant I14.
+//! Tests of holders after a restart, a failover or a restore of the store. A holder continues if no other
+//! holder can have had its node (invariant I14), and its renewal can prove that the store lost data.
 
 use flakeid_core::Layout;
 
@@ -9,8 +9,8 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Continuity;
 use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
 
-/// A namespace whose holders have most of a minute to go on. The skew is that of a store whose clock
-/// shows whole seconds.
+/// Creates a namespace whose holders can continue for most of a minute after a restore. `max_skew` is large
+/// enough for a store whose clock shows whole seconds.
 fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 500, max_skew_ms: 1_000, quiet_ms: 60_000 };
@@ -18,8 +18,8 @@ fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     Fixture::with_namespace(under_test, &Namespace { bounds, ..new })
 }
 
-/// A holder whose renewals the store has lost goes on above everything that it has seen confirmed;
-/// strangers wait.
+/// Checks that a holder whose renewals the store has lost continues above every fence that was confirmed to
+/// it, and that other clients wait.
 pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "go-on");
     let mut client = fixture.client();
@@ -31,11 +31,11 @@ pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     fixture.log().record_restoration();
 
     let mut client = fixture.client();
-    // The first word about the restoration is a renewal's, and what it wants is below what it has.
+    // The first request after the restore is a renewal. It wants less than the confirmed fence.
     let again = client.renew(&renewal(&later, later.start)).unwrap();
     assert!(again.fence >= later.fence, "{again:?} {later:?}");
     let listing = client.list();
-    assert_eq!(listing.continuity, Continuity::Same, "it is recorded");
+    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
     assert!(listing.namespace.quiet_until > listing.now + 30_000, "{listing:?}");
     client.extend(&silent, silent.fence + 10);
 
@@ -47,8 +47,8 @@ pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// A holder that cannot continue any more, because the store was away for too long, has a last window,
-/// up to where others may begin.
+/// Checks that a holder that is too late to continue gets a last window, which ends where other holders
+/// may begin.
 pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 20_000, max_skew_ms: 1_000, quiet_ms: 5_000 };
@@ -59,7 +59,7 @@ pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     let held = client.grant(&only);
     let renewed_at = held.expires - 600_000;
     let copy = under_test.backup();
-    // Without something that is lost no store has to notice anything.
+    // The restore must lose a grant, because a store need not detect a restore that loses nothing.
     client.grant(&fixture.request());
     client.wait_until(renewed_at + 2_500);
     under_test.restore(copy);
@@ -67,13 +67,13 @@ pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
 
     let mut client = fixture.client();
     let soon = renewal(&held, held.fence + 2_000);
-    assert_eq!(client.renew(&soon).unwrap().fence, soon.wanted, "no more than it wants");
+    assert_eq!(client.renew(&soon).unwrap().fence, soon.wanted, "the fence is the wanted one");
     let held = Grant { fence: soon.wanted, token: soon.next, ..held };
     let far = renewal(&held, held.fence + 60_000);
     let last = client.renew(&far).unwrap();
     let tick = fixture.namespace.layout.tick_at(renewed_at).unwrap();
-    assert_eq!(last.fence, tick + 21_001, "the window, what is ahead, and a tick");
-    assert_eq!(client.renew(&far), Ok(last), "the same once more");
+    assert_eq!(last.fence, tick + 21_001, "max_window, max_ahead and one tick");
+    assert_eq!(client.renew(&far), Ok(last), "a repeated renewal returns the same fence");
     let held = Grant { fence: last.fence, token: far.next, ..held };
     let refused = client.renew(&renewal(&held, held.fence + 60_000));
     assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
@@ -82,7 +82,8 @@ pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     fixture.log().check_disjoint();
 }
 
-/// Who has no time left, holds a fixed node, or shows another grant's token does not go on.
+/// Checks that a holder does not continue if its lease is about to expire, if it holds a fixed node, or if
+/// its renewal does not match its grant.
 pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "not-on");
     let mut client = fixture.client();
@@ -90,7 +91,7 @@ pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
     let fixed = client.grant(&fixture.request_node(500));
     let held = client.grant(&Acquire { ttl_ms: 600_000, ..fixture.request() });
     let copy = under_test.backup();
-    // Without something that is lost no store has to notice anything.
+    // The restore must lose a grant, because a store need not detect a restore that loses nothing.
     client.grant(&fixture.request());
     client.wait_until(short.expires - 1_900);
     under_test.restore(copy);
@@ -114,8 +115,8 @@ pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
     client.renew(&renewal).unwrap();
 }
 
-/// A renewal that has seen more confirmed than the store has proves that it forgot: to everybody, and
-/// once. Its holder goes on.
+/// Checks that a renewal whose confirmed fence is above the store's proves once, for all clients, that the
+/// store lost data, and that its holder continues.
 pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "proof");
     let mut client = fixture.client();
@@ -125,24 +126,24 @@ pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderT
     let before = client.list().namespace;
     assert_eq!(before.floor, 0);
 
-    // As if the store had forgotten a renewal without noticing.
+    // The store seems to have lost a renewal without detecting the loss.
     let confirmed = held.fence + 300;
     let proof = Renew { confirmed, ..renewal(&held, held.fence) };
     assert!(client.renew(&proof).unwrap().fence >= confirmed);
     let after = client.list();
     assert_ne!(after.namespace.incarnation, before.incarnation);
     assert!(after.namespace.floor >= confirmed, "{after:?}");
-    assert_eq!(after.continuity, Continuity::Same, "the store is the same run");
+    assert_eq!(after.continuity, Continuity::Same, "the store's run is the same");
     let refused = client.acquire(&fixture.request());
     assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
     client.extend(&other, other.fence + 10);
 
-    // What the floor covers is known already.
+    // A fence below the floor does not prove another loss.
     let again = Renew { confirmed: lost.fence + 100, ..renewal(&lost, lost.fence) };
     client.renew(&again).unwrap();
     assert_eq!(client.list().namespace, after.namespace);
 
-    // Nor does anything else prove what is not so.
+    // A renewal by a token that is no longer valid does not prove a loss.
     let ended = renewal(&other, other.fence);
     client.repair(other.node, Repair::Release);
     let beyond = Renew { confirmed: after.namespace.floor + 9, ..ended };
@@ -150,7 +151,7 @@ pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderT
     assert_eq!(client.list().namespace, after.namespace);
 }
 
-/// A row that the store no longer has proves the same.
+/// Checks that a renewal whose row is missing proves that the store lost data.
 pub fn renewal_without_a_row_proves_a_loss(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "lost-row");
     let mut client = fixture.client();
@@ -163,14 +164,14 @@ pub fn renewal_without_a_row_proves_a_loss(under_test: &dyn StoreUnderTest) {
     assert!(floor < held.fence && after.floor >= held.fence, "{after:?}");
 }
 
-/// Rows that live on do not keep their nodes from others once the store has been quiet.
+/// Checks that a node held in the restored copy is granted again once the quiet time is over.
 pub fn nodes_are_granted_again_after_the_quiet_time(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "after-wait");
     let mut client = fixture.client();
     let only = Acquire { from: 3, to: 3, ttl_ms: 86_400_000, ..fixture.request() };
     let held = client.grant(&only);
     let copy = under_test.backup();
-    // Without something that is lost no store has to notice anything.
+    // The restore must lose a grant, because a store need not detect a restore that loses nothing.
     client.grant(&fixture.request());
     under_test.restore(copy);
     fixture.log().record_restoration();
@@ -180,7 +181,8 @@ pub fn nodes_are_granted_again_after_the_quiet_time(under_test: &dyn StoreUnderT
     fixture.log().check_disjoint();
 }
 
-/// An operator's release lets others have a node when it expires; one at once only if told so.
+/// Checks that a node that an operator released is granted again only after its lease expires, or at once
+/// after [`Repair::ReleaseNow`].
 pub fn operator_release_does_not_shorten_the_lease(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "operator-later");
     let mut client = fixture.client();
@@ -208,7 +210,7 @@ pub fn operator_release_does_not_shorten_the_lease(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// A claim of a certain node takes over only from another such claim.
+/// Checks that a request for a fixed node takes it over only from a holder that holds it as a fixed node.
 pub fn fixed_claim_is_refused_while_a_node_is_leased(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "claims");
     let mut client = fixture.client();

@@ -1,4 +1,4 @@
-//! "Crash in mid-transaction": what was confirmed is still there, and nothing is granted twice.
+//! Tests of a store that is killed in the middle of transactions.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -9,10 +9,11 @@ use super::fixture::{Client, Fixture, eventually, fresh_token, now, renewal};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Refusal};
 
-/// The store is killed while eight processes acquire and renew.
+/// Checks that confirmed grants survive when the store is killed while eight clients acquire and renew, and
+/// that no tick is granted twice.
 pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     const WORKERS: usize = 8;
-    // More nodes than any store grants before it is down.
+    // The layout has more nodes than any store grants before the crash.
     let layout = "t41.n20.s2@1767225600000/1ms".parse().expect("a layout");
     let fixture = Fixture::with_short_bounds_for(under_test, "crash", layout);
     let (crashed, busy) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -22,7 +23,7 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
         for _ in 0..WORKERS {
             scope.spawn(|| {
                 let mut client = fixture.client();
-                // On until the crash, and for a while after it.
+                // The workers continue for ten rounds after the crash.
                 let mut left = 10;
                 while left > 0 {
                     if crashed.load(Ordering::SeqCst) {
@@ -33,8 +34,8 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
                 }
             });
         }
-        // In the midst of it.
-        eventually("work before the crash", || {
+        // The workers must be busy at the time of the crash.
+        eventually("requests before the crash", || {
             thread::sleep(Duration::from_millis(5));
             (busy.load(Ordering::SeqCst) > 3 * WORKERS).then_some(())
         });
@@ -45,7 +46,7 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     let mut client = fixture.client();
     let renewal = client.renew(&renewal(&early, early.fence));
     if under_test.crash_voids_tokens() {
-        // A last window at most, which ends where others may begin.
+        // The holder may get a last window, which ends where other holders may begin.
         match renewal {
             Err(Refusal::Restored { .. }) => {}
             Ok(renewed) => assert!(renewed.fence <= client.list().namespace.floor, "{renewed:?}"),
@@ -57,7 +58,7 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Acquires and renews once. While the store is down nothing is known and nothing is noted.
+/// Acquires and renews once. Records nothing while the store is down, because the outcome is unknown.
 fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
     let request =
         Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..fixture.request() };
@@ -75,7 +76,7 @@ fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
         )) => thread::sleep(Duration::from_millis(retry_after_ms.clamp(1, 200))),
         Err(Fault::Unavailable(text)) => {
             println!("  {text}");
-            eventually("the crash to be over", || {
+            eventually("the end of the crash", || {
                 thread::sleep(Duration::from_millis(5));
                 crashed.load(Ordering::SeqCst).then_some(())
             });

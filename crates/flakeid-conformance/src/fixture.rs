@@ -13,10 +13,10 @@ use flakeid_protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
 };
 
-/// How long anything may take that is bound to happen.
+/// The longest time to wait for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// One test's namespace, and all that was confirmed in it.
+/// A test's namespace, with a log of everything that the store confirmed in it.
 pub(super) struct Fixture<'a> {
     under_test: &'a dyn StoreUnderTest,
     pub(super) namespace: Namespace,
@@ -24,23 +24,23 @@ pub(super) struct Fixture<'a> {
 }
 
 impl<'a> Fixture<'a> {
-    /// A namespace with the usual bounds.
+    /// Creates a namespace with the default bounds.
     pub(super) fn new(under_test: &'a dyn StoreUnderTest, name: &str) -> Self {
         Self::with_namespace(under_test, &Namespace::new(&fresh_name(name), Layout::TWITTER))
     }
 
-    /// A namespace that is over a restoration in seconds.
+    /// Creates a namespace that grants nodes again within seconds after a restore.
     pub(super) fn with_short_bounds(under_test: &'a dyn StoreUnderTest, name: &str) -> Self {
         Self::with_short_bounds_for(under_test, name, Layout::TWITTER)
     }
 
-    /// The same for a layout.
+    /// Creates a namespace with short bounds for a layout.
     pub(super) fn with_short_bounds_for(
         under_test: &'a dyn StoreUnderTest,
         name: &str,
         layout: Layout,
     ) -> Self {
-        // A store whose clock shows whole seconds is behind by up to one of them.
+        // The clock of a store that shows whole seconds is late by up to one second.
         let bounds =
             Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
         let new = Namespace::new(&fresh_name(name), layout);
@@ -52,7 +52,7 @@ impl<'a> Fixture<'a> {
             match operations::init(&mut *under_test.connect(), wanted) {
                 Ok(namespace) => Some(namespace),
                 Err(Fault::Unavailable(text)) => {
-                    println!("  again after: {text}");
+                    println!("  retrying after: {text}");
                     None
                 }
                 Err(fault) => panic!("{fault:?}"),
@@ -69,8 +69,9 @@ impl<'a> Fixture<'a> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// When a client's clock that reads so was read. Tests read it when they make a request, which a busy
-    /// machine may send seconds later; those that want a wrong clock are an hour off, or within the skew.
+    /// Returns the instant at which a client's clock showed `client_now`. Tests read the clock when they build a
+    /// request, which a busy machine may send seconds later. A clock that is wrong on purpose is wrong by an
+    /// hour or by less than `max_skew`, and its request counts as just built.
     fn read_at(&self, client_now: i64) -> Instant {
         let age = now().saturating_sub(client_now);
         let least = i64::try_from(self.namespace.bounds.max_skew_ms / 2).unwrap_or(i64::MAX);
@@ -78,28 +79,28 @@ impl<'a> Fixture<'a> {
         Instant::now().checked_sub(Duration::from_millis(age)).unwrap_or_else(Instant::now)
     }
 
-    /// A request for any node, with the longest window up to 10 s and a TTL of a minute.
+    /// Builds a request for any node, with the longest window up to 10 s and a TTL of a minute.
     pub(super) fn request(&self) -> Acquire {
         request(&self.namespace)
     }
 
-    /// The same for one node.
+    /// Builds a request for a fixed node.
     pub(super) fn request_node(&self, node: u64) -> Acquire {
         Acquire { identity: Identity::Node(node), ..self.request() }
     }
 
-    /// The same by a name.
+    /// Builds a request for the last node of a name.
     pub(super) fn request_name(&self, name: &str) -> Acquire {
         let owner = Owner { name: name.into(), host: "test".into(), pid: 1 };
         Acquire { identity: Identity::Name(name.into()), owner, ..self.request() }
     }
 
-    /// The tick of now.
+    /// The tick of the current time.
     pub(super) fn tick(&self) -> u64 {
         self.namespace.layout.tick_at(now()).expect("a tick")
     }
 
-    /// Checks everything that was confirmed, once nobody writes any more.
+    /// Checks that windows are disjoint and that the store has every confirmed grant. No client may be writing.
     pub(super) fn check_confirmed(&self) {
         let listing = self.client().list();
         self.log().check_disjoint();
@@ -107,19 +108,18 @@ impl<'a> Fixture<'a> {
     }
 }
 
-/// A process's connection in a fixture. What the store confirms is noted and checked.
+/// A client's connection. Everything that the store confirms to it is recorded and checked.
 pub(super) struct Client<'a> {
     fixture: &'a Fixture<'a>,
     pub(super) store: Box<dyn Store>,
 }
 
 impl Client<'_> {
-    /// Acquires, each time with a token of its own: what nobody knows the outcome of is asked for
-    /// again with another, as holders do.
+    /// Acquires a node. If the outcome is unknown, retries with another token, as holders do.
     pub(super) fn acquire(&mut self, request: &Acquire) -> Result<Grant, Refusal> {
         let asked = Instant::now();
         let answer = self.persist(|store, namespace| {
-            // The client's clock goes on while it tries, however wrong it is.
+            // The client's clock advances between attempts, even if it is wrong.
             let client_now = request.now.saturating_add(asked.elapsed().as_millis() as i64);
             let request = Acquire { token: fresh_token(), now: client_now, ..request.clone() };
             operations::acquire_read_at(
@@ -135,19 +135,19 @@ impl Client<'_> {
         answer
     }
 
-    /// Sends one request for a node.
+    /// Sends an acquire once.
     pub(super) fn acquire_once(&mut self, request: &Acquire) -> Result<Grant, Fault> {
         let name = &self.fixture.namespace.name;
         let read = self.fixture.read_at(request.now);
         operations::acquire_read_at(&mut *self.store, name, request, read)
     }
 
-    /// Acquires what must be granted.
+    /// Acquires a node, and panics if the store refuses.
     pub(super) fn grant(&mut self, request: &Acquire) -> Grant {
         self.acquire(request).unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"))
     }
 
-    /// Acquires until it is granted; only refusals that end by themselves are borne.
+    /// Acquires a node, and retries after refusals that are temporary.
     pub(super) fn grant_in_time(&mut self, request: &Acquire) -> Grant {
         eventually("a grant", || {
             let request = Acquire { now: now(), ..request.clone() };
@@ -160,13 +160,13 @@ impl Client<'_> {
                 Err(Refusal::NoFreeNode { .. }) => 1,
                 Err(refusal) => panic!("{refusal:?}"),
             };
-            // In steps, because the clock of the store decides.
+            // The sleep is short, because the wait ends by the store's clock, not by this one.
             thread::sleep(Duration::from_millis(wait.clamp(1, 200)));
             None
         })
     }
 
-    /// Renews. What nobody knows the outcome of is sent again unchanged.
+    /// Renews a grant. If the outcome is unknown, sends the same request again.
     pub(super) fn renew(&mut self, request: &Renew) -> Result<Renewed, Refusal> {
         let read = self.fixture.read_at(request.now);
         let answer = self
@@ -177,31 +177,31 @@ impl Client<'_> {
         answer
     }
 
-    /// Renews a grant up to a tick, and returns it as it is then.
+    /// Renews a grant up to a tick, and returns the renewed grant.
     pub(super) fn extend(&mut self, grant: &Grant, wanted: u64) -> Grant {
         let request = renewal(grant, wanted);
         let answer = self.renew(&request);
         let Renewed { fence, expires, .. } =
             answer.unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"));
-        assert!(fence >= wanted.max(grant.fence), "renewed to {fence}: {request:?}");
+        assert!(fence >= wanted.max(grant.fence), "renewed only to {fence}: {request:?}");
         Grant { token: request.next, fence, expires, ..*grant }
     }
 
-    /// Sends one renewal.
+    /// Sends a renewal once.
     pub(super) fn renew_once(&mut self, request: &Renew) -> Result<Renewed, Fault> {
         let name = &self.fixture.namespace.name;
         let read = self.fixture.read_at(request.now);
         operations::renew_read_at(&mut *self.store, name, request, read)
     }
 
-    /// Releases by the current token.
+    /// Releases a grant with its current token.
     pub(super) fn release(&mut self, grant: &Grant, used_until: u64) {
         let request = Release { node: grant.node, token: grant.token, used_until };
         self.release_as(&request);
         self.fixture.log().record_release(&request);
     }
 
-    /// Sends a release that must do nothing.
+    /// Sends a release without recording it, for releases that must have no effect.
     pub(super) fn release_as(&mut self, request: &Release) {
         self.persist(|store, namespace| operations::release(store, namespace, request))
             .expect("releases are not refused");
@@ -225,7 +225,7 @@ impl Client<'_> {
         row.is_some()
     }
 
-    /// Waits until the store's clock shows an instant.
+    /// Waits until the store's clock shows `unix_ms` or later.
     pub(super) fn wait_until(&mut self, unix_ms: i64) {
         eventually("the store's clock", || {
             let now = self.list().now;
@@ -235,7 +235,7 @@ impl Client<'_> {
         });
     }
 
-    /// Drops the connection and makes another, as holders do when a store does not answer.
+    /// Replaces the connection, as holders do when a store does not respond.
     pub(super) fn reconnect(&mut self) {
         self.store = self.fixture.under_test.connect();
     }
@@ -245,12 +245,12 @@ impl Client<'_> {
         &mut self,
         mut operation: impl FnMut(&mut dyn Store, &str) -> Result<T, Fault>,
     ) -> Result<T, Refusal> {
-        eventually("an answer", || {
+        eventually("a response", || {
             match operation(&mut *self.store, &self.fixture.namespace.name) {
                 Ok(result) => Some(Ok(result)),
                 Err(Fault::Refused(refusal)) => Some(Err(refusal)),
                 Err(Fault::Unavailable(text)) => {
-                    println!("  again after: {text}");
+                    println!("  retrying after: {text}");
                     self.reconnect();
                     None
                 }
@@ -260,7 +260,7 @@ impl Client<'_> {
     }
 }
 
-/// Repeats `attempt` until it gives something.
+/// Repeats `attempt` until it returns a value.
 pub(super) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -271,7 +271,7 @@ pub(super) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) 
     }
 }
 
-/// A request for any node, with the longest window up to 10 s and a TTL of a minute.
+/// Builds a request for any node, with the longest window up to 10 s and a TTL of a minute.
 pub(super) fn request(namespace: &Namespace) -> Acquire {
     let layout = namespace.layout;
     Acquire {
@@ -292,7 +292,7 @@ pub(super) fn request(namespace: &Namespace) -> Acquire {
     }
 }
 
-/// A renewal of a grant, up to a tick.
+/// Builds a renewal of a grant up to the tick `wanted`.
 pub(super) fn renewal(grant: &Grant, wanted: u64) -> Renew {
     let Grant { node, start, token, fence, .. } = *grant;
     Renew {
@@ -308,7 +308,7 @@ pub(super) fn renewal(grant: &Grant, wanted: u64) -> Renew {
     }
 }
 
-/// This host's clock, in Unix milliseconds.
+/// Reads this host's clock, in Unix milliseconds.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
     i64::try_from(since.as_millis()).expect("a clock before the year 292 million")
@@ -318,12 +318,12 @@ pub(super) fn fresh_token() -> Token {
     Token::from_bits(u128::from(random()) << 64 | u128::from(random()))
 }
 
-/// A name that no earlier run on the same server has used.
+/// Returns a name that no other test run on the same server uses.
 pub(super) fn fresh_name(name: &str) -> String {
     format!("{name}.{:016x}", random())
 }
 
 fn random() -> u64 {
-    // Its keys are random.
+    // The keys of a `RandomState` are random.
     RandomState::new().build_hasher().finish()
 }

@@ -1,11 +1,11 @@
-//! Who gets which node: "sticky name", "fixed node with takeover", "the caller's range of nodes",
-//! "disposable nodes".
+//! Tests of the choice of a node: by name, fixed with takeover, within a range, and disposable.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::{Acquire, Identity, Owner, Refusal};
 
-/// A name gets its last node back after a release and after expiry, another one while it is held.
+/// Checks that a name gets its last node again after a release and after expiry, and another node while the
+/// last one is held.
 pub fn name_gets_its_last_node_again(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "sticky");
     let mut client = fixture.client();
@@ -27,7 +27,7 @@ pub fn name_gets_its_last_node_again(under_test: &dyn StoreUnderTest) {
     assert_eq!(third.node, besides.node, "after expiry");
     assert!(third.start >= besides.fence);
 
-    // Names are compared as they are.
+    // Names are compared byte by byte.
     let odd = "Robert'); DROP TABLE x; -- \"\\ % _ é 🦀";
     let grant = client.grant(&fixture.request_name(odd));
     client.release(&grant, grant.start);
@@ -38,7 +38,7 @@ pub fn name_gets_its_last_node_again(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// A fixed node is taken even from a live holder: the new one starts at the old one's fence.
+/// Checks that a fixed node is taken over from a live holder, and that the new grant starts at the old fence.
 pub fn fixed_node_is_taken_over_from_its_holder(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
@@ -54,7 +54,7 @@ pub fn fixed_node_is_taken_over_from_its_holder(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Takeovers reach `max_ahead` at most; then the wait is told, and nothing is written.
+/// Checks that a takeover beyond `max_ahead` is refused with the time to wait, and that nothing is written.
 pub fn takeovers_are_refused_beyond_max_ahead(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-ahead");
     let mut client = fixture.client();
@@ -71,7 +71,7 @@ pub fn takeovers_are_refused_beyond_max_ahead(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Nobody gets a node outside the range asked for.
+/// Checks that nodes outside the requested range are not granted.
 pub fn nodes_outside_the_range_are_not_granted(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "ranges");
     let mut client = fixture.client();
@@ -105,7 +105,7 @@ pub fn nodes_outside_the_range_are_not_granted(under_test: &dyn StoreUnderTest) 
     fixture.check_confirmed();
 }
 
-/// Nodes that may be used only once end, even when all of them are given back.
+/// Checks that disposable nodes are not granted again, even after all of them were released.
 pub fn disposable_nodes_are_granted_only_once(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "disposable");
     let mut client = fixture.client();
@@ -134,7 +134,7 @@ pub fn disposable_nodes_are_granted_only_once(under_test: &dyn StoreUnderTest) {
     }
     let fixed = client.acquire(&once(Identity::Node(5)));
     assert!(matches!(fixed, Err(Refusal::NoFreeNode { used: 1, .. })), "{fixed:?}");
-    // Those who do reuse may.
+    // A request that allows reuse still gets a node.
     client.grant(&Acquire { from: 3, to: 7, ..fixture.request() });
     fixture.check_confirmed();
 }

@@ -1,8 +1,8 @@
-//! What a holder may expect of whoever grants leases: of a store, and of a broker that leases from one.
+//! Tests of everything that a holder may expect of a lessor: of a store, and of a broker that leases from one.
 //!
-//! The suite of the stores tries far more, but it reads rows, asks for certain nodes and puts copies back,
-//! and none of that can be asked of a broker. The tests here are of grants, renewals, releases, names,
-//! clocks, layouts and races, and need nothing but the three requests of a [`Lessor`].
+//! The suite of the stores checks far more, but it reads rows, requests certain nodes and restores copies,
+//! which a broker does not support. The tests here cover grants, renewals, releases, names, clocks, layouts
+//! and races, and need only the three requests of a [`Lessor`].
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -20,11 +20,11 @@ use flakeid_protocol::{
 
 /// A lessor under test.
 pub trait LessorUnderTest: Sync {
-    /// A further connection, as another process would have it.
+    /// Opens another connection, as another process would.
     fn connect(&self) -> Box<dyn Lessor>;
 
-    /// The namespace that it grants nodes of: at least 64 of them, with windows of at least 400 ms and a
-    /// `max_skew` below a minute.
+    /// The namespace of the lessor. It must have at least 64 nodes, allow windows of 400 ms, and have a
+    /// `max_skew` of less than a minute.
     fn namespace(&self) -> &Namespace;
 }
 
@@ -44,8 +44,7 @@ const TESTS: [(&str, Test); 10] = [
     ("windows_under_contention_are_disjoint", windows_under_contention_are_disjoint),
 ];
 
-/// Runs every test, printing its name, and checks after each that no two windows of a node have a tick in
-/// common.
+/// Runs every test, printing its name, and checks after each test that no two windows of a node overlap.
 pub fn run(under_test: &dyn LessorUnderTest) {
     let fixture = Fixture { under_test, log: Mutex::default() };
     for (name, test) in TESTS {
@@ -60,11 +59,11 @@ const WINDOW_MS: u64 = 200;
 
 struct Fixture<'a> {
     under_test: &'a dyn LessorUnderTest,
-    /// What was confirmed in all tests, which share the namespace.
+    /// Everything that was confirmed in all tests, because they share the namespace.
     log: Mutex<Log>,
 }
 
-/// A connection, and what was confirmed to it.
+/// A connection to the lessor, whose confirmed grants are recorded.
 struct Client<'a> {
     fixture: &'a Fixture<'a>,
     lessor: Box<dyn Lessor>,
@@ -87,7 +86,7 @@ impl Fixture<'_> {
         Acquire { window_ms: WINDOW_MS, ..fixture::request(self.namespace()) }
     }
 
-    /// The error that a holder would see.
+    /// Returns the kind of the error that a holder would get.
     fn kind(&self, fault: &Fault) -> ErrorKind {
         let Namespace { name, layout, .. } = self.namespace();
         fault.to_error("the lessor", name, layout).kind()
@@ -101,7 +100,7 @@ impl Client<'_> {
         Ok(grant)
     }
 
-    /// Acquires until it is granted; only what ends by itself is borne.
+    /// Acquires a node, and retries after retryable faults.
     fn grant(&mut self, request: &Acquire) -> Grant {
         eventually("a grant", || {
             let request = Acquire { token: fresh_token(), now: now(), ..request.clone() };
@@ -124,7 +123,7 @@ impl Client<'_> {
         Ok(answer)
     }
 
-    /// Renews by so many ticks, and returns the grant as it is then.
+    /// Renews a grant by `ticks` ticks, and returns the renewed grant.
     fn extend(&mut self, grant: &Grant, ticks: u64) -> Grant {
         let request = renewal(grant, grant.fence + ticks);
         let answer = self.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -143,7 +142,7 @@ impl Client<'_> {
         self.fixture.log(|log| log.record_release(&request));
     }
 
-    /// A release that is not noted, because it must do nothing.
+    /// Sends a release without recording it, for releases that must have no effect.
     fn release_as(&mut self, request: &Release) {
         let released = self.lessor.release(&self.fixture.namespace().name, request);
         released.unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -189,7 +188,7 @@ fn repeated_renewal_is_applied_once(fixture: &Fixture<'_>) {
     let grant = client.grant(&fixture.request());
     let request = renewal(&grant, grant.fence + 20);
     let answer = client.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
-    // A holder sends a renewal as it was until it has an answer.
+    // A holder repeats a renewal unchanged until it gets a response.
     for client in [&mut other, &mut client] {
         for _ in 0..2 {
             let again = client.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -209,7 +208,7 @@ fn renewals_never_lower_the_fence(fixture: &Fixture<'_>) {
     for wanted in [0, held.start, held.fence - 1, held.fence] {
         let request = renewal(&held, wanted);
         let answer = client.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
-        assert_eq!(answer.fence, held.fence, "of a renewal to {wanted}");
+        assert_eq!(answer.fence, held.fence, "the fence after a renewal to {wanted}");
         held.token = request.next;
     }
     client.release(&held, held.fence);
@@ -223,7 +222,7 @@ fn release_requires_the_current_token(fixture: &Fixture<'_>) {
         other.release_as(&Release { node: held.node, token, used_until: held.start });
     }
     let held = client.extend(&held, 10);
-    // Twice is as good as once.
+    // A second release has no effect.
     client.release(&held, held.start + 1);
     client.release_as(&Release { node: held.node, token: held.token, used_until: held.start });
 }
@@ -265,7 +264,8 @@ fn acquire_refuses_another_layout(fixture: &Fixture<'_>) {
     assert_eq!(fixture.kind(&fault), ErrorKind::StoreRejected, "{fault:?}");
 }
 
-/// Eight processes acquire, renew, release and disappear.
+/// Checks that windows are disjoint when eight clients acquire, renew and release at the same time, or
+/// abandon their grants.
 fn windows_under_contention_are_disjoint(fixture: &Fixture<'_>) {
     thread::scope(|scope| {
         for worker in 0..8 {
@@ -277,7 +277,7 @@ fn windows_under_contention_are_disjoint(fixture: &Fixture<'_>) {
                     let request = Renew { ttl_ms: 1, ..renewal(&grant, grant.fence + 10) };
                     match client.renew(&request) {
                         Ok(_) | Err(Fault::Refused(Refusal::FencedOff)) => {}
-                        // The fence of a broker's block, or of what is too far ahead.
+                        // A broker refuses while its block's fence or `max_ahead` is reached.
                         Err(fault) => {
                             assert!(fixture.kind(&fault).is_retryable(), "{fault:?}");
                         }

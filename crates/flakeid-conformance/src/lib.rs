@@ -1,15 +1,14 @@
-//! The suite that every store must pass. For tests: failures are panics.
+//! The suite that every store must pass. It is for use in tests: it panics when a store fails.
 //!
-//! Each test uses a namespace of its own, so all of them can run on one server, one after the
-//! other; crashes and restorations concern all namespaces of a server. [`lessors`] is the part that
-//! brokers pass, too.
+//! Each test uses its own namespace, so that all of them can run on one server, one after the other. Crashes
+//! and restores affect all namespaces of a server. Brokers must pass the tests of [`lessors`].
 
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
     clippy::panic,
     clippy::missing_panics_doc,
-    reason = "these are tests: every function panics when the store does wrong"
+    reason = "these are tests: every function panics when the store fails"
 )]
 
 pub mod clocks;

@@ -3,17 +3,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use flakeid_protocol::operations::Listing;
 use flakeid_protocol::{Grant, Release, Renew, Renewed, State, Token};
 
-/// Everything that a store confirmed in one namespace, to hold against what it says later.
+/// A record of everything that a store confirmed in one namespace, to check its later responses.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     windows: Vec<Window>,
-    /// The highest fence that a listing showed, unless the node was released since.
+    /// The fence of each node in the last listing, unless the node has been released since.
     seen: BTreeMap<u64, u64>,
     floor: u64,
     quarantined: BTreeSet<u64>,
 }
 
-/// The ticks that one grant allowed.
+/// The window of one grant.
 #[derive(Debug)]
 struct Window {
     node: u64,
@@ -25,25 +25,25 @@ struct Window {
 impl Log {
     pub(super) fn record_grant(&mut self, grant: &Grant) {
         let Grant { node, start, fence, token, .. } = *grant;
-        assert!(start < fence, "an empty window: {grant:?}");
+        assert!(start < fence, "the window is empty: {grant:?}");
         assert!(start >= self.floor, "I4: {grant:?} starts below the floor {}", self.floor);
-        assert!(!self.quarantined.contains(&node), "I10: {grant:?} is of a quarantined node");
+        assert!(!self.quarantined.contains(&node), "I10: {grant:?} is for a quarantined node");
         self.windows.push(Window { node, start, end: fence, token });
     }
 
     pub(super) fn record_renewal(&mut self, request: &Renew, answer: &Renewed) {
         let tokens = [request.token, request.next];
         let found = self.windows.iter_mut().rev().find(|window| tokens.contains(&window.token));
-        let window = found.expect("a renewal was confirmed that belongs to no confirmed grant");
+        let window = found.expect("the confirmed renewal does not belong to a confirmed grant");
         assert_eq!(window.node, request.node);
         window.end = window.end.max(answer.fence);
         window.token = request.next;
     }
 
-    /// A release by the current token; one by an old token is not to be noted.
+    /// Records a release with the current token. Releases with an old token must not be recorded.
     pub(super) fn record_release(&mut self, request: &Release) {
         let window = self.windows.iter_mut().rev().find(|window| window.token == request.token);
-        let window = window.expect("a release that belongs to no confirmed grant");
+        let window = window.expect("the release does not belong to a confirmed grant");
         window.end = request.used_until.clamp(window.start, window.end);
         self.seen.remove(&request.node);
     }
@@ -56,17 +56,17 @@ impl Log {
         self.quarantined.remove(&node);
     }
 
-    /// The store is an older copy now: what it showed last counts no more, what it confirmed does.
+    /// Records that an older copy was restored. Fences in listings may fall, but confirmed windows still count.
     pub(super) fn record_restoration(&mut self) {
         self.seen.clear();
     }
 
-    /// The end of the highest window of any node.
+    /// Returns the highest end of a window of any node.
     pub(super) fn highest(&self) -> u64 {
         self.windows.iter().map(|window| window.end).max().unwrap_or(0)
     }
 
-    /// Windows of one node have no tick in common (I1, I4). Only while nobody writes.
+    /// Checks that windows of one node are disjoint (I1, I4). No client may be writing.
     pub(super) fn check_disjoint(&self) {
         let mut nodes: BTreeMap<u64, Vec<&Window>> = BTreeMap::new();
         for window in &self.windows {
@@ -80,14 +80,14 @@ impl Log {
         }
     }
 
-    /// Whether the store still has every grant that it confirmed (I2). Not after a restoration.
+    /// Checks that the store still has every confirmed grant (I2). Not for use after a restore.
     pub(super) fn check_kept(&self, listing: &Listing) {
         let rows: BTreeMap<_, _> = listing.rows.iter().map(|row| (row.node, row)).collect();
         let mut grants: BTreeMap<u64, u64> = BTreeMap::new();
         for window in &self.windows {
             let row = rows.get(&window.node);
-            let row = row.unwrap_or_else(|| panic!("the row of {window:?} is gone"));
-            assert!(row.fence >= window.end, "I2: {window:?} reaches beyond {row:?}");
+            let row = row.unwrap_or_else(|| panic!("the row of {window:?} is missing"));
+            assert!(row.fence >= window.end, "I2: {window:?} ends above the fence of {row:?}");
             *grants.entry(window.node).or_default() += 1;
         }
         for (node, count) in grants {
@@ -96,7 +96,8 @@ impl Log {
         }
     }
 
-    /// What must hold of every listing: I3, I7, I9, I10.
+    /// Checks the invariants of every listing: fences do not fall (I3), tokens are unique (I7), fences are not
+    /// too far ahead (I9), and quarantined nodes stay quarantined (I10).
     pub(super) fn check_listing(&mut self, listing: &Listing) {
         let namespace = &listing.namespace;
         let (layout, bounds) = (&namespace.layout, &namespace.bounds);
@@ -110,20 +111,24 @@ impl Log {
         let mut tokens = BTreeSet::new();
         let mut before = None;
         for row in &listing.rows {
-            assert!(before < Some(row.node), "rows are not in the order of nodes: {row:?}");
+            assert!(before < Some(row.node), "rows are not sorted by node: {row:?}");
             before = Some(row.node);
             assert!(row.node <= layout.max_node() && row.start <= row.fence, "{row:?}");
-            assert!(row.fence <= highest, "I9: {row:?} is beyond {highest} at {}", listing.now);
-            assert!(row.state == State::Held || row.token.is_none(), "a token of nobody: {row:?}");
+            assert!(row.fence <= highest, "I9: {row:?} is above {highest} at {}", listing.now);
+            assert!(
+                row.state == State::Held || row.token.is_none(),
+                "a free row has a token: {row:?}"
+            );
             if let Some(token) = row.token {
                 assert!(tokens.insert(token), "I7: two nodes have one token: {row:?}");
             }
             let seen = self.seen.insert(row.node, row.fence).unwrap_or(0);
-            assert!(row.fence >= seen, "I3: {row:?} was at {seen} and not released");
+            assert!(row.fence >= seen, "I3: the fence fell from {seen} without a release: {row:?}");
         }
         for node in &self.quarantined {
             let row = listing.rows.iter().find(|row| row.node == *node);
-            let row = row.unwrap_or_else(|| panic!("the row of quarantined node {node} is gone"));
+            let row =
+                row.unwrap_or_else(|| panic!("the row of quarantined node {node} is missing"));
             assert_eq!(row.state, State::Quarantined, "I10: {row:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Namespaces: "layout mismatch", "missing namespace", names, independence.
+//! Tests of namespaces: other layouts, missing namespaces, invalid names, and independence.
 
 use flakeid_core::Layout;
 
@@ -8,7 +8,8 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 
-/// Another layout is refused; the same space with its node split another way is not.
+/// Checks that another layout is refused, and that a layout that only splits the node field in another way is
+/// accepted.
 pub fn namespace_refuses_another_layout(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "layouts");
     let mut client = fixture.client();
@@ -32,7 +33,7 @@ pub fn namespace_refuses_another_layout(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// A namespace of blocks is for brokers: its rows are fewer, and nobody mistakes one for a node.
+/// Checks that a namespace of blocks refuses requests for nodes and for blocks of another size.
 pub fn namespace_refuses_other_block_bits(under_test: &dyn StoreUnderTest) {
     let wanted =
         Namespace { block_bits: 4, ..Namespace::new(&fresh_name("blocks"), Layout::TWITTER) };
@@ -65,8 +66,8 @@ pub fn namespace_refuses_other_block_bits(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Stores that do not create namespaces by themselves refuse what was not created; the others
-/// create it with the usual bounds.
+/// Checks that a missing namespace is refused, or created with the default bounds by a store that creates
+/// namespaces.
 pub fn missing_namespace_is_refused_or_created(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "present");
     let mut client = fixture.client();
@@ -81,7 +82,7 @@ pub fn missing_namespace_is_refused_or_created(under_test: &dyn StoreUnderTest) 
     let nobodys = fixture.client().grant(&fixture.request());
     let renewal = renewal(&nobodys, nobodys.fence);
     assert_eq!(operations::renew(store, &missing, &renewal).map(drop), gone());
-    assert!(!store.namespaces().unwrap().contains(&missing), "asking created it");
+    assert!(!store.namespaces().unwrap().contains(&missing), "a refused request created it");
 
     let acquired = operations::acquire(store, &missing, &fixture.request()).map(drop);
     if store.creates_namespaces() {
@@ -97,7 +98,7 @@ pub fn missing_namespace_is_refused_or_created(under_test: &dyn StoreUnderTest) 
     fixture.check_confirmed();
 }
 
-/// Names that no store could keep apart are refused before any store sees them.
+/// Checks that invalid names are refused, and that the longest valid name is accepted.
 pub fn invalid_namespace_names_are_refused(under_test: &dyn StoreUnderTest) {
     let mut store = under_test.connect();
     let long = "n".repeat(65);
@@ -115,7 +116,7 @@ pub fn invalid_namespace_names_are_refused(under_test: &dyn StoreUnderTest) {
     assert!(store.namespaces().unwrap().contains(&longest));
 }
 
-/// What happens in one namespace is nothing to another, even if their names differ only in case.
+/// Checks that namespaces do not affect each other, even if their names differ only in case.
 pub fn namespaces_do_not_affect_each_other(under_test: &dyn StoreUnderTest) {
     let name = fresh_name("twins");
     let twin =
@@ -136,14 +137,14 @@ pub fn namespaces_do_not_affect_each_other(under_test: &dyn StoreUnderTest) {
     assert_eq!(far_client.list().namespace.floor, 0);
     far_client.extend(&held_far, held_far.fence + 10);
     far_client.grant(&there.request_node(6));
-    // A token of one is none in the other.
+    // A token of one namespace is not valid in the other.
     let foreign = renewal(&held_near, held_near.fence + 10);
     assert_eq!(far_client.renew(&foreign), Err(Refusal::FencedOff));
     here.check_confirmed();
     there.check_confirmed();
 }
 
-/// Creating what is there gives it as it is.
+/// Checks that `init` returns an existing namespace unchanged.
 pub fn init_leaves_an_existing_namespace_unchanged(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "init-again");
     let mut client = fixture.client();
@@ -159,8 +160,8 @@ pub fn init_leaves_an_existing_namespace_unchanged(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// A namespace that the store has lost is made again with smaller bounds: nothing is granted that
-/// somebody may hold by the larger ones.
+/// Checks that a lost namespace that is created again with smaller bounds grants no ticks that a holder under
+/// the larger bounds may still use.
 pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) {
     const HOUR_MS: u64 = 3_600_000;
     let copy = under_test.backup();
@@ -180,13 +181,13 @@ pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) 
     let again = Namespace { bounds: new, ..wanted };
     let made = client.persist(|store, _| operations::init_lost(store, &again, &lost)).unwrap();
     assert_eq!(made.bounds, new);
-    // Longer than the new bounds alone would have everybody wait.
+    // The wait is longer than the new bounds alone would require.
     client.wait_until(now() + 5_000);
     let acquired = client.acquire(&Acquire { window_ms: 300, ..fixture.request_node(1) });
     let Err(Refusal::FenceInFuture { retry_after_ms } | Refusal::Restored { retry_after_ms }) =
         acquired
     else {
-        panic!("{acquired:?}, and {held:?} is still in use");
+        panic!("{acquired:?}, although {held:?} is still in use");
     };
     assert!(retry_after_ms > HOUR_MS - 60_000, "{retry_after_ms}");
     assert!(client.list().namespace.floor >= held.fence);

@@ -1,17 +1,18 @@
-//! What operators do: quarantine, release, fast-forward, adopt, list; invariant I10.
+//! Tests of the operations for operators: quarantine (invariant I10), release, fast-forward, adopt and list.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::{Acquire, Owner, Refusal, State};
 
-/// A quarantined node is never granted and its holder is fenced off, until it is lifted.
+/// Checks that a quarantined node is not granted until the quarantine is lifted, and that its holder is fenced
+/// off.
 pub fn quarantined_node_is_not_granted_until_lifted(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "quarantine");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(1));
     assert!(client.repair(1, Repair::Quarantine));
-    assert!(client.repair(2, Repair::Quarantine), "one that was never granted");
+    assert!(client.repair(2, Repair::Quarantine), "an unused node can be quarantined");
     let fenced_off = client.renew(&renewal(&held, held.fence + 10));
     assert_eq!(fenced_off, Err(Refusal::FencedOff));
     for node in [1, 2] {
@@ -26,10 +27,10 @@ pub fn quarantined_node_is_not_granted_until_lifted(under_test: &dyn StoreUnderT
         "{refused:?}"
     );
     assert!(!client.repair(1, Repair::Release), "a quarantined node is not held");
-    assert!(!client.repair(50, Repair::Lift), "one that was never granted");
+    assert!(!client.repair(50, Repair::Lift), "an unused node is not quarantined");
 
     assert!(client.repair(1, Repair::Lift));
-    assert!(!client.repair(1, Repair::Lift), "twice");
+    assert!(!client.repair(1, Repair::Lift), "the quarantine is lifted already");
     let again = client.grant(&fixture.request_node(1));
     assert!(again.start >= held.fence, "{held:?} {again:?}");
 
@@ -41,14 +42,14 @@ pub fn quarantined_node_is_not_granted_until_lifted(under_test: &dyn StoreUnderT
     fixture.check_confirmed();
 }
 
-/// An operator's release frees the node, fences its holder off, and lowers nothing.
+/// Checks that an operator's release frees the node and fences its holder off without lowering the fence.
 pub fn operator_release_fences_the_holder_off(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "operator-release");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(8));
     assert!(client.repair(8, Repair::Release));
-    assert!(!client.repair(8, Repair::Release), "twice");
-    assert!(!client.repair(9, Repair::Release), "one that was never granted");
+    assert!(!client.repair(8, Repair::Release), "the node is released already");
+    assert!(!client.repair(9, Repair::Release), "an unused node is not held");
     let row = client.list().rows.remove(0);
     assert_eq!((row.state, row.token, row.fence), (State::Free, None, held.fence));
     let fenced_off = client.renew(&renewal(&held, held.fence + 10));
@@ -58,7 +59,7 @@ pub fn operator_release_fences_the_holder_off(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// After a fast-forward nobody renews, and no grant starts below the tick.
+/// Checks that a fast-forward fences all holders off, and that no later grant starts below its tick.
 pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fast-forward");
     let mut client = fixture.client();
@@ -68,7 +69,7 @@ pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     let held = [client.grant(&fixture.request_node(1)), client.grant(&fixture.request_node(2))];
     let floor = held[1].fence + 3_000;
     assert_eq!(forward(&mut client, floor).unwrap().floor, floor);
-    assert_eq!(forward(&mut client, floor - 1).unwrap().floor, floor, "it only rises");
+    assert_eq!(forward(&mut client, floor - 1).unwrap().floor, floor, "the floor only rises");
     for grant in held {
         let fenced_off = client.renew(&renewal(&grant, floor + 10));
         assert_eq!(fenced_off, Err(Refusal::FencedOff));
@@ -87,7 +88,7 @@ pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Adopting raises the floor beyond every fence that can exist.
+/// Checks that `adopt` raises the floor to or above every fence that can exist.
 pub fn adopt_raises_the_floor_above_every_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "adoption");
     let mut client = fixture.client();
@@ -100,7 +101,7 @@ pub fn adopt_raises_the_floor_above_every_fence(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// A listing shows every row as it was written.
+/// Checks that a listing returns every row as it was written.
 pub fn listing_returns_every_row_unchanged(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "listing");
     let mut client = fixture.client();

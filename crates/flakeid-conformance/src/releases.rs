@@ -1,10 +1,10 @@
-//! Giving a node back: invariant I3, "the node is free at once".
+//! Tests of releases: the node is free at once, and its fence falls only as far as invariant I3 allows.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Grant, Refusal, Release, State};
 
-/// What was not used is granted again at once, from the tick after the last one used.
+/// Checks that unused ticks are granted again at once, from the tick after the last used one.
 pub fn unused_ticks_are_granted_again_after_a_release(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release");
     let mut client = fixture.client();
@@ -20,7 +20,7 @@ pub fn unused_ticks_are_granted_again_after_a_release(under_test: &dyn StoreUnde
     fixture.check_confirmed();
 }
 
-/// The fence falls to the start of the grant at most, and never rises.
+/// Checks that a release lowers the fence at most to the start of the grant, and never raises it.
 pub fn release_never_lowers_the_fence_below_the_start(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release-bounds");
     let mut client = fixture.client();
@@ -32,19 +32,19 @@ pub fn release_never_lowers_the_fence_below_the_start(under_test: &dyn StoreUnde
     let unused = client.grant(&fixture.request_node(1));
     assert_eq!(unused.start, taken.fence);
     client.release(&unused, 0);
-    assert_eq!(fence(&mut client, 1), taken.fence, "nothing used");
+    assert_eq!(fence(&mut client, 1), taken.fence, "no tick was used");
 
     let full = client.grant(&fixture.request_node(2));
     client.release(&full, full.fence);
-    assert_eq!(fence(&mut client, 2), full.fence, "all used");
+    assert_eq!(fence(&mut client, 2), full.fence, "all ticks were used");
 
     let beyond = client.grant(&fixture.request_node(3));
     client.release(&beyond, beyond.fence + 1_000_000);
-    assert_eq!(fence(&mut client, 3), beyond.fence, "more than all used");
+    assert_eq!(fence(&mut client, 3), beyond.fence, "the release reports ticks beyond the fence");
     fixture.check_confirmed();
 }
 
-/// Only the holder's current token releases, and only once.
+/// Checks that only the current token releases a node, and only once.
 pub fn release_requires_the_current_token(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release-others");
     let (mut holder, mut other) = (fixture.client(), fixture.client());

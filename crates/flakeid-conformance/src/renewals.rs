@@ -1,10 +1,10 @@
-//! Moving the fence up: "stale token", "renewal applied after its time-out".
+//! Tests of renewals: stale tokens, repeated renewals, and renewals that arrive late.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Refusal, Release, Renew};
 
-/// A token ends with the next renewal: it renews nothing and releases nothing after that.
+/// Checks that the next renewal makes a token invalid for renewals and releases.
 pub fn renewals_with_stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "stale-token");
     let (mut client, mut other) = (fixture.client(), fixture.client());
@@ -37,7 +37,7 @@ pub fn renewals_with_stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// The same renewal may arrive any number of times; its answer stays the same and it counts once.
+/// Checks that a repeated renewal gets the same answer and is applied once.
 pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "repeated-renewal");
     let (mut client, mut other) = (fixture.client(), fixture.client());
@@ -51,7 +51,7 @@ pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     assert_eq!(client.renew(&request), Ok(answer));
     assert_eq!(client.list().rows, row);
 
-    // One that wants less, under the same name, is still the one that was applied.
+    // A renewal with the same tokens counts as the same one, even if it wants less.
     let less = Renew { wanted: 1, ..request };
     assert_eq!(client.renew(&less), Ok(answer));
     assert_eq!(client.list().rows, row);
@@ -65,8 +65,8 @@ pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// A renewal that was given up, and arrives when another holds the node, changes nothing; one that
-/// arrives before the next holder's grant is below that grant.
+/// Checks that a late renewal changes nothing once another holder has the node, and that a renewal without a
+/// response raises the start of the next grant.
 pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "late-renewal");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
@@ -78,7 +78,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     assert_eq!(new_client.list().rows, row);
     new_client.extend(&new, new.fence + 10);
 
-    // Applied although its sender heard nothing, and then somebody else takes the node.
+    // The renewal is applied but its holder gets no response. Then another holder takes the node over.
     let old = old_client.grant(&fixture.request_node(10));
     let lost = renewal(&old, old.fence + 3_000);
     let applied = old_client.renew(&lost).unwrap();
@@ -86,7 +86,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     assert!(new.start >= applied.fence, "{applied:?} {new:?}");
     assert_eq!(old_client.renew(&lost), Err(Refusal::FencedOff));
 
-    // Released meanwhile, and free.
+    // The node was released before the renewal arrives.
     let old = old_client.grant(&fixture.request_node(11));
     let late = renewal(&old, old.fence + 5_000);
     old_client.release(&old, old.start);
@@ -94,7 +94,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     fixture.check_confirmed();
 }
 
-/// A renewal that wants less than there is prolongs the hold and leaves the fence.
+/// Checks that a renewal that wants less than the fence extends the expiry and leaves the fence unchanged.
 pub fn renewals_never_lower_the_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fences");
     let mut client = fixture.client();
@@ -106,7 +106,7 @@ pub fn renewals_never_lower_the_fence(under_test: &dyn StoreUnderTest) {
         assert_eq!(grant.fence, first.fence);
         assert!(grant.expires >= expires);
     }
-    // Nobody else took it, so it may be renewed although it had expired.
+    // An expired lease can be renewed, because no other holder has the node.
     let brief = client.grant(&Acquire { ttl_ms: 1, ..fixture.request() });
     client.wait_until(brief.expires);
     let listing = client.list();

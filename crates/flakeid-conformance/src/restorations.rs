@@ -1,19 +1,19 @@
-//! "The store is restored from a backup": the floor rises, and a revived token renews nothing.
+//! Tests of a store that is restored from a backup.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::store::Continuity;
 use flakeid_protocol::{Refusal, Release, Renew};
 
-/// After an older copy was put back, grants are refused until they can start above everything that
-/// was ever granted, in the copy or after it.
+/// Checks that a restored store grants nothing until grants can start above every earlier grant, before or after
+/// the backup.
 pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "restored");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(1));
     let other = client.grant(&fixture.request_node(2));
     let copy = under_test.backup();
-    // All of this is forgotten.
+    // The restore loses these grants and renewals.
     let held = client.extend(&held, held.fence + 250);
     let taken = client.grant_in_time(&fixture.request_node(2));
     let forgotten = client.grant(&fixture.request_node(3));
@@ -33,18 +33,18 @@ pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     assert!((1..=10_000).contains(&retry_after_ms), "{retry_after_ms}");
     let listing = client.list();
     assert!(listing.namespace.floor >= highest, "{highest} {listing:?}");
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
+    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
 
     for node in [3, 2, 1, 4] {
         let grant = client.grant_in_time(&fixture.request_node(node));
         assert!(grant.start >= highest, "{highest} {grant:?}");
     }
-    // It stays noted: no second wait.
+    // The restore stays recorded, so that clients do not wait again.
     assert_eq!(client.list().namespace.floor, listing.namespace.floor);
     fixture.log().check_disjoint();
 }
 
-/// The tokens in the copy are void, before the wait and after it, and so are the later ones.
+/// Checks that tokens of the copy and later tokens are void, during the quiet time and after it.
 pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "revived");
     let mut client = fixture.client();
@@ -58,7 +58,7 @@ pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let mut client = fixture.client();
     let wanted = later.fence + 50;
     let void = |refused| matches!(refused, Err(Refusal::Restored { .. } | Refusal::FencedOff));
-    // The first word about the restoration may be a renewal's.
+    // A renewal may be the first request after the restore.
     for grant in [old, later, silent] {
         assert!(void(client.renew(&renewal(&grant, wanted))), "{grant:?}");
         client.release_as(&Release { node: grant.node, token: grant.token, used_until: 0 });

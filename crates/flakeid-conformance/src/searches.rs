@@ -1,57 +1,57 @@
-//! Which node comes next: the first one without a row.
+//! Tests of the search for the first node without a row.
 
 use super::StoreUnderTest;
 use super::fixture::{Client, Fixture, now};
 use flakeid_protocol::{Owner, Row, State};
 
-/// The first node without a row, from any place on and around the end of the range, whatever is
-/// outside of it; in few rows and in many.
+/// Checks that the search returns the first node without a row. It may begin at any node, wraps around at the end
+/// of the range, and ignores rows outside the range.
 pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "unused");
     let mut client = fixture.client();
     for (range, first) in [((0, 1023), 0), ((0, 1023), 700), ((5, 5), 5)] {
-        assert_eq!(unused(&mut client, range, first), Some(first), "nothing was granted yet");
+        assert_eq!(unused(&mut client, range, first), Some(first), "no node was granted yet");
     }
-    // A few, and more than are looked at one by one, with one hole.
+    // Some nodes in a short range, and more than the search reads one by one, with node 777 missing.
     let few = [10, 11, 12, 14];
     write(&mut client, &fixture.namespace.incarnation, &few.into_iter().chain(100..777));
     write(&mut client, &fixture.namespace.incarnation, &(778..900));
 
     for (range, first, expected) in [
-        // The first itself.
+        // The first node of the search has no row.
         ((0, 1023), 13, Some(13)),
         ((0, 1023), 777, Some(777)),
         ((13, 13), 13, Some(13)),
         ((1023, 1023), 1023, Some(1023)),
-        // One after it.
+        // A later node has no row.
         ((0, 1023), 10, Some(13)),
         ((0, 1023), 14, Some(15)),
         ((0, 1023), 100, Some(777)),
         ((0, 1023), 778, Some(900)),
-        // From the beginning of the range on.
+        // The search begins at the start of the range.
         ((10, 20), 10, Some(13)),
         ((100, 900), 100, Some(777)),
-        // Around its end, up to just before the first.
+        // The search wraps around, up to the node before the first.
         ((10, 14), 14, Some(13)),
         ((13, 14), 14, Some(13)),
         ((99, 899), 778, Some(99)),
         ((100, 899), 778, Some(777)),
         ((99, 776), 776, Some(99)),
-        // None is left in the range, and what is free beside it does not count.
+        // All nodes of the range have rows, and free nodes outside it do not count.
         ((10, 10), 10, None),
         ((11, 12), 12, None),
         ((10, 12), 11, None),
         ((100, 776), 100, None),
         ((100, 776), 300, None),
         ((778, 899), 899, None),
-        // What is taken beside it does not count either.
+        // Rows outside the range do not count.
         ((15, 99), 99, Some(99)),
         ((900, 1023), 1000, Some(1000)),
     ] {
         assert_eq!(unused(&mut client, range, first), expected, "{range:?} from {first}");
     }
 
-    // Rows of other namespaces are none.
+    // Rows of other namespaces do not count.
     let other = Fixture::new(under_test, "unused-other");
     assert_eq!(unused(&mut other.client(), (0, 1023), 10), Some(10));
 }
@@ -66,10 +66,10 @@ fn unused(client: &mut Client<'_>, (from, to): (u64, u64), first: u64) -> Option
         })?;
         Ok(found)
     });
-    found.expect("no rule was asked")
+    found.expect("a read cannot be refused")
 }
 
-/// Rows as of one grant, all in one transaction.
+/// Writes a released row for each node, all in one transaction.
 fn write(client: &mut Client<'_>, incarnation: &str, nodes: &(impl Iterator<Item = u64> + Clone)) {
     let written = client.persist(|store, namespace| {
         store.transact(namespace, &mut |ledger| {
@@ -77,7 +77,7 @@ fn write(client: &mut Client<'_>, incarnation: &str, nodes: &(impl Iterator<Item
             nodes.clone().try_for_each(|node| ledger.put_row(None, &row(node, incarnation)))
         })
     });
-    written.expect("no rule was asked");
+    written.expect("a write of rows cannot be refused");
 }
 
 fn row(node: u64, incarnation: &str) -> Row {

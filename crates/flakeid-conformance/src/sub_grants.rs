@@ -1,4 +1,4 @@
-//! The grants of brokers in the history: which client of a broker had a node.
+//! Tests of sub-grants, with which the history shows the client of a broker that had a node.
 
 use std::time::Instant;
 
@@ -17,28 +17,28 @@ const BLOCK: u64 = 1;
 /// The first node of the block.
 const NODE: u64 = 16;
 
-/// A namespace of blocks of 16 nodes.
+/// Creates a namespace of blocks of 16 nodes.
 fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
-    let usual = Namespace::new(&fresh_name(name), Layout::TWITTER);
-    Fixture::with_namespace(under_test, &Namespace { block_bits: 4, ..usual })
+    let new = Namespace::new(&fresh_name(name), Layout::TWITTER);
+    Fixture::with_namespace(under_test, &Namespace { block_bits: 4, ..new })
 }
 
-/// Leases a block, as a broker of this name.
+/// Leases a block as a broker with the given name.
 fn lease(fixture: &Fixture<'_>, client: &mut Client<'_>, name: &str) -> Grant {
     let owner = Owner { name: name.into(), host: "broker-host".into(), pid: 7 };
     let identity = Identity::Node(BLOCK);
     client.grant(&Acquire { block_bits: 4, to: 63, identity, owner, ..fixture.request() })
 }
 
-/// A client's grant of a node, with whatever may stand in a name.
+/// Builds a client's sub-grant of a node, with special characters in its name.
 fn sub(node: u64, grant: u64, start: u64) -> SubGrant {
     let name = format!("worker:{node} \"{grant}\" ü;");
     let owner = Owner { name, host: "h".repeat(255), pid: u32::MAX };
     SubGrant { node, start, block_grant: 0, grant, owner, acquired: 1_900_000_000_000 }
 }
 
-/// Renews a block together with a handover; returns the grant as it is then, and up to which tick the
-/// history is complete.
+/// Renews a block and hands sub-grants over. Returns the renewed grant, and the tick up to which the history is
+/// complete.
 fn hand_over(
     fixture: &Fixture<'_>,
     client: &mut Client<'_>,
@@ -63,10 +63,10 @@ fn renew(
 
 fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> PastHolder {
     let found = client.persist(|store, name| operations::whois(store, name, node, tick));
-    found.expect("an answer").expect("a broker")
+    found.expect("whois is not refused").expect("a broker")
 }
 
-/// The number of the client's grant and where it ends, or a word.
+/// Returns the number and the end of the client's sub-grant, or a word for the reason why there is none.
 fn client_of(holder: &PastHolder) -> Result<(u64, u64), &'static str> {
     match holder.client.as_ref().expect("a namespace of blocks") {
         protocol::Client::Known { sub_grant, fence } => {
@@ -80,8 +80,8 @@ fn client_of(holder: &PastHolder) -> Result<(u64, u64), &'static str> {
     }
 }
 
-/// Each tick is answered with the client whose it was, as far as the history is complete; beyond that
-/// with the broker alone, also when another broker has the block.
+/// Checks that `whois` returns the client of a tick as far as the history is complete, and beyond that only the
+/// broker, even after another broker leased the block.
 pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants");
     let mut client = fixture.client();
@@ -93,9 +93,13 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
         (client_of(&found), found.record.owner.name)
     };
     let one = || "http://one".to_owned();
-    assert_eq!(asked(&mut client, NODE, start), (Err("unrecorded"), one()), "nothing yet");
+    assert_eq!(
+        asked(&mut client, NODE, start),
+        (Err("unrecorded"), one()),
+        "no sub-grant is recorded yet"
+    );
 
-    // Two grants of one node, of which the second has another first tick, and one of another node.
+    // Two sub-grants of one node with different first ticks, and one sub-grant of another node.
     let sub_grants =
         vec![sub(NODE, 1, start), sub(NODE, 2, start + 40), sub(NODE + 3, 1, start + 7)];
     let handover = Handover { sub_grants, until };
@@ -115,17 +119,17 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     ] {
         assert_eq!(asked(&mut client, node, tick), expected, "node {node}, tick {tick}");
     }
-    // The history of node 1 is not that of block 1.
+    // The history of block 1 is not returned for node 1.
     let elsewhere = client.persist(|store, name| operations::whois(store, name, BLOCK, start));
     assert_eq!(elsewhere, Ok(None));
 
-    // Without anything to hand over the history is complete up to a later tick.
+    // An empty handover makes the history complete up to a later tick.
     let handover = Handover { sub_grants: Vec::new(), until: until + 50 };
     let (held, recorded) = hand_over(&fixture, &mut client, &held, &handover);
     assert_eq!(recorded, until + 50);
     assert_eq!(asked(&mut client, NODE, until + 49), known(2, until + 50));
 
-    // The block is taken over, as after a crash; then it is given back with all that there is.
+    // The block is taken over, as after a crash. Then it is released with a complete history.
     let second = lease(&fixture, &mut client, "http://two");
     let two = || "http://two".to_owned();
     assert!(second.start >= held.fence);
@@ -147,11 +151,16 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     assert_eq!(after, Ok(None));
     let third = lease(&fixture, &mut client, "http://three");
     assert_eq!(third.start, used_until.max(third.start));
-    assert_eq!(asked(&mut client, NODE, used_until - 1), known, "of the grant before");
+    assert_eq!(
+        asked(&mut client, NODE, used_until - 1),
+        known,
+        "the sub-grant of the earlier grant is returned"
+    );
     fixture.check_confirmed();
 }
 
-/// Who has lost the block writes nothing; nor does anybody for nodes or ticks that are not the block's.
+/// Checks that a broker that has lost the block records nothing, and that the holder records nothing about nodes
+/// or ticks outside its block.
 pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-of-holders");
     let mut client = fixture.client();
@@ -187,8 +196,8 @@ pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// A renewal that is sent again has handed over what it had the first time; grants that are handed over
-/// again stay as they are; and some hundreds go at once.
+/// Checks that a repeated renewal hands nothing more over, that sub-grants that are handed over again stay
+/// unchanged, and that 600 sub-grants fit in one handover.
 pub fn repeated_handovers_are_recorded_once(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-again");
     let mut client = fixture.client();
@@ -216,7 +225,7 @@ pub fn repeated_handovers_are_recorded_once(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Where a grant is missing, which the numbers of the others show, no client is named.
+/// Checks that `whois` reports a tick as unrecorded if a gap in the numbers shows that a sub-grant is missing.
 pub fn whois_reports_missing_sub_grants_as_unrecorded(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-missing");
     let mut client = fixture.client();
@@ -236,10 +245,10 @@ pub fn whois_reports_missing_sub_grants_as_unrecorded(under_test: &dyn StoreUnde
     fixture.check_confirmed();
 }
 
-/// A namespace without a history keeps none of brokers either.
+/// Checks that a namespace without a history does not keep sub-grants.
 pub fn sub_grants_are_discarded_without_a_history(under_test: &dyn StoreUnderTest) {
-    let usual = Namespace::new(&fresh_name("no-sub-grants"), Layout::TWITTER);
-    let wanted = Namespace { block_bits: 4, keeps_history: false, ..usual };
+    let new = Namespace::new(&fresh_name("no-sub-grants"), Layout::TWITTER);
+    let wanted = Namespace { block_bits: 4, keeps_history: false, ..new };
     let fixture = Fixture::with_namespace(under_test, &wanted);
     let mut client = fixture.client();
     let held = lease(&fixture, &mut client, "http://one");

@@ -1,4 +1,4 @@
-//! "Deletion and lowering refused", "hostile row contents", work that fails half-way.
+//! Tests of deleted rows, lowered fences, damaged rows, and transactions that fail.
 
 use super::StoreUnderTest;
 use super::fixture::{Client, Fixture, fresh_token, renewal};
@@ -6,14 +6,14 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::{Fault, Ledger};
 use flakeid_protocol::{Namespace, Refusal, Row, State};
 
-/// A store that can refuse to lose a row does.
+/// Checks that a store that can protect its rows refuses to delete one.
 pub fn store_refuses_to_delete_a_row(under_test: &dyn StoreUnderTest) {
     check_refused(under_test, "deletion", |fixture, node| {
         under_test.delete_row(&fixture.namespace.name, node)
     });
 }
 
-/// A store that can refuse to lower a fence does.
+/// Checks that a store that can protect its rows refuses to lower a fence.
 pub fn store_refuses_to_lower_a_fence(under_test: &dyn StoreUnderTest) {
     check_refused(under_test, "lowering", |fixture, node| {
         under_test.lower_fence(&fixture.namespace.name, node)
@@ -26,7 +26,7 @@ fn check_refused(
     attack: impl Fn(&Fixture<'_>, u64) -> Result<(), String>,
 ) {
     if !under_test.guards_rows() {
-        println!("  this store has no way to refuse it");
+        println!("  skipped: this store cannot protect its rows");
         return;
     }
     let fixture = Fixture::new(under_test, name);
@@ -37,19 +37,19 @@ fn check_refused(
     client.repair(3, Repair::Quarantine);
     let before = client.list().rows;
     for row in &before {
-        let refused = attack(&fixture, row.node).expect_err("the store let it happen");
+        let refused = attack(&fixture, row.node).expect_err("the store must refuse");
         assert!(!refused.is_empty());
     }
     assert_eq!(client.list().rows, before);
-    // What is allowed still is.
+    // Allowed changes are not refused.
     let held = client.extend(&held, held.fence + 10);
     client.release(&held, held.start + 1);
     client.repair(3, Repair::Lift);
     fixture.check_confirmed();
 }
 
-/// A row that somebody edited is refused by an error that names its node, never a panic and never
-/// a grant; other nodes go on; a quarantine mends what can be read at all.
+/// Checks that requests for a damaged row fail with an error that names its node, that other nodes are not
+/// affected, and that a quarantine repairs the row if it can be read.
 pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
     let end = flakeid_core::Layout::TWITTER.max_tick() + 1;
     let cases = [
@@ -88,12 +88,12 @@ pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
         client.grant(&fixture.request());
         client.grant(&fixture.request_node(3));
 
-        mend(&fixture, &mut client, node);
+        quarantine_damaged(&fixture, &mut client, node);
     }
 }
 
-/// The operator's way out: what can be read at all is taken out of use.
-fn mend(fixture: &Fixture<'_>, client: &mut Client<'_>, node: u64) {
+/// Quarantines a damaged row as an operator would, if it can be read.
+fn quarantine_damaged(fixture: &Fixture<'_>, client: &mut Client<'_>, node: u64) {
     let name = &fixture.namespace.name;
     match operations::repair(&mut *client.store, name, node, Repair::Quarantine) {
         Ok(row) => {
@@ -104,27 +104,24 @@ fn mend(fixture: &Fixture<'_>, client: &mut Client<'_>, node: u64) {
                 other => panic!("{other:?}"),
             }
         }
-        Err(fault) => check_named(Err(fault), node, "the damage"),
+        Err(fault) => check_named(Err(fault), node, "the damaged row"),
     }
     client.grant(&fixture.request_node(4));
 }
 
 fn check_named(outcome: Result<(), Fault>, node: u64, text: &str) {
-    let Err(Fault::Rejected(error)) = outcome else {
-        panic!("{text:?} was taken for sound: {outcome:?}")
-    };
-    assert!(error.contains(&node.to_string()), "{error} names no node");
+    let Err(Fault::Rejected(error)) = outcome else { panic!("{text:?} was accepted: {outcome:?}") };
+    assert!(error.contains(&node.to_string()), "the error does not name the node: {error}");
 }
 
-/// Work that fails after it wrote leaves nothing behind; neither does work that wrote what it had
-/// not read.
+/// Checks that a transaction that fails after its writes has no effect, even for rows that it had not read.
 pub fn failed_transaction_has_no_effect(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "failed-work");
     let mut client = fixture.client();
     client.grant(&fixture.request_node(1));
     let before = client.list();
     let name = fixture.namespace.name.clone();
-    let stop = || Fault::Rejected("enough".into());
+    let stop = || Fault::Rejected("stop".into());
 
     let failed = client.store.transact(&name, &mut |ledger: &mut dyn Ledger| {
         let row = ledger.row(1)?.ok_or_else(stop)?;
@@ -140,7 +137,7 @@ pub fn failed_transaction_has_no_effect(under_test: &dyn StoreUnderTest) {
     assert_eq!(after.rows, before.rows);
     assert_eq!(after.namespace, before.namespace);
 
-    // The connection is as good as before, and so is a new one.
+    // The connection is still usable, and so is a new one.
     client.grant(&fixture.request_node(2));
     fixture.client().grant(&fixture.request_node(3));
     fixture.check_confirmed();

@@ -1,4 +1,4 @@
-//! "Which process made this ID": the history is exact.
+//! Tests of the history, which shows the process that generated an ID.
 
 use flakeid_core::Layout;
 
@@ -7,7 +7,7 @@ use super::fixture::{Client, Fixture, fresh_name};
 use flakeid_protocol::operations::{self, PastHolder};
 use flakeid_protocol::{Acquire, Namespace, Owner};
 
-/// Every tick of every grant is answered with that grant, and every other tick with nobody.
+/// Checks that `whois` returns the grant of every granted tick, and nothing for other ticks.
 pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "whois");
     let mut client = fixture.client();
@@ -16,7 +16,7 @@ pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
         window_ms: 1_000,
         ..fixture.request_node(node)
     };
-    // Taken over twice, with a renewal and a release in between.
+    // The node is taken over after a renewal, and granted again after a release.
     let first = client.grant(&by(4, 100));
     let first = client.extend(&first, first.fence + 500);
     let second = client.grant(&by(4, 200));
@@ -47,7 +47,7 @@ pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     assert_eq!(whois(&mut client, 6, third.start), None, "a node that was never granted");
     assert_eq!(whois(&mut client, 5, elsewhere.start).unwrap().record.owner.pid, 400);
 
-    // A grant of which nothing was used is nobody's.
+    // A grant that was released unused is not returned.
     let unused = client.grant(&by(4, 500));
     client.release(&unused, 0);
     let fourth = client.grant(&by(4, 600));
@@ -57,7 +57,7 @@ pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// A namespace without a history answers nobody, and grants all the same.
+/// Checks that `whois` returns nothing in a namespace without a history, which still grants leases.
 pub fn whois_returns_nothing_without_a_history(under_test: &dyn StoreUnderTest) {
     let new = Namespace::new(&fresh_name("no-history"), Layout::TWITTER);
     let fixture = Fixture::with_namespace(under_test, &Namespace { keeps_history: false, ..new });
@@ -69,5 +69,7 @@ pub fn whois_returns_nothing_without_a_history(under_test: &dyn StoreUnderTest) 
 }
 
 fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> Option<PastHolder> {
-    client.persist(|store, name| operations::whois(store, name, node, tick)).expect("an answer")
+    client
+        .persist(|store, name| operations::whois(store, name, node, tick))
+        .expect("whois is not refused")
 }
