@@ -15,7 +15,8 @@ import monitoring
 import server
 from files import CheckError, require
 
-# The highest accepted exposure level of systemd-analyze, from 0 (hardened) to 100; it rates 20 as "OK".
+# The highest accepted exposure level of systemd-analyze,
+# from 0 (hardened) to 100. It rates 20 as "OK".
 MOST_EXPOSED = 20
 
 

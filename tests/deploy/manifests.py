@@ -1,5 +1,4 @@
-"""Checks that the Kubernetes manifests follow the schemas, and that everything they refer to
-exists."""
+"""Checks of the Kubernetes manifests: the schemas, and everything that they refer to."""
 
 import re
 from pathlib import Path
@@ -17,8 +16,7 @@ POD_VARIABLES = ("POD_NAME", "POD_NAMESPACE")
 
 
 class Manifests:
-    """The objects of a folder, whose pods run one server each, and the objects that they refer
-    to."""
+    """The objects of a folder, each pod of which runs a server, and the objects they refer to."""
 
     def __init__(self, folder: Path, kind: str, name: str) -> None:
         self.kind, self.name = kind, name
@@ -159,8 +157,12 @@ def addresses(found: Manifests) -> None:
         return
     headless = found.workload["serviceName"]
     service = found.own["Service", headless]["spec"]
-    require(service["clusterIP"] == "None", f"Service {headless} is not headless, so pods have no names")
-    require(service["publishNotReadyAddresses"], f"Service {headless} omits pods that are not ready")
+    require(
+        service["clusterIP"] == "None", f"Service {headless} is not headless, so pods have no names"
+    )
+    require(
+        service["publishNotReadyAddresses"], f"Service {headless} omits pods that are not ready"
+    )
     variables = {variable["name"]: variable["valueFrom"] for variable in found.container["env"]}
     for name, path in zip(POD_VARIABLES, ("metadata.name", "metadata.namespace"), strict=True):
         require(variables[name] == {"fieldRef": {"fieldPath": path}}, f"{name} is not {path}")
@@ -179,12 +181,14 @@ def shutdown(found: Manifests) -> None:
     takes += seconds(found.flag("shutdown-timeout"))
     grace = found.pod["terminationGracePeriodSeconds"]
     # The server then still releases its nodes, which may take seconds.
-    require(grace >= takes + 10, f"terminationGracePeriodSeconds is {grace}, but the shutdown takes {takes} s")
+    require(
+        grace >= takes + 10,
+        f"terminationGracePeriodSeconds is {grace}, but the shutdown takes {takes} s",
+    )
 
 
 def security(found: Manifests) -> None:
-    """Check the rules of Kubernetes' profile `restricted`, a read-only file system, and no
-    account."""
+    """Check Kubernetes' profile `restricted`, a read-only file system, and no account."""
     pod, container = found.pod["securityContext"], found.container["securityContext"]
     for what, ok in (
         ("runAsNonRoot", pod["runAsNonRoot"] and pod["runAsUser"] > 0),

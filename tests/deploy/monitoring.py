@@ -1,5 +1,4 @@
-"""Checks that Prometheus accepts the alerts and the dashboard, and that the server has their
-metrics."""
+"""Checks of alerts and dashboard: their PromQL is valid, and the server has their metrics."""
 
 import json
 import re

@@ -91,8 +91,7 @@ def manifest_arguments(found: Manifests, folder: Path) -> list[str]:
 
 
 def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> str:
-    """Check that the container's command runs, and responds to probes and Prometheus. Return the
-    metrics."""
+    """Run the container's command, check its probes and its scrape target, return the metrics."""
     (folder / "tokens").write_text(f"{TOKEN}\n{METRICS_TOKEN}\n")
     arguments = manifest_arguments(found, folder)
     (endpoint,) = found.monitoring["ServiceMonitor", found.name]["spec"]["endpoints"]
@@ -119,7 +118,9 @@ def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> s
             status, grant = server.request("POST", leases, TOKEN, now)
             require(status == 200, f"{leases} returned {status}: {grant}")
             where = f"https://{POD}.{found.workload['serviceName']}.default.svc:7117"
-            require(json.loads(grant)["broker"] == where, f"the grant names another broker: {grant}")
+            require(
+                json.loads(grant)["broker"] == where, f"the grant names another broker: {grant}"
+            )
         status, metrics = server.request("GET", scrape, METRICS_TOKEN)
         require(status == 200, f"{scrape} returned {status}: {metrics}")
     return metrics
