@@ -1,4 +1,4 @@
-"""Schedules of generators that must not be built."""
+"""Schedules whose generators cannot be built."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from schedule import C2, NOW, TODAY, Schedule
 
 
 def schedules() -> tuple[Schedule, ...]:
-    """Each has one fault."""
+    """Return schedules with one fault each."""
     tick = parse("twitter").tick(NOW)
     return (
         refused("node 1024 of 10 bits", "twitter", node=1024),
@@ -66,7 +66,7 @@ def refused(
     options: Options | None = None,
     window: Window | None = None,
 ) -> Schedule:
-    """A schedule without steps."""
+    """Return a schedule without steps."""
     return Schedule(
         f"not built: {name}",
         layout,

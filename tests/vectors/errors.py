@@ -1,4 +1,4 @@
-"""The error table, and the exception the reference raises."""
+"""The table of errors, and the exception that the reference raises."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEASE_EXPIRED = "FLAKEID_LEASE_EXPIRED"
 
 
 class FlakeIdError(Exception):
-    """A refusal: its code and what else that kind carries, in milliseconds."""
+    """An error with its code and its details, in milliseconds."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class FlakeIdError(Exception):
 
 
 class Row(NamedTuple):
-    """One kind of error and what each language calls it."""
+    """A kind of error, and its names in each language."""
 
     kind: str
     code: str
@@ -111,7 +111,7 @@ C_ONLY = (
 
 
 def document() -> dict[str, Any]:
-    """The content of errors.json."""
+    """Return the content of errors.json."""
     errors = []
     for row in ROWS:
         entry: dict[str, Any] = {

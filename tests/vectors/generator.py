@@ -1,16 +1,16 @@
 """The generator on a manual clock: the executable specification of schedules.json.
 
-A generator hands out positions in rising order:
+A generator issues positions in increasing order:
 
     position  = tick << sequence_bits | sequence
     candidate = max(next, now << sequence_bits)
 
 A sequence above the mask moves the candidate to the start of the following tick.
 
-A candidate in the clock's own tick is issued. A candidate ahead of the clock is
-judged: the clock may have gone back (rollback), the tick may be full (overflow), or
-running ahead may have been sanctioned by a window. The verdict is to issue, to fail,
-or an obstacle that ends at a known time.
+A candidate in the clock's own tick is issued. If a candidate is ahead of the clock,
+the clock may have gone backwards (rollback), the tick may be full (overflow), or a
+window may permit running ahead. The generator then issues the candidate, fails, or
+raises an obstacle that ends at a known time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """Policies and limits; None stands for the default."""
+    """Policies and limits; None means the default."""
 
     overflow: str = "wait"
     rollback: str = "continue"
@@ -56,7 +56,7 @@ class Options:
 
 @dataclass
 class Stats:
-    """Events since the generator was built."""
+    """The events since the generator was built."""
 
     waits: int = 0
     rollbacks: int = 0
@@ -64,7 +64,7 @@ class Stats:
 
 
 class ObstacleError(FlakeIdError):
-    """A refusal that ends at the Unix ms `until`."""
+    """An obstacle that ends at the Unix time `until`, in milliseconds."""
 
     def __init__(self, code: str, clock: int, until: int, by_ms: int | None = None) -> None:
         super().__init__(code, retry_after_ms=until - clock, by_ms=by_ms)
@@ -72,7 +72,7 @@ class ObstacleError(FlakeIdError):
 
 
 class Generator:
-    """One node's generator; tests set `clock` (Unix ms), waiting moves it forward."""
+    """A generator for one node. Tests set `clock` (Unix ms), and waiting moves it forward."""
 
     def __init__(
         self,
@@ -111,15 +111,15 @@ class Generator:
     # Calls
 
     def try_fill(self, n: int) -> list[int]:
-        """At most n IDs without waiting; an error only if there is none."""
+        """Return at most n IDs without waiting; raise an error only if there are none."""
         return self.issue(n, max_wait_ms=0)
 
     def fill(self, n: int) -> list[int]:
-        """All n IDs, waiting at most max_wait a run; an error only if there is none."""
+        """Return n IDs, waiting at most max_wait for each range; raise only if there are none."""
         return self.issue(n, self.max_wait_ms)
 
     def extend(self, fence: int) -> None:
-        """Raise the window's fence; a lower one changes nothing."""
+        """Raise the window's fence; a lower fence has no effect."""
         if self.closed:
             raise FlakeIdError(CLOSED)
         if not self.windowed:
@@ -127,7 +127,7 @@ class Generator:
         self.limit = max(self.limit, self.position_of(min(fence, self.layout.max_tick + 1)))
 
     def retire(self) -> int | None:
-        """Close for good; the tick of the last position issued, or None."""
+        """Close the generator permanently; return the tick of the last issued position, or None."""
         if self.closed:
             raise FlakeIdError(CLOSED)
         self.closed = True
@@ -136,7 +136,7 @@ class Generator:
     # Issuing
 
     def issue(self, n: int, max_wait_ms: int) -> list[int]:
-        """Runs until n IDs are written; an error counts if there is none."""
+        """Issue ranges until n IDs are returned; raise an error only if there are none."""
         ids: list[int] = []
         try:
             while len(ids) < n:
@@ -147,7 +147,7 @@ class Generator:
         return ids
 
     def run(self, wanted: int, max_wait_ms: int) -> list[int]:
-        """One run, after waiting for obstacles by at most max_wait_ms in total."""
+        """Issue one range, after waiting for obstacles for at most max_wait_ms in total."""
         left = max_wait_ms
         while True:
             try:
@@ -162,7 +162,7 @@ class Generator:
             left -= step
 
     def attempt(self, wanted: int) -> list[int]:
-        """One attempt at the clock's present reading: consecutive IDs of one tick."""
+        """Issue consecutive IDs of one tick at the current time, if there is no obstacle."""
         now = self.read_clock()
         candidate = max(self.next, self.position_of(now))
         if self.sequence_of(candidate) > self.mask:
@@ -186,9 +186,10 @@ class Generator:
         return [self.id_at(position) for position in range(candidate, end)]
 
     def has_entered(self, candidate: int, now: int) -> bool:
-        """Whether the candidate's tick, ahead of the clock, was sanctioned as a whole.
+        """Return whether the candidate's tick, ahead of the clock, was permitted as a whole.
 
-        What is left of it needs no judging, unless it is further ahead than ever.
+        The rest of such a tick is issued without a decision, unless it is further ahead
+        than any ID before.
         """
         return (
             self.uses_up_ticks
@@ -197,7 +198,7 @@ class Generator:
         )
 
     def read_clock(self) -> int:
-        """The clock's tick, if a generator may issue in it at all."""
+        """Return the clock's tick, or fail if the generator cannot issue at this time."""
         if self.closed:
             raise FlakeIdError(CLOSED)
         if self.clock < self.layout.epoch:
@@ -208,11 +209,11 @@ class Generator:
         return now
 
     def judge(self, candidate: int, now: int) -> tuple[int, bool]:
-        """Judge a candidate ahead of the clock: where to issue from, or an error.
+        """Decide on a candidate ahead of the clock; return the position to issue from.
 
-        The second result: whether running ahead is sanctioned as far as that. Without
-        a window it never is, so there an issued tick past the clock tells a rollback
-        by itself, and earlier readings are not needed.
+        The second result is whether running ahead is permitted up to that position.
+        Without a window it never is, so an issued tick past the clock then proves a
+        rollback, and earlier readings are not needed.
         """
         issued = self.tick_of(self.next - 1)
         seen = self.seen if self.windowed else 0
@@ -221,7 +222,7 @@ class Generator:
             return self.roll_back(candidate, now, issued, seen)
         if issued > now and self.next > self.ahead_until:
             return self.roll_back(candidate, now, issued, issued)
-        # Not a rollback, so an issued tick past the clock is one that was sanctioned.
+        # The clock has not gone backwards, so an issued tick past the clock was permitted.
         sanctioned = self.windowed and (self.next == self.start or issued > now)
         if sanctioned or self.options.overflow == "borrow":
             return self.run_ahead(candidate, now), True
@@ -240,8 +241,8 @@ class Generator:
     def roll_back(self, candidate: int, now: int, issued: int, reference: int) -> tuple[int, bool]:
         """Apply the policy; `reference` is the tick that was reached before.
 
-        Using up the tick that was reached is not sanctioned running ahead: the clock
-        is still back. Going on to the next one, with a window, is.
+        The rest of the reached tick does not count as permitted running ahead, because
+        the clock is still behind. With a window, continuing to the next tick does.
         """
         if reference != self.counted_rollback:
             self.counted_rollback = reference
@@ -263,7 +264,7 @@ class Generator:
         raise self.obstacle(CLOCK_ROLLBACK, tick, by_ms)
 
     def switch_clock_sequence(self, now: int, otherwise: ObstacleError) -> int:
-        """Go on in the next clock-sequence value not used at or after `now`."""
+        """Continue with the next clock sequence that was not used at or after `now`."""
         self.marks[self.clock_sequence] = self.next
         values = len(self.marks)
         for step in range(1, values):
@@ -276,23 +277,23 @@ class Generator:
     # Arithmetic
 
     def obstacle(self, code: str, tick: int, by_ms: int | None = None) -> ObstacleError:
-        """An obstacle that ends when `tick` begins."""
+        """Return an obstacle that ends when `tick` begins."""
         return ObstacleError(code, self.clock, self.layout.unix_ms(tick), by_ms)
 
     def position_of(self, tick: int) -> int:
-        """The first position of a tick."""
+        """Return the first position of a tick."""
         return tick << self.sequence_bits
 
     def tick_of(self, position: int) -> int:
-        """The tick a position lies in."""
+        """Return the tick of a position."""
         return position >> self.sequence_bits
 
     def sequence_of(self, position: int) -> int:
-        """A position's place in its tick."""
+        """Return the sequence number of a position."""
         return position & self.layout.max_sequence
 
     def id_at(self, position: int) -> int:
-        """The ID at a position, with the present clock sequence."""
+        """Return the ID of a position, with the current clock sequence."""
         tick, sequence = self.tick_of(position), self.sequence_of(position)
         return self.layout.pack(Parts(tick, self.node, self.clock_sequence, sequence))
 
@@ -300,7 +301,7 @@ class Generator:
 def check_build(
     layout: Layout, node: int, clock: int, options: Options, window: Window | None
 ) -> None:
-    """Raise what building such a generator must fail with."""
+    """Raise the error that building this generator must return, if any."""
     if not layout.generates:
         raise FlakeIdError(INVALID_LAYOUT)
     if node > layout.max_node:

@@ -1,13 +1,13 @@
-"""The keyed public form: an ID enciphered by Speck64/128 under a key of its domain.
+"""The public form of an ID: encrypted with Speck64/128, under a key for its domain.
 
 Speck is from Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers" (2013):
 with words of 32 bits and 27 rounds,
 
     round(x, y, k) = (x', rotl(y, 3) ^ x')   where x' = (rotr(x, 8) + y mod 2^32) ^ k
 
-A block is x * 2^32 + y. A key is 16 bytes, four words of which the first byte is the lowest.
-The key of a domain is two codes of its name, each a CBC-MAC that begins with the code's number
-(1 or 2) in the upper half of a block and the length of the name in the lower.
+A block is x * 2^32 + y. A key is 16 bytes: four little-endian words. The key of a domain
+consists of two CBC-MACs of its name. Each CBC-MAC starts with a block that has the number of the
+code (1 or 2) in the upper half, and the length of the name in the lower half.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ PREFIX = re.compile(r"[a-z][a-z0-9]{0,15}")
 
 
 def speck_round(x: int, y: int, key: int) -> tuple[int, int]:
-    """One round of enciphering."""
+    """Perform one round of encryption."""
     x = (((x >> 8 | x << 24) & MASK) + y & MASK) ^ key
     return x, (y << 3 | y >> 29) & MASK ^ x
 
 
 def round_keys(key: bytes) -> list[int]:
-    """What the rounds are given: the key, stirred by the round itself."""
+    """Return the keys of the rounds, which the round function derives from the key."""
     current, *others = struct.unpack("<4I", key)
     keys = []
     for number in range(ROUNDS):
@@ -45,7 +45,7 @@ def round_keys(key: bytes) -> list[int]:
 
 
 def encipher(key: bytes, block: int) -> int:
-    """A block of 64 bits as another one."""
+    """Encrypt a block of 64 bits."""
     x, y = block >> 32, block & MASK
     for each in round_keys(key):
         x, y = speck_round(x, y, each)
@@ -53,7 +53,7 @@ def encipher(key: bytes, block: int) -> int:
 
 
 def decipher(key: bytes, block: int) -> int:
-    """The way back."""
+    """Decrypt a block of 64 bits."""
     x, y = block >> 32, block & MASK
     for each in reversed(round_keys(key)):
         y ^= x
@@ -64,7 +64,7 @@ def decipher(key: bytes, block: int) -> int:
 
 
 def key_of_domain(key: bytes, domain: str) -> bytes:
-    """Two codes of the name, eight bytes each."""
+    """Return the domain's key: two message authentication codes of its name, eight bytes each."""
     name = domain.encode()
     padded = name + bytes(-len(name) % 8)
     codes = []
@@ -77,7 +77,7 @@ def key_of_domain(key: bytes, domain: str) -> bytes:
 
 
 def parse_keyring(text: str) -> dict[str, bytes]:
-    """The keys by their letters, the current one last."""
+    """Return the keys by their letters, the current key last."""
     keys: dict[str, bytes] = {}
     for line in map(str.strip, text.split("\n")):
         if not line or line.startswith("#"):
@@ -104,7 +104,7 @@ class PublicIds:
     def of(
         cls, keyring: str, domain: str, layout: Layout, prefix: str | None, since_ms: int | None
     ) -> PublicIds:
-        """Refuses what cannot be a keyring, a domain or a prefix."""
+        """Check the options, and raise an error for an invalid keyring, domain or prefix."""
         keys = parse_keyring(keyring)
         if not 1 <= len(domain.encode()) <= 64:
             raise FlakeIdError(INVALID_OPTION, field="domain")
@@ -115,21 +115,21 @@ class PublicIds:
 
     @property
     def start(self) -> str:
-        """What stands before the letter of the key."""
+        """Return the part of the text before the letter of the key."""
         return "" if self.prefix is None else f"{self.prefix}_"
 
     def seal_bits(self, id_: int) -> int:
-        """The ID, enciphered by the current key."""
+        """Encrypt an ID with the current key."""
         self.layout.unpack(id_)
         return encipher(list(self.keys.values())[-1], id_)
 
     def seal(self, id_: int) -> str:
-        """The same as text."""
+        """Encrypt an ID, and return the public ID as text."""
         digits = FORMS["base58"].encode(self.seal_bits(id_)).rjust(11, BITCOIN[0])
         return self.start + list(self.keys)[-1] + digits
 
     def open_at(self, text: str, now_ms: int) -> int:
-        """The ID; every fault is FLAKEID_INVALID_ID."""
+        """Decrypt a public ID; every fault is FLAKEID_INVALID_ID."""
         found = re.fullmatch(f"{self.start}(.)([{BITCOIN}]{{11}})", text, re.DOTALL)
         if found is None or found[1] not in self.keys:
             raise FlakeIdError(INVALID_ID)

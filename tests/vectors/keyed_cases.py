@@ -1,4 +1,4 @@
-"""The content of keyed.json: public IDs that are made and opened, and refusals."""
+"""The content of keyed.json: public IDs to seal and open, and refusals."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TWITTER_ID = 910_499_571_847_892_992
 NOW = 1_795_000_000_000
 
 PUBLISHED = ("0001020308090a0b1011121318191a1b", 0x3B7265747475432D, 0x8C6FA548454E028B)
-"""The vector of the paper (appendix C), its bytes in the order of the authors' guide."""
+"""The test vector of the paper (appendix C), with its bytes in the order of the authors' guide."""
 
 DOMAINS = ("user", "users", "u", "exactly8", "nine byte", "\u00fc\u4e2d\U0001f600", "x" * 64)
 LAYOUTS = ("twitter", "sonyflake", "js-safe", "flakeid", "t52.s12@0/1ms")
 
 
 def cases() -> list[dict[str, Any]]:
-    """Public IDs of every domain, of several layouts, with and without a prefix."""
+    """Return public IDs of every domain and of several layouts, with and without a prefix."""
     found = []
     for number, domain in enumerate(DOMAINS):
         prefix = "usr" if number % 2 == 0 else None
@@ -35,14 +35,14 @@ def cases() -> list[dict[str, Any]]:
         low, high = parsed.lower_bound(NOW - 86_400_000 * number), parsed.upper_bound(NOW)
         found += [case(OF_TWO, "orders", name, "o7", id_) for id_ in (low, high)]
     ids = PublicIds.of(OF_ONE, "small", layout.parse("twitter"), None, None)
-    # Blocks that need fewer than eleven digits: their texts begin with the digit for zero.
+    # Blocks that need fewer than eleven digits; their text starts with the digit for zero.
     wanted = (id_ for id_ in range(TWITTER_ID, TWITTER_ID + 10_000) if ids.seal(id_)[1] == "1")
     found.append(case(OF_ONE, "small", "twitter", None, next(wanted)))
     return found
 
 
 def case(keyring: str, domain: str, name: str, prefix: str | None, id_: int) -> dict[str, Any]:
-    """One public ID."""
+    """Return the case of one public ID."""
     ids = PublicIds.of(keyring, domain, layout.parse(name), prefix, None)
     text = ids.seal(id_)
     if ids.open_at(text, NOW) != id_:
@@ -52,7 +52,7 @@ def case(keyring: str, domain: str, name: str, prefix: str | None, id_: int) -> 
 
 
 def rejected() -> list[dict[str, Any]]:
-    """What does not open, or not at that time."""
+    """Return public IDs that must not open, or not at the given time."""
     twitter = layout.parse("twitter")
     ids = PublicIds.of(OF_TWO, "user", twitter, "usr", None)
     text = ids.seal(TWITTER_ID)
@@ -109,7 +109,7 @@ def rejected() -> list[dict[str, Any]]:
 
 
 def opened() -> list[dict[str, Any]]:
-    """What opens just so, by the same keyring, domain and prefix as what is rejected."""
+    """Return public IDs that open with the options of the rejected ones."""
     twitter = layout.parse("twitter")
     time = twitter.unix_ms(twitter.unpack(TWITTER_ID).tick)
     by_first_key = PublicIds.of(OF_ONE, "user", twitter, "usr", None).seal(TWITTER_ID)
@@ -130,7 +130,7 @@ def opened() -> list[dict[str, Any]]:
 
 
 def invalid() -> list[dict[str, Any]]:
-    """Keyrings, domains and prefixes that are none."""
+    """Return invalid keyrings, domains and prefixes."""
     key = "000102030405060708090a0b0c0d0e0f"
     rows = [
         ("", "user", None, "keyring", "no key"),
@@ -169,14 +169,14 @@ def invalid() -> list[dict[str, Any]]:
 
 
 def check_published() -> None:
-    """The cipher is Speck64/128."""
+    """Check that the cipher is Speck64/128."""
     key, block, sealed = bytes.fromhex(PUBLISHED[0]), *PUBLISHED[1:]
     if encipher(key, block) != sealed or decipher(key, sealed) != block:
         raise AssertionError("the published vector")
 
 
 def document() -> dict[str, Any]:
-    """All of keyed.json."""
+    """Return the content of keyed.json."""
     check_published()
     return {
         "public_ids": cases(),

@@ -32,11 +32,11 @@ LARGEST = "the largest 64-bit number"
 
 
 class MismatchError(Exception):
-    """A literal, or a rule about the data, that the reference does not reproduce."""
+    """The reference does not reproduce a published literal, or a rule about the data fails."""
 
 
 class KnownId(NamedTuple):
-    """An ID and what its publisher says it holds."""
+    """An ID and its fields, as the publisher documents them."""
 
     layout: str
     id: int
@@ -236,7 +236,7 @@ IDS = (
         tick=31507201094,
     ),
 )
-"""Every published ID; 0x127000 and 0x155000 are generator ids, shifted."""
+"""All published IDs; 0x127000 and 0x155000 are shifted generator IDs."""
 
 
 class KnownText(NamedTuple):
@@ -283,7 +283,7 @@ BYTES = (
 
 
 class KnownTime(NamedTuple):
-    """An instant of a layout: as published, to the day or to the layout's precision."""
+    """An instant of a layout as published, with a precision of a day or of the layout."""
 
     layout: str
     what: str
@@ -315,7 +315,7 @@ TIMES = (
 
 
 def check() -> None:
-    """Compare every literal above; raise MismatchError at the first difference."""
+    """Compare every literal with the reference; raise MismatchError at the first difference."""
     for known in IDS:
         check_id(known)
     for text in TEXTS:
@@ -365,7 +365,7 @@ def check_time(known: KnownTime) -> None:
 
 
 def check_clocks() -> None:
-    """The scripted clocks whose outcome is published."""
+    """Check the scripted clocks with published results."""
     twitter = parse("twitter")
     instant = NEW_YEAR_2020
     generator = Generator(twitter, 1, instant, Options(), None)
@@ -386,7 +386,7 @@ def check_clocks() -> None:
 
 
 def refuses(form: str, text: str) -> bool:
-    """Whether decoding fails."""
+    """Return whether decoding fails."""
     try:
         FORMS[form].decode(text)
     except FlakeIdError:
@@ -395,6 +395,6 @@ def refuses(form: str, text: str) -> bool:
 
 
 def expect(found: object, wanted: object, what: str) -> None:
-    """Raise MismatchError unless the two are equal."""
+    """Raise MismatchError unless the two values are equal."""
     if found != wanted:
         raise MismatchError(f"{what}: computed {found!r}, expected {wanted!r}")

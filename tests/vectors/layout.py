@@ -51,7 +51,7 @@ RFC_3339 = re.compile(
 
 @dataclass(frozen=True)
 class Parts:
-    """The fields of one ID."""
+    """The fields of an ID."""
 
     tick: int
     node: int = 0
@@ -61,7 +61,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Layout:
-    """Fields as (letter, width), most significant first; epoch and unit in ms."""
+    """The fields as (letter, width), most significant first; epoch and unit in ms."""
 
     fields: tuple[tuple[str, int], ...]
     epoch: int
@@ -70,31 +70,31 @@ class Layout:
     # Geometry
 
     def bits(self, letter: str) -> int:
-        """The field's width, 0 where the layout has no such field."""
+        """Return the field's width, or 0 if the layout has no such field."""
         return dict(self.fields).get(letter, 0)
 
     def shift(self, letter: str) -> int:
-        """The sum of the widths to the right of the field."""
+        """Return the sum of the widths to the right of the field."""
         letters = [name for name, _ in self.fields]
         return sum(width for _, width in self.fields[letters.index(letter) + 1 :])
 
     def maximum(self, letter: str) -> int:
-        """``2^bits - 1``, so 0 for a field the layout has not."""
+        """Return ``2^bits - 1``, which is 0 if the layout has no such field."""
         return (1 << self.bits(letter)) - 1
 
     @property
     def width(self) -> int:
-        """All widths together."""
+        """The sum of all widths."""
         return sum(width for _, width in self.fields)
 
     @property
     def split(self) -> bool:
-        """Whether the node is a datacenter and a worker."""
+        """Whether the node is split into datacenter and worker."""
         return self.bits("d") > 0
 
     @property
     def node_bits(self) -> int:
-        """Bits of the whole node, split or not."""
+        """The bits of the whole node, split or not."""
         return self.bits("n") + self.bits("d") + self.bits("w")
 
     @property
@@ -114,7 +114,7 @@ class Layout:
 
     @property
     def generates(self) -> bool:
-        """``t + s <= 63``; with clock-sequence bits ``t + s + c <= 62``."""
+        """``t + s <= 63``, or with clock-sequence bits ``t + s + c <= 62``."""
         clock_sequence = self.bits("c")
         position = self.bits("t") + self.bits("s")
         return position + clock_sequence <= 62 if clock_sequence else position <= 63
@@ -123,22 +123,22 @@ class Layout:
 
     @property
     def horizon(self) -> int:
-        """Unix ms at which the ticks run out: ``epoch + 2^time_bits * unit``."""
+        """The Unix ms at which the ticks run out: ``epoch + 2^time_bits * unit``."""
         return self.unix_ms(self.max_tick + 1)
 
     @property
     def fits_i64_until(self) -> int:
-        """Unix ms from which IDs have their top bit set; the horizon if none has."""
+        """The Unix ms from which IDs have their top bit set, or the horizon if none has."""
         if self.width < 64:
             return self.horizon
         return self.epoch + (1 << (self.bits("t") - 1)) * self.unit
 
     def unix_ms(self, tick: int) -> int:
-        """The start of a tick."""
+        """Return the start of a tick."""
         return self.epoch + tick * self.unit
 
     def tick(self, unix_ms: int) -> int:
-        """``floor((unix_ms - epoch) / unit)``, negative before the epoch."""
+        """Return ``floor((unix_ms - epoch) / unit)``, which is negative before the epoch."""
         return (unix_ms - self.epoch) // self.unit
 
     @property
@@ -151,7 +151,7 @@ class Layout:
         )
 
     def timestamp(self, unix_ms: int) -> str | None:
-        """RFC 3339 in UTC with the layout's precision; None past the year 9999."""
+        """Return RFC 3339 in UTC with the layout's precision, or None after the year 9999."""
         if unix_ms > EPOCH_MAX:
             return None
         days, millis = divmod(unix_ms, DAY_MS)
@@ -164,7 +164,7 @@ class Layout:
     # IDs
 
     def node(self, datacenter: int, worker: int) -> int:
-        """``datacenter << worker_bits | worker``, both checked."""
+        """Return ``datacenter << worker_bits | worker``, after checking both."""
         for field, letter, value in (
             ("datacenter", "d", datacenter),
             ("worker", "w", worker),
@@ -174,13 +174,13 @@ class Layout:
         return datacenter << self.bits("w") | worker
 
     def split_node(self, node: int) -> tuple[int, int] | tuple[None, None]:
-        """Datacenter and worker, or two Nones where the node is not split."""
+        """Return datacenter and worker, or two Nones if the node is not split."""
         if not self.split:
             return None, None
         return node >> self.bits("w"), node & self.maximum("w")
 
     def pack(self, parts: Parts) -> int:
-        """The ID of the parts, each checked against its field."""
+        """Return the ID of the parts, after checking each part against its field."""
         for field, value, most in (
             ("tick", parts.tick, self.max_tick),
             ("node", parts.node, self.max_node),
@@ -202,7 +202,7 @@ class Layout:
         return sum((values[letter] or 0) << self.shift(letter) for letter, _ in self.fields)
 
     def unpack(self, id_: int) -> Parts:
-        """The parts of an ID; none of its bits may be outside a field or reserved."""
+        """Return the parts of an ID; bits outside the fields, and reserved bits, must be zero."""
         if id_ >> self.width:
             raise FlakeIdError(INVALID_ID)
         values = {
@@ -214,16 +214,16 @@ class Layout:
         return Parts(values["t"], node, values.get("c", 0), values.get("s", 0))
 
     def lower_bound(self, unix_ms: int) -> int:
-        """The smallest ID of the clamped tick: the rest zero."""
+        """Return the smallest ID of the clamped tick: the other fields are zero."""
         return self.pack(Parts(self.clamped_tick(unix_ms)))
 
     def upper_bound(self, unix_ms: int) -> int:
-        """The largest ID of the clamped tick: the rest one, reserved bits zero."""
+        """Return the largest ID of the clamped tick: other fields all ones, reserved bits zero."""
         most = (self.max_node, self.maximum("c"), self.max_sequence)
         return self.pack(Parts(self.clamped_tick(unix_ms), *most))
 
     def clamped_tick(self, unix_ms: int) -> int:
-        """The tick of an instant, moved into 0..=max_tick."""
+        """Return the tick of an instant, clamped to 0..=max_tick."""
         return min(max(self.tick(unix_ms), 0), self.max_tick)
 
     # Text
@@ -238,12 +238,12 @@ class Layout:
 
 @functools.cache
 def parse(text: str) -> Layout:
-    """The layout a descriptor or a preset's name stands for."""
+    """Parse a descriptor or the name of a preset."""
     return parse_descriptor(PRESETS.get(text, text))
 
 
 def parse_descriptor(text: str) -> Layout:
-    """``FIELDS@EPOCH/UNIT``; every fault is FLAKEID_INVALID_LAYOUT."""
+    """Parse ``FIELDS@EPOCH/UNIT``; every fault is FLAKEID_INVALID_LAYOUT."""
     fields_text, at, rest = text.partition("@")
     epoch_text, slash, unit_text = rest.partition("/")
     if not (at and slash):
@@ -255,7 +255,7 @@ def parse_descriptor(text: str) -> Layout:
 
 
 def parse_fields(text: str) -> tuple[tuple[str, int], ...]:
-    """Letters and widths: t first; n, or d with w after it, or neither; 64 bits."""
+    """Parse letters and widths: t first; n, or d followed by w, or neither; at most 64 bits."""
     fields = []
     for part in text.split("."):
         match = FIELD.fullmatch(part)
@@ -276,7 +276,7 @@ def parse_fields(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def parse_epoch(text: str) -> int:
-    """Unix ms in decimal, or an RFC 3339 time stamp; 0..=EPOCH_MAX."""
+    """Parse Unix ms in decimal, or an RFC 3339 timestamp, in 0..=EPOCH_MAX."""
     epoch = int(text) if NUMBER.fullmatch(text) else parse_rfc_3339(text)
     if not 0 <= epoch <= EPOCH_MAX:
         raise FlakeIdError(INVALID_LAYOUT)
@@ -284,7 +284,7 @@ def parse_epoch(text: str) -> int:
 
 
 def parse_rfc_3339(text: str) -> int:
-    """Unix ms of a time stamp with an offset and at most three fraction digits."""
+    """Return the Unix ms of a timestamp with an offset and at most three fraction digits."""
     match = RFC_3339.fullmatch(text)
     if match is None:
         raise FlakeIdError(INVALID_LAYOUT)
@@ -306,7 +306,7 @@ def parse_rfc_3339(text: str) -> int:
 
 
 def parse_unit(text: str) -> int:
-    """``<n>ms`` or ``<n>s`` with n >= 1, in ms."""
+    """Parse ``<n>ms`` or ``<n>s`` with n >= 1; return ms."""
     match = UNIT.fullmatch(text)
     if match is None:
         raise FlakeIdError(INVALID_LAYOUT)

@@ -30,14 +30,14 @@ CUSTOM = (
     "t42.n10.s11@1577836800000/7ms",
     "t38.s9.n16@1577836800010/10ms",
     "t36.n12.s12@1577836800100/100ms",
-    "t30.n10.s10@1577836800123/1s",  # an epoch that is no multiple of the unit
+    "t30.n10.s10@1577836800123/1s",  # the epoch is not a multiple of the unit
     "t32.n16.s15@0/1s",
     "t24.n10.s16@1577836800000/60s",
     "t41.s12@0/1ms",  # no node
     "t41.n10@0/1ms",  # no sequence
-    "t41@1577836800000/1ms",  # nothing but time
+    "t41@1577836800000/1ms",  # only a time field
     "t50.n1.s13@0/1ms",  # time and sequence have exactly 63 bits
-    "t62.n1.s1@0/1ms",  # the longest time field there can be
+    "t62.n1.s1@0/1ms",  # the longest possible time field
     MASTODON,
 )
 
@@ -203,7 +203,7 @@ INVALID_DESCRIPTORS = (
 
 
 def document() -> dict[str, Any]:
-    """The whole file."""
+    """Return the content of layouts.json."""
     names = [*PRESETS, *CUSTOM]
     return {
         "presets": [preset(name) for name in PRESETS],
@@ -224,7 +224,7 @@ def document() -> dict[str, Any]:
 
 
 def preset(name: str) -> dict[str, Any]:
-    """A preset and everything that follows from its descriptor."""
+    """Return a preset, and everything that follows from its descriptor."""
     layout = parse(name)
     return {
         "name": name,
@@ -243,14 +243,14 @@ def preset(name: str) -> dict[str, Any]:
 
 
 def valid_descriptor(text: str) -> dict[str, Any]:
-    """A text and its canonical form, which must stand for the same layout."""
+    """Return a descriptor and its canonical form, which must describe the same layout."""
     layout = parse(text)
     known.expect(parse(layout.descriptor), layout, f"canonical form of {text}")
     return {"text": text, "canonical": layout.descriptor, "generates": layout.generates}
 
 
 def invalid_descriptor(text: str, why: str) -> dict[str, Any]:
-    """A text that must be refused."""
+    """Return a descriptor that must be rejected."""
     try:
         parse(text)
     except FlakeIdError as error:
@@ -260,7 +260,7 @@ def invalid_descriptor(text: str, why: str) -> dict[str, Any]:
 
 
 def id_entry(name: str, id_: int, origin: str) -> dict[str, Any]:
-    """An ID and its parts."""
+    """Return an ID and its parts."""
     layout = parse(name)
     parts = layout.unpack(id_)
     known.expect(layout.pack(parts), id_, f"{name} {id_}")
@@ -283,7 +283,7 @@ def id_entry(name: str, id_: int, origin: str) -> dict[str, Any]:
 
 
 def systematic_ids(name: str) -> Iterator[dict[str, Any]]:
-    """All zero, all at most, each field alone at most, and some at random."""
+    """Return IDs with all fields zero, all at most, each field alone at most, and random fields."""
     layout = parse(name)
     fields = {letter: layout.maximum(letter) for letter, _ in layout.fields if letter != "r"}
     yield id_entry(name, 0, "corner: all zero")
@@ -297,12 +297,12 @@ def systematic_ids(name: str) -> Iterator[dict[str, Any]]:
 
 
 def of_fields(layout: Layout, values: dict[str, int]) -> int:
-    """The ID of fields given by letter; the others are zero."""
+    """Return the ID of fields by letter; the other fields are zero."""
     return sum(value << layout.shift(letter) for letter, value in values.items())
 
 
 def rejected_parts(name: str) -> Iterator[dict[str, Any]]:
-    """Each field one past its range and as large as 64 bits allow, the others zero."""
+    """Return parts with one field out of range, by one and as far as 64 bits allow."""
     layout = parse(name)
     limits = {
         "tick": layout.max_tick,
@@ -325,7 +325,7 @@ def rejected_parts(name: str) -> Iterator[dict[str, Any]]:
 
 
 def rejected_part(name: str, field: str, value: int) -> dict[str, Any]:
-    """Parts of which one field is out of range."""
+    """Return parts with one field out of range."""
     values = {"tick": 0, "node": 0, "clock_sequence": 0, "sequence": 0, field: value}
     try:
         parse(name).pack(Parts(**values))
@@ -337,7 +337,7 @@ def rejected_part(name: str, field: str, value: int) -> dict[str, Any]:
 
 
 def rejected_splits(name: str) -> Iterator[dict[str, Any]]:
-    """Datacenter or worker out of range, for layouts that split the node."""
+    """Return nodes with datacenter or worker out of range, if the layout splits the node."""
     layout = parse(name)
     if not layout.split:
         return
@@ -365,7 +365,7 @@ def rejected_splits(name: str) -> Iterator[dict[str, Any]]:
 
 
 def rejected_ids(name: str) -> Iterator[dict[str, Any]]:
-    """IDs with bits above the fields, or with reserved bits set."""
+    """Return IDs with bits above the fields, or with reserved bits set."""
     layout = parse(name)
     ids = []
     if layout.width < 64:
@@ -383,7 +383,7 @@ def rejected_ids(name: str) -> Iterator[dict[str, Any]]:
 
 
 def bounds(name: str) -> Iterator[dict[str, Any]]:
-    """Bounds inside the layout, at its edges and far outside."""
+    """Return bounds inside the layout, at its edges and far outside."""
     layout = parse(name)
     epoch, unit, horizon = layout.epoch, layout.unit, layout.horizon
     instants = {

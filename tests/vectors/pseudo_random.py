@@ -1,4 +1,4 @@
-"""SplitMix64: reproducible bits that do not depend on a library's version."""
+"""SplitMix64: reproducible bits, which do not depend on the version of a library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from layout import U64_MAX
 
 
 def splitmix64(seed: int) -> Iterator[int]:
-    """Endless 64-bit words: the seed plus multiples of the golden ratio, mixed."""
+    """Yield 64-bit words: the seed plus multiples of the golden ratio, mixed."""
     state = seed
     while True:
         state = (state + 0x9E3779B97F4A7C15) & U64_MAX

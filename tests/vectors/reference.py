@@ -5,7 +5,7 @@
 
 Everything is computed with plain Python integers from the definitions, independently
 of the library under test. Both commands first compare the published literals of
-known.py with the arithmetic, and play every schedule before `schedule.Witness`.
+known.py with the arithmetic, and check every schedule with `schedule.Witness`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ DOCUMENTS = {
 
 
 def generate() -> dict[str, str]:
-    """The text of every file, by name."""
+    """Return the content of every file by name."""
     known.check()
     return {name: render(document()) + "\n" for name, document in DOCUMENTS.items()}
 
 
 def render(value: object, margin: str = "") -> str:
-    """JSON in ASCII with each case or step on one line, so that a diff shows whole cases.
+    """Return JSON in ASCII with each case or step on one line, so that a diff shows whole cases.
 
-    What contains no list takes one line. The elements of a list take a line each. An
-    object with lists in it puts each of them on lines of its own, below `margin`.
+    A value without lists takes one line. Each element of a list takes one line. An
+    object with lists puts each list on separate lines, indented by `margin`.
     """
     if not contains_list(value):
         return json.dumps(value, ensure_ascii=True)
@@ -60,14 +60,14 @@ def render(value: object, margin: str = "") -> str:
 
 
 def contains_list(value: object) -> bool:
-    """Whether there is a list with elements in it, at any depth."""
+    """Return whether the value contains a nonempty list, at any depth."""
     if isinstance(value, dict):
         return any(map(contains_list, value.values()))
     return isinstance(value, list) and bool(value)
 
 
 def write(texts: dict[str, str]) -> None:
-    """Put the files on disk."""
+    """Write the files."""
     for name, text in texts.items():
         (FOLDER / name).write_bytes(text.encode("ascii"))
 
@@ -84,7 +84,7 @@ def check(texts: dict[str, str]) -> None:
 
 
 def first_difference(wanted: bytes, found: bytes) -> str:
-    """The first line that differs."""
+    """Return the first line that differs."""
     lines = itertools.zip_longest(wanted.split(b"\n"), found.split(b"\n"))
     for number, (want, have) in enumerate(lines, start=1):
         if want != have:
@@ -93,7 +93,7 @@ def first_difference(wanted: bytes, found: bytes) -> str:
 
 
 def main() -> int:
-    """Do what the command line asks; 1 if anything is not as it should be."""
+    """Run the command line; return 1 if a check fails."""
     parser = argparse.ArgumentParser(description="Write or check the test vectors.")
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--write", action="store_true", help="write the files")

@@ -1,4 +1,4 @@
-"""Schedules in which the clock goes back."""
+"""Schedules in which the clock goes backwards."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ POLICIES = ("continue", "error", "wait", "clock-sequence")
 
 
 def schedules() -> tuple[Schedule, ...]:
-    """All of them."""
+    """Return all schedules."""
     return (*matrix(), *window_matrix(), *full_ticks(), *clock_sequences())
 
 
 def matrix() -> Iterator[Schedule]:
-    """Every overflow policy with every rollback policy, small and large steps back."""
+    """Return every overflow policy with every rollback policy, with small and large steps back."""
     for overflow in ("wait", "error"):
         for rollback in POLICIES:
             layout = C2 if rollback == "clock-sequence" else "twitter"
@@ -37,7 +37,7 @@ def matrix() -> Iterator[Schedule]:
 
 
 def window_matrix() -> Iterator[Schedule]:
-    """The same with a window, which allows borrowing and forbids clock-sequence."""
+    """Return the same with a window, which allows borrowing and forbids clock-sequence."""
     tick = parse("twitter").tick(NOW)
     window = Window(tick, tick + 20_000)
     for overflow in ("wait", "error", "borrow"):
@@ -48,7 +48,7 @@ def window_matrix() -> Iterator[Schedule]:
 def steps_back(
     prefix: str, layout: str, overflow: str, rollback: str, window: Window | None
 ) -> Iterator[Schedule]:
-    """One ID, a step back, the held tick used up, waiting, the clock right again."""
+    """Return schedules with a step back, a used-up tick, a wait, and the right time again."""
     for step, span in STEPS_BACK:
         yield Schedule(
             f"{prefix}{rollback} on rollback, {overflow} on overflow: back {span}",
@@ -70,7 +70,7 @@ def steps_back(
 
 
 def full_ticks() -> tuple[Schedule, ...]:
-    """Steps back when a tick is full, noticed as full or not, and other oddities."""
+    """Return steps back at a full tick, detected as full or not, and other special cases."""
     unseen = tuple(
         Schedule(
             f"{policy} on rollback: a step back of 10 s just as the tick is full",
@@ -145,7 +145,7 @@ def full_ticks() -> tuple[Schedule, ...]:
 
 
 def clock_sequences() -> tuple[Schedule, ...]:
-    """Switching the clock sequence instead of waiting."""
+    """Return schedules that switch the clock sequence instead of waiting."""
     options = Options(rollback="clock-sequence", sequence_mask=FOUR)
     return (
         Schedule(

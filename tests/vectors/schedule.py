@@ -1,4 +1,4 @@
-"""Schedules: a generator, a scripted clock, the calls, and the answers."""
+"""Schedules: a generator, a scripted clock, the calls, and the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from generator import Generator, Options, Stats, Window
 from known import MismatchError
 from layout import parse
 
-NOW = 1505914988849  # the tutorial's instant, 2017-09-20T13:43:08.849Z
+NOW = 1505914988849  # the instant in the tutorial, 2017-09-20T13:43:08.849Z
 TODAY = 1763690400000  # 2025-11-21T02:00:00Z
 FOUR = 3  # a sequence mask: four IDs a tick
 TWO = 1  # a sequence mask: two IDs a tick
@@ -19,7 +19,7 @@ C2 = "t41.c2.n8.s4@1262304000000/1ms"
 
 
 class Step(NamedTuple):
-    """One call; `clock` is set before it."""
+    """A call; `clock` is set before it."""
 
     call: str
     clock: int | None = None
@@ -28,22 +28,22 @@ class Step(NamedTuple):
 
 
 def try_next_id(*, at: int | None = None) -> Step:
-    """Ask for one ID without waiting."""
+    """Request one ID without waiting."""
     return Step("try_next_id", at)
 
 
 def next_id(*, at: int | None = None) -> Step:
-    """Ask for one ID, waiting at most max_wait."""
+    """Request one ID, waiting at most max_wait."""
     return Step("next_id", at)
 
 
 def try_fill(n: int, *, at: int | None = None) -> Step:
-    """Ask for at most n IDs without waiting."""
+    """Request at most n IDs without waiting."""
     return Step("try_fill", at, n=n)
 
 
 def fill(n: int, *, at: int | None = None) -> Step:
-    """Ask for n IDs, waiting at most max_wait for each run."""
+    """Request n IDs, waiting at most max_wait for each range."""
     return Step("fill", at, n=n)
 
 
@@ -59,7 +59,7 @@ def retire(*, at: int | None = None) -> Step:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A generator, the Unix ms its clock first shows, and the steps."""
+    """A generator, the first Unix ms of its clock, and the steps."""
 
     name: str
     layout: str
@@ -72,7 +72,7 @@ class Schedule:
 
 
 def play(schedule: Schedule) -> dict[str, Any]:
-    """Run a schedule; its entry in schedules.json."""
+    """Run a schedule; return its entry in schedules.json."""
     options = schedule.options
     limits = {
         "sequence_mask": options.sequence_mask,
@@ -125,7 +125,7 @@ def play(schedule: Schedule) -> dict[str, Any]:
 
 
 def answer(generator: Generator, step: Step, witness: Witness) -> dict[str, Any]:
-    """Make one call; the step's `expect`."""
+    """Make a call; return the step's `expect`."""
     try:
         match step.call:
             case "try_next_id" | "next_id":
@@ -158,11 +158,11 @@ def answer(generator: Generator, step: Step, witness: Witness) -> dict[str, Any]
 
 
 class Witness:
-    """Judges the IDs of one generator by what is promised, not by how they were made.
+    """Checks the IDs of one generator against the promises, independently of the algorithm.
 
-    No ID twice; rising (a change of clock sequence aside); the node and the mask kept;
-    every tick inside the window, and at most max_ahead past the highest reading of the
-    clock (0 without a window).
+    No ID is issued twice. IDs increase, except when the clock sequence changes. IDs have
+    the generator's node, and sequence numbers within the mask. Every tick is inside the
+    window, and at most max_ahead (0 without a window) past the highest clock reading.
     """
 
     def __init__(self, name: str, generator: Generator, fence: int | None) -> None:
@@ -175,7 +175,7 @@ class Witness:
         self.highest_tick = 0
 
     def see(self, ids: list[int]) -> None:
-        """Check the IDs of one call."""
+        """Check the IDs of a call."""
         generator = self.generator
         layout = generator.layout
         self.highest_tick = max(self.highest_tick, layout.tick(generator.clock))
@@ -194,17 +194,17 @@ class Witness:
             self.last = id_
 
     def raise_fence(self, fence: int) -> None:
-        """A granted extension."""
+        """Record a granted extension."""
         self.fence = max(self.fence or 0, fence)
 
     def require(self, holds: bool, id_: int, fault: str) -> None:
-        """Raise MismatchError unless it holds."""
+        """Raise MismatchError unless the condition holds."""
         if not holds:
             raise MismatchError(f"schedule {self.name!r}: {id_} is {fault}")
 
 
 def counts(stats: Stats) -> dict[str, Any]:
-    """The statistics; the largest lead is in ticks."""
+    """Return the statistics; the largest lead is in ticks."""
     return {
         "waits": stats.waits,
         "rollbacks": stats.rollbacks,
@@ -213,5 +213,5 @@ def counts(stats: Stats) -> dict[str, Any]:
 
 
 def strings(values: dict[str, Any]) -> dict[str, str]:
-    """The entries that have a value, as strings."""
+    """Return the entries with a value, as strings."""
     return {key: str(value) for key, value in values.items() if value is not None}

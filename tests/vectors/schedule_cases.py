@@ -1,4 +1,4 @@
-"""The content of schedules.json; counting, the edges of time, units, waits."""
+"""The content of schedules.json: counting, the edges of time, units, and waits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HALF_CENTURY_MS = 18_262 * 86_400_000
 
 
 def document() -> dict[str, Any]:
-    """The whole file; no name occurs twice."""
+    """Return the content of schedules.json; no name occurs twice."""
     schedules = (
         *sequences(),
         *rollback_cases.schedules(),
@@ -48,7 +48,7 @@ def document() -> dict[str, Any]:
 
 
 def sequences() -> tuple[Schedule, ...]:
-    """Counting inside a tick and into the next."""
+    """Return schedules that count inside a tick and into the next."""
     full = parse("twitter").unix_ms(2)
     return (
         Schedule(
@@ -205,7 +205,7 @@ def sequences() -> tuple[Schedule, ...]:
 
 
 def edges_of_time() -> tuple[Schedule, ...]:
-    """Before the epoch, far leaps, and the end of the layout."""
+    """Return schedules before the epoch, with far leaps, and at the end of the layout."""
     safe_epoch = parse("js-safe").epoch
     twitter, baidu, wide = (
         parse(name).horizon for name in ("twitter", "baidu", "t50.n1.s13@0/1ms")
@@ -313,7 +313,7 @@ def edges_of_time() -> tuple[Schedule, ...]:
 
 
 def units() -> tuple[Schedule, ...]:
-    """Ticks longer than a millisecond, and the clock somewhere inside them."""
+    """Return schedules with ticks longer than a millisecond, and the clock inside a tick."""
     sonyflake = parse("sonyflake").unix_ms(10**11)
     baidu = parse("baidu-29").unix_ms(3 * 10**8)
     odd, minute = (
@@ -390,7 +390,7 @@ def units() -> tuple[Schedule, ...]:
 
 
 def waits() -> tuple[Schedule, ...]:
-    """max_wait: shorter than needed, exactly enough, none at all."""
+    """Return schedules with a max_wait that is too short, exactly enough, or zero."""
     return (
         Schedule(
             "max_wait shorter than the rollback: the error is judged afterwards",

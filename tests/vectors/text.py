@@ -24,7 +24,7 @@ ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769"
 
 @dataclass(frozen=True)
 class Form:
-    """One notation: its digits, its lengths, and other spellings of a digit."""
+    """A notation: its digits, its lengths, and other spellings of a digit."""
 
     name: str
     alphabet: str
@@ -39,7 +39,7 @@ class Form:
         return len(self.alphabet)
 
     def encode(self, value: int) -> str:
-        """The canonical text; forms of one length are padded with the zero digit."""
+        """Return the canonical text; forms of one length are padded with the zero digit."""
         text = ""
         while value:
             value, digit = divmod(value, self.base)
@@ -47,7 +47,7 @@ class Form:
         return text.rjust(self.shortest, self.alphabet[0])
 
     def decode(self, text: str) -> int:
-        """The number; every fault is FLAKEID_INVALID_ID."""
+        """Return the number; every fault is FLAKEID_INVALID_ID."""
         if not self.shortest <= len(text) <= self.longest:
             raise FlakeIdError(INVALID_ID)
         first = self.aliases.get(text[0], text[0])

@@ -1,4 +1,4 @@
-"""The content of text.json: canonical texts, other accepted spellings, and refusals."""
+"""The content of text.json: canonical text, other accepted spellings, and refusals."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ACCEPTED = {
         ("Y", 0),
     ),
 }
-"""Texts that are not canonical but decode; neither base58 has any, nor has base62."""
+"""Text that decodes, but is not canonical; neither base58 nor base62 has any."""
 
 PUNCTUATION = (
     ("+", "plus sign"),
@@ -103,7 +103,7 @@ FOREIGN_IN_FORM = {
     "base58_flickr": "0OIl",
     "zbase32": "0lv2LV",
 }
-"""Letters and digits that the form leaves out."""
+"""Letters and digits that the form does not use."""
 
 SPECIAL_REJECTED = {
     "decimal": (
@@ -181,7 +181,7 @@ SPECIAL_REJECTED = {
 
 
 def document() -> dict[str, Any]:
-    """The whole file."""
+    """Return the content of text.json."""
     return {
         "forms": [
             {
@@ -196,7 +196,7 @@ def document() -> dict[str, Any]:
 
 
 def valid(form: Form) -> list[dict[str, Any]]:
-    """Canonical texts: published, corners, powers of the base, pseudo-random."""
+    """Return canonical text: published, extremes, powers of the base, pseudo-random."""
     published = [text.id for text in known.TEXTS if text.form == form.name]
     powers = itertools.takewhile(
         lambda power: power <= U64_MAX, (form.base**n for n in itertools.count(1))
@@ -212,7 +212,7 @@ def valid(form: Form) -> list[dict[str, Any]]:
 
 
 def accepted(form: Form) -> list[dict[str, Any]]:
-    """Texts that decode although encoding spells them otherwise."""
+    """Return text that decodes, but is spelled differently by encoding."""
     entries = []
     for text, id_ in ACCEPTED[form.name]:
         known.expect(form.decode(text), id_, f"{form.name} {text}")
@@ -222,7 +222,7 @@ def accepted(form: Form) -> list[dict[str, Any]]:
 
 
 def rejected(form: Form) -> list[dict[str, Any]]:
-    """Texts that must not decode, and why."""
+    """Return text that must not decode, with the reason."""
     published = [(text, why) for name, text, why in known.REJECTED_TEXTS if name == form.name]
     reasons: dict[str, str] = {}
     for text, why in (
@@ -247,7 +247,7 @@ def rejected(form: Form) -> list[dict[str, Any]]:
 
 
 def wrong_lengths(form: Form) -> list[tuple[str, str]]:
-    """One digit too many or too few, and far too many."""
+    """Return text with one digit too many or too few, and with far too many."""
     largest, one = form.encode(U64_MAX), form.alphabet[1]
     texts = [
         (largest + form.alphabet[0], "too long by one"),
@@ -266,7 +266,7 @@ def wrong_lengths(form: Form) -> list[tuple[str, str]]:
 
 
 def overflows(form: Form) -> list[tuple[str, str]]:
-    """Numbers of 65 bits, where the longest text has room for one."""
+    """Return numbers of 65 bits, if the longest text has room for one."""
     return [
         (text, f"overflow: {name}")
         for value, name in (
@@ -279,7 +279,7 @@ def overflows(form: Form) -> list[tuple[str, str]]:
 
 
 def foreign(form: Form) -> list[tuple[str, str]]:
-    """A foreign character in place of a digit or around the digits."""
+    """Return text with a foreign character in place of a digit or around the digits."""
     letters = [(letter, "not a digit of this form") for letter in FOREIGN_IN_FORM[form.name]]
     digits = form.encode(U64_MAX // 3)
     middle = len(digits) // 2

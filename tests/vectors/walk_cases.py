@@ -1,4 +1,4 @@
-"""Schedules made of pseudo-random steps, to reach what nobody thought of listing."""
+"""Schedules of pseudo-random steps, which reach cases that are not listed explicitly."""
 
 from __future__ import annotations
 
@@ -58,24 +58,24 @@ LEAPS = (
 
 
 class PseudoRandom:
-    """Choices drawn from a seeded stream of words."""
+    """Random choices from a seeded stream of words."""
 
     def __init__(self, seed: int) -> None:
         self.words = splitmix64(seed)
 
     def pick(self, choices: Sequence[Choice]) -> Choice:
-        """One of them; the bias of the remainder does not matter here."""
+        """Return one of the choices; the bias of the remainder does not matter here."""
         return choices[next(self.words) % len(choices)]
 
 
 def schedules() -> Iterator[Schedule]:
-    """All of them, around the same instant."""
+    """Yield all walks, which start around the same instant."""
     for number in range(1, WALKS + 1):
         yield walk(number)
 
 
 def walk(number: int) -> Schedule:
-    """Odd numbers have a window; most others have clock-sequence bits."""
+    """Return a walk. Odd numbers have a window; most others have clock-sequence bits."""
     random = PseudoRandom(number)
     name = random.pick(LAYOUTS if number % 2 else LAYOUTS[2:5])
     layout = parse(name)
@@ -111,7 +111,7 @@ def walk(number: int) -> Schedule:
 
 
 def call(random: PseudoRandom, clock: int | None, window: Window | None) -> Step:
-    """One call; fences are only extended where there is a window."""
+    """Return a random call; extend is only called with a window."""
     n = random.pick((1, 2, 3, 5, 9))
     calls = [
         next_id(at=clock),

@@ -1,4 +1,4 @@
-"""Schedules with a window: starting ahead, carrying on, borrowing, fences."""
+"""Schedules with a window: starting ahead, continuing, borrowing, fences."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LENGTH = 20_000  # ticks of a window
 
 
 def schedules() -> tuple[Schedule, ...]:
-    """All of them."""
+    """Return all schedules."""
     return (*starts(), *leads(), *fences(), *units())
 
 
 def starts() -> tuple[Schedule, ...]:
-    """Where the first ID of a window comes from."""
+    """Return schedules about the first ID of a window."""
     tick = parse("twitter").tick(NOW)
     four = Options(sequence_mask=FOUR)
     return (
@@ -165,7 +165,7 @@ def starts() -> tuple[Schedule, ...]:
 
 
 def leads() -> tuple[Schedule, ...]:
-    """Running ahead of the clock, and what bounds it."""
+    """Return schedules that run ahead of the clock, up to the limit."""
     tick = parse("twitter").tick(NOW)
     window = Window(tick, tick + LENGTH)
     return (
@@ -281,7 +281,7 @@ def leads() -> tuple[Schedule, ...]:
 
 
 def fences() -> tuple[Schedule, ...]:
-    """The end of a window, moving it, and closing."""
+    """Return schedules about the end of a window, extensions, and closing."""
     tick = parse("twitter").tick(NOW)
     four = Options(sequence_mask=FOUR)
     safe = parse("js-safe")
@@ -404,7 +404,7 @@ def fences() -> tuple[Schedule, ...]:
 
 
 def units() -> tuple[Schedule, ...]:
-    """max_ahead is rounded up to whole ticks."""
+    """Return schedules in which max_ahead is rounded up to whole ticks."""
     baidu, sonyflake = parse("baidu-29"), parse("sonyflake")
     seconds, hundredths = 3 * 10**8, 10**11
     return (
