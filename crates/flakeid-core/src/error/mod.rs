@@ -1,6 +1,7 @@
 //! The one error type of all languages.
 
 mod reasons;
+mod spelled;
 mod spelling;
 
 use alloc::boxed::Box;
@@ -10,8 +11,9 @@ use core::time::Duration;
 
 use crate::calendar::{Rfc3339, whole_ms};
 pub(crate) use reasons::{LayoutFault, TextFault};
+pub use spelled::SpelledError;
 use spelling::Named;
-pub use spelling::{SpelledError, Spelling};
+pub use spelling::Spelling;
 
 use crate::quoted::Quoted;
 
@@ -378,24 +380,6 @@ impl Error {
             Repr::Field { name, .. } => Some(name.canonical()),
             _ => None,
         }
-    }
-
-    /// Returns the error as a caller reads it who spells options and fields otherwise.
-    ///
-    /// ```
-    /// use flakeid_core::{Error, Spelling};
-    ///
-    /// let command = Spelling { options: &[("max_wait_ms", "--max-wait")], fields: &[] };
-    /// let error = Error::option_out_of_range("max_wait_ms", &-1, 0, 60_000);
-    /// assert_eq!(error.to_string(), "max_wait_ms -1 is out of range: must be from 0 to 60000");
-    /// assert_eq!(
-    ///     error.spelled(&command).to_string(),
-    ///     "--max-wait -1 ms is out of range: must be from 0 to 60000 ms"
-    /// );
-    /// ```
-    #[must_use]
-    pub const fn spelled<'a>(&'a self, spelling: &'a Spelling<'a>) -> SpelledError<'a> {
-        SpelledError { error: self, spelling }
     }
 }
 

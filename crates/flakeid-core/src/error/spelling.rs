@@ -2,8 +2,6 @@
 
 use core::fmt::{self, Write};
 
-use super::{Error, Repr};
-
 /// How a language, or a program with flags, writes the names of options and fields.
 ///
 /// This library names options as [`SetByName`](crate::SetByName) does, and so do its messages.
@@ -17,7 +15,7 @@ pub struct Spelling<'a> {
     pub fields: &'a [(&'a str, &'a str)],
 }
 
-/// What a message is about. A field of an ID and an option may have the same name.
+/// The subject of a message. A field of an ID and an option may have the same name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     Field(&'static str),
@@ -39,7 +37,7 @@ impl<'a> Spelling<'a> {
         spelled(self.options, name)
     }
 
-    fn name(&self, name: Named) -> &str {
+    pub(super) fn name(&self, name: Named) -> &str {
         match name {
             Named::Field(name) => spelled(self.fields, name),
             Named::Option(name) => self.option(name),
@@ -89,87 +87,4 @@ impl<'a> Spelling<'a> {
 
 fn spelled<'a>(names: &[(&str, &'a str)], name: &'a str) -> &'a str {
     names.iter().find(|(canonical, _)| *canonical == name).map_or(name, |(_, shown)| shown)
-}
-
-/// An error whose message has a [`Spelling`] of its own.
-#[derive(Clone, Copy)]
-pub struct SpelledError<'a> {
-    pub(super) error: &'a Error,
-    pub(super) spelling: &'a Spelling<'a>,
-}
-
-impl SpelledError<'_> {
-    /// The field or option at fault, for [`ErrorKind::FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange).
-    #[must_use]
-    pub fn field(&self) -> Option<&str> {
-        match &self.error.0 {
-            Repr::Field { name, .. } => Some(self.spelling.name(*name)),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for SpelledError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.write(f, self.spelling)
-    }
-}
-
-impl fmt::Debug for SpelledError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({}: {self})", self.error.code())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::string::ToString;
-
-    use super::*;
-
-    const SPELLING: Spelling<'_> = Spelling {
-        options: &[("node", "WithNode"), ("window_ms", "WithWindow"), ("ttl_ms", "ttlMs")],
-        fields: &[("unix_ms", "unixMs")],
-    };
-
-    fn shown(error: &Error) -> alloc::string::String {
-        error.spelled(&SPELLING).to_string()
-    }
-
-    #[test]
-    fn messages_name_options_as_the_caller_does() {
-        let error = Error::invalid_option("node", "give either `node` or `nodes`, not both");
-        assert_eq!(shown(&error), "WithNode: give either `WithNode` or `nodes`, not both");
-        assert_eq!(error.to_string(), "node: give either `node` or `nodes`, not both");
-        let error = Error::option_out_of_range("node", &1024, 0, 1023);
-        assert_eq!(shown(&error), "WithNode 1024 is out of range: must be from 0 to 1023");
-        assert_eq!(error.spelled(&SPELLING).field(), Some("WithNode"));
-        assert_eq!(error.field(), Some("node"));
-    }
-
-    #[test]
-    fn messages_distinguish_fields_from_options_of_the_same_name() {
-        let error = Error::field_out_of_range("node", &1024, 0, 1023);
-        assert_eq!(shown(&error), "node 1024 is out of range: must be from 0 to 1023");
-        assert!(shown(&error.of_option()).starts_with("WithNode 1024"));
-        let error = Error::invalid_field("tick", "missing: give `tick` or `unix_ms`");
-        assert_eq!(shown(&error), "tick: missing: give `tick` or `unixMs`");
-    }
-
-    #[test]
-    fn numbers_have_their_unit_if_the_name_has_none() {
-        let error = Error::option_out_of_range("window_ms", &1, 2, 9);
-        assert_eq!(shown(&error), "WithWindow 1 ms is out of range: must be from 2 to 9 ms");
-        assert_eq!(error.to_string(), "window_ms 1 is out of range: must be from 2 to 9");
-        let error = Error::option_out_of_range("ttl_ms", &1, 2, 9);
-        assert_eq!(shown(&error), "ttlMs 1 is out of range: must be from 2 to 9");
-        let error = Error::option_out_of_range("window_ms", &"\"x\"", 2, 9);
-        assert_eq!(shown(&error), "WithWindow \"x\" is out of range: must be from 2 to 9 ms");
-    }
-
-    #[test]
-    fn a_single_backtick_begins_no_name() {
-        let odd = Error::invalid_option("nodes", "a ` alone, and `node");
-        assert_eq!(shown(&odd), "nodes: a ` alone, and `node");
-    }
 }
