@@ -65,29 +65,39 @@ interface ClockChoices {
 }
 
 interface CommonOptions {
-  /** The layout of the IDs. Default: `twitter`. */
+  // [options: generator fields except node datacenter worker nodes clock]
+  /**
+   * The layout of the IDs: the name of a preset or a descriptor; or a `Layout`. Default: `twitter`.
+   */
   layout?: LayoutInput | undefined;
-  /** The instant of tick 0. Default: the layout's epoch. */
+  /** The instant of tick 0. Default: the layout's. */
   epoch?: Instant | undefined;
+  /**
+   * The ticks to which a lease limits the generator, the fence exclusive, as `{ start, fence }`.
+   * Default: all ticks.
+   */
+  window?: { start: number | bigint; fence: number | bigint } | undefined;
+  /** The behaviour when a tick is full. `borrow` requires a window. Default: `wait`. */
+  overflow?: 'wait' | 'error' | 'borrow' | undefined;
+  /** The behaviour when the clock goes backwards. Default: `continue`. */
+  rollback?: 'continue' | 'error' | 'wait' | 'clock-sequence' | undefined;
   /** The largest sequence number to use: 2^k - 1. Default: the layout's. */
   sequenceMask?: number | bigint | undefined;
-  /** Begin each tick at a random sequence number below 2^`sequenceStart`. Default: 0. */
+  /** The number of bits of a random sequence number with which each tick begins. Default: 0. */
   sequenceStart?: number | bigint | undefined;
-  /** What to do when a tick is full. Default: `wait`. `borrow` needs a window. */
-  overflow?: 'wait' | 'error' | 'borrow' | undefined;
-  /** What to do when the clock goes back. Default: `continue`. */
-  rollback?: 'continue' | 'error' | 'wait' | 'clock-sequence' | undefined;
-  /** How far ahead of the clock a window may be used, in milliseconds. Default: 20 s. */
+  /**
+   * The longest time by which IDs of a window may be ahead of the clock, in milliseconds. Default:
+   * 20 s.
+   */
   maxAheadMs?: number | bigint | undefined;
   /**
-   * How long a call waits without issuing an ID, in milliseconds. Default: 1 s or two ticks,
-   * whichever is longer.
+   * The longest time that a call waits without issuing an ID, in milliseconds. Default: 1 s or two
+   * ticks, whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
+  // [/options]
   /** The clock. Default: the system's. */
   clock?: ClockChoices[keyof ClockChoices] | undefined;
-  /** The ticks that may be used, `fence` exclusive: what a lease grants. Default: all. */
-  window?: { start: number | bigint; fence: number | bigint } | undefined;
 }
 
 interface NodeChoices {

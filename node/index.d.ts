@@ -70,20 +70,26 @@ export class BufferedGenerator implements Iterable<bigint> {
 }
 
 export interface CachedOptions {
+  // [options: ring fields except on_rejected_put on_rejected_take]
   /**
-   * The ring holds the IDs of 2^`boostPower` full ticks, 0 to 20; at least 2 IDs and at most 2^20.
-   * Default: 3.
+   * The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and at
+   * most 2^20. Default: 3.
    */
   boostPower?: number | bigint | undefined;
-  /** Refill when fewer than this many percent are left, 1 to 99. Default: 50. */
+  /** The percentage of IDs below which the ring is refilled: 1 to 99. Default: 50. */
   paddingFactor?: number | bigint | undefined;
-  /** Also refill this often, in milliseconds, at least 1. Default: only when too few are left. */
+  /**
+   * The interval at which the ring is refilled even if enough IDs are left, which keeps a seldom
+   * used ring fresh, in milliseconds: at least 1 ms. Default: only when too few IDs are left.
+   */
   refillIntervalMs?: number | bigint | undefined;
   /**
-   * How long after the beginning of its tick an ID may be handed out, in milliseconds, at least two
-   * ticks. Older IDs are dropped and counted. Default: 1 s or two ticks, whichever is longer.
+   * The largest age of an ID that the ring hands out, from the beginning of the ID's tick, in
+   * milliseconds: at least two ticks. Older IDs are dropped and counted. Default: 1 s or two ticks,
+   * whichever is longer.
    */
   maxAgeMs?: number | bigint | undefined;
+  // [/options]
   /**
    * Called on the event loop with the reason when the generator refuses to refill the ring; a full
    * tick does not count. It does not keep the process running. If it throws, that is an uncaught
@@ -148,52 +154,64 @@ export class CachedGenerator implements Iterable<bigint> {
 }
 
 interface CommonLeaseOptions {
+  // [options: lease fields except name node datacenter worker on_event]
   /**
-   * The namespace to lease from: 1 to 64 of `A-Z a-z 0-9 . _ -`. It has one layout. Default:
-   * `default`.
+   * The namespace to lease from: 1 to 64 of `A-Z a-z 0-9 . _ -`. Each namespace has one layout, and
+   * nodes of its own. Default: `default`.
    */
   namespace?: string | undefined;
-  /** Lease a node from this range only, both inclusive. Default: all nodes of the layout. */
+  /**
+   * The range of nodes to choose from, both ends inclusive, as `[from, to]`. Default: all nodes of
+   * the layout.
+   */
   nodes?: readonly [from: number | bigint, to: number | bigint] | undefined;
   /**
-   * How many nodes to lease for this one generator, a power of two. It then makes that many times as
-   * many IDs per second. Default: 1.
+   * The number of nodes to lease for this one generator, a power of two, for as many times the IDs
+   * in a tick. Several nodes cannot be combined with `name`, `node` or `sequenceMask`. Default: 1.
    */
   nodeCount?: number | bigint | undefined;
-  /** The clock. Default: `system`. */
-  clock?: ClockName | undefined;
-  /** The layout of the IDs, which must be the namespace's. Default: `twitter`. */
+  /**
+   * The layout of the IDs, which must be the namespace's: the name of a preset or a descriptor; or
+   * a `Layout`. Default: `twitter`.
+   */
   layout?: LayoutInput | undefined;
-  /** The instant of tick 0. Default: the layout's epoch. */
+  /** The instant of tick 0. Default: the layout's. */
   epoch?: Instant | undefined;
   /**
-   * How long other processes cannot have the node after its last renewal, in milliseconds, up to 30
-   * days. Uniqueness does not depend on it. Default: 60 s or 12 ticks, whichever is longer.
+   * The time after the last renewal until other processes can have the node, in milliseconds: 1 ms
+   * to 30 days. Uniqueness does not depend on it. Default: 60 s or 12 ticks, whichever is longer.
    */
   ttlMs?: number | bigint | undefined;
   /**
-   * How long IDs go on while the store is away, in milliseconds, from two ticks to what the namespace
-   * allows. Default: 10 s or two ticks, whichever is longer.
+   * The time for which the generator issues IDs while the store is away, in milliseconds: from two
+   * ticks to what the namespace allows. Default: 10 s or two ticks, whichever is longer.
    */
   windowMs?: number | bigint | undefined;
-  /**
-   * How long opening and the asynchronous calls wait without issuing an ID, in milliseconds. Opening
-   * may take 2 s more, to connect. Default: 1 s or two ticks, whichever is longer.
-   */
-  maxWaitMs?: number | bigint | undefined;
-  /** What to do when a tick is full. Default: `wait`. */
+  /** The behaviour when a tick is full. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
-  /** What to do when the clock goes back. Default: `continue`. `clock-sequence` needs a fixed node. */
-  rollback?: 'continue' | 'error' | 'wait' | 'clock-sequence' | undefined;
+  /** The behaviour when the clock goes backwards. Default: `continue`. */
+  rollback?: 'continue' | 'error' | 'wait' | undefined;
   /** The largest sequence number to use: 2^k - 1. Default: the layout's. */
   sequenceMask?: number | bigint | undefined;
-  /** Begin each tick at a random sequence number below 2^`sequenceStart`. Default: 0. */
+  /** The number of bits of a random sequence number with which each tick begins. Default: 0. */
   sequenceStart?: number | bigint | undefined;
   /**
-   * Whether a node may be leased that was leased before. If not, each start uses up a node, until
-   * none is left. Default: `true`.
+   * The longest time that a call waits without issuing an ID, in milliseconds. Opening a lease
+   * takes at most 2 s more, to connect. Default: 1 s or two ticks, whichever is longer.
+   */
+  maxWaitMs?: number | bigint | undefined;
+  /**
+   * The clock: `gated` is the system's, exact, and read only a few times a millisecond where the
+   * processor allows that; `system` is read for every ID; `coarse` is a few milliseconds late.
+   * Default: `gated`.
+   */
+  clock?: ClockName | undefined;
+  /**
+   * Whether a node may be leased that was leased before. Otherwise each start uses up a node, until
+   * none is left. Default: true.
    */
   reuse?: boolean | undefined;
+  // [/options]
   /**
    * Called with everything that happens to the lease. It does not keep the process running. If it
    * throws, that is an uncaught exception. A lease with a listener is not shared with other

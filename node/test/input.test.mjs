@@ -292,6 +292,35 @@ test('options', () => {
   assert.throws(build({ node: 1, epoch: -1 }), withCode('FLAKEID_INVALID_LAYOUT'));
 });
 
+test('messages name options and fields as JavaScript does', () => {
+  for (const [options, message, field] of [
+    [
+      { sequenceStart: 13 },
+      'sequenceStart 13 is out of range: must be from 0 to 12',
+      'sequenceStart',
+    ],
+    [
+      { maxWaitMs: -1 },
+      'maxWaitMs -1 is out of range: must be from 0 to 18446744073709551615',
+      'maxWaitMs',
+    ],
+    [{ window: { start: -1, fence: 6 } }, /^window\.start -1 is out of range/, 'window.start'],
+    [{ window: { start: 5, fence: 6 } }, /^window: .* too short/, undefined],
+    [{ sequenceMask: 2 }, /^sequenceMask: 2 must be/, undefined],
+    [{ worker: 1 }, /either `node`, or `datacenter` with `worker`/, undefined],
+  ]) {
+    const error = failure(build({ node: 1, ...options }), JSON.stringify(Object.keys(options)));
+    if (typeof message === 'string') assert.equal(error.message, message);
+    else assert.match(error.message, message);
+    assert.equal(error.field, field);
+  }
+  const layout = new Layout('t32.c4.n10.s17@0/1s');
+  const error = failure(() => layout.pack({ tick: 1, node: 1, clockSequence: 16 }));
+  assert.equal(error.message, 'clockSequence 16 is out of range: must be from 0 to 15');
+  assert.equal(error.field, 'clockSequence');
+  assert.match(failure(() => layout.pack({ node: 1 })).message, /give `tick` or `unixMs`/);
+});
+
 test('calls change nothing when they are refused', async () => {
   const generator = build({ node: 1 })();
   const first = generator.nextId();

@@ -43,3 +43,8 @@ export function failure(call, place) {
   }
   throw new Error(`${place}: no error`);
 }
+
+// The name of a field, which vectors have in snake case, as it is in JavaScript.
+export function fieldOf(row) {
+  return row.field?.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+}

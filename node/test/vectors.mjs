@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
-export { failure, number, optional, rows } from './rows.mjs';
+export { failure, fieldOf, number, optional, rows } from './rows.mjs';
 
 // The checkout; the tests may have been copied elsewhere.
 const root = process.env.FLAKEID_ROOT ?? new URL('../..', import.meta.url).pathname;

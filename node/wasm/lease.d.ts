@@ -5,43 +5,56 @@ export * from './api';
 export * from './leases';
 
 export interface LeaseOptions {
+  // [options: fetch fields except on_event]
   /**
-   * The namespace to lease from: 1 to 64 of `A-Z a-z 0-9 . _ -`. It has one layout. Default:
-   * `default`.
+   * The namespace to lease from: 1 to 64 of `A-Z a-z 0-9 . _ -`. Each namespace has one layout, and
+   * nodes of its own. Default: `default`.
    */
   namespace?: string | undefined;
-  /** Preferably the node that a lease of this name had last. Default: any node. */
+  /**
+   * The name of this process, by which it prefers the node that it had last: 1 to 128 bytes.
+   * Default: no name.
+   */
   name?: string | undefined;
-  /** What to show to the brokers (`Authorization: Bearer`). Default: the one in the URL, if any. */
+  /**
+   * The token that the brokers require (`Authorization: Bearer`). Default: that of the URL
+   * (`https://:TOKEN@host`).
+   */
   token?: string | undefined;
-  /** The layout of the IDs, which must be the namespace's. Default: the namespace's. */
+  /**
+   * The layout of the IDs, which must be the namespace's: the name of a preset or a descriptor; or
+   * a `Layout`. Default: the namespace's.
+   */
   layout?: LayoutInput | undefined;
-  /** The instant of tick 0. Default: the layout's epoch. */
+  /** The instant of tick 0. Default: the layout's. */
   epoch?: Instant | undefined;
   /**
-   * How long others cannot have the node after its last renewal, in milliseconds, up to 30 days; at
+   * The time after the last renewal until other processes can have the node, in milliseconds: at
    * most what the broker grants. Uniqueness does not depend on it. Default: 60 s or 12 ticks,
-   * whichever is longer.
+   * whichever is longer, or what the broker grants (12 s).
    */
   ttlMs?: number | bigint | undefined;
   /**
-   * How long IDs go on while the broker is away, in milliseconds, from two ticks to what the broker
-   * grants, which is 4 s by default. Default: 10 s or two ticks, whichever is longer.
+   * The time for which the generator issues IDs while no broker answers, in milliseconds: from two
+   * ticks to what the broker grants. Default: 10 s or two ticks, whichever is longer, or what the
+   * broker grants (4 s).
    */
   windowMs?: number | bigint | undefined;
-  /**
-   * How long opening and the asynchronous calls wait without issuing an ID, in milliseconds. Opening
-   * may take 2 s more, to connect. Default: 1 s or two ticks, whichever is longer.
-   */
-  maxWaitMs?: number | bigint | undefined;
-  /** What to do when a tick is full. Default: `wait`. */
+  /** The behaviour when a tick is full. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
-  /** What to do when the clock goes back. Default: `continue`. */
+  /** The behaviour when the clock goes backwards. Default: `continue`. */
   rollback?: 'continue' | 'error' | 'wait' | undefined;
   /** The largest sequence number to use: 2^k - 1. Default: the layout's. */
   sequenceMask?: number | bigint | undefined;
-  /** Begin each tick at a random sequence number below 2^`sequenceStart`. Default: 0. */
+  /** The number of bits of a random sequence number with which each tick begins. Default: 0. */
   sequenceStart?: number | bigint | undefined;
+  /**
+   * The longest time that opening and the asynchronous calls wait without issuing an ID, in
+   * milliseconds. Opening a lease takes at most 2 s more, to connect. Default: 1 s or two ticks,
+   * whichever is longer.
+   */
+  maxWaitMs?: number | bigint | undefined;
+  // [/options]
   /** Called with everything that happens to the lease. If it throws, that is an uncaught exception. */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
 }

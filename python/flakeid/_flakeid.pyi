@@ -55,20 +55,22 @@ class Generator:
     def __new__(
         cls,
         *,
+        # [options: generator parameters]
         node: SupportsIndex | None = None,
         datacenter: SupportsIndex | None = None,
         worker: SupportsIndex | None = None,
         nodes: Sequence[SupportsIndex] | None = None,
         layout: Layout | str = "twitter",
         epoch: SupportsIndex | None = None,
-        sequence_mask: SupportsIndex | None = None,
-        sequence_start: SupportsIndex | None = None,
+        window: tuple[SupportsIndex, SupportsIndex] | None = None,
         overflow: Literal["wait", "error", "borrow"] | None = None,
         rollback: Literal["continue", "error", "wait", "clock-sequence"] | None = None,
+        sequence_mask: SupportsIndex | None = None,
+        sequence_start: SupportsIndex | None = None,
         max_ahead: float | timedelta | None = None,
         max_wait: float | timedelta | None = None,
         clock: Literal["gated", "system", "coarse"] | ManualClock = "gated",
-        window: tuple[SupportsIndex, SupportsIndex] | None = None,
+        # [/options]
     ) -> Self: ...
     def next_id(self) -> int: ...
     def try_next_id(self) -> int: ...
@@ -114,12 +116,14 @@ class CachedGenerator:
         cls,
         generator: Generator,
         *,
+        # [options: ring parameters]
         boost_power: SupportsIndex = 3,
         padding_factor: SupportsIndex = 50,
         refill_interval: float | timedelta | None = None,
         max_age: float | timedelta | None = None,
         on_rejected_put: Callable[[FlakeIdError], object] | None = None,
         on_rejected_take: Callable[[FlakeIdError], object] | None = None,
+        # [/options]
     ) -> Self: ...
     def take(self) -> int: ...
     def next_id(self) -> int: ...
@@ -360,25 +364,27 @@ def from_bytes(data: Buffer) -> int: ...
 def lease(
     url: str,
     *,
+    # [options: lease parameters]
     namespace: str = "default",
     name: str | None = None,
     node: SupportsIndex | None = None,
     datacenter: SupportsIndex | None = None,
     worker: SupportsIndex | None = None,
     nodes: tuple[SupportsIndex, SupportsIndex] | None = None,
+    node_count: SupportsIndex = 1,
     layout: Layout | str = "twitter",
     epoch: SupportsIndex | None = None,
     ttl: float | timedelta | None = None,
     window: float | timedelta | None = None,
-    max_wait: float | timedelta | None = None,
     overflow: Literal["wait", "error", "borrow"] | None = None,
     rollback: Literal["continue", "error", "wait"] | None = None,
     sequence_mask: SupportsIndex | None = None,
     sequence_start: SupportsIndex | None = None,
-    reuse: bool = True,
-    node_count: SupportsIndex = 1,
+    max_wait: float | timedelta | None = None,
     clock: Literal["gated", "system", "coarse"] = "gated",
+    reuse: bool = True,
     on_event: Callable[[LeaseEvent], object] | None = None,
+    # [/options]
 ) -> Generator: ...
 def auto(
     layout: Layout | str = "twitter", *, clock: Literal["gated", "system", "coarse"] = "gated"

@@ -82,8 +82,8 @@ def test_fields_out_of_range(option, others, most, value):
         ({"node": 1, "rollback": "Error"}, flakeid.InvalidOptionError, "rollback: must be"),
         ({"node": 1, "rollback": "clock-sequence"}, flakeid.InvalidOptionError, "layout with"),
         ({"node": 1, "window": (5, 6)}, flakeid.InvalidOptionError, "at least 2 ticks"),
-        ({"node": 1, "window": (2**64, 5)}, flakeid.FieldOutOfRangeError, "window_start"),
-        ({"node": 1, "window": (0, -1)}, flakeid.FieldOutOfRangeError, "window_fence"),
+        ({"node": 1, "window": (2**64, 5)}, flakeid.FieldOutOfRangeError, r"window\[0\]"),
+        ({"node": 1, "window": (0, -1)}, flakeid.FieldOutOfRangeError, r"window\[1\]"),
         ({"node": 1, "max_wait": -1}, flakeid.InvalidOptionError, "max_wait"),
         ({"node": 1, "max_wait": -0.5}, flakeid.InvalidOptionError, "max_wait"),
         ({"node": 1, "max_wait": math.nan}, flakeid.InvalidOptionError, "max_wait"),
@@ -107,6 +107,22 @@ def test_options_that_cannot_be(options, error, text):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
+        ({"max_wait": -1}, "max_wait: must be finite, not negative"),
+        ({"window": (2**64, 5)}, "window[0] 18446744073709551616 is out of range"),
+        ({"worker": 1}, "give either `node`, or `datacenter` with `worker`"),
+        ({"sequence_mask": 5}, "sequence_mask: 5 must be 2^k - 1"),
+    ],
+    ids=str,
+)
+def test_messages_name_arguments(options, text):
+    with pytest.raises(flakeid.FlakeIdError) as error:
+        flakeid.Generator(node=1, **options)
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
         ({"layout": 1}, "layout must be a Layout or a str, not int"),
         ({"layout": b"twitter"}, "layout must be a Layout or a str, not bytes"),
         ({"overflow": 1}, "overflow must be a str, not int"),
@@ -117,8 +133,8 @@ def test_options_that_cannot_be(options, error, text):
         ({"window": [1, 5]}, "window must be a tuple .* not list"),
         ({"window": (1,)}, "window must be a tuple"),
         ({"window": (1, 2, 3)}, "window must be a tuple"),
-        ({"window": (1.0, 5)}, "window_start must be an int, not float"),
-        ({"window": (1, "5")}, "window_fence must be an int, not str"),
+        ({"window": (1.0, 5)}, r"window\[0\] must be an int, not float"),
+        ({"window": (1, "5")}, r"window\[1\] must be an int, not str"),
         ({"sequence_start": 1.0}, "sequence_start must be an int, not float"),
         ({"node_count": 1}, "unexpected keyword argument 'node_count'"),
     ],

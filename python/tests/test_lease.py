@@ -229,6 +229,27 @@ def test_bad_options_reach_no_store(tmp_path, options, error):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("options", "text", "field"),
+    [
+        (
+            {"window": 0.001},
+            "window 1 ms is out of range: must be from 2 to 2592000000 ms",
+            "window",
+        ),
+        ({"ttl": 0}, "ttl 0 ms is out of range: must be from 1 to 2592000000 ms", "ttl"),
+        ({"nodes": (0, 1024)}, "nodes[1] 1024 is out of range: must be from 0", "nodes[1]"),
+        ({"node_count": 2, "name": "a"}, "cannot be combined with `name`, `node`", None),
+    ],
+    ids=str,
+)
+def test_messages_name_arguments(tmp_path, options, text, field):
+    with pytest.raises(flakeid.FlakeIdError) as error:
+        flakeid.lease(f"sqlite://{tmp_path}/never.db", **options)
+    assert text in str(error.value)
+    assert getattr(error.value, "field", None) == field
+
+
 @pytest.mark.parametrize("url", ["", "nonsense", "ftp://host/x", "sqlite:", "\ud800://x", "a" * 99])
 def test_bad_urls(url):
     with pytest.raises(flakeid.FlakeIdError):

@@ -3,7 +3,7 @@
 use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::platform::RELEASED;
-use crate::{linters, node, wasm};
+use crate::{linters, node, options, wasm};
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
@@ -59,6 +59,7 @@ pub(crate) fn format() -> Outcome {
 
 /// Runs the checks that need no compiled code.
 pub(crate) fn sources() -> Outcome {
+    options::check()?;
     format_rust(&["--check"])?;
     linters::python()?;
     linters::javascript()?;

@@ -15,6 +15,7 @@ mod miri;
 mod mysql;
 mod node;
 mod npm;
+mod options;
 mod platform;
 mod platforms;
 mod publish;
@@ -116,6 +117,8 @@ enum Task {
     },
     /// Generate include/flakeid.h from the sources of the C library.
     Header,
+    /// Generate what lists options in every language and in the documents from options.toml.
+    Options,
     /// Build the npm package flakeid-wasm as a tarball.
     Wasm {
         /// Install the tarball, and run the tests with it in Node and in a browser.
@@ -212,6 +215,7 @@ fn run(task: Task) -> Outcome {
         Task::Java { natives: Some(folder), .. } => jar::release(&folder),
         Task::Java { .. } => jar::build(),
         Task::Header => header::write(),
+        Task::Options => options::write(),
         Task::Python { package, free_threaded } => {
             let wheel = |target: &Target| Wheel {
                 target: *target,

@@ -10,6 +10,7 @@ use napi::{Env, Status, Unknown};
 use napi_derive::napi;
 
 use crate::leases::Leases;
+use crate::options::SPELLING;
 use crate::slots::Dispatcher;
 
 /// code, message, retryAfterMs, byMs, horizon, field.
@@ -59,14 +60,15 @@ impl Environment {
     pub(crate) fn error(env: &Env, error: &Error) -> napi::Result<Unknown<'static>> {
         let ms = |duration: std::time::Duration| duration.as_millis() as f64;
         let make_error = Self::from_env(env)?.make_error.borrow().borrow_back(env)?;
+        let spelled = error.spelled(&SPELLING);
         // The reference belongs to this environment, which outlives the call.
         let arguments = (
             error.code().to_owned(),
-            error.to_string(),
+            spelled.to_string(),
             error.retry_after().map(ms),
             error.rollback().map(ms),
             error.horizon().map(BigInt::from),
-            error.field().map(str::to_owned),
+            spelled.field().map(str::to_owned),
         );
         make_error.call(arguments.into())
     }

@@ -85,3 +85,30 @@ pub(crate) fn bits(number: &BigInt) -> u64 {
 pub(crate) fn signed(number: &BigInt) -> i64 {
     number.get_i64().0
 }
+
+// [options: generator spelling]
+#[rustfmt::skip]
+pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
+    options: &[
+        ("nodes_from", "nodes[0]"),
+        ("nodes_to", "nodes[1]"),
+        ("node_count", "nodeCount"),
+        ("ttl_ms", "ttlMs"),
+        ("window_ms", "windowMs"),
+        ("window_start", "window.start"),
+        ("window_fence", "window.fence"),
+        ("sequence_mask", "sequenceMask"),
+        ("sequence_start", "sequenceStart"),
+        ("max_ahead_ms", "maxAheadMs"),
+        ("max_wait_ms", "maxWaitMs"),
+        ("boost_power", "boostPower"),
+        ("padding_factor", "paddingFactor"),
+        ("refill_interval_ms", "refillIntervalMs"),
+        ("max_age_ms", "maxAgeMs"),
+    ],
+    fields: &[
+        ("unix_ms", "unixMs"),
+        ("clock_sequence", "clockSequence"),
+    ],
+};
+// [/options]

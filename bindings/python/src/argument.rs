@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
-use crate::error::raise;
+use crate::error::{SPELLING, raise};
 
 /// An integer, or how to show one that `T` cannot hold. A bool is no number here, and a float
 /// would lose digits.
@@ -31,19 +31,20 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
     value.str().map_or_else(|_| "(thousands of digits)".to_owned(), |text| text.to_string())
 }
 
-/// A field of a layout or an option like it, 0 to `max`; below 2^64 the core checks it.
+/// A field of a layout or another argument, 0 to `max`; below 2^64 the core checks it.
 pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<u64> {
-    number(name, value, 0, max)
+    integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
 }
 
-/// An option from `min` to `max`; below 2^64 the core checks it.
+/// Returns an option, which the core names so, from `min` to `max`; below 2^64 the core checks it.
 pub(crate) fn number(
     name: &'static str,
     value: &Bound<'_, PyAny>,
     min: u64,
     max: u64,
 ) -> PyResult<u64> {
-    integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, min, max)))
+    integer(SPELLING.option(name), value)?
+        .map_err(|shown| raise(Error::option_out_of_range(name, &shown, min, max)))
 }
 
 /// An ID.

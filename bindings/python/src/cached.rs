@@ -29,13 +29,18 @@ use crate::stats::RingStats;
 ///
 /// Args:
 ///     generator: The Generator that makes the IDs; not with rollback='clock-sequence'.
-///     boost_power: The ring holds the IDs of 2**boost_power full ticks, 0 to 20; at least 2 IDs
-///         and at most 2**20.
-///     padding_factor: Refill when fewer than this many percent are left, 1 to 99.
-///     refill_interval: Also refill this often, at least 1 ms (default: only when too few are
+// [options: ring arguments except on_rejected_put on_rejected_take]
+///     boost_power: The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at
+///         least 2 IDs and at most 2^20 (default: 3).
+///     padding_factor: The percentage of IDs below which the ring is refilled: 1 to 99 (default:
+///         50).
+///     refill_interval: The interval at which the ring is refilled even if enough IDs are left,
+///         which keeps a seldom used ring fresh: at least 1 ms (default: only when too few IDs are
 ///         left).
-///     max_age: How long after the beginning of its tick an ID may be handed out, at least two
-///         ticks (default: 1 s or two ticks, whichever is longer); older IDs are dropped.
+///     max_age: The largest age of an ID that the ring hands out, from the beginning of the ID's
+///         tick: at least two ticks (default: 1 s or two ticks, whichever is longer). Older IDs are
+///         dropped and counted.
+// [/options]
 ///     on_rejected_put: Called with the FlakeIdError, on the ring's thread, each time the generator
 ///         refuses to fill the ring for another reason than a full tick.
 ///     on_rejected_take: Called with the FlakeIdError, on the caller's thread, each time a call
@@ -116,8 +121,10 @@ impl CachedGenerator {
     #[new]
     #[pyo3(
         signature = (generator, *, on_rejected_put = None, on_rejected_take = None, **options),
+        // [options: ring signature]
         text_signature = "(generator, *, boost_power=3, padding_factor=50, refill_interval=None, \
                           max_age=None, on_rejected_put=None, on_rejected_take=None)"
+        // [/options]
     )]
     fn new(
         py: Python<'_>,
@@ -129,7 +136,7 @@ impl CachedGenerator {
         let generator = generator
             .cast::<Generator>()
             .map_err(|_| wrong_type("generator", "a Generator", generator))?;
-        let mut options = settings::apply(RingOptions::new(), "CachedGenerator", options, &[])?;
+        let mut options = settings::apply(RingOptions::new(), "CachedGenerator", options)?;
         if let Some(handler) = on_rejected_put {
             options = options.on_rejected_put(handler_of("on_rejected_put", handler)?);
         }

@@ -25,8 +25,9 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'
             .map(Bound::unbind)
             .map_err(PyErr::from)
     })?;
+    let spelled = error.spelled(&SPELLING);
     let exception =
-        classes.bind(py).as_any().get_item(error.code())?.call1((error.to_string(),))?;
+        classes.bind(py).as_any().get_item(error.code())?.call1((spelled.to_string(),))?;
     if let Some(after) = error.retry_after() {
         exception.setattr("retry_after", after.as_secs_f64())?;
     }
@@ -36,7 +37,7 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'
     if let Some(horizon) = error.horizon() {
         exception.setattr("horizon", horizon)?;
     }
-    if let Some(field) = error.field() {
+    if let Some(field) = spelled.field() {
         exception.setattr("field", field)?;
     }
     Ok(exception)
@@ -52,3 +53,23 @@ pub(crate) fn may_pass(error: &Error, is_leased: bool) -> bool {
         matches!(kind, ErrorKind::SequenceExhausted | ErrorKind::ClockRollback)
     }
 }
+
+// [options: generator spelling]
+#[rustfmt::skip]
+pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
+    options: &[
+        ("nodes_from", "nodes[0]"),
+        ("nodes_to", "nodes[1]"),
+        ("ttl_ms", "ttl"),
+        ("window_ms", "window"),
+        ("window_start", "window[0]"),
+        ("window_fence", "window[1]"),
+        ("max_ahead_ms", "max_ahead"),
+        ("max_wait_ms", "max_wait"),
+        ("refill_interval_ms", "refill_interval"),
+        ("max_age_ms", "max_age"),
+    ],
+    fields: &[
+    ],
+};
+// [/options]

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::argument::{count, field, wrong_type};
+use crate::argument::{count, field, number, wrong_type};
 use crate::buffer::Target;
 use crate::direct::DirectMethod;
 use crate::error::{may_pass, raise};
@@ -33,26 +33,35 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// a forked child. Durations are seconds (int or float) or timedeltas.
 ///
 /// Args:
-///     node: The node, 0 to the layout's max_node.
+// [options: generator arguments]
+///     node: The node, from 0 to the layout's largest; every generator that may run at the same
+///         time needs another one (default: none: a node must be given).
 ///     datacenter: The high part of the node, in layouts that split it; requires worker.
 ///     worker: The low part of the node, in layouts that split it; requires datacenter.
-///     nodes: Several nodes instead of one, for as many times the IDs per second; their number must
-///         be a power of two. Cannot be combined with sequence_mask or clock sequences.
-///     layout: A Layout, a preset's name or a descriptor.
-///     epoch: Unix milliseconds, instead of the layout's epoch.
-///     sequence_mask: The largest sequence number to use, 2**k - 1 (default: the layout's).
-///     sequence_start: Begin each tick at a random sequence number of at most this many bits
+///     nodes: Several nodes instead of one, for as many times the IDs in a tick; their number must
+///         be a power of two (default: one node). Cannot be combined with sequence_mask or layouts
+///         with clock sequences. Within a process a node must be used either alone or always
+///         together with the same other nodes.
+///     layout: The layout of the IDs: the name of a preset or a descriptor; or a Layout (default:
+///         'twitter').
+///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's).
+///     window: The ticks to which a lease limits the generator, the fence exclusive, as (start,
+///         fence) (default: all ticks).
+///     overflow: The behaviour when a tick is full: 'wait', 'error' or 'borrow' (default: 'wait').
+///         'borrow' requires a window.
+///     rollback: The behaviour when the clock goes backwards: 'continue', 'error', 'wait' or
+///         'clock-sequence' (default: 'continue').
+///     sequence_mask: The largest sequence number to use: 2^k - 1 (default: the layout's).
+///     sequence_start: The number of bits of a random sequence number with which each tick begins
 ///         (default: 0).
-///     overflow: When a tick is full: 'wait' (default), 'error', or 'borrow' (with a window).
-///     rollback: When the clock goes back: 'continue' (default), 'error', 'wait' or
-///         'clock-sequence'.
-///     max_ahead: How far ahead of the clock a window may be used (default: 20 s).
-///     max_wait: How long a call waits without issuing an ID (default: 1 s or two ticks, whichever
-///         is longer).
-///     clock: 'gated' (default), the system's clock, exact, and read anew only a few times a millisecond
-///         where the processor allows that; 'system', read for every ID; 'coarse', a few milliseconds
-///         late; or a ManualClock.
-///     window: (start, fence), the ticks that may be used, fence exclusive (default: all).
+///     max_ahead: The longest time by which IDs of a window may be ahead of the clock (default: 20
+///         s).
+///     max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
+///         ticks, whichever is longer).
+///     clock: The clock: 'gated' is the system's, exact, and read only a few times a millisecond
+///         where the processor allows that; 'system' is read for every ID; 'coarse' is a few
+///         milliseconds late; or a ManualClock, for tests (default: 'gated').
+// [/options]
 ///
 /// Raises:
 ///     FieldOutOfRangeError, InvalidOptionError, InvalidLayoutError: An argument is wrong.
@@ -156,10 +165,11 @@ impl Generator {
     #[new]
     #[pyo3(
         signature = (*, layout = None, epoch = None, clock = None, window = None, **options),
-        text_signature = "(*, node=None, datacenter=None, worker=None, nodes=None, \
-                          layout='twitter', epoch=None, sequence_mask=None, sequence_start=None, \
-                          overflow=None, rollback=None, max_ahead=None, max_wait=None, \
-                          clock='gated', window=None)"
+        // [options: generator signature]
+        text_signature = "(*, node=None, datacenter=None, worker=None, nodes=None, layout='twitter', \
+                          epoch=None, window=None, overflow=None, rollback=None, sequence_mask=None, \
+                          sequence_start=None, max_ahead=None, max_wait=None, clock='gated')"
+        // [/options]
     )]
     fn new(
         layout: Option<Chosen>,
@@ -170,7 +180,7 @@ impl Generator {
     ) -> PyResult<Self> {
         let layout = Layout::from_epoch(layout, epoch)?;
         let builder = Core::builder(layout);
-        let mut builder = settings::apply(builder, "Generator", options, &["window"])?;
+        let mut builder = settings::apply(builder, "Generator", options)?;
         if let Some(clock) = clock {
             builder = match clock::Chosen::from_python(clock)? {
                 clock::Chosen::Named(clock) => builder.clock(clock),
@@ -317,6 +327,6 @@ fn window_of(window: &Bound<'_, PyAny>, max_tick: u64) -> PyResult<Window> {
     let pair = window.cast::<PyTuple>().map_err(|_| refused())?;
     let (start, fence): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
         pair.extract().map_err(|_| refused())?;
-    let start = field("window_start", &start, max_tick)?;
-    Window::new(start, field("window_fence", &fence, u64::MAX)?).map_err(raise)
+    let start = number("window_start", &start, 0, max_tick)?;
+    Window::new(start, number("window_fence", &fence, 0, u64::MAX)?).map_err(raise)
 }

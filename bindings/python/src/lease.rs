@@ -7,7 +7,7 @@ use flakeid_core::{Layout as CoreLayout, NamedClock};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::argument::{field, string, wrong_type};
+use crate::argument::{number, string, wrong_type};
 use crate::callback::Callback;
 use crate::error::raise;
 use crate::event::observer;
@@ -25,27 +25,41 @@ use crate::{clock, exit, settings};
 ///
 /// Args:
 ///     url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
-///     namespace: 1 to 64 of A-Z a-z 0-9 . _ -; each has a layout and nodes of its own.
-///     name: Prefer the node that this name had last; 1 to 128 bytes.
-///     node: Lease exactly this node, and take it over even from a live holder, which is safe.
-///     datacenter: The high part of that node, instead of node; requires worker.
-///     worker: The low part of that node; requires datacenter.
-///     nodes: (from, to), the range of nodes to choose from, both inclusive (default: all).
-///     layout: A Layout, a preset's name or a descriptor.
-///     epoch: Unix milliseconds, instead of the layout's epoch.
-///     ttl: How long other processes cannot have the node after its last renewal, 1 ms to 30 days
-///         (default: 60 s or 12 ticks, whichever is longer).
-///     window: How long IDs go on while the store is away, from two ticks to what the namespace
-///         allows (default: 10 s or two ticks, whichever is longer).
-///     max_wait: How long a call waits without issuing an ID (default: 1 s or two ticks, whichever
-///         is longer).
-///     overflow: As in Generator.
-///     rollback: As in Generator; not 'clock-sequence'.
-///     sequence_mask: As in Generator.
-///     sequence_start: As in Generator.
-///     reuse: False leases only nodes that were never leased before.
-///     node_count: How many nodes to lease, a power of two, for as many times the IDs per second.
-///     clock: 'gated', 'system' or 'coarse', as in Generator.
+// [options: lease arguments except on_event]
+///     namespace: The namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ - (default: 'default').
+///         Each namespace has one layout, and nodes of its own.
+///     name: The name of this process, by which it prefers the node that it had last: 1 to 128
+///         bytes (default: no name).
+///     node: The node to lease, which is taken over even from a live holder; that is safe (default:
+///         any node).
+///     datacenter: The high part of the node, in layouts that split it; requires worker.
+///     worker: The low part of the node, in layouts that split it; requires datacenter.
+///     nodes: The range of nodes to choose from, both ends inclusive, as (from, to) (default: all
+///         nodes of the layout).
+///     node_count: The number of nodes to lease for this one generator, a power of two, for as many
+///         times the IDs in a tick (default: 1). Several nodes cannot be combined with name, node
+///         or sequence_mask.
+///     layout: The layout of the IDs, which must be the namespace's: the name of a preset or a
+///         descriptor; or a Layout (default: 'twitter').
+///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's).
+///     ttl: The time after the last renewal until other processes can have the node: 1 ms to 30
+///         days (default: 60 s or 12 ticks, whichever is longer). Uniqueness does not depend on it.
+///     window: The time for which the generator issues IDs while the store is away: from two ticks
+///         to what the namespace allows (default: 10 s or two ticks, whichever is longer).
+///     overflow: The behaviour when a tick is full: 'wait', 'error' or 'borrow' (default: 'wait').
+///     rollback: The behaviour when the clock goes backwards: 'continue', 'error' or 'wait'
+///         (default: 'continue').
+///     sequence_mask: The largest sequence number to use: 2^k - 1 (default: the layout's).
+///     sequence_start: The number of bits of a random sequence number with which each tick begins
+///         (default: 0).
+///     max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
+///         ticks, whichever is longer). Opening a lease takes at most 2 s more, to connect.
+///     clock: The clock: 'gated' is the system's, exact, and read only a few times a millisecond
+///         where the processor allows that; 'system' is read for every ID; 'coarse' is a few
+///         milliseconds late (default: 'gated').
+///     reuse: Whether a node may be leased that was leased before (default: True). Otherwise each
+///         start uses up a node, until none is left.
+// [/options]
 ///     on_event: Called with a LeaseEvent for everything that happens to the lease, on the lease's
 ///         thread. A lease with on_event is not shared.
 ///
@@ -59,11 +73,13 @@ use crate::{clock, exit, settings};
 #[pyfunction]
 #[pyo3(
     signature = (url, *, nodes = None, layout = None, epoch = None, on_event = None, **options),
+    // [options: lease signature]
     text_signature = "(url, *, namespace='default', name=None, node=None, datacenter=None, \
-                      worker=None, nodes=None, layout='twitter', epoch=None, ttl=None, \
-                      window=None, max_wait=None, overflow=None, rollback=None, \
-                      sequence_mask=None, sequence_start=None, reuse=True, node_count=1, \
-                      clock='gated', on_event=None)"
+                      worker=None, nodes=None, node_count=1, layout='twitter', epoch=None, \
+                      ttl=None, window=None, overflow=None, rollback=None, sequence_mask=None, \
+                      sequence_start=None, max_wait=None, clock='gated', reuse=True, \
+                      on_event=None)"
+    // [/options]
 )]
 pub(crate) fn lease(
     py: Python<'_>,
@@ -76,7 +92,7 @@ pub(crate) fn lease(
 ) -> PyResult<Generator> {
     let layout = Layout::from_epoch(layout, epoch)?;
     let builder = LeasedGenerator::builder(&string("url", url)?, layout).map_err(raise)?;
-    let mut builder = settings::apply(builder, "lease", options, &["nodes"])?;
+    let mut builder = settings::apply(builder, "lease", options)?;
     if let Some(nodes) = nodes {
         let (from, to) = range_of(nodes, layout.max_node())?;
         builder = builder.nodes(from, to);
@@ -145,5 +161,5 @@ fn range_of(nodes: &Bound<'_, PyAny>, max_node: u64) -> PyResult<(u64, u64)> {
     let refused = || wrong_type("nodes", "a tuple (from, to) of two ints", nodes);
     let pair = nodes.cast::<PyTuple>().map_err(|_| refused())?;
     let (from, to): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract().map_err(|_| refused())?;
-    Ok((field("nodes_from", &from, max_node)?, field("nodes_to", &to, max_node)?))
+    Ok((number("nodes_from", &from, 0, max_node)?, number("nodes_to", &to, 0, max_node)?))
 }

@@ -5,28 +5,19 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PySequence};
 
-use crate::argument::{field, number, string, wrong_type};
-use crate::error::raise;
+use crate::argument::{number, string, wrong_type};
+use crate::error::{SPELLING, raise};
 use crate::time::duration;
 
-/// The builder with the options of a call to `function`. `others` are arguments that the caller
-/// handles itself: each replaces the options whose names begin with it, as `window_start` and
-/// `window_fence` are one argument `window`.
+/// Returns the builder with the options of a call to `function`.
 pub(crate) fn apply<B: SetByName>(
     mut builder: B,
     function: &str,
     options: Option<&Bound<'_, PyDict>>,
-    others: &[&str],
 ) -> PyResult<B> {
     for (name, value) in options.into_iter().flatten() {
         let name = string("the name of an option", &name)?;
-        let known = B::OPTIONS.iter().find(|option| {
-            argument(option) == name
-                && !others.iter().any(|other| {
-                    option.name.strip_prefix(other).is_some_and(|rest| rest.starts_with('_'))
-                })
-        });
-        let Some(option) = known else {
+        let Some(option) = B::OPTIONS.iter().find(|option| argument(option) == name) else {
             return Err(PyTypeError::new_err(format!(
                 "{function}() got an unexpected keyword argument '{name}'"
             )));
@@ -38,19 +29,16 @@ pub(crate) fn apply<B: SetByName>(
     Ok(builder)
 }
 
-/// The name of an option here, where a length of time has a type instead of a unit.
+/// Returns the name of an option in Python.
 fn argument<B>(option: &NamedOption<B>) -> &'static str {
-    match option.kind {
-        OptionKind::Duration(_) => option.name.trim_end_matches("_ms"),
-        _ => option.name,
-    }
+    SPELLING.option(option.name)
 }
 
 fn set<B>(option: &NamedOption<B>, builder: &mut B, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let name = argument(option);
     match option.kind {
         OptionKind::Number { min, max, set } => {
-            set(builder, number(name, value, min, max(builder))?);
+            set(builder, number(option.name, value, min, max(builder))?);
         }
         OptionKind::Numbers { max, set } => set(builder, numbers(name, value, max(builder))?),
         OptionKind::Duration(set) => set(builder, duration(name, value)?),
@@ -72,5 +60,5 @@ fn numbers(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<V
         let reason = format!("{} are more than the layout has: {most}", list.len()?);
         return Err(raise(Error::invalid_option(name, &reason)));
     }
-    list.try_iter()?.map(|number| field(name, &number?, max)).collect()
+    list.try_iter()?.map(|item| number(name, &item?, 0, max)).collect()
 }

@@ -38,7 +38,8 @@ pub fn setup(make_error: MakeError) {
 #[inline(never)]
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 pub(crate) fn thrown(error: Error) -> JsValue {
-    let message = error.to_string();
+    let spelled = error.spelled(&SPELLING);
+    let message = spelled.to_string();
     MAKE_ERROR.with_borrow(|make_error| match make_error {
         None => JsValue::from_str(&message),
         Some(make_error) => make_error.call(
@@ -48,7 +49,7 @@ pub(crate) fn thrown(error: Error) -> JsValue {
             error.retry_after().map(milliseconds),
             error.rollback().map(milliseconds),
             error.horizon(),
-            error.field().map(str::to_owned),
+            spelled.field().map(str::to_owned),
         ),
     })
 }
@@ -57,3 +58,30 @@ pub(crate) fn thrown(error: Error) -> JsValue {
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs() as f64 * 1000.0 + f64::from(duration.subsec_millis())
 }
+
+// [options: generator spelling]
+#[rustfmt::skip]
+pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
+    options: &[
+        ("nodes_from", "nodes[0]"),
+        ("nodes_to", "nodes[1]"),
+        ("node_count", "nodeCount"),
+        ("ttl_ms", "ttlMs"),
+        ("window_ms", "windowMs"),
+        ("window_start", "window.start"),
+        ("window_fence", "window.fence"),
+        ("sequence_mask", "sequenceMask"),
+        ("sequence_start", "sequenceStart"),
+        ("max_ahead_ms", "maxAheadMs"),
+        ("max_wait_ms", "maxWaitMs"),
+        ("boost_power", "boostPower"),
+        ("padding_factor", "paddingFactor"),
+        ("refill_interval_ms", "refillIntervalMs"),
+        ("max_age_ms", "maxAgeMs"),
+    ],
+    fields: &[
+        ("unix_ms", "unixMs"),
+        ("clock_sequence", "clockSequence"),
+    ],
+};
+// [/options]

@@ -33,7 +33,11 @@ pub(crate) struct Passage {
 
 /// Returns the passages of a source file.
 pub(crate) fn passages(source: &str, language: Language) -> Vec<Passage> {
-    let pieces = pieces(source, language);
+    let mut pieces = pieces(source, language);
+    // The marks of a generated part stand between lines of documentation and are not a part of it.
+    for piece in pieces.iter_mut().filter(|piece| is_mark(piece)) {
+        "///".clone_into(&mut piece.text);
+    }
     let mut passages = Vec::new();
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
@@ -68,6 +72,12 @@ pub(crate) fn passages(source: &str, language: Language) -> Vec<Passage> {
         at += 1;
     }
     passages
+}
+
+/// Whether a comment in Rust begins or ends what `cargo xtask options` generates.
+fn is_mark(piece: &Token) -> bool {
+    piece.kind == Piece::Comment
+        && ["// [options: ", "// [/options]"].iter().any(|mark| piece.text.starts_with(mark))
 }
 
 /// Returns the end of a block of line comments, without gaps or code in between.
