@@ -28,7 +28,7 @@ pub(crate) fn test() -> Outcome {
         let step = Step::cargo(&["test", "-p", package, "--all-features", "--test", tests]);
         step.optimised_with_checks().env("FLAKEID_MYSQL", &folder).args(&["--"]).args(chosen).run()
     };
-    // The tests of replicas and clusters are written for MariaDB.
+    // MySQL skips the tests of replicas and clusters, because they are written for MariaDB.
     on_mysql("flakeid-stores", "mysql", &["--skip", "galera", "--skip", "failover"])?;
     on_mysql("flakeid-cli", "cli", &["sql::mysql::"])?;
     campaign::on_mysql(&folder)?;

@@ -1,4 +1,4 @@
-//! The execution of a campaign: injects the faults of the schedule, then waits for the recovery.
+//! The execution of a campaign: injects the scheduled faults, and waits for the recovery.
 
 use std::io;
 use std::path::Path;

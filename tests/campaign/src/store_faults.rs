@@ -256,8 +256,8 @@ mod tests {
         }
     }
 
-    /// Returns the number of restarts with a schedule, if holders continue after the given number
-    /// of restarts.
+    /// Returns the number of restarts that a schedule causes, if holders continue after the given
+    /// number of restarts.
     fn restarts(scheduled: &[StoreFault], continued_after: u64) -> u64 {
         let wait_limits = WaitLimits { able: Duration::ZERO, continued: Duration::ZERO };
         let log = FaultLog { wait_limits, ..FaultLog::default() };

@@ -108,7 +108,7 @@ const VALGRIND: [&str; 6] = [
     "--quiet",
     "--error-exitcode=1",
     "--leak-check=full",
-    // Memory that a thread uses when the program ends counts as "possibly lost".
+    // Only definite leaks are errors, because memory that a thread uses at the end is "possibly lost".
     "--errors-for-leak-kinds=definite",
     "--fair-sched=yes",
     "--suppressions=tests/c/valgrind.supp",

@@ -273,8 +273,8 @@ impl PostgresServer {
     fn signal_all(&self, signal: libc::c_int) -> Vec<libc::pid_t> {
         let guard = self.daemon.process();
         let server = guard.as_ref().expect("the server runs");
-        // The server is stopped first, so that it cannot start or reap children; so the process IDs
-        // of the children stay valid.
+        // The server is stopped first, so that it can neither start nor reap children. The children's
+        // process IDs therefore stay valid.
         server.signal(libc::SIGSTOP);
         let children = children(server.id());
         for child in &children {

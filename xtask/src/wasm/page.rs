@@ -37,7 +37,7 @@ pub(crate) fn build() -> Outcome {
 pub(crate) fn test(keeps: bool) -> Outcome {
     ensure_chromium()?;
     build()?;
-    // One of the tests lets the command serve the page.
+    // One of the tests starts the command, which serves the page.
     Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
     files::copy_files("bindings/page/test", &format!("{WORK}/test"))?;
     if keeps {

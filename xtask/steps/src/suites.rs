@@ -129,9 +129,9 @@ struct Results {
     again: Vec<String>,
 }
 
-/// Runs groups of suites one after the other; the number of a group is how many of its suites run
-/// at a time. The output of a suite goes to a file in `target/tests`, and is shown when the suite
-/// has ended. A failure does not stop the other suites.
+/// Runs groups of suites one after another. The number with each group is how many of its suites run
+/// at the same time. The output of a suite goes to a file in `target/tests`, and is shown when the
+/// suite has ended. A failure does not stop the other suites.
 pub fn run(groups: impl IntoIterator<Item = (Vec<Suite>, usize)>) -> Outcome {
     let (start, results) = (Instant::now(), Mutex::new(Results::default()));
     files::make_folder(target_folder().join("tests"))?;
