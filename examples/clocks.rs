@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid_core::{Error, ErrorKind, Generator, Layout, ManualClock, Rollback};
+use flakeid::{Error, ErrorKind, Generator, Layout, ManualClock, Rollback};
 
 fn main() -> Result<(), Error> {
     let clock = ManualClock::new(1_800_000_000_000); // Unix milliseconds

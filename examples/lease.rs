@@ -1,11 +1,10 @@
 //! Five IDs of a leased node: however many copies run at once, no ID comes twice.
 
-use flakeid::LeasedGenerator;
-use flakeid_core::{Error, Layout};
+use flakeid::{Error, Generator, Layout};
 
 fn main() -> Result<(), Error> {
     let url = std::env::var("FLAKEID_STORE").unwrap_or_else(|_| "sqlite://flakeid.db".to_owned());
-    let generator = LeasedGenerator::builder(&url, Layout::TWITTER)?
+    let generator = Generator::lease(&url, Layout::TWITTER)?
         .namespace("orders")
         .observer(|event| eprintln!("{event:?}")) // for your log and metrics
         .open()?;

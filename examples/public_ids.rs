@@ -1,6 +1,6 @@
 //! An ID as outsiders see it, and back.
 
-use flakeid_core::{Generator, Keyring, Layout};
+use flakeid::{Generator, Keyring, Layout};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let keyring: Keyring = std::fs::read_to_string("public.keys")?.parse()?;

@@ -1,8 +1,8 @@
 //! One ID of node 7, and what it says.
 
-use flakeid_core::{Generator, Layout};
+use flakeid::{Generator, Layout};
 
-fn main() -> Result<(), flakeid_core::Error> {
+fn main() -> Result<(), flakeid::Error> {
     let generator = Generator::new(Layout::TWITTER, 7)?; // node 7 of 1024
     let id = generator.next_id()?;
     println!("{id} {} {:?}", id.to_base62(), Layout::TWITTER.unpack(id)?);

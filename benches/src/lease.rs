@@ -5,8 +5,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Generator, Layout};
-use flakeid::LeasedGenerator;
+use flakeid::{Generator, Layout};
 
 use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Row, Samples, nanoseconds_per_id};
@@ -22,7 +21,7 @@ pub(crate) fn measure(plan: Plan, renewing: Duration) -> Result<Section, Box<dyn
     // 21 sequence bits: single calls never fill a tick.
     let layout: Layout = "t41.n1.s21@0/1ms".parse()?;
     let fixed = Generator::new(layout, 0)?;
-    let leased = LeasedGenerator::builder(&url, layout)?.namespace("calls").open()?;
+    let leased = Generator::lease(&url, layout)?.namespace("calls").open()?;
     let mut rows = [
         Row::new(FIXED, || subject::next(black_box(&fixed))),
         Row::new(LEASED, || subject::issued(black_box(&leased).next_id()).to_u64()),
@@ -83,7 +82,7 @@ fn acquisitions(url: &str) -> Result<Samples, Box<dyn Error>> {
     let mut samples = Samples::new();
     for _ in 0..ACQUISITIONS {
         let start = Instant::now();
-        let leased = LeasedGenerator::builder(url, Layout::TWITTER)?.namespace("acquire").open()?;
+        let leased = Generator::lease(url, Layout::TWITTER)?.namespace("acquire").open()?;
         samples.push(start.elapsed().as_secs_f64() * 1e3);
         black_box(leased.next_id()?);
     }
@@ -92,7 +91,7 @@ fn acquisitions(url: &str) -> Result<Samples, Box<dyn Error>> {
 
 /// How often a generator in use renews, per minute.
 fn renewals(url: &str, length: Duration) -> Result<f64, Box<dyn Error>> {
-    let leased = LeasedGenerator::builder(url, Layout::TWITTER)?.namespace("renew").open()?;
+    let leased = Generator::lease(url, Layout::TWITTER)?.namespace("renew").open()?;
     let used = window::run(1, length, || {
         || {
             std::thread::sleep(Duration::from_millis(1));
@@ -100,7 +99,7 @@ fn renewals(url: &str, length: Duration) -> Result<f64, Box<dyn Error>> {
             1
         }
     });
-    Ok(leased.lease().renewals as f64 * 60.0 / used.wall.as_secs_f64())
+    Ok(leased.lease_status().unwrap_or_default().renewals as f64 * 60.0 / used.wall.as_secs_f64())
 }
 
 /// A directory of its own, removed at the end.

@@ -6,7 +6,6 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use flakeid_core::{CachedGenerator, Generator, Layout};
-use flakeid::LeasedGenerator;
 
 use crate::lease::Directory;
 use crate::report::{Figure, Kind, Section};
@@ -27,7 +26,7 @@ pub(crate) fn measure() -> Result<Section, Box<dyn Error>> {
     let (many, rings, starts) = (layouts(1)?, layouts(2)?, layouts(3)?);
     let directory = Directory::new("resources")?;
     let open = |namespace: &str| {
-        LeasedGenerator::builder(&directory.url(), Layout::TWITTER)?.namespace(namespace).open()
+        flakeid::Generator::lease(&directory.url(), Layout::TWITTER)?.namespace(namespace).open()
     };
 
     let generator = growth(GENERATORS, |node| issued(Generator::new(many, node.into())))?;

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
 
-use flakeid::AnyCachedGenerator;
+use flakeid::CachedGenerator;
 use flakeid_core::{Error, ErrorKind, RingOptions};
 
 use crate::border::{self, Sized32, given};
@@ -155,7 +155,7 @@ impl RingConfig {
 /// Every function but flakeid_cached_free() may be called by any number of threads at the same
 /// time. In a forked child it works, or fails, as its generator does there, and hands out nothing
 /// of the parent's ring.
-pub struct CachedHandle(AnyCachedGenerator);
+pub struct CachedHandle(CachedGenerator);
 
 /// Makes a ring over a generator, fixed or leased, and fills it; `config` may be NULL, and is not
 /// needed any more after the call. Waits as flakeid_generator_next(). The caller owns the ring and
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn flakeid_cached_open(
         let (generator, cached) = (given(generator, "generator")?, given(cached, "cached")?);
         // SAFETY: C promises that `config` is as large as it says.
         let config = unsafe { border::read_optional(config)? };
-        let ring = AnyCachedGenerator::with(&generator.generator, config.options()?)?;
+        let ring = CachedGenerator::with(&generator.generator, config.options()?)?;
         cached.write(Box::new(CachedHandle(ring)));
         Ok(())
     })

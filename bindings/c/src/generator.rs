@@ -5,8 +5,8 @@ use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid::{AnyGenerator, LeaseBuilder};
-use flakeid_core::{Error, ErrorKind, Generator, Id, whole_ms};
+use flakeid::{Generator, LeaseBuilder};
+use flakeid_core::{Error, ErrorKind, Id, whole_ms};
 
 use crate::border::{self, Sized32, given};
 use crate::config::Config;
@@ -25,14 +25,14 @@ pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 /// child, generators of the parent are FLAKEID_FORKED, except those of flakeid_generator_open(),
 /// which lease a node of their own there; all may be freed there.
 pub struct GeneratorHandle {
-    pub(crate) generator: AnyGenerator,
+    pub(crate) generator: Generator,
     /// Who is told what happens to the lease.
     listener: Option<Arc<Listener>>,
 }
 
 impl GeneratorHandle {
     fn fixed(generator: Generator) -> Self {
-        Self { generator: generator.into(), listener: None }
+        Self { generator, listener: None }
     }
 
     /// Leases a node, and tells `listener` what happens to it.
@@ -46,7 +46,7 @@ impl GeneratorHandle {
             builder = builder.observer(move |event| listener.tell(event));
         }
         match builder.open() {
-            Ok(generator) => Ok(Self { generator: generator.into(), listener }),
+            Ok(generator) => Ok(Self { generator, listener }),
             Err(error) => {
                 silence(listener.as_deref());
                 Err(error)
@@ -58,8 +58,8 @@ impl GeneratorHandle {
 impl GeneratorHandle {
     /// Local handles and rings may keep a leased generator for longer.
     fn close_lease(&self) {
-        if let AnyGenerator::Leased(leased) = &self.generator {
-            leased.close();
+        if self.generator.is_leased() {
+            self.generator.close();
         }
         silence(self.listener.as_deref());
     }
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn flakeid_generator_new(
         let generator = given(generator, "generator")?;
         // SAFETY: C promises that `config` is as large as it says, and its pointers are sound.
         let built = unsafe { border::read_sized(config)?.builder()? }.build()?;
-        generator.write(Box::new(GeneratorHandle::fixed(built)));
+        generator.write(Box::new(GeneratorHandle::fixed(built.into())));
         Ok(())
     })
 }
@@ -143,12 +143,12 @@ pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -
     guard(|| {
         let generator = given(generator, "generator")?;
         generator.close_lease();
-        match &generator.generator {
-            AnyGenerator::Leased(_) => Ok(()),
-            AnyGenerator::Fixed(fixed) => match fixed.retire() {
-                Err(error) if error.kind() != ErrorKind::Closed => Err(error.into()),
-                _ => Ok(()),
-            },
+        if generator.generator.is_leased() {
+            return Ok(());
+        }
+        match generator.generator.retire() {
+            Err(error) if error.kind() != ErrorKind::Closed => Err(error.into()),
+            _ => Ok(()),
         }
     })
 }
@@ -223,7 +223,7 @@ fn fill_by(
     generator: Option<&GeneratorHandle>,
     ids: Result<&mut [u64], Fault>,
     count: Option<&mut MaybeUninit<usize>>,
-    fill: impl FnOnce(&AnyGenerator, &mut [Id]) -> Result<usize, Error>,
+    fill: impl FnOnce(&Generator, &mut [Id]) -> Result<usize, Error>,
 ) -> Result<(), Fault> {
     let count = given(count, "count")?.write(0);
     let generator = given(generator, "generator")?;
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn flakeid_generator_fill(
     guard(|| {
         // SAFETY: C promises that `ids` has `n` integers.
         let ids = unsafe { border::numbers(ids, n, "ids") };
-        fill_by(generator, ids, count, AnyGenerator::fill)
+        fill_by(generator, ids, count, Generator::fill)
     })
 }
 
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn flakeid_generator_try_fill(
     guard(|| {
         // SAFETY: C promises that `ids` has `n` integers.
         let ids = unsafe { border::numbers(ids, n, "ids") };
-        fill_by(generator, ids, count, AnyGenerator::try_fill)
+        fill_by(generator, ids, count, Generator::try_fill)
     })
 }
 

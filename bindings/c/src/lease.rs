@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, offset_of};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use flakeid::{Identity, LeaseBuilder, LeasedGenerator};
+use flakeid::{Generator, Identity, LeaseBuilder};
 use flakeid_core::{Error, Layout, Overflow, Rollback};
 
 use crate::border::{self, Sized32, given};
@@ -173,8 +173,8 @@ impl LeaseConfig {
             layout = layout.with_epoch(epoch)?;
         }
         let builder = match url {
-            Some(url) => LeasedGenerator::builder(&url, layout)?,
-            None => LeaseBuilder::auto(layout)?,
+            Some(url) => Generator::lease(&url, layout)?,
+            None => Generator::auto(layout)?,
         };
         let mut builder = builder
             .identity(self.identity(&layout, name.as_deref())?)
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn flakeid_generator_lease(
     status: *mut LeaseStatus,
 ) -> Status {
     guard(|| {
-        let Some(now) = given(generator, "generator")?.generator.lease() else {
+        let Some(now) = given(generator, "generator")?.generator.lease_status() else {
             let reason = "the node of this generator is fixed; flakeid_generator_open() leases one";
             return Err(Error::invalid_option("lease", reason).into());
         };

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use flakeid::AnyLocalGenerator;
+use flakeid::LocalGenerator;
 
 use crate::border::given;
 use crate::generator::GeneratorHandle;
@@ -16,7 +16,7 @@ use crate::status::Status;
 ///
 /// Only one thread may use it at a time: give each thread one of its own, or let them take turns.
 /// In a forked child it works, or fails, as its generator does there.
-pub struct LocalHandle(AnyLocalGenerator);
+pub struct LocalHandle(LocalGenerator);
 
 /// Makes a local handle of a generator, fixed or leased. The caller owns it and frees it with
 /// flakeid_local_free(). The handle keeps a reference of its own, so the generator may be freed
@@ -31,7 +31,7 @@ pub extern "C" fn flakeid_local_open(
 ) -> Status {
     guard(|| {
         let (generator, local) = (given(generator, "generator")?, given(local, "local")?);
-        local.write(Box::new(LocalHandle(AnyLocalGenerator::new(&generator.generator))));
+        local.write(Box::new(LocalHandle(generator.generator.local())));
         Ok(())
     })
 }

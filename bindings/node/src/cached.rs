@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use flakeid::AnyCachedGenerator;
+use flakeid::CachedGenerator;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats};
 
 use crate::handle::Handle;
@@ -17,7 +17,7 @@ pub(crate) struct Cached {
 }
 
 struct Ring {
-    cached: AnyCachedGenerator,
+    cached: CachedGenerator,
     /// Knows whether the generator was closed.
     handle: Arc<Handle>,
 }
@@ -31,7 +31,7 @@ impl Cached {
             Some(_) => generator.next_id_within(handle.on_ring())?,
             None => generator.next_id()?,
         };
-        let cached = AnyCachedGenerator::with(generator, options)?;
+        let cached = CachedGenerator::with(generator, options)?;
         let capacity = cached.capacity();
         let ring = Ring { cached, handle: Arc::clone(handle) };
         Ok(Self { ring: RefCell::new(Ok(ring)), capacity })

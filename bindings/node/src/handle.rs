@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid::{AnyGenerator, AnyLocalGenerator, LeaseStatus, LeasedGenerator};
-use flakeid_core::{Error, Generator, Id, Layout, ManualClock, Stats};
+use flakeid::{Error, Generator, Id, Layout, LeaseStatus, LocalGenerator, Stats};
+use flakeid_core::ManualClock;
 
 use crate::lease::{Lease, LeaseUse};
 use crate::leases::{Leases, OpenLease, PendingClose};
@@ -17,7 +17,7 @@ const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
 /// A generator, and what the JavaScript around it needs. It stays in its environment's thread.
 pub(crate) struct Handle {
-    generator: AnyGenerator,
+    generator: Generator,
     /// `None` if the node is fixed.
     lease: Option<Lease>,
     /// The longest wait on the event loop. `None` for manual clocks, where waiting takes no time.
@@ -38,16 +38,15 @@ impl Handle {
         Ok(Self::new(builder.build()?.into(), None, clock.is_none()))
     }
 
-    pub(crate) fn leased(generator: LeasedGenerator, leases: &Rc<Leases>) -> Arc<Self> {
-        let generator = Arc::new(generator);
-        let lease = Lease::new(Arc::clone(&generator), Rc::clone(leases));
-        let handle = Self::new(AnyGenerator::Leased(generator), Some(lease), true);
+    pub(crate) fn leased(generator: Generator, leases: &Rc<Leases>) -> Arc<Self> {
+        let lease = Lease::new(generator.clone(), Rc::clone(leases));
+        let handle = Self::new(generator, Some(lease), true);
         leases.add(&handle);
         handle
     }
 
     #[expect(clippy::arc_with_non_send_sync, reason = "it is shared by functions of one thread")]
-    fn new(generator: AnyGenerator, lease: Option<Lease>, waiting_takes_time: bool) -> Arc<Self> {
+    fn new(generator: Generator, lease: Option<Lease>, waiting_takes_time: bool) -> Arc<Self> {
         let on_ring = generator.max_wait().min(LONGEST_ON_LOOP);
         let tick = Duration::from_millis(generator.layout().unit_ms());
         let on_loop = waiting_takes_time.then(|| on_ring.min(tick));
@@ -57,7 +56,7 @@ impl Handle {
     /// The generator, unless its lease was closed. The generator itself is closed later, off the
     /// event loop.
     #[inline]
-    pub(crate) fn generator(&self) -> Result<&AnyGenerator, Error> {
+    pub(crate) fn generator(&self) -> Result<&Generator, Error> {
         match &self.lease {
             Some(lease) if lease.is_closed() => Err(Lease::closed()),
             _ => Ok(&self.generator),
@@ -75,8 +74,8 @@ impl Handle {
         self.on_ring
     }
 
-    pub(crate) fn local(&self) -> AnyLocalGenerator {
-        AnyLocalGenerator::new(&self.generator)
+    pub(crate) fn local(&self) -> LocalGenerator {
+        self.generator.local()
     }
 
     pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
@@ -169,7 +168,7 @@ impl NextId for Handle {
 /// A generator in a thread of the pool, where it may wait for as long as its options say. It is
 /// dropped there too, because the last user of a lease gives the node back, which takes time.
 pub(crate) struct OffLoop {
-    generator: AnyGenerator,
+    generator: Generator,
     /// After the generator, so that it is dropped last.
     _lease_use: Option<LeaseUse>,
 }

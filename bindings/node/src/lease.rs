@@ -2,10 +2,9 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use flakeid::{LeaseStatus, LeasedGenerator};
+use flakeid::{Generator, LeaseStatus};
 use flakeid_core::{Error, ErrorKind, Stats};
 
 use crate::leases::{Leases, PendingClose};
@@ -18,7 +17,7 @@ pub(crate) struct LeaseUse {
 
 /// One generator's lease. It stays in its environment's thread.
 pub(crate) struct Lease {
-    generator: Arc<LeasedGenerator>,
+    generator: Generator,
     /// Until it is closed.
     calls: RefCell<Option<Calls>>,
     /// Once it is closed.
@@ -40,7 +39,7 @@ struct Last {
 }
 
 impl Lease {
-    pub(crate) fn new(generator: Arc<LeasedGenerator>, leases: Rc<Leases>) -> Self {
+    pub(crate) fn new(generator: Generator, leases: Rc<Leases>) -> Self {
         let (in_use, over) = mpsc::channel();
         let calls = RefCell::new(Some(Calls { in_use, over }));
         Self { generator, calls, last: OnceCell::new(), leases }
@@ -64,7 +63,9 @@ impl Lease {
     }
 
     pub(crate) fn nodes(&self) -> Vec<u64> {
-        self.last.get().map_or_else(|| self.generator.nodes(), |last| last.nodes.clone())
+        self.last
+            .get()
+            .map_or_else(|| self.generator.nodes().into_owned(), |last| last.nodes.clone())
     }
 
     pub(crate) fn stats(&self) -> Stats {
@@ -72,7 +73,11 @@ impl Lease {
     }
 
     pub(crate) fn status(&self) -> LeaseStatus {
-        self.last.get().map_or_else(|| self.generator.lease(), |last| last.status.clone())
+        self.last.get().map_or_else(|| self.present(), |last| last.status.clone())
+    }
+
+    fn present(&self) -> LeaseStatus {
+        self.generator.lease_status().unwrap_or_default()
     }
 
     /// Makes no more IDs. `None` if it was closed before.
@@ -80,11 +85,11 @@ impl Lease {
         let Calls { in_use, over } = self.calls.borrow_mut().take()?;
         drop(in_use);
         self.last.get_or_init(|| Last {
-            nodes: self.generator.nodes(),
-            status: self.generator.lease(),
+            nodes: self.generator.nodes().into_owned(),
+            status: self.present(),
             stats: self.generator.stats(),
         });
-        Some(PendingClose { generator: Arc::clone(&self.generator), calls: over })
+        Some(PendingClose { generator: self.generator.clone(), calls: over })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use flakeid::{LeaseBuilder, LeaseEvent, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_core::Error;
 use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, ExternalRef, FnArgs, Function};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
@@ -21,7 +21,7 @@ use crate::options::OptionTexts;
 pub(crate) struct Opening(TaskInput<LeaseBuilder>);
 
 impl Task for Opening {
-    type Output = std::result::Result<LeasedGenerator, Error>;
+    type Output = std::result::Result<Generator, Error>;
     type JsValue = ExternalRef<Arc<Handle>>;
 
     fn compute(&mut self) -> Result<Self::Output> {
@@ -51,8 +51,8 @@ pub(crate) fn open_lease(
     let refused = |error: Error| thrown(&env, &error);
     let layout = options.layout().map_err(refused)?;
     let builder = match &url {
-        Some(url) => LeasedGenerator::builder(url, layout),
-        None => LeaseBuilder::auto(layout),
+        Some(url) => Generator::lease(url, layout),
+        None => Generator::auto(layout),
     };
     let mut builder = builder.and_then(|builder| options.apply(builder)).map_err(refused)?;
     if let Some(listener) = listener {

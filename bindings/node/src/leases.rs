@@ -6,11 +6,11 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 
 /// What is left to do when a lease is closed, off the event loop.
 pub(crate) struct PendingClose {
-    pub(crate) generator: Arc<LeasedGenerator>,
+    pub(crate) generator: Generator,
     /// Is disconnected when the calls that were under way are over.
     pub(crate) calls: Receiver<()>,
 }

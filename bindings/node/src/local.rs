@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use flakeid::AnyLocalGenerator;
+use flakeid::LocalGenerator;
 use flakeid_core::{Error, Id};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -15,7 +15,7 @@ use crate::slots::{NextId, SlotHandle};
 
 /// A share of a generator for the thread of one environment, which it stays in.
 struct Local {
-    local: RefCell<AnyLocalGenerator>,
+    local: RefCell<LocalGenerator>,
     /// Knows whether the generator was closed.
     handle: Arc<Handle>,
 }

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::mem;
 use std::sync::Arc;
 
-use flakeid::AnyCachedGenerator;
+use flakeid::CachedGenerator as Ring;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats as CoreStats};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -58,14 +58,14 @@ pub(crate) struct CachedGenerator {
 }
 
 enum State {
-    Open(Arc<AnyCachedGenerator>),
+    Open(Arc<Ring>),
     Closed(CoreStats),
 }
 
 impl State {
     /// The ring, if it was open. The caller drops it without the GIL, because that waits for the
     /// thread, which may be waiting for the GIL to call a handler.
-    fn close(&mut self) -> Option<Arc<AnyCachedGenerator>> {
+    fn close(&mut self) -> Option<Arc<Ring>> {
         let stats = match self {
             Self::Open(ring) => ring.stats(),
             Self::Closed(_) => return None,
@@ -93,7 +93,7 @@ impl DirectMethod for Take {
     }
 
     fn otherwise(this: &Bound<'_, CachedGenerator>) -> PyResult<u64> {
-        CachedGenerator::call(this, AnyCachedGenerator::take)
+        CachedGenerator::call(this, Ring::take)
     }
 }
 
@@ -112,7 +112,7 @@ impl DirectMethod for NextId {
     }
 
     fn otherwise(this: &Bound<'_, CachedGenerator>) -> PyResult<u64> {
-        CachedGenerator::call(this, AnyCachedGenerator::next_id)
+        CachedGenerator::call(this, Ring::next_id)
     }
 }
 
@@ -143,8 +143,8 @@ impl CachedGenerator {
         if let Some(handler) = on_rejected_take {
             options = options.on_rejected_take(handler_of("on_rejected_take", handler)?);
         }
-        let core = &generator.get().0;
-        let ring = py.detach(|| AnyCachedGenerator::with(core, options)).map_err(raise)?;
+        let core = generator.get().held();
+        let ring = py.detach(|| Ring::with(core, options)).map_err(raise)?;
         Ok(Self {
             capacity: ring.capacity(),
             state: Guarded::new(State::Open(Arc::new(ring))),
@@ -191,7 +191,7 @@ impl CachedGenerator {
     fn __next__(this: &Bound<'_, Self>) -> PyResult<u64> {
         match Self::poll(this) {
             Some(id) => Ok(id.to_u64()),
-            None => Self::call(this, AnyCachedGenerator::next_id),
+            None => Self::call(this, Ring::next_id),
         }
     }
 
@@ -225,10 +225,7 @@ impl CachedGenerator {
     /// Calls without the GIL. If the ring is closed meanwhile, it ends with the call.
     #[cold]
     #[inline(never)]
-    fn call(
-        this: &Bound<'_, Self>,
-        call: fn(&AnyCachedGenerator) -> Result<Id, Error>,
-    ) -> PyResult<u64> {
+    fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
         // SAFETY: this object owns the state, and a count is raised.
         let ring = unsafe {
             this.get().state.with(this, |state| match state {

@@ -4,22 +4,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use pyo3::prelude::*;
 
 use crate::callback;
 
 /// Only attached threads lock it, and they wait for nothing while they hold the lock. So with the
 /// GIL it is never contended, and no `os.fork` finds it locked.
-static OPEN: Mutex<Vec<Weak<LeasedGenerator>>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<Weak<Generator>>> = Mutex::new(Vec::new());
 
-fn open() -> MutexGuard<'static, Vec<Weak<LeasedGenerator>>> {
+fn open() -> MutexGuard<'static, Vec<Weak<Generator>>> {
     // A list is whole between any two of its calls.
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Remembers a lease to be closed at the end.
-pub(crate) fn note(leased: &Arc<LeasedGenerator>) {
+pub(crate) fn note(leased: &Arc<Generator>) {
     let mut open = open();
     open.retain(|leased| leased.strong_count() > 0);
     open.push(Arc::downgrade(leased));

@@ -4,8 +4,9 @@
 
 use std::ffi::CStr;
 
-use flakeid::AnyGenerator;
-use flakeid_core::{Error, Generator as Core, Id, Window};
+use std::sync::Arc;
+
+use flakeid::{Error, Generator as Held, Id, Window};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -68,21 +69,35 @@ const MOST_AT_ONCE: usize = 1 << 16;
 ///     HorizonReachedError: The layout's ticks have run out.
 ///     ForkedError: The parent process used this node.
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
-pub(crate) struct Generator(pub(crate) AnyGenerator);
+pub(crate) struct Generator {
+    held: Held,
+    /// What the end of the interpreter closes; `None` if the node is not leased.
+    _listed: Option<Arc<Held>>,
+}
 
 impl Drop for Generator {
     /// Giving a node back takes up to a second and may call Python, so it is done without the GIL.
     fn drop(&mut self) {
-        if let AnyGenerator::Leased(leased) = &self.0 {
+        if self.held.is_leased() {
             // An interpreter that is gone has no observers that could wait for the GIL.
-            let _ = Python::try_attach(|py| py.detach(|| leased.close()));
+            let _ = Python::try_attach(|py| py.detach(|| self.held.close()));
         }
     }
 }
 
 impl Generator {
+    /// Makes the Python object of a leased generator.
+    pub(crate) fn leased(listed: Arc<Held>) -> Self {
+        Self { held: Held::clone(&listed), _listed: Some(listed) }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn held(&self) -> &Held {
+        &self.held
+    }
+
     fn is_leased(&self) -> bool {
-        matches!(self.0, AnyGenerator::Leased(_))
+        self.held.is_leased()
     }
 
     /// What stopped `try_next_id` may be over soon, and the core knows how long to wait for that.
@@ -91,7 +106,7 @@ impl Generator {
         if !may_pass(&error, self.is_leased()) {
             return Err(raise(error));
         }
-        py.detach(|| self.0.next_id()).map(Id::to_u64).map_err(raise)
+        py.detach(|| self.held.next_id()).map(Id::to_u64).map_err(raise)
     }
 
     /// Fills with the GIL held as long as that takes no time, and then without it. Python handles
@@ -99,7 +114,7 @@ impl Generator {
     fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
-            match self.0.try_fill(ids) {
+            match self.held.try_fill(ids) {
                 Ok(filled) if filled == ids.len() => return Ok(filled),
                 Ok(filled) => have = filled,
                 Err(error) if may_pass(&error, self.is_leased()) => {}
@@ -107,7 +122,7 @@ impl Generator {
             }
         }
         for piece in ids[have..].chunks_mut(MOST_AT_ONCE) {
-            match py.detach(|| self.0.fill(piece)) {
+            match py.detach(|| self.held.fill(piece)) {
                 Ok(filled) => {
                     have += filled;
                     if filled < piece.len() {
@@ -134,7 +149,7 @@ impl DirectMethod for NextId {
 
     #[inline(always)]
     fn at_hand(this: &Bound<'_, Generator>) -> Option<u64> {
-        this.get().0.try_next_id().ok().map(Id::to_u64)
+        this.get().held.try_next_id().ok().map(Id::to_u64)
     }
 
     fn otherwise(this: &Bound<'_, Generator>) -> PyResult<u64> {
@@ -156,7 +171,7 @@ impl DirectMethod for TryNextId {
     }
 
     fn otherwise(this: &Bound<'_, Generator>) -> PyResult<u64> {
-        this.get().0.try_next_id().map(Id::to_u64).map_err(raise)
+        this.get().held.try_next_id().map(Id::to_u64).map_err(raise)
     }
 }
 
@@ -179,7 +194,7 @@ impl Generator {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let layout = Layout::from_epoch(layout, epoch)?;
-        let builder = Core::builder(layout);
+        let builder = Held::builder(layout);
         let mut builder = settings::apply(builder, "Generator", options)?;
         if let Some(clock) = clock {
             builder = match clock::Chosen::from_python(clock)? {
@@ -190,7 +205,8 @@ impl Generator {
         if let Some(window) = window {
             builder = builder.window(window_of(window, layout.max_tick())?);
         }
-        builder.build().map(Into::into).map(Self).map_err(raise)
+        let built = builder.build().map_err(raise)?;
+        Ok(Self { held: built.into(), _listed: None })
     }
 
     /// The next n IDs, in order; fewer, but at least one, if an obstacle outlasted max_wait.
@@ -224,9 +240,9 @@ impl Generator {
         let mut target = Target::from_python(buffer)?;
         let ids = target.ids();
         if ids.len() > MOST_AT_ONCE {
-            py.detach(|| self.0.try_fill(ids)).map_err(raise)
+            py.detach(|| self.held.try_fill(ids)).map_err(raise)
         } else {
-            self.0.try_fill(ids).map_err(raise)
+            self.held.try_fill(ids).map_err(raise)
         }
     }
 
@@ -234,57 +250,57 @@ impl Generator {
     /// that hands out windows has confirmed the fence. A leased generator renews its window by
     /// itself, so this is InvalidOptionError there.
     fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.extend(field("fence", fence, u64::MAX)?).map_err(raise)
+        self.held.extend(field("fence", fence, u64::MAX)?).map_err(raise)
     }
 
     /// End this generator: every later call is ClosedError. Returns the last tick in which it
     /// issued an ID, or None if it issued none. A leased generator cannot be retired
     /// (InvalidOptionError): close it instead.
     fn retire(&self) -> PyResult<Option<u64>> {
-        self.0.retire().map_err(raise)
+        self.held.retire().map_err(raise)
     }
 
     /// Retire the generator. Does nothing if it was retired already, or in a forked child. A leased
     /// generator gives its node back, unless another one shares the lease, and waits at most 1 s
     /// for that, without the GIL; in a forked child it gives back the child's own node.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.0.close());
+        py.detach(|| self.held.close());
     }
 
     /// A LocalGenerator of this generator, for one thread at a time: it is faster, but its IDs are
     /// not in order with those of other threads, and their times may be a few milliseconds late.
     fn local(this: &Bound<'_, Self>) -> LocalGenerator {
-        LocalGenerator::new(this.as_any().clone().unbind(), &this.get().0)
+        LocalGenerator::new(this.as_any().clone().unbind(), &this.get().held)
     }
 
     /// What happened besides issuing IDs.
     fn stats(&self) -> Stats {
-        Stats(self.0.stats())
+        Stats(self.held.stats())
     }
 
     /// The layout of the IDs.
     #[getter]
     fn layout(&self) -> Layout {
-        Layout(*self.0.layout())
+        Layout(*self.held.layout())
     }
 
     /// The node in the IDs, the smallest if there are several. A leased generator's node changes if
     /// another process takes it, and in a forked child at the first ID.
     #[getter]
     fn node(&self) -> u64 {
-        self.0.node()
+        self.held.node()
     }
 
     /// All nodes in the IDs, in rising order: one unless nodes or node_count asked for more.
     #[getter]
     fn nodes(&self) -> Vec<u64> {
-        self.0.nodes().into_owned()
+        self.held.nodes().into_owned()
     }
 
     /// The state of the lease, or its last state after close(); None if the node is not leased.
     #[getter]
     fn lease(&self) -> Option<Lease> {
-        self.0.lease().map(Lease::new)
+        self.held.lease_status().map(Lease::new)
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -292,7 +308,7 @@ impl Generator {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<u64> {
-        match self.0.try_next_id() {
+        match self.held.try_next_id() {
             Ok(id) => Ok(id.to_u64()),
             Err(error) => self.next_id_waiting(py, error),
         }
@@ -316,7 +332,7 @@ impl Generator {
     }
 
     fn __repr__(&self) -> String {
-        let (node, layout) = (self.0.node(), Layout(*self.0.layout()).short_name());
+        let (node, layout) = (self.held.node(), Layout(*self.held.layout()).short_name());
         let leased = if self.is_leased() { " leased" } else { "" };
         format!("<Generator node={node} layout={layout}{leased}>")
     }

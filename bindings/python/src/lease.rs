@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flakeid::{AnyGenerator, LeaseBuilder, LeasedGenerator};
+use flakeid::{Generator as Held, LeaseBuilder};
 use flakeid_core::{Layout as CoreLayout, NamedClock};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -91,7 +91,7 @@ pub(crate) fn lease(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Generator> {
     let layout = Layout::from_epoch(layout, epoch)?;
-    let builder = LeasedGenerator::builder(&string("url", url)?, layout).map_err(raise)?;
+    let builder = Held::lease(&string("url", url)?, layout).map_err(raise)?;
     let mut builder = settings::apply(builder, "lease", options)?;
     if let Some(nodes) = nodes {
         let (from, to) = range_of(nodes, layout.max_node())?;
@@ -100,11 +100,11 @@ pub(crate) fn lease(
     if let Some(on_event) = on_event {
         builder = builder.observer(observer(Callback::new("on_event", on_event)?));
     }
-    open(py, builder).map(generator_of)
+    open(py, builder).map(Generator::leased)
 }
 
 /// The leases of `auto`, which last as long as the process.
-static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<LeasedGenerator>)>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<Held>)>> = Mutex::new(Vec::new());
 
 /// A Generator that needs no configuration. All generators that this returns in one process for one
 /// layout and clock share one lease, which lasts until the interpreter ends.
@@ -133,8 +133,8 @@ pub(crate) fn auto(
 ) -> PyResult<Generator> {
     let Layout(layout) = Layout::from_chosen(layout);
     let clock = clock.map(clock::named).transpose()?.unwrap_or_default();
-    let open = || open(py, LeaseBuilder::auto(layout).map_err(raise)?.clock(clock));
-    let generator = open().map(generator_of)?;
+    let open = || open(py, Held::auto(layout).map_err(raise)?.clock(clock));
+    let generator = open().map(Generator::leased)?;
     if !is_kept(&layout, clock) {
         let kept = open()?;
         KEPT.lock().unwrap_or_else(PoisonError::into_inner).push((layout, clock, kept));
@@ -142,16 +142,12 @@ pub(crate) fn auto(
     Ok(generator)
 }
 
-fn generator_of(leased: Arc<LeasedGenerator>) -> Generator {
-    Generator(AnyGenerator::Leased(leased))
-}
-
 fn is_kept(layout: &CoreLayout, clock: NamedClock) -> bool {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.iter().any(|(of, by, _)| of == layout && *by == clock)
 }
 
-fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Arc<LeasedGenerator>> {
+fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Arc<Held>> {
     let leased = Arc::new(py.detach(|| builder.open()).map_err(raise)?);
     exit::note(&leased);
     Ok(leased)

@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 
-use flakeid::{AnyGenerator, AnyLocalGenerator};
+use flakeid::{Generator as Held, LocalGenerator as Share};
 use flakeid_core::Id;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -24,7 +24,8 @@ use crate::guarded::Guarded;
 #[pyclass(frozen, module = "flakeid", name = "LocalGenerator")]
 pub(crate) struct LocalGenerator {
     /// `None` while a thread waits in a call and has taken it.
-    share: Guarded<Option<AnyLocalGenerator>>,
+    share: Guarded<Option<Share>>,
+    is_leased: bool,
     /// The Generator. Declared after the share, so that it is dropped last: it closes a lease
     /// without the GIL.
     generator: Py<PyAny>,
@@ -34,7 +35,7 @@ pub(crate) struct LocalGenerator {
 /// a panic.
 struct Lent<'a, 'py> {
     owner: &'a Bound<'py, LocalGenerator>,
-    share: Option<AnyLocalGenerator>,
+    share: Option<Share>,
 }
 
 impl<'a, 'py> Lent<'a, 'py> {
@@ -57,8 +58,9 @@ impl Drop for Lent<'_, '_> {
 
 impl LocalGenerator {
     /// A share of what the Python object `generator` holds.
-    pub(crate) fn new(generator: Py<PyAny>, held: &AnyGenerator) -> Self {
-        Self { share: Guarded::new(Some(AnyLocalGenerator::new(held))), generator }
+    pub(crate) fn new(generator: Py<PyAny>, held: &Held) -> Self {
+        let share = Guarded::new(Some(held.local()));
+        Self { share, is_leased: held.is_leased(), generator }
     }
 
     #[inline(always)]
@@ -76,7 +78,7 @@ impl LocalGenerator {
         let tried = unsafe {
             this.get().share.with(this, |share| {
                 let share = share.as_mut()?;
-                let is_leased = matches!(share, AnyLocalGenerator::Leased(_));
+                let is_leased = this.get().is_leased;
                 Some(share.try_next_id().map_err(|error| (may_pass(&error, is_leased), error)))
             })
         };

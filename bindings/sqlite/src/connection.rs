@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use flakeid::{AnyGenerator, LeaseBuilder, Location};
-use flakeid_core::{Error, Generator, Layout, PublicIds, SetByName};
+use flakeid::{Error, Generator, Layout, LeaseBuilder, Location, PublicIds, SetByName};
 
 /// The state of a connection, which all of its functions share. SQLite calls them one at a time.
 #[derive(Default)]
@@ -15,7 +14,7 @@ pub(crate) struct Connection(Mutex<State>);
 #[derive(Default)]
 struct State {
     layout: Option<Layout>,
-    generator: Option<AnyGenerator>,
+    generator: Option<Generator>,
     domains: BTreeMap<String, PublicIds>,
 }
 
@@ -35,7 +34,7 @@ impl Connection {
     }
 
     /// The generator that was configured. The lock is not held while an ID is waited for.
-    pub(crate) fn generator(&self) -> Result<AnyGenerator, Error> {
+    pub(crate) fn generator(&self) -> Result<Generator, Error> {
         self.state().generator.clone().ok_or_else(|| {
             let reason = "this connection has none yet; first SELECT \
                           flakeid_configure('layout=twitter', 'node=7'), or 'store=URL' for a node that is leased";
@@ -76,7 +75,7 @@ impl Connection {
         let generator = match store {
             Some(store) => {
                 is_no_database(&store, files)?;
-                Some(set(LeaseBuilder::from_location(store, layout), &others)?.open()?.into())
+                Some(set(LeaseBuilder::from_location(store, layout), &others)?.open()?)
             }
             None if others.is_empty() => None,
             None => Some(set(Generator::builder(layout), &others)?.build()?.into()),

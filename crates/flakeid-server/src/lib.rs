@@ -5,10 +5,10 @@
 //! use std::collections::BTreeMap;
 //!
 //! use flakeid_core::Layout;
-//! use flakeid::LeasedGenerator;
+//! use flakeid::Generator;
 //! use flakeid_server::{Listener, ServeOptions, Server, Service};
 //!
-//! let orders = LeasedGenerator::builder("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
+//! let orders = Generator::lease("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
 //!     .namespace("orders")
 //!     .open()?;
 //! let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]));

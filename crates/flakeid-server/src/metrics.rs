@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use flakeid::AnyGenerator;
+use flakeid::Generator;
 use flakeid::broker::Broker;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
@@ -47,7 +47,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new(generators: &BTreeMap<String, AnyGenerator>) -> Self {
+    pub(crate) fn new(generators: &BTreeMap<String, Generator>) -> Self {
         let mut registry = Registry::with_prefix("flakeid");
         let ids = Family::<NamespaceLabel, Counter>::default();
         let waits = Family::<NamespaceLabel, Counter>::default();
@@ -174,14 +174,14 @@ impl Collector for BrokerMetrics {
 
 /// Reads generators when they are asked about.
 #[derive(Debug)]
-struct GeneratorMetrics(BTreeMap<String, AnyGenerator>);
+struct GeneratorMetrics(BTreeMap<String, Generator>);
 
 impl GeneratorMetrics {
     fn counter(
         &self,
         encoder: &mut DescriptorEncoder<'_>,
         (name, help): (&str, &str),
-        count: impl Fn(&AnyGenerator) -> u64,
+        count: impl Fn(&Generator) -> u64,
     ) -> fmt::Result {
         self.each(encoder, (name, help), |generator| ConstCounter::new(count(generator)))
     }
@@ -190,7 +190,7 @@ impl GeneratorMetrics {
         &self,
         encoder: &mut DescriptorEncoder<'_>,
         (name, help): (&str, &str),
-        value: impl Fn(&AnyGenerator) -> f64,
+        value: impl Fn(&Generator) -> f64,
     ) -> fmt::Result {
         self.each(encoder, (name, help), |generator| ConstGauge::new(value(generator)))
     }
@@ -199,7 +199,7 @@ impl GeneratorMetrics {
         &self,
         encoder: &mut DescriptorEncoder<'_>,
         (name, help): (&str, &str),
-        metric: impl Fn(&AnyGenerator) -> M,
+        metric: impl Fn(&Generator) -> M,
     ) -> fmt::Result {
         let metrics: Vec<_> = self.0.iter().map(|(name, of)| (name, metric(of))).collect();
         let Some((_, first)) = metrics.first() else { return Ok(()) };
@@ -215,7 +215,7 @@ impl GeneratorMetrics {
 impl Collector for GeneratorMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let encoder = &mut encoder;
-        let lease = |of: &AnyGenerator| of.lease().unwrap_or_default();
+        let lease = |of: &Generator| of.lease_status().unwrap_or_default();
         let of = ("rollbacks", "Times that the clock went back");
         self.counter(encoder, of, |generator| generator.stats().rollbacks)?;
         let of = ("lease_grants", "Nodes granted to this server");

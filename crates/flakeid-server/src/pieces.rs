@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use flakeid::AnyGenerator;
+use flakeid::Generator;
 use flakeid_core::{Error, Id};
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::{Sleep, sleep, sleep_until};
@@ -16,7 +16,7 @@ pub(crate) const PIECE: u64 = 4_096;
 
 /// IDs that are still to be generated, whatever they are written as.
 pub(crate) struct IdPieces {
-    generator: AnyGenerator,
+    generator: Generator,
     left: u64,
     /// The next piece, and how much of it there is.
     ids: Vec<Id>,
@@ -31,7 +31,7 @@ pub(crate) struct IdPieces {
 
 impl IdPieces {
     pub(crate) fn new(
-        generator: AnyGenerator,
+        generator: Generator,
         count: u64,
         max_wait: Duration,
         waits: Counter,

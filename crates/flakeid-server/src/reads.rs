@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flakeid::AnyGenerator;
+use flakeid::Generator;
 use flakeid::broker::Broker;
 use flakeid_core::{Clock, Error, Layout, SystemClock};
 use serde::Serialize;
@@ -80,9 +80,9 @@ pub(crate) fn broker_readiness(broker: &Broker) -> BrokerReadiness {
     }
 }
 
-pub(crate) fn readiness(generator: &AnyGenerator) -> Readiness {
+pub(crate) fn readiness(generator: &Generator) -> Readiness {
     let now = SystemClock.unix_ms();
-    let lease = generator.lease();
+    let lease = generator.lease_status();
     let left = lease.as_ref().map(|lease| lease.fence_unix_ms.saturating_sub(now));
     Readiness {
         ready: left.is_none_or(|left| left > 0) && now < generator.layout().horizon(),

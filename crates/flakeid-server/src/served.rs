@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flakeid::AnyGenerator;
+use flakeid::Generator;
 use flakeid_core::{Clock, Error, SystemClock};
 use hyper::{Request, StatusCode};
 use prometheus_client::metrics::counter::Counter;
@@ -31,7 +31,7 @@ pub(crate) struct Limits {
 /// What a namespace's requests need.
 #[derive(Debug)]
 pub(crate) struct Served {
-    pub(crate) generator: AnyGenerator,
+    pub(crate) generator: Generator,
     pub(crate) layout_name: String,
     pub(crate) ids: Counter,
     pub(crate) waits: Counter,

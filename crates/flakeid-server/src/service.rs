@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use flakeid::AnyGenerator;
+use flakeid::Generator;
 use flakeid::broker::Broker;
 use flakeid_core::Error;
 use flakeid_protocol::Namespace;
@@ -52,9 +52,9 @@ impl Service {
     /// Answers for each namespace with IDs of its generator: at most 100,000 per request, with at
     /// most a second of waiting for each 4,096 of them.
     #[must_use]
-    pub fn new(generators: BTreeMap<String, AnyGenerator>) -> Self {
+    pub fn new(generators: BTreeMap<String, Generator>) -> Self {
         let (metrics, turns) = (Metrics::new(&generators), Arc::new(Turns::new()));
-        let serve = |(name, generator): (String, AnyGenerator)| {
+        let serve = |(name, generator): (String, Generator)| {
             let layout_name = layout_name(generator.layout());
             let (ids, waits) = (metrics.ids_of(&name), metrics.waits_of(&name));
             let turns = Arc::clone(&turns);

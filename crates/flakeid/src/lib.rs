@@ -1,29 +1,30 @@
-//! Leases of Snowflake nodes: a node that is provably this process's own.
+//! 64-bit, K-ordered IDs of the whole Snowflake family, on a node that is fixed by the program or leased
+//! from a store.
 //!
 //! ```no_run
-//! use flakeid_core::Layout;
-//! use flakeid::LeasedGenerator;
+//! use flakeid::{Generator, Layout};
 //!
-//! let generator = LeasedGenerator::builder("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
+//! let generator = Generator::lease("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
 //!     .namespace("orders")
 //!     .open()?;
 //! println!("{} of node {}", generator.next_id()?, generator.node());
-//! # Ok::<(), flakeid_core::Error>(())
+//! # Ok::<(), flakeid::Error>(())
 //! ```
 //!
-//! A lease is a window of ticks for one node, granted by a store. A generator cannot issue outside
-//! its window, and the store never hands out overlapping windows, so no two processes issue the
-//! same ID: whatever their clocks, forks, pauses, kills and restarts do.
+//! A lease is a window of ticks for one node, granted by a store. A generator cannot issue IDs outside its
+//! window, and the store never grants overlapping windows. Therefore no two processes issue the same ID,
+//! whatever their clocks, forks, pauses, kills and restarts do.
 //!
-//! [`LeaseBuilder::auto`] needs no configuration: it uses the store that `FLAKEID_STORE` names, or
-//! the embedded one of this host. `flakeid-stores` says what each kind of store is and must keep,
-//! `flakeid-protocol` is the rule itself, without input or output.
+//! [`Generator::auto`] requires no configuration: it uses the store that `FLAKEID_STORE` names, or the embedded
+//! store of this host. [`Generator::new`] takes a node that the program chooses. [`LocalGenerator`] and
+//! [`CachedGenerator`] are faster handles on either kind of generator.
 //!
-//! On `wasm32-unknown-unknown`, where there are neither threads nor sockets, a lease comes from a
-//! broker, by requests that the host sends (the feature `fetch`).
+//! This crate re-exports `flakeid-core`: layouts, IDs and their forms, clocks and errors. The documentation of
+//! `flakeid-stores` says what each kind of store must keep, and `flakeid-protocol` contains the rules.
+//!
+//! `wasm32-unknown-unknown` has neither threads nor sockets. There, a generator has a fixed node, and a lease
+//! comes from a broker, by requests that the host sends (the feature `fetch`).
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-mod any;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub mod broker;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
@@ -35,15 +36,17 @@ mod generator;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod keeper;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod leased;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod node_source;
 
-pub use flakeid_protocol::Identity;
+pub use flakeid_core::*;
 pub use flakeid_protocol::keeper::{LeaseEvent, LeaseStatus};
+pub use flakeid_protocol::{Identity, MemoryStore};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use {
-    any::{AnyCachedGenerator, AnyGenerator, AnyLocalGenerator},
     embedded::embedded_url,
     flakeid_stores::Location,
-    generator::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator},
+    generator::{CachedGenerator, Generator, LeaseBuilder, LocalGenerator},
     node_source::NodeSource,
 };

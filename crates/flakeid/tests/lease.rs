@@ -90,7 +90,11 @@ fn close_at_fence_leaves_the_fence_where_it_is() {
     assert_eq!((free[0].state, free[0].fence), (State::Free, held[0].fence));
     assert!(free[0].fence > last + 1, "the window ends later than the last ID");
     let next = on(&store).identity(Identity::Node(free[0].node)).open().unwrap();
-    assert_eq!(next.lease().start, free[0].fence, "the next grant begins at the fence");
+    assert_eq!(
+        next.lease_status().unwrap().start,
+        free[0].fence,
+        "the next grant begins at the fence"
+    );
 }
 
 #[test]
@@ -110,7 +114,7 @@ fn short_windows_are_renewed_for_as_long_as_ids_are_wanted() {
         thread::sleep(Duration::from_micros(300));
     }
     assert_rising(&ids);
-    let lease = generator.lease();
+    let lease = generator.lease_status().unwrap();
     assert!(lease.renewals >= 10, "{lease:?}");
     assert_eq!(lease.grants, 1, "{lease:?}");
     assert_eq!(lease.last_error, None);
@@ -211,7 +215,7 @@ fn who_is_fenced_off_takes_another_node_and_goes_on_rising() {
     assert_rising(&ids);
     let of_first = ids.iter().filter(|id| node_of(**id) == first);
     assert!(of_first.map(|id| tick_of(*id)).all(|tick| tick < stolen_from), "below the new start");
-    assert_eq!(generator.lease().grants, 2);
+    assert_eq!(generator.lease_status().unwrap().grants, 2);
 }
 
 #[test]
@@ -235,7 +239,7 @@ fn a_fixed_node_that_is_taken_over_ends_with_its_window() {
         thread::sleep(Duration::from_millis(1));
     };
     assert_eq!(error.kind(), ErrorKind::LeaseExpired);
-    assert!(generator.lease().fenced_off);
+    assert!(generator.lease_status().unwrap().fenced_off);
     thread::sleep(Duration::from_millis(100));
     assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::LeaseExpired);
     assert_eq!(rows(&store)[0].grant, 2, "it does not take the node back");
@@ -260,12 +264,18 @@ fn a_restored_store_makes_holders_begin_anew_above_everything() {
     let mut ids = generator.next_ids(100).unwrap();
     store.restore(older);
     let start = Instant::now();
-    while generator.lease().grants < 2 && start.elapsed() < Duration::from_secs(10) {
+    while generator.lease_status().unwrap().grants < 2 && start.elapsed() < Duration::from_secs(10)
+    {
         ids.push(generator.next_id().unwrap());
     }
     ids.extend(generator.next_ids(10).unwrap());
     assert_rising(&ids);
-    assert_eq!(generator.lease().grants, 2, "{:?}", generator.lease());
+    assert_eq!(
+        generator.lease_status().unwrap().grants,
+        2,
+        "{:?}",
+        generator.lease_status().unwrap()
+    );
     assert!(operations::list(&mut store.clone(), "default").unwrap().namespace.floor > 0);
 }
 
@@ -302,7 +312,11 @@ fn threads_share_a_generator_across_many_node_changes() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), count, "I1");
-    assert!(generator.lease().grants >= 5, "{:?}", generator.lease());
+    assert!(
+        generator.lease_status().unwrap().grants >= 5,
+        "{:?}",
+        generator.lease_status().unwrap()
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use flakeid::{LeaseBuilder, LeasedCachedGenerator, LeasedGenerator, LeasedLocalGenerator};
+use flakeid::{CachedGenerator, Generator, LeaseBuilder};
 use flakeid_core::{Clock, ErrorKind, Id, Layout, NamedClock, Overflow, RingOptions, SystemClock};
 use flakeid_protocol::{Acquire, Identity, MemoryStore, Owner, Token, operations};
 
@@ -18,7 +18,7 @@ fn on(store: &MemoryStore) -> LeaseBuilder {
 }
 
 /// Takes the node over from outside, as if its holder were dead.
-fn oust(store: &MemoryStore, generator: &LeasedGenerator) {
+fn oust(store: &MemoryStore, generator: &Generator) {
     let node = generator.node();
     let request = Acquire {
         layout: Layout::TWITTER,
@@ -47,7 +47,7 @@ fn assert_rising(ids: &[Id]) {
 }
 
 /// Takes IDs while the node is taken away twice.
-fn across_nodes(store: &MemoryStore, leased: &LeasedGenerator, next: impl FnMut() -> Id) {
+fn across_nodes(store: &MemoryStore, leased: &Generator, next: impl FnMut() -> Id) {
     let mut next = next;
     let mut ids: Vec<Id> = Vec::new();
     for _ in 0..2 {
@@ -67,7 +67,7 @@ fn across_nodes(store: &MemoryStore, leased: &LeasedGenerator, next: impl FnMut(
     assert_rising(&ids);
 }
 
-fn short(store: &MemoryStore) -> LeasedGenerator {
+fn short(store: &MemoryStore) -> Generator {
     on(store).window(Duration::from_millis(100)).ttl(Duration::from_secs(1)).open().unwrap()
 }
 
@@ -83,7 +83,7 @@ fn a_local_handle_goes_on_with_another_node() {
 fn a_ring_goes_on_with_another_node() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
-    let cached = LeasedCachedGenerator::new(Arc::clone(&leased)).unwrap();
+    let cached = CachedGenerator::new(&leased).unwrap();
     across_nodes(&store, &leased, || cached.next_id().unwrap());
     assert!(cached.stats().taken > 3_000);
 }
@@ -92,7 +92,7 @@ fn a_ring_goes_on_with_another_node() {
 fn rings_handles_and_plain_calls_share_nothing_twice() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
-    let cached = LeasedCachedGenerator::new(Arc::clone(&leased)).unwrap();
+    let cached = CachedGenerator::new(&leased).unwrap();
     let over = AtomicBool::new(false);
     let ids: Vec<Vec<Id>> = thread::scope(|scope| {
         let mut threads: Vec<thread::ScopedJoinHandle<'_, Vec<Id>>> = Vec::new();
@@ -100,7 +100,7 @@ fn rings_handles_and_plain_calls_share_nothing_twice() {
             threads.push(scope.spawn(|| (0..20_000).map(|_| cached.next_id().unwrap()).collect()));
         }
         threads.push(scope.spawn(|| {
-            let mut local = LeasedLocalGenerator::new(Arc::clone(&leased));
+            let mut local = leased.local();
             (0..20_000).map(|_| local.next_id().unwrap()).collect()
         }));
         threads.push(scope.spawn(|| (0..20_000).map(|_| leased.next_id().unwrap()).collect()));
@@ -126,7 +126,7 @@ fn rings_handles_and_plain_calls_share_nothing_twice() {
 fn a_ring_runs_ahead_of_the_clock_as_far_as_its_lease_allows() {
     let store = MemoryStore::new();
     let leased = on(&store).overflow(Overflow::Borrow).open().unwrap();
-    let cached = LeasedCachedGenerator::with(leased, RingOptions::new().boost_power(6)).unwrap();
+    let cached = CachedGenerator::with(&leased, RingOptions::new().boost_power(6)).unwrap();
     // 64 ticks' worth at once: far more than the clock has given by now.
     let ids: Vec<Id> = (0..64 * 4_096).map(|_| cached.next_id().unwrap()).collect();
     assert_rising(&ids);
@@ -138,8 +138,8 @@ fn a_ring_runs_ahead_of_the_clock_as_far_as_its_lease_allows() {
 fn after_closing_nothing_is_handed_out() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
-    let other = LeasedLocalGenerator::new(Arc::clone(&leased));
-    let cached = LeasedCachedGenerator::new(Arc::clone(&leased)).unwrap();
+    let other = leased.local();
+    let cached = CachedGenerator::new(&leased).unwrap();
     let mut local = other;
     local.next_id().unwrap();
     cached.next_id().unwrap();
@@ -153,7 +153,7 @@ fn after_closing_nothing_is_handed_out() {
         local.next_id().unwrap_err(),
         cached.take().unwrap_err(),
         cached.next_id().unwrap_err(),
-        LeasedCachedGenerator::new(leased).unwrap_err(),
+        CachedGenerator::new(&leased).unwrap_err(),
     ];
     for error in errors {
         assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
@@ -165,11 +165,11 @@ fn after_closing_nothing_is_handed_out() {
 fn after_closing_nothing_is_handed_out_even_if_others_share_the_lease() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
-    let open = || LeasedGenerator::builder(&url, Layout::TWITTER).unwrap().open().unwrap();
+    let open = || Generator::lease(&url, Layout::TWITTER).unwrap().open().unwrap();
     let (closed, other) = (Arc::new(open()), open());
     assert_eq!(closed.node(), other.node(), "they share a lease");
-    let mut local = LeasedLocalGenerator::new(Arc::clone(&closed));
-    let cached = LeasedCachedGenerator::new(Arc::clone(&closed)).unwrap();
+    let mut local = closed.local();
+    let cached = CachedGenerator::new(&closed).unwrap();
     local.next_id().unwrap();
     cached.next_id().unwrap();
     closed.close();
@@ -191,7 +191,7 @@ fn after_closing_nothing_is_handed_out_even_if_others_share_the_lease() {
 fn options_that_cannot_be_are_told() {
     let store = MemoryStore::new();
     let error =
-        LeasedCachedGenerator::with(short(&store), RingOptions::new().boost_power(21)).unwrap_err();
+        CachedGenerator::with(&short(&store), RingOptions::new().boost_power(21)).unwrap_err();
     assert_eq!((error.kind(), error.field()), (ErrorKind::FieldOutOfRange, Some("boost_power")));
 }
 

@@ -227,7 +227,7 @@ fn windows_of_two_ticks_are_renewed_before_they_are_used_up() {
         }
         thread::sleep(Duration::from_millis(1));
     }
-    assert!(leased.lease().renewals >= 8, "{:?}", leased.lease());
+    assert!(leased.lease_status().unwrap().renewals >= 8, "{:?}", leased.lease_status().unwrap());
     assert_eq!(missed, 0, "IDs stopped at the end of windows");
 }
 
@@ -295,9 +295,9 @@ fn a_panic_of_the_store_is_told_and_the_lease_goes_on() {
     for _ in 0..3 {
         script.then(|| panic!("out of order"));
     }
-    eventually("a failure", || leased.lease().failures >= 3);
-    let renewals = leased.lease().renewals;
-    eventually("a renewal after the panics", || leased.lease().renewals > renewals);
+    eventually("a failure", || leased.lease_status().unwrap().failures >= 3);
+    let renewals = leased.lease_status().unwrap().renewals;
+    eventually("a renewal after the panics", || leased.lease_status().unwrap().renewals > renewals);
     assert!(leased.next_id().unwrap() > first);
     let events = events.lock().unwrap();
     let told = |event: &LeaseEvent| match event {
@@ -330,12 +330,12 @@ fn a_panic_of_the_clock_is_told_and_the_lease_goes_on() {
     leased.next_id().unwrap();
     clock.0.store(true, Ordering::SeqCst);
     eventually("the error", || {
-        let error = leased.lease().last_error;
+        let error = leased.lease_status().unwrap().last_error;
         error.is_some_and(|error| error.to_string().contains("the time server is gone"))
     });
     clock.0.store(false, Ordering::SeqCst);
-    let renewals = leased.lease().renewals;
-    eventually("a renewal", || leased.lease().renewals > renewals);
+    let renewals = leased.lease_status().unwrap().renewals;
+    eventually("a renewal", || leased.lease_status().unwrap().renewals > renewals);
     leased.next_id().unwrap();
     let begun = Instant::now();
     leased.close();

@@ -30,8 +30,8 @@ mod unix {
     };
 
     #[cfg(target_os = "linux")]
-    use flakeid::LeasedCachedGenerator;
-    use flakeid::LeasedGenerator;
+    use flakeid::CachedGenerator;
+    use flakeid::Generator;
     use flakeid_core::{ErrorKind, Id, Layout};
     use flakeid_protocol::operations;
     use flakeid_protocol::{Identity, Row, State};
@@ -57,8 +57,8 @@ mod unix {
         }
     }
 
-    fn open(url: &str, identity: Identity) -> LeasedGenerator {
-        LeasedGenerator::builder(url, LAYOUT).unwrap().identity(identity).open().unwrap()
+    fn open(url: &str, identity: Identity) -> Generator {
+        Generator::lease(url, LAYOUT).unwrap().identity(identity).open().unwrap()
     }
 
     fn node_of(id: Id) -> u64 {
@@ -150,11 +150,11 @@ mod unix {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let open = || {
-            let builder = LeasedGenerator::builder(&url, LAYOUT).unwrap();
+            let builder = Generator::lease(&url, LAYOUT).unwrap();
             Arc::new(builder.window(Duration::from_secs(3)).open().unwrap())
         };
         let (plain, under_ring) = (open(), open());
-        let ring = LeasedCachedGenerator::new(Arc::clone(&under_ring)).unwrap();
+        let ring = CachedGenerator::new(&under_ring).unwrap();
         let (mut from_child, to_parent) = std::io::pipe().unwrap();
         let forked = thread::scope(|scope| {
             let forking = scope.spawn(|| {
@@ -195,7 +195,7 @@ mod unix {
         let row = held(&url, 7);
         in_child(60, || {
             assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Forked);
-            let again = LeasedGenerator::builder(&url, LAYOUT).unwrap().identity(Identity::Node(7));
+            let again = Generator::lease(&url, LAYOUT).unwrap().identity(Identity::Node(7));
             assert_eq!(again.open().unwrap_err().kind(), ErrorKind::Forked);
             assert_ne!(open(&url, Identity::Any).node(), 7);
         });

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
-use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
 use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::{Acquire, Identity, MemoryStore, Owner, Row, State, Token};
@@ -67,7 +67,7 @@ fn four_nodes_issue_as_one_and_are_given_back() {
     assert_eq!(leased.next_id().unwrap_err().kind(), ErrorKind::Closed);
 }
 
-fn goes_on(store: &MemoryStore, layout: Layout, leased: &LeasedGenerator, victims: &[u64]) {
+fn goes_on(store: &MemoryStore, layout: Layout, leased: &Generator, victims: &[u64]) {
     let mut ids = leased.next_ids(1_000).unwrap();
     for victim in victims {
         oust(store, layout, *victim);
@@ -108,7 +108,7 @@ fn windows_that_do_not_meet_are_moved_up_until_they_do() {
     // One of the two nodes starts further ahead of the clock than the other's window reaches.
     let ahead = on(&store, layout).nodes(5, 5).window(Duration::from_secs(1)).open().unwrap();
     ahead.next_id().unwrap();
-    let fence = ahead.lease().fence;
+    let fence = ahead.lease_status().unwrap().fence;
     drop(ahead);
     oust(&store, layout, 5);
     operations::repair(&mut store.clone(), "default", 5, Repair::Release).unwrap();
@@ -138,7 +138,7 @@ fn all_or_none() {
     assert_eq!(held(), 1, "what could not be used was not given back");
     drop(one);
     let four = on(&store, layout).node_count(4).open().unwrap();
-    assert_eq!(four.nodes(), [0, 1, 2, 3]);
+    assert_eq!(*four.nodes(), [0, 1, 2, 3]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Error, ErrorKind, Id, Layout};
 use flakeid_protocol::Identity;
 
@@ -32,7 +32,7 @@ fn layout() -> Layout {
 }
 
 fn on(url: &str) -> LeaseBuilder {
-    LeasedGenerator::builder(url, layout()).unwrap().window(WINDOW).ttl(TTL)
+    Generator::lease(url, layout()).unwrap().window(WINDOW).ttl(TTL)
 }
 
 fn node_of(id: Id) -> u64 {
@@ -169,7 +169,7 @@ fn id_of(word: Word) -> Option<Id> {
 }
 
 /// Opens a lease, again while a busy machine is too slow for the store's time limit.
-fn open(builder: impl Fn() -> LeaseBuilder) -> Result<LeasedGenerator, Error> {
+fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match builder().open() {
@@ -181,7 +181,7 @@ fn open(builder: impl Fn() -> LeaseBuilder) -> Result<LeasedGenerator, Error> {
 }
 
 /// As soon as the node is free.
-fn take(url: &str, identity: &Identity, node: u64) -> LeasedGenerator {
+fn take(url: &str, identity: &Identity, node: u64) -> Generator {
     let deadline = Instant::now() + PATIENCE;
     loop {
         // Not shared with an earlier one of this process.
@@ -229,7 +229,7 @@ fn its_node_is_taken_when_it_has_expired_and_it_takes_another() {
         };
         before.push(moved);
         theirs.extend(successor.next_ids(1000).unwrap());
-        assert_eq!(successor.lease().grants, 1, "nobody takes it back");
+        assert_eq!(successor.lease_status().unwrap().grants, 1, "nobody takes it back");
         assert!(before.is_sorted_by(|a, b| a < b), "its IDs rise, whatever its node");
         assert_distinct(&[&before, &theirs]);
     }
@@ -260,6 +260,6 @@ fn its_fixed_node_is_taken_over_and_it_says_so() {
         }
     }
     theirs.extend(successor.next_ids(1000).unwrap());
-    assert_eq!(successor.lease().grants, 1, "nobody takes it back");
+    assert_eq!(successor.lease_status().unwrap().grants, 1, "nobody takes it back");
     assert_distinct(&[&before, &theirs]);
 }

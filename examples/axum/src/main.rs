@@ -7,14 +7,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Json, Router};
-use flakeid_core::{Id, Layout};
-use flakeid::LeasedGenerator;
+use flakeid::{Generator, Id, Layout};
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 
 #[derive(Clone)]
 struct App {
-    ids: Arc<LeasedGenerator>,
+    ids: Arc<Generator>,
     database: PgPool,
 }
 
@@ -57,7 +56,7 @@ async fn create(
 }
 
 /// At once if there is an ID to be had, and otherwise on a thread that may wait.
-async fn next_id(ids: &Arc<LeasedGenerator>) -> Result<Id, Failure> {
+async fn next_id(ids: &Arc<Generator>) -> Result<Id, Failure> {
     if let Ok(id) = ids.try_next_id() {
         return Ok(id);
     }
@@ -74,7 +73,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     sqlx::query(table).execute(&database).await?;
     // Made once by `flakeid leases init --store URL --namespace orders`. Opening a lease waits for
     // the store, which is no work for a thread of the runtime.
-    let builder = LeasedGenerator::builder(&url, Layout::TWITTER)?.namespace("orders");
+    let builder = Generator::lease(&url, Layout::TWITTER)?.namespace("orders");
     let ids = Arc::new(tokio::task::spawn_blocking(move || builder.open()).await??);
 
     let app = App { ids: Arc::clone(&ids), database };

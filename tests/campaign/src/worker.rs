@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use flakeid::{Identity, LeaseEvent, LeasedGenerator};
+use flakeid::{Generator, Identity, LeaseEvent};
 use flakeid_core::{Clock, Error, Id, SystemClock};
 
 use crate::controls;
@@ -149,7 +149,7 @@ impl Process {
         self.shared.is_over() || asked || orphaned || late
     }
 
-    fn open(&self) -> Result<LeasedGenerator, Error> {
+    fn open(&self) -> Result<Generator, Error> {
         let WorkerLease { window, ttl, .. } = self.worker.lease();
         let (shared, slot) = (Arc::clone(&self.shared), self.worker.slot);
         let log = self.log().ok();
@@ -169,7 +169,7 @@ impl Process {
                 append_line(log, &format!("{event:?}"));
             }
         };
-        let mut builder = LeasedGenerator::builder(&self.worker.url, LAYOUT)?;
+        let mut builder = Generator::lease(&self.worker.url, LAYOUT)?;
         if !self.worker.any_node {
             builder = builder.nodes(0, NODES as u64 - 1);
         }
@@ -199,7 +199,7 @@ impl Process {
     }
 
     /// Issues IDs above `last` for a few seconds.
-    fn issue_ids(&mut self, generator: &LeasedGenerator, mut last: u64) -> io::Result<()> {
+    fn issue_ids(&mut self, generator: &Generator, mut last: u64) -> io::Result<()> {
         let Worker { slot, run, rate, .. } = self.worker;
         self.id_logs += 1;
         let name = format!("{slot:02}-{run}-{}-{}", process::id(), self.id_logs);
@@ -240,7 +240,7 @@ impl Process {
     }
 
     /// Issues IDs with one of the methods of the generator.
-    fn issue(&mut self, generator: &LeasedGenerator, ids: &mut [Id]) -> Result<usize, Error> {
+    fn issue(&mut self, generator: &Generator, ids: &mut [Id]) -> Result<usize, Error> {
         match self.rng.in_range(0..10) {
             0 => generator.try_fill(ids),
             1 => generator.next_ids(ids.len()).map(|issued| {
@@ -263,7 +263,7 @@ impl Process {
     }
 
     /// Forks a child that uses its parent's generator for up to 2.5 seconds.
-    fn fork(&mut self, generator: &LeasedGenerator, last: u64) -> io::Result<()> {
+    fn fork(&mut self, generator: &Generator, last: u64) -> io::Result<()> {
         self.shared.count(self.worker.slot, Tally::Forks, 1);
         let lifetime = Duration::from_millis(self.rng.in_range(100..2500));
         // SAFETY: the C library allows allocations after a fork. Of the state of other threads, the

@@ -25,7 +25,7 @@ const NAMES: [(&str, &str); 43] = [
     ("hostility", "tampering"),
     ("Life", "LeaseSession"),
     ("Lives", "Sessions"),
-    ("Maker", "AnyGenerator"),
+    ("Maker", "Generator"),
     ("maker", "generator"),
     ("Makers", "Generators"),
     ("makers", "generators"),

@@ -5,8 +5,8 @@
 //! cannot collide with other runs that lease their nodes.
 
 use clap::Args;
-use flakeid::{AnyGenerator, Identity, LeaseBuilder};
-use flakeid_core::{Error, Generator, Layout, SetByName};
+use flakeid::{Generator, Identity, LeaseBuilder};
+use flakeid_core::{Error, Layout, SetByName};
 
 use crate::args::layout_arg::LayoutArg;
 use crate::args::node::{self, NodeArgs};
@@ -52,7 +52,7 @@ impl SourceArgs {
 }
 
 /// Opens a generator: with a leased node, or with a given node that nothing checks for other users.
-pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Failure> {
+pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Generator, Failure> {
     let identity = args.lease.identity(&layout)?;
     let is_named = args.lease.store.named()?.is_some();
     if !is_named && !leases_from_the_embedded_store(&args.lease, &identity, &layout)? {
@@ -69,7 +69,7 @@ pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<AnyGenerator, Fa
     if let Some(bits) = &args.sequence_start {
         builder = builder.set("sequence_start", bits)?;
     }
-    Ok(builder.open()?.into())
+    Ok(builder.open()?)
 }
 
 impl LeaseArgs {
@@ -85,7 +85,7 @@ impl LeaseArgs {
     ) -> Result<LeaseBuilder, Failure> {
         let builder = match self.store.named()? {
             Some(location) => LeaseBuilder::from_location(location, layout),
-            None => LeaseBuilder::auto(layout).map_err(|error| {
+            None => Generator::auto(layout).map_err(|error| {
                 let ways = format!(
                     "give --store URL or --node N, or set {}=URL or {}=N",
                     store::STORE,

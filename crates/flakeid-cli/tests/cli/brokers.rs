@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_core::{ErrorKind, Id, Layout};
 use flakeid_test_servers::{Proxy, free_port};
 
@@ -16,7 +16,7 @@ const CLIENTS: usize = 60;
 /// Runs one client, which generates 100 IDs per second until `stop` is set. Returns the IDs and the
 /// longest time between two of them.
 fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
-    let builder = LeasedGenerator::builder(url, Layout::TWITTER).unwrap();
+    let builder = Generator::lease(url, Layout::TWITTER).unwrap();
     // With an observer, a lease is not shared with other generators.
     let generator = builder.observer(|_| {}).max_wait(Duration::from_secs(10)).open().unwrap();
     let (mut ids, mut longest, mut last) = (Vec::new(), Duration::ZERO, Instant::now());
@@ -136,7 +136,7 @@ fn client_sends_its_token_only_to_hosts_in_the_url() {
     let proxy = Proxy::to(port);
     let url = format!("http://:{TOKEN}@127.0.0.1:{}", proxy.port());
     let client = |url: &str| {
-        let builder = LeasedGenerator::builder(url, Layout::TWITTER).unwrap();
+        let builder = Generator::lease(url, Layout::TWITTER).unwrap();
         builder.observer(|_| {}).open().unwrap()
     };
     let stays = client(&url);
@@ -146,7 +146,7 @@ fn client_sends_its_token_only_to_hosts_in_the_url() {
     proxy.reset();
     std::thread::sleep(Duration::from_secs(6));
     follows.next_id().unwrap();
-    assert_eq!(follows.lease().grants, 1, "the client renewed its node");
+    assert_eq!(follows.lease_status().unwrap().grants, 1, "the client renewed its node");
     let error = stays.next_id().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LeaseExpired, "{error}");
 }

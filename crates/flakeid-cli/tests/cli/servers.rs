@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_core::Layout;
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 use serde_json::json;
@@ -91,7 +91,7 @@ fn recreated_namespace_waits_for_the_larger_lost_bounds() {
     let url = server.url();
     init(&url, &["--fresh", "--max-window", "1h"]).quiet();
     let layout = Layout::TWITTER;
-    let builder = LeasedGenerator::builder(&url, layout).unwrap().namespace("orders");
+    let builder = Generator::lease(&url, layout).unwrap().namespace("orders");
     let generator = builder.window(HOUR).ttl(3 * HOUR).open().unwrap();
     generator.next_id().unwrap();
     server.command(&["FLUSHALL"]).unwrap();

@@ -6,8 +6,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use flakeid::AnyGenerator;
-use flakeid_core::{Generator, Layout};
+use flakeid::Generator;
+use flakeid_core::Layout;
 use flakeid_server::{Listener, ServeOptions, Server, Service};
 use tokio::sync::oneshot;
 
@@ -17,7 +17,7 @@ pub fn service() -> Service {
 }
 
 /// The same of any generator.
-pub fn service_of(generator: impl Into<AnyGenerator>) -> Service {
+pub fn service_of(generator: impl Into<Generator>) -> Service {
     Service::new(BTreeMap::from([("default".to_owned(), generator.into())]))
 }
 

@@ -75,7 +75,7 @@ fn serve(store: &Slow) -> (TestServer, String) {
     let clock = Arc::new(SystemClock);
     let broker = Broker::start_on("memory", move || opened.connect(), options, clock).unwrap();
     let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
-    let service = Service::new([("default".to_owned(), generator.into())].into())
+    let service = Service::new([("default".to_owned(), generator)].into())
         .brokers([broker])
         .tokens(Tokens::parse(TOKEN).unwrap());
     let server = TestServer::on(&listener, service, ServeOptions::default());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flakeid::broker::{Broker, BrokerOptions};
-use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder};
 use flakeid_conformance::lessors::{self, LessorUnderTest};
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
 use flakeid_protocol::{Bounds, Lessor, MemoryStore, Namespace, State, operations};
@@ -50,14 +50,14 @@ impl Leasing {
         let clock = Arc::new(SystemClock);
         let broker = Broker::start_on("memory", open, options, clock).unwrap();
         let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
-        let service = Service::new([("default".to_owned(), generator.into())].into())
+        let service = Service::new([("default".to_owned(), generator)].into())
             .brokers([broker.clone()])
             .tokens(tokens);
         let server = TestServer::on(&listener, service, ServeOptions::default());
         Self { server, broker, url }
     }
 
-    fn generator(&self) -> LeasedGenerator {
+    fn generator(&self) -> Generator {
         generator(&self.url)
     }
 
@@ -69,8 +69,8 @@ impl Leasing {
     }
 }
 
-fn generator(url: &str) -> LeasedGenerator {
-    let builder = LeasedGenerator::builder(url, Layout::TWITTER).unwrap();
+fn generator(url: &str) -> Generator {
+    let builder = Generator::lease(url, Layout::TWITTER).unwrap();
     // An observer keeps it from sharing a lease with the others of this process.
     builder.max_wait(Duration::from_secs(5)).observer(|_| {}).open().unwrap()
 }
@@ -100,7 +100,7 @@ fn a_broker_is_a_store() {
     let store = store();
     let leasing = Leasing::new(&store);
     let generators: Vec<_> = (0..10).map(|_| leasing.generator()).collect();
-    let mut nodes: HashSet<u64> = generators.iter().map(LeasedGenerator::node).collect();
+    let mut nodes: HashSet<u64> = generators.iter().map(Generator::node).collect();
     assert_eq!(nodes.len(), 10);
     let mut ids = HashSet::<Id>::new();
     let begun = Instant::now();
@@ -109,7 +109,7 @@ fn a_broker_is_a_store() {
             assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
         }
     }
-    assert!(generators.iter().all(|generator| generator.lease().grants == 1));
+    assert!(generators.iter().all(|generator| generator.lease_status().unwrap().grants == 1));
     let own = leasing.server.ask("POST", "/v1/default/ids?count=1000", "").ids();
     assert!(own.iter().all(|id| ids.insert(Id::from_u64(*id))));
     nodes.insert(Layout::TWITTER.unpack(Id::from_u64(own[0])).unwrap().node);
@@ -130,7 +130,7 @@ fn a_broker_is_a_store() {
     let metrics = leasing.server.ask("GET", "/metrics", "");
     assert!(metrics.text().contains("flakeid_broker_holders{namespace=\"default\"} 11"));
 
-    generators.iter().for_each(LeasedGenerator::close);
+    generators.iter().for_each(Generator::close);
     assert_eq!(leasing.broker.status().unwrap().holders, 1, "they were given back");
     drop(leasing);
     let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
@@ -222,7 +222,7 @@ fn what_is_wrong_is_named() {
         assert!(reply.text().contains(said), "{method} {path} {body}: {}", reply.text());
     }
     for url in ["http://127.0.0.1:1/x", "http+unix://relative", "http://127.0.0.1:1?x=y"] {
-        let error = LeasedGenerator::builder(url, Layout::TWITTER)
+        let error = Generator::lease(url, Layout::TWITTER)
             .and_then(|builder| builder.max_wait(Duration::ZERO).open())
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StoreRejected, "{url}: {error}");
@@ -283,7 +283,8 @@ fn longest_wait_at_the_end_of_a_broker() -> Duration {
             longest = longest.max(asked.elapsed());
         }
     }
-    let moved = generators.iter().filter(|generator| generator.lease().grants > 1).count();
+    let moved =
+        generators.iter().filter(|generator| generator.lease_status().unwrap().grants > 1).count();
     assert!((1..12).contains(&moved), "{moved} of 12 took another node");
     longest
 }
@@ -292,7 +293,7 @@ fn longest_wait_at_the_end_of_a_broker() -> Duration {
 fn tokens_are_shown() {
     let secret = "correct-horse-battery-staple";
     let leasing = Leasing::with(&store(), Tokens::parse(secret).unwrap());
-    let error = LeasedGenerator::builder(&leasing.url, Layout::TWITTER)
+    let error = Generator::lease(&leasing.url, Layout::TWITTER)
         .and_then(|builder| builder.max_wait(Duration::ZERO).open())
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreRejected, "{error}");

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid::broker::{Broker, BrokerOptions};
-use flakeid::{LeaseEvent, LeasedGenerator};
+use flakeid::{Generator, LeaseEvent};
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{MemoryStore, Namespace, operations};
@@ -118,8 +118,8 @@ fn url(brokers: [&Served; 2]) -> String {
     format!("http://{},{}", brokers[0].address, brokers[1].address)
 }
 
-fn client(url: &str, layout: Layout) -> LeasedGenerator {
-    let builder = LeasedGenerator::builder(url, layout).unwrap();
+fn client(url: &str, layout: Layout) -> Generator {
+    let builder = Generator::lease(url, layout).unwrap();
     // With an observer, the clients of this process do not share a lease.
     builder.observer(|_| {}).open().unwrap()
 }
@@ -237,7 +237,7 @@ fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
 fn a_lease_that_keeps_its_node_does_not_leave_its_broker() {
     let (store, layout) = store(10, 4);
     let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
-    let builder = LeasedGenerator::builder(&url([&one, &other]), layout).unwrap();
+    let builder = Generator::lease(&url([&one, &other]), layout).unwrap();
     let generator = builder.keep_node().observer(|_| {}).open().unwrap();
     let brokers = [&one, &other];
     let holders = |served: &&Served| served.broker.status().unwrap().holders;
@@ -246,7 +246,7 @@ fn a_lease_that_keeps_its_node_does_not_leave_its_broker() {
     thread::sleep(LONGER_THAN_WINDOWS);
     let error = generator.next_id().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LeaseExpired, "{error}");
-    assert_eq!(generator.lease().grants, 1);
+    assert_eq!(generator.lease_status().unwrap().grants, 1);
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn clients_hold_one_node_each_while_no_broker_reaches_the_store() {
     let clients: Vec<_> = (0..8)
         .map(|_| {
             let acquired = Arc::clone(&acquired);
-            let builder = LeasedGenerator::builder(&url, layout).unwrap();
+            let builder = Generator::lease(&url, layout).unwrap();
             let count = move |event: &LeaseEvent| {
                 let is_acquired = matches!(event, LeaseEvent::Acquired { .. });
                 acquired.fetch_add(is_acquired.into(), Ordering::Relaxed);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_core::Id;
 use flakeid_protocol::Namespace;
 
@@ -20,7 +20,7 @@ pub(crate) struct Issuing {
 impl Issuing {
     /// Leases any node, waiting for as long as a restored store grants none.
     pub(crate) fn on(url: &str, namespace: &Namespace, window: Duration) -> Self {
-        let lease = LeasedGenerator::builder(url, namespace.layout).unwrap();
+        let lease = Generator::lease(url, namespace.layout).unwrap();
         let lease = lease.namespace(&namespace.name).window(window);
         // In one attempt: one that ended while a node was being granted would leave that node used.
         let generator = lease.max_wait(Duration::from_secs(60)).open().unwrap();

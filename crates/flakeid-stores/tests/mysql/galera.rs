@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_conformance as conformance;
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::Row;
@@ -175,11 +175,11 @@ fn holders_go_on_when_the_first_member_is_killed() {
     let url = cluster.url(&ALL);
     let namespace = fresh_namespace("killed");
     operations::init(&mut *connect(&url).unwrap(), &namespace).unwrap();
-    let lease = LeasedGenerator::builder(&url, namespace.layout).unwrap();
+    let lease = Generator::lease(&url, namespace.layout).unwrap();
     let generator =
         lease.namespace(&namespace.name).max_wait(Duration::from_secs(20)).open().unwrap();
     generator.next_id().unwrap();
-    let before = generator.lease();
+    let before = generator.lease_status().unwrap();
     let first = cluster.first();
     cluster.member(first).kill();
     cluster.wait_for_size(2);

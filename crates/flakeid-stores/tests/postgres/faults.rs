@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_protocol::Refusal;
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{PostgresServer, Server};
@@ -52,7 +52,7 @@ fn a_lock_that_others_hold_is_not_a_wrong_clock() {
         while server.sql(held).unwrap() != "1" {
             std::thread::yield_now();
         }
-        let leased = LeasedGenerator::builder(&server.url(), namespace.layout)
+        let leased = Generator::lease(&server.url(), namespace.layout)
             .unwrap()
             .namespace(&namespace.name)
             .max_wait(Duration::from_secs(20))

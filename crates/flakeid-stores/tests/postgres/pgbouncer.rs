@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::time::Duration;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_conformance as conformance;
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::store::{Fault, Ledger, Store};
@@ -100,9 +100,9 @@ fn many_clients_share_few_connections() {
 }
 
 /// A leased generator with the default bounds, and a window that is renewed several times a second.
-fn holder(url: &str, namespace: &Namespace) -> LeasedGenerator {
+fn holder(url: &str, namespace: &Namespace) -> Generator {
     operations::init(&mut *connect(url).unwrap(), namespace).unwrap();
-    let lease = LeasedGenerator::builder(url, namespace.layout).unwrap();
+    let lease = Generator::lease(url, namespace.layout).unwrap();
     let lease = lease.namespace(&namespace.name).window(Duration::from_secs(1));
     let generator = lease.max_wait(Duration::from_secs(20)).open().unwrap();
     generator.next_id().unwrap();
@@ -115,7 +115,7 @@ fn holders_go_on_when_the_server_is_restarted_behind_the_pooler() {
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let generator = holder(&pooler.url(), &fresh_namespace("behind"));
     for restart in [PostgresServer::stop as fn(&PostgresServer), PostgresServer::kill] {
-        let before = generator.lease();
+        let before = generator.lease_status().unwrap();
         restart(&server);
         server.start();
         goes_on(&generator, &before);
@@ -130,7 +130,7 @@ fn holders_go_on_when_the_pooler_is_killed_and_started() {
     let generator = holder(&pooler.url(), &namespace);
     pooler.kill();
     assert!(matches!(connect(&pooler.url()), Err(Fault::Unavailable(_))));
-    let before = generator.lease();
+    let before = generator.lease_status().unwrap();
     pooler.start();
     goes_on(&generator, &before);
     // The server ran on, so strangers need not wait.

@@ -14,7 +14,7 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid::{LeaseStatus, LeasedGenerator};
+use flakeid::{Generator, LeaseStatus};
 use flakeid_conformance as conformance;
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::store::{Fault, Store};
@@ -237,16 +237,16 @@ pub(crate) fn acquire_at_once(url: &str, clients: usize) {
 }
 
 /// Issues IDs until another renewal is confirmed, which must be of the grant that there was `before`.
-pub(crate) fn goes_on(generator: &LeasedGenerator, before: &LeaseStatus) {
+pub(crate) fn goes_on(generator: &Generator, before: &LeaseStatus) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    let renewals = generator.lease().renewals;
+    let renewals = generator.lease_status().unwrap().renewals;
     let mut last = generator.next_id().unwrap();
-    while generator.lease().renewals <= renewals {
-        assert!(Instant::now() < deadline, "{:?}", generator.lease());
+    while generator.lease_status().unwrap().renewals <= renewals {
+        assert!(Instant::now() < deadline, "{:?}", generator.lease_status().unwrap());
         let id = generator.next_id().unwrap();
         assert!(id > last);
         last = id;
     }
-    let after = generator.lease();
+    let after = generator.lease_status().unwrap();
     assert_eq!((after.start, after.grants), (before.start, before.grants), "{after:?}");
 }

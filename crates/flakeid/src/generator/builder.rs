@@ -9,17 +9,34 @@ use flakeid_core::{
     SetByName,
 };
 
-use super::leased::LeasedGenerator;
-use super::{LeaseUsers, find_or_add};
+use super::Generator;
 use crate::broker::Broker;
 use crate::embedded::embedded_url;
 use crate::keeper::{Lease, LeaseClock, Observer, StoreSource};
+use crate::leased::{LeaseUsers, LeasedGenerator, find_or_add};
 use flakeid_protocol::keeper::{LeaseEvent, LeaseOptions};
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::{Identity, Lessor};
 use flakeid_stores::{Location, machine_rotation};
 
-/// The options of a [`LeasedGenerator`]. All have defaults.
+/// The options of a lease. All have defaults.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use flakeid::{Generator, Identity, Layout, Overflow};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let url = format!("sqlite://{}/ids.db", folder.path().display());
+/// let generator = Generator::lease(&url, Layout::TWITTER)?
+///     .namespace("orders")
+///     .identity(Identity::Name("worker-3".into()))
+///     .max_wait(Duration::from_millis(200))
+///     .overflow(Overflow::Error)
+///     .open()?;
+/// assert_eq!(generator.max_wait(), Duration::from_millis(200));
+/// # Ok::<(), flakeid::Error>(())
+/// ```
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
     options: LeaseOptions,
@@ -34,31 +51,21 @@ pub struct LeaseBuilder {
 }
 
 impl LeaseBuilder {
-    /// Starts a lease from a store whose URL was parsed before, as
-    /// [`LeasedGenerator::builder`] does from the URL itself.
+    /// Starts a lease from a store whose URL was parsed before, as [`Generator::lease`] does from the
+    /// URL itself.
+    ///
+    /// ```
+    /// use flakeid::{LeaseBuilder, Layout, Location};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let url = format!("sqlite://{}/ids.db", folder.path().display());
+    /// let store = Location::parse(&url)?;
+    /// let generator = LeaseBuilder::from_location(store, Layout::TWITTER).open()?;
+    /// assert!(generator.is_leased());
+    /// # Ok::<(), flakeid::Error>(())
+    /// ```
     pub fn from_location(location: Location, layout: Layout) -> Self {
         Self::with(StoreSource::Location(location), layout)
-    }
-
-    /// What needs no configuration: the store that `FLAKEID_STORE` names, or else the embedded one
-    /// of this host ([`embedded_url`](crate::embedded_url)); the namespace in `FLAKEID_NAMESPACE`,
-    /// or else `default`.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind, and
-    /// without one inside a container, naming what to give instead.
-    pub fn auto(layout: Layout) -> Result<Self, Error> {
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let builder = match variable("FLAKEID_STORE") {
-            Some(url) => Self::from_location(Location::parse(&url)?, layout),
-            // Hosts that are merged later by mistake seldom share a node then. No promise.
-            None => Self::from_location(Location::parse(&embedded_url()?)?, layout)
-                .rotation(machine_rotation()),
-        };
-        Ok(match variable("FLAKEID_NAMESPACE") {
-            Some(namespace) => builder.namespace(&namespace),
-            None => builder,
-        })
     }
 
     /// Starts a lease from a store of your own: `open` is called for every new connection.
@@ -215,7 +222,7 @@ impl LeaseBuilder {
     /// [`NoFreeNode`](flakeid_core::ErrorKind::NoFreeNode);
     /// [`ClockSkew`](flakeid_core::ErrorKind::ClockSkew);
     /// [`FenceInFuture`](flakeid_core::ErrorKind::FenceInFuture).
-    pub fn open(mut self) -> Result<LeasedGenerator, Error> {
+    pub fn open(mut self) -> Result<Generator, Error> {
         self.resolve_identity()?;
         self.options.check()?;
         self.check_generator()?;
@@ -230,7 +237,7 @@ impl LeaseBuilder {
         } else {
             Arc::new(make())
         };
-        LeasedGenerator::open(users, timeout)
+        LeasedGenerator::open(users, timeout).map(Generator::from)
     }
 
     /// Makes the identity of what options by name say about the node.
@@ -343,13 +350,34 @@ fn max_node(builder: &LeaseBuilder) -> u64 {
     builder.options.layout.max_node()
 }
 
-impl LeasedGenerator {
-    /// Starts a lease from the store at a URL, with options.
+impl Generator {
+    /// Starts a lease from the store or broker at a URL, with options.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind of store.
-    pub fn builder(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
+    pub fn lease(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
         Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
+    }
+
+    /// Starts a lease that needs no configuration: from the store that `FLAKEID_STORE` names, or else from the embedded
+    /// one of this host ([`embedded_url`](crate::embedded_url)); in the namespace that `FLAKEID_NAMESPACE` names, or else
+    /// `default`.
+    ///
+    /// # Errors
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind, and
+    /// without one inside a container, naming what to give instead.
+    pub fn auto(layout: Layout) -> Result<LeaseBuilder, Error> {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let builder = match variable("FLAKEID_STORE") {
+            Some(url) => LeaseBuilder::from_location(Location::parse(&url)?, layout),
+            // Hosts that are merged later by mistake seldom share a node then. No promise.
+            None => LeaseBuilder::from_location(Location::parse(&embedded_url()?)?, layout)
+                .rotation(machine_rotation()),
+        };
+        Ok(match variable("FLAKEID_NAMESPACE") {
+            Some(namespace) => builder.namespace(&namespace),
+            None => builder,
+        })
     }
 }
 

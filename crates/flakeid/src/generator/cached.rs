@@ -1,199 +1,211 @@
+//! A ring of IDs that were generated in advance.
+
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
 
-use flakeid_core::{CachedGenerator, Error, ErrorKind, Generator, Id, RingOptions, RingStats};
+use flakeid_core::{CachedGenerator as FixedCachedGenerator, Error, Id, RingOptions, RingStats};
 
-use super::LeasedGenerator;
-use crate::keeper::Chain;
+use super::Generator;
+use crate::leased::LeasedCachedGenerator;
 
-/// A ring of IDs made beforehand, as [`CachedGenerator`], on a leased node: with every tenure a new
-/// ring begins, in a forked child too, and nothing of an older one is handed out after it.
+/// A ring of IDs that a thread generates in advance, over a [`Generator`], which it keeps alive; see
+/// [`flakeid_core::CachedGenerator`]. Over a leased node a new ring begins with every grant, in a forked child
+/// too, and no ID of an older ring is handed out after it.
 ///
-/// With [`Overflow::Borrow`](flakeid_core::Overflow::Borrow) it runs ahead of the clock by at most
-/// `max_ahead` within the window, as Baidu's does without a bound.
+/// With [`Overflow::Borrow`](flakeid_core::Overflow::Borrow) the ring over a leased node runs ahead of the
+/// clock by at most `max_ahead` within the window.
 ///
-/// ```no_run
-/// use flakeid_core::{Layout, RingOptions};
-/// use flakeid::{LeasedCachedGenerator, LeasedGenerator};
-///
-/// let leased = LeasedGenerator::builder("sqlite:///var/lib/app/ids.db", Layout::TWITTER)?.open()?;
-/// let cached = LeasedCachedGenerator::with(leased, RingOptions::new().boost_power(4))?;
-/// println!("{}", cached.next_id()?);
-/// # Ok::<(), flakeid_core::Error>(())
 /// ```
-pub struct LeasedCachedGenerator {
-    leased: Arc<LeasedGenerator>,
-    options: RingOptions,
-    /// The present tenure's ring. Older ones stay where they are, without their threads, because
-    /// other threads may be looking at them; tenures are few.
-    rings: Chain<CachedGenerator>,
-    closed: AtomicBool,
+/// use flakeid::{CachedGenerator, Generator, Layout, RingOptions};
+///
+/// let generator = Generator::new(Layout::TWITTER, 9)?;
+/// let cached = CachedGenerator::with(&generator, RingOptions::new().boost_power(1))?;
+/// assert!(cached.next_id()? < cached.next_id()?);
+/// # Ok::<(), flakeid::Error>(())
+/// ```
+pub struct CachedGenerator(Kind);
+
+enum Kind {
+    Fixed(FixedCachedGenerator),
+    Leased(LeasedCachedGenerator),
 }
 
-impl LeasedCachedGenerator {
-    /// A ring over `leased`, with the default options.
+impl CachedGenerator {
+    /// Fills a ring over `generator`, with the default options.
     ///
     /// # Errors
     /// As [`with`](Self::with).
-    pub fn new(leased: impl Into<Arc<LeasedGenerator>>) -> Result<Self, Error> {
-        Self::with(leased, RingOptions::new())
+    ///
+    /// ```
+    /// use flakeid::{CachedGenerator, Generator, Layout};
+    ///
+    /// let cached = CachedGenerator::new(&Generator::new(Layout::TWITTER, 9)?)?;
+    /// cached.next_id()?;
+    /// # Ok::<(), flakeid::Error>(())
+    /// ```
+    pub fn new(generator: &Generator) -> Result<Self, Error> {
+        Self::with(generator, RingOptions::new())
     }
 
-    /// A ring over `leased`, filled.
+    /// Fills a ring over `generator`. Waits for the first IDs as [`Generator::fill`] does.
     ///
     /// # Errors
-    /// As [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
-    pub fn with(
-        leased: impl Into<Arc<LeasedGenerator>>,
-        options: RingOptions,
-    ) -> Result<Self, Error> {
-        let (rings, closed) = (Chain::new(), AtomicBool::new(false));
-        let cached = Self { leased: leased.into(), options, rings, closed };
-        cached.recover(LeasedGenerator::ended(), cached.leased.max_wait(), &mut |_, _| Ok(()))?;
-        Ok(cached)
+    /// As [`flakeid_core::CachedGenerator::with`] and [`Generator::next_id`].
+    pub fn with(generator: &Generator, options: RingOptions) -> Result<Self, Error> {
+        use super::Kind as Of;
+        match &generator.0 {
+            Of::Fixed(fixed) => {
+                FixedCachedGenerator::with(Arc::clone(fixed), options).map(Kind::Fixed)
+            }
+            Of::Leased(leased) => {
+                LeasedCachedGenerator::with(Arc::clone(leased), options).map(Kind::Leased)
+            }
+        }
+        .map(Self)
     }
 
-    /// The next ID of the ring, as [`CachedGenerator::take`]. Never waits, except to begin a new
-    /// ring when the node has changed.
+    /// The next ID of the ring. Never waits, except to begin a new ring when a leased node has
+    /// changed.
     ///
     /// # Errors
-    /// As [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
+    /// As [`flakeid_core::CachedGenerator::take`] and [`Generator::try_next_id`].
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
-        match self.at_hand().and_then(CachedGenerator::take) {
-            Ok(id) => Ok(id),
-            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.take()),
-        }
+        either!(&self.0, it => it.take())
     }
 
-    /// The next ID of the ring, if it has one to hand out, as [`CachedGenerator::poll`].
+    /// The next ID of the ring, if it has one to hand out, as
+    /// [`flakeid_core::CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
-        self.at_hand().ok().and_then(CachedGenerator::poll)
+        either!(&self.0, it => it.poll())
     }
 
-    /// The next ID of the ring; waits for a refill, at most the lease's `max_wait`.
+    /// The next ID of the ring; waits for a refill, at most the generator's `max_wait`.
     ///
     /// # Errors
-    /// As [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
+    /// As [`flakeid_core::CachedGenerator::next_id`] and [`Generator::next_id`].
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
-        self.next_id_within(self.leased.max_wait())
+        either!(&self.0, it => it.next_id())
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self.at_hand().and_then(|ring| ring.next_id_within(max_wait)) {
-            Ok(id) => Ok(id),
-            Err(error) => {
-                self.recover(error, max_wait, &mut |ring, left| ring.next_id_within(left))
-            }
-        }
+        either!(&self.0, it => it.next_id_within(max_wait))
+    }
+
+    /// Ends the ring, as [`flakeid_core::CachedGenerator::close`]: calls that
+    /// begin later are [`Closed`](flakeid_core::ErrorKind::Closed). The generator goes on.
+    pub fn close(&self) {
+        either!(&self.0, it => it.close());
     }
 
     /// How many IDs the ring can hold.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        self.rings.newest().map_or(0, CachedGenerator::capacity)
+        either!(&self.0, it => it.capacity())
     }
 
-    /// What happened so far, in all rings since the first.
+    /// What happened so far; over a leased node, in all rings since the first.
     #[must_use]
     pub fn stats(&self) -> RingStats {
-        let mut rings = self.rings.iter().map(CachedGenerator::stats);
-        let mut sum = rings.next().unwrap_or_default();
-        for older in rings {
-            sum.taken += older.taken;
-            sum.dropped_stale += older.dropped_stale;
-            sum.rejected_put += older.rejected_put;
-            sum.rejected_take += older.rejected_take;
-            sum.refills += older.refills;
-        }
-        sum
-    }
-
-    /// Ends the ring, as [`CachedGenerator::close`]; the generator goes on. In a forked child it ends
-    /// the child's ring.
-    pub fn close(&self) {
-        self.closed.store(true, Ordering::Release);
-        // Either this thread sees a ring that is begun meanwhile, or its beginner sees the flag.
-        fence(Ordering::SeqCst);
-        self.rings.iter().for_each(CachedGenerator::close);
-    }
-
-    /// The generator that makes the IDs. Once it is closed, so is this.
-    #[must_use]
-    pub const fn generator(&self) -> &Arc<LeasedGenerator> {
-        &self.leased
-    }
-
-    /// The present ring. It may outlive this one's user, because others share the lease.
-    #[inline]
-    fn at_hand(&self) -> Result<&CachedGenerator, Error> {
-        let is_closed = || self.leased.is_closed() || self.is_closed();
-        let ring = self.rings.newest().filter(|_| !is_closed());
-        ring.ok_or_else(LeasedGenerator::ended)
-    }
-
-    #[inline]
-    fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
-    }
-
-    /// What stops a ring for good is the end of its generator, and there may be a newer one.
-    #[cold]
-    #[inline(never)]
-    fn recover<T>(
-        &self,
-        error: Error,
-        max_wait: Duration,
-        retry: &mut dyn FnMut(&CachedGenerator, Duration) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        if self.is_closed() {
-            return Err(Self::closed());
-        }
-        let recovered = self.leased.recover(error, max_wait, &mut |generator, left| {
-            let tried = self.over(generator).and_then(|ring| retry(ring, left));
-            // Of a kind that no other node puts right, so that it is not waited for.
-            let ended = |_| Error::new(ErrorKind::RingEmpty, "the ring was closed", None);
-            if self.is_closed() { tried.map_err(ended) } else { tried }
-        });
-        if self.is_closed() { recovered.map_err(|_| Self::closed()) } else { recovered }
-    }
-
-    fn closed() -> Error {
-        Error::new(ErrorKind::Closed, "the ring was closed", None)
-    }
-
-    /// The ring over the tenure's generator, begun now if there is none yet.
-    fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
-        let ring = self.rings.newest_or_push(
-            |ring| Arc::ptr_eq(ring.generator(), generator),
-            || CachedGenerator::with(Arc::clone(generator), self.options.clone()),
-        )?;
-        fence(Ordering::SeqCst);
-        if self.is_closed() {
-            // Whoever closed this may have looked before there was this ring.
-            ring.close();
-            return Err(Self::closed());
-        }
-        Ok(ring)
+        either!(&self.0, it => it.stats())
     }
 }
 
-impl fmt::Debug for LeasedCachedGenerator {
+impl fmt::Debug for CachedGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LeasedCachedGenerator")
-            .field("generator", &self.leased)
-            .field("options", &self.options)
-            .field("stats", &self.stats())
-            .finish_non_exhaustive()
+        either!(&self.0, it => fmt::Debug::fmt(it, f))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::tests::both;
+    use super::*;
+    use flakeid_core::ErrorKind;
+
+    #[test]
+    fn every_call_reaches_either_kind() {
+        for generator in both() {
+            let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            let mut ids = vec![ring.next_id().unwrap()];
+            ids.push(ring.next_id_within(Duration::from_secs(1)).unwrap());
+            // The ring may be empty if its thread got no turn.
+            ids.extend(ring.take().ok());
+            ids.extend(ring.poll());
+            assert!(ids.is_sorted_by(|a, b| a < b), "{ring:?}: {ids:?}");
+            assert!(ring.capacity() >= 2);
+            assert_eq!(ring.stats().taken, ids.len() as u64);
+        }
+    }
+
+    #[test]
+    fn options_are_checked_for_either_kind() {
+        for generator in both() {
+            let options = RingOptions::new().boost_power(21);
+            let refused = CachedGenerator::with(&generator, options).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::FieldOutOfRange);
+        }
+    }
+
+    #[test]
+    fn it_ends_with_its_generator() {
+        for generator in both() {
+            let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            ring.next_id().unwrap();
+            generator.close();
+            let within = ring.next_id_within(Duration::from_secs(1));
+            for refused in [ring.next_id(), ring.take(), within] {
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
+            }
+            assert_eq!(ring.poll(), None);
+        }
+    }
+
+    #[test]
+    fn it_can_be_closed_while_others_take_from_it() {
+        for generator in both() {
+            let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            std::thread::scope(|scope| {
+                let takers = [(); 2].map(|()| {
+                    scope.spawn(|| {
+                        let refused =
+                            std::iter::repeat_with(|| ring.next_id()).find_map(Result::err);
+                        refused.unwrap().kind()
+                    })
+                });
+                ring.next_id().unwrap();
+                ring.close();
+                for taker in takers {
+                    assert_eq!(taker.join().unwrap(), ErrorKind::Closed);
+                }
+            });
+            ring.close();
+            let refused = ring.stats().rejected_take;
+            for refused in [ring.next_id(), ring.take()] {
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
+            }
+            assert_eq!((ring.poll(), ring.stats().size), (None, 0), "{ring:?}");
+            assert_eq!(ring.stats().rejected_take, refused, "the end is no refusal");
+            generator.next_id().unwrap();
+        }
+    }
+
+    #[test]
+    fn it_keeps_its_generator() {
+        for generator in both() {
+            let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
+            drop(generator);
+            ring.next_id().unwrap();
+        }
     }
 }

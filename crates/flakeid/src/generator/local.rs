@@ -1,131 +1,130 @@
+//! A handle for one thread.
+
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Error, Generator, Id, LocalGenerator};
+use flakeid_core::{Error, Generator as FixedGenerator, Id, LocalGenerator as FixedLocalGenerator};
 
-use super::LeasedGenerator;
+use super::Generator;
+use crate::leased::LeasedLocalGenerator;
 
-/// One thread's share of a [`LeasedGenerator`], as [`LocalGenerator`] is of a fixed node's: blocks
-/// die with their tick, with the window, with the node and with a fork, and the users goes on with
-/// the next.
+/// A handle on a [`Generator`] for one thread, and the fastest way to IDs. It reserves several positions at
+/// once, in exchange for order across threads and for times that can be a few milliseconds late; see
+/// [`flakeid_core::LocalGenerator`]. The handle keeps the generator alive.
 ///
-/// The generator may be borrowed, as by [`LeasedGenerator::local`], or shared, as
-/// `Arc<LeasedGenerator>`.
-pub struct LeasedLocalGenerator<L> {
-    leased: L,
-    /// On the tenure that was used last; none before the first ID.
-    local: Option<LocalGenerator<Arc<Generator>>>,
+/// ```
+/// use flakeid::{Generator, Layout};
+///
+/// let generator = Generator::new(Layout::TWITTER, 8)?;
+/// let mut local = generator.local();
+/// assert!(local.next_id()? < local.next_id()?);
+/// # Ok::<(), flakeid::Error>(())
+/// ```
+pub struct LocalGenerator(Kind);
+
+enum Kind {
+    Fixed(FixedLocalGenerator<Arc<FixedGenerator>>),
+    Leased(LeasedLocalGenerator),
 }
 
-impl LeasedGenerator {
-    /// This generator for one thread, as [`Generator::local`].
+impl Generator {
+    /// Returns a handle for one thread, which is faster.
     #[must_use]
-    pub fn local(&self) -> LeasedLocalGenerator<&Self> {
-        LeasedLocalGenerator::new(self)
+    pub fn local(&self) -> LocalGenerator {
+        use super::Kind as Of;
+        LocalGenerator(match &self.0 {
+            Of::Fixed(fixed) => Kind::Fixed(FixedLocalGenerator::new(Arc::clone(fixed))),
+            Of::Leased(leased) => Kind::Leased(LeasedLocalGenerator::new(Arc::clone(leased))),
+        })
     }
 }
 
-impl<L: Deref<Target = LeasedGenerator>> LeasedLocalGenerator<L> {
-    /// A handle on `leased`.
-    pub const fn new(leased: L) -> Self {
-        Self { leased, local: None }
-    }
-
-    /// The next ID, as [`LocalGenerator::next_id`].
+impl LocalGenerator {
+    /// The next ID. Waits at most the generator's `max_wait`.
     ///
     /// # Errors
-    /// As [`LeasedGenerator::next_id`].
-    #[inline]
+    /// As [`Generator::next_id`].
+    #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id, Error> {
-        match self.poll() {
-            Some(id) => Ok(id),
-            None => self.next_id_slowly(self.leased.max_wait()),
-        }
+        either!(&mut self.0, it => it.next_id())
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
-        match self.poll() {
-            Some(id) => Ok(id),
-            None => self.next_id_slowly(max_wait),
-        }
+        either!(&mut self.0, it => it.next_id_within(max_wait))
     }
 
     /// The next ID, without ever waiting.
     ///
     /// # Errors
-    /// As [`LeasedGenerator::try_next_id`].
+    /// As [`Generator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
-        match self.poll() {
-            Some(id) => Ok(id),
-            None => self.try_next_id_slowly(),
-        }
+        either!(&mut self.0, it => it.try_next_id())
     }
 
-    /// The next ID of the block that was reserved last, as [`LocalGenerator::poll`].
-    #[inline]
+    /// The next ID of the block that was reserved last, as
+    /// [`flakeid_core::LocalGenerator::poll`].
+    #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
-        if self.leased.is_closed() {
-            return None;
-        }
-        self.local.as_mut()?.poll()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn next_id_slowly(&mut self, max_wait: Duration) -> Result<Id, Error> {
-        match self.on_hand().and_then(|local| local.next_id_within(max_wait)) {
-            Ok(id) => Ok(id),
-            Err(error) => self.recover(error, max_wait, LocalGenerator::next_id_within),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn try_next_id_slowly(&mut self) -> Result<Id, Error> {
-        match self.on_hand().and_then(LocalGenerator::try_next_id) {
-            Ok(id) => Ok(id),
-            Err(error) => self.recover(error, Duration::ZERO, |local, _| local.try_next_id()),
-        }
-    }
-
-    /// To have none is as good as to have one that has ended. The tenure's generator may outlive
-    /// this one's user, because others share the lease.
-    fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
-        let local = self.local.as_mut().filter(|_| !self.leased.is_closed());
-        local.ok_or_else(LeasedGenerator::ended)
-    }
-
-    fn recover(
-        &mut self,
-        error: Error,
-        max_wait: Duration,
-        next_id: fn(&mut LocalGenerator<Arc<Generator>>, Duration) -> Result<Id, Error>,
-    ) -> Result<Id, Error> {
-        let local = &mut self.local;
-        self.leased.recover(error, max_wait, &mut |generator, left| {
-            next_id(local.insert(LocalGenerator::new(Arc::clone(generator))), left)
-        })
-    }
-
-    /// The generator it shares in.
-    #[must_use]
-    pub const fn generator(&self) -> &L {
-        &self.leased
+        either!(&mut self.0, it => it.poll())
     }
 }
 
-impl<L: Deref<Target = LeasedGenerator>> fmt::Debug for LeasedLocalGenerator<L> {
+impl fmt::Debug for LocalGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LeasedLocalGenerator")
-            .field("generator", &*self.leased)
-            .finish_non_exhaustive()
+        either!(&self.0, it => fmt::Debug::fmt(it, f))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::tests::both;
+    use super::*;
+    use flakeid_core::ErrorKind;
+
+    #[test]
+    fn every_call_reaches_either_kind() {
+        for generator in both() {
+            let mut local = generator.local();
+            assert_eq!(local.poll(), None);
+            let mut ids = vec![local.next_id().unwrap()];
+            ids.push(local.next_id_within(Duration::from_secs(1)).unwrap());
+            // The tick may be used up by what runs beside this.
+            ids.extend(local.try_next_id().ok());
+            ids.extend(local.poll());
+            assert!(ids.is_sorted_by(|a, b| a < b), "{local:?}: {ids:?}");
+        }
+    }
+
+    #[test]
+    fn it_ends_with_its_generator() {
+        for generator in both() {
+            let mut local = generator.local();
+            local.next_id().unwrap();
+            generator.close();
+            assert_eq!(local.poll(), None);
+            let within = local.next_id_within(Duration::from_secs(1));
+            for refused in [local.next_id(), local.try_next_id(), within] {
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
+            }
+        }
+    }
+
+    #[test]
+    fn it_keeps_its_generator() {
+        for generator in both() {
+            let mut local = generator.local();
+            drop(generator);
+            local.next_id().unwrap();
+        }
     }
 }

@@ -1,97 +1,401 @@
-//! Generators whose node is leased; and the leases that generators of this process share, and how
-//! many use each.
+//! The handles of programs: generators, local handles and rings, on a fixed or a leased node.
+
+#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+
+/// The same call to either kind of generator, local handle or ring.
+macro_rules! either {
+    ($either:expr, $it:ident => $call:expr) => {
+        match $either {
+            // The usual kind comes first.
+            Kind::Fixed($it) => $call,
+            Kind::Leased($it) => $call,
+        }
+    };
+}
 
 mod builder;
 mod cached;
-mod leased;
 mod local;
-#[cfg(all(test, loom))]
-mod loom_models;
 
 pub use builder::LeaseBuilder;
-pub use cached::LeasedCachedGenerator;
-pub use leased::LeasedGenerator;
-pub use local::LeasedLocalGenerator;
+pub use cached::CachedGenerator;
+pub use local::LocalGenerator;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::keeper::Lease;
-use flakeid_stores::fork_gate;
+use flakeid_core::{Error, Generator as FixedGenerator, GeneratorBuilder, Id, Layout, Stats};
+use flakeid_protocol::keeper::LeaseStatus;
 
-/// How long giving a node back may take when the last generator of a lease is closed.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
+use crate::leased::LeasedGenerator;
 
-/// A lease, with a count of the generators that use it. The last one to leave releases the node.
-struct LeaseUsers {
-    lease: Arc<Lease>,
-    users: AtomicUsize,
+/// Generates the IDs of one node, or several: unique, strictly increasing, from any number of threads.
+/// Clones are the same generator.
+///
+/// The node is either fixed by the program, which then ensures that no other process uses it at the same
+/// time, or leased from a store, which ensures that for all processes that lease from it.
+///
+/// # Leased nodes
+/// No two processes that lease from a namespace generate the same ID, whatever their clocks, forks, pauses
+/// and kills. A thread renews the lease. While the store is unavailable, the generator issues IDs up to the
+/// end of the window; then calls wait at most `max_wait` and fail with
+/// [`LeaseExpired`](flakeid_core::ErrorKind::LeaseExpired). If another process takes the node, this process
+/// takes another node and continues. A forked child leases its own node at its first ID. Dropping the last
+/// generator of a lease releases the node. Generators of one process with the same store, namespace and
+/// options share one lease.
+///
+/// ```
+/// use flakeid::{Generator, Layout};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let url = format!("sqlite://{}/ids.db", folder.path().display());
+/// let leased = Generator::lease(&url, Layout::TWITTER)?.namespace("orders").open()?;
+/// assert!(leased.next_id()? < leased.next_id()?);
+///
+/// let fixed = Generator::new(Layout::TWITTER, 7)?;
+/// assert_eq!(fixed.node(), 7);
+/// # Ok::<(), flakeid::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Generator(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Fixed(Arc<FixedGenerator>),
+    Leased(Arc<LeasedGenerator>),
 }
 
-impl LeaseUsers {
-    /// With one user.
-    fn new(lease: Arc<Lease>) -> Self {
-        Self { lease, users: AtomicUsize::new(1) }
+impl Generator {
+    /// Builds a generator of a fixed node with the default options.
+    ///
+    /// # Errors
+    /// As [`GeneratorBuilder::build`].
+    ///
+    /// ```
+    /// use flakeid::{Generator, Layout};
+    ///
+    /// let generator = Generator::new(Layout::TWITTER, 7)?;
+    /// assert_eq!(Layout::TWITTER.unpack(generator.next_id()?)?.node, 7);
+    /// # Ok::<(), flakeid::Error>(())
+    /// ```
+    pub fn new(layout: Layout, node: u64) -> Result<Self, Error> {
+        FixedGenerator::new(layout, node).map(Self::from)
     }
 
-    fn lease(&self) -> &Arc<Lease> {
-        &self.lease
+    /// Starts the options of a generator of a fixed node. What [`GeneratorBuilder::build`] returns becomes
+    /// this type by `into()`.
+    ///
+    /// ```
+    /// use flakeid::{Generator, Layout, Overflow};
+    ///
+    /// let builder = Generator::builder(Layout::TWITTER).node(7).overflow(Overflow::Error);
+    /// let generator: Generator = builder.build()?.into();
+    /// # Ok::<(), flakeid::Error>(())
+    /// ```
+    pub fn builder(layout: Layout) -> GeneratorBuilder {
+        FixedGenerator::builder(layout)
     }
 
-    /// Counts one more user; false if the last one has left, because then the lease has ended.
-    fn join(&self) -> bool {
-        self.users
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| {
-                (users > 0).then_some(users + 1)
-            })
-            .is_ok()
+    /// The next ID. Waits at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`flakeid_core::Generator::next_id`]; in a forked child of a process with a leased node also as
+    /// [`LeaseBuilder::open`].
+    #[inline(always)]
+    pub fn next_id(&self) -> Result<Id, Error> {
+        either!(&self.0, it => it.next_id())
     }
 
-    /// One user less. A forked child that never made an ID has no session here, and its parent's is
-    /// not its own.
-    fn leave(&self) {
-        if self.users.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.release();
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline(always)]
+    pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+        either!(&self.0, it => it.next_id_within(max_wait))
+    }
+
+    /// The next ID, without ever waiting.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id), at once.
+    #[inline(always)]
+    pub fn try_next_id(&self) -> Result<Id, Error> {
+        either!(&self.0, it => it.try_next_id())
+    }
+
+    /// Fills `ids` from its beginning with the next IDs, in order, and returns how many: fewer than
+    /// its length, but at least one, if an obstacle outlasted `max_wait`.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id), but only if there was no ID at all.
+    #[inline]
+    pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        either!(&self.0, it => it.fill(ids))
+    }
+
+    /// As [`fill`](Self::fill), waiting at most `max_wait` for each obstacle.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    #[inline]
+    pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
+        either!(&self.0, it => it.fill_within(ids, max_wait))
+    }
+
+    /// As [`fill`](Self::fill), without ever waiting.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill), at once.
+    #[inline]
+    pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+        either!(&self.0, it => it.try_fill(ids))
+    }
+
+    /// The next `n` IDs, in order; fewer, but at least one, if an obstacle outlasted `max_wait`.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    #[inline]
+    pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
+        either!(&self.0, it => it.next_ids(n))
+    }
+
+    /// As [`next_ids`](Self::next_ids), waiting at most `max_wait` for each obstacle.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    #[inline]
+    pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
+        either!(&self.0, it => it.next_ids_within(n, max_wait))
+    }
+
+    /// Raises the end of the window of a fixed node, as [`flakeid_core::Generator::extend`].
+    ///
+    /// # Errors
+    /// As [`flakeid_core::Generator::extend`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
+    /// node is leased.
+    pub fn extend(&self, fence: u64) -> Result<(), Error> {
+        match &self.0 {
+            Kind::Fixed(fixed) => fixed.extend(fence),
+            Kind::Leased(_) => Err(Error::invalid_option(
+                "extend",
+                "a leased generator renews its window by itself; open it with a longer window if \
+                 its IDs are to go on for longer while the store is away",
+            )),
         }
     }
 
-    /// For a user who has left already: waits until the node is given back, if nobody uses it any more.
-    fn has_left(&self) {
-        if self.users.load(Ordering::Acquire) == 0 {
-            self.release();
+    /// Ends a generator of a fixed node and returns the last tick in which it issued an ID, as
+    /// [`flakeid_core::Generator::retire`].
+    ///
+    /// # Errors
+    /// As [`flakeid_core::Generator::retire`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
+    /// node is leased, because [`close`](Self::close) also gives it back.
+    pub fn retire(&self) -> Result<Option<u64>, Error> {
+        match &self.0 {
+            Kind::Fixed(fixed) => fixed.retire(),
+            Kind::Leased(_) => Err(Error::invalid_option(
+                "retire",
+                "a leased generator cannot be retired; close it instead (in C, free it), which \
+                 also gives its node back",
+            )),
         }
     }
 
-    fn release(&self) {
-        if let Some(session) = self.lease.sessions.ours() {
-            session.close(RELEASE_PATIENCE);
+    /// Ends this generator, whose calls are [`Closed`](flakeid_core::ErrorKind::Closed) from then
+    /// on; nothing the second time. One of a fixed node is retired, unless this is a forked child,
+    /// where it makes no IDs anyway. A leased node is given back if no other generator of the
+    /// process shares the lease, and this waits for that up to a second.
+    pub fn close(&self) {
+        match &self.0 {
+            // It fails only where the generator has ended already: closed before, or forked.
+            Kind::Fixed(fixed) => drop(fixed.retire()),
+            Kind::Leased(leased) => leased.close(),
         }
+    }
+
+    /// Ends this generator as [`close`](Self::close) does, and leaves the fence of a leased node where it is, as
+    /// if the generator had used every tick of the window. The next grant of the node begins at the fence, which
+    /// can be a window ahead of the clock.
+    ///
+    /// This is for a node number that was passed to a generator of another library: this process cannot know the
+    /// last tick in which that generator issued an ID.
+    pub fn close_at_fence(&self) {
+        match &self.0 {
+            Kind::Fixed(fixed) => drop(fixed.retire()),
+            Kind::Leased(leased) => leased.close_at_fence(),
+        }
+    }
+
+    /// What happened besides issuing IDs; to a leased generator, since its node was acquired.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        either!(&self.0, it => it.stats())
+    }
+
+    /// The layout of the IDs.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        either!(&self.0, it => it.layout())
+    }
+
+    /// How long a call waits without issuing an ID.
+    #[must_use]
+    pub fn max_wait(&self) -> Duration {
+        either!(&self.0, it => it.max_wait())
+    }
+
+    /// The node in the IDs, the smallest of several. A leased one changes when another process
+    /// takes it.
+    #[must_use]
+    pub fn node(&self) -> u64 {
+        either!(&self.0, it => it.node())
+    }
+
+    /// All nodes in the IDs, in rising order: one unless the program asked for more.
+    #[must_use]
+    pub fn nodes(&self) -> Cow<'_, [u64]> {
+        either!(&self.0, it => it.nodes().into())
+    }
+
+    /// How the lease stands; `None` if the node is fixed.
+    #[must_use]
+    pub fn lease_status(&self) -> Option<LeaseStatus> {
+        match &self.0 {
+            Kind::Fixed(_) => None,
+            Kind::Leased(leased) => Some(leased.lease()),
+        }
+    }
+
+    /// Whether the node is leased.
+    #[inline]
+    #[must_use]
+    pub const fn is_leased(&self) -> bool {
+        matches!(self.0, Kind::Leased(_))
     }
 }
 
-/// The leases of this process that can be shared.
-static LEASES: Mutex<Vec<Weak<LeaseUsers>>> = Mutex::new(Vec::new());
-
-/// The lease that `is_it`, with one more user, or a new one.
-fn find_or_add(
-    is_it: impl Fn(&LeaseUsers) -> bool,
-    make: impl FnOnce() -> LeaseUsers,
-) -> Arc<LeaseUsers> {
-    // Dropped after all else here: dropping a lease drops its store, which may need the gate.
-    let mut passed = Vec::new();
-    // A fork waits, or its child would find the list locked for ever. Where it is, nothing is
-    // shared.
-    let Some(_gate) = fork_gate::hold() else { return Arc::new(make()) };
-    let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
-    leases.retain(|lease| lease.strong_count() > 0);
-    for lease in leases.iter().filter_map(Weak::upgrade) {
-        if is_it(&lease) && lease.join() {
-            return lease;
-        }
-        passed.push(lease);
+impl From<FixedGenerator> for Generator {
+    fn from(fixed: FixedGenerator) -> Self {
+        Self(Kind::Fixed(Arc::new(fixed)))
     }
-    let lease = Arc::new(make());
-    leases.push(Arc::downgrade(&lease));
-    lease
+}
+
+impl From<LeasedGenerator> for Generator {
+    fn from(leased: LeasedGenerator) -> Self {
+        Self(Kind::Leased(Arc::new(leased)))
+    }
+}
+
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        either!(&self.0, it => fmt::Debug::fmt(it, f))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+pub(super) mod tests {
+    use flakeid_core::{ErrorKind, ManualClock, Policy};
+
+    use super::*;
+    use flakeid_protocol::MemoryStore;
+
+    const NODE: u64 = 5;
+
+    fn fixed() -> Generator {
+        Generator::new(Layout::TWITTER, NODE).unwrap()
+    }
+
+    fn leased() -> Generator {
+        let store = MemoryStore::new();
+        LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(store.clone())))
+            .nodes(NODE, NODE)
+            .open()
+            .unwrap()
+    }
+
+    /// One of each kind, of node 5.
+    pub(super) fn both() -> [Generator; 2] {
+        [fixed(), leased()]
+    }
+
+    #[test]
+    fn every_call_reaches_either_kind() {
+        let zero = Id::from_u64(0);
+        let wait = Duration::from_secs(1);
+        for generator in both() {
+            let mut ids = vec![generator.next_id().unwrap()];
+            ids.push(generator.next_id_within(wait).unwrap());
+            // The tick may be used up by what runs beside this.
+            if let Ok(id) = generator.try_next_id() {
+                ids.push(id);
+            }
+            let mut three = [zero; 3];
+            assert_eq!(generator.fill(&mut three).unwrap(), 3);
+            ids.extend(three);
+            assert_eq!(generator.fill_within(&mut three, wait).unwrap(), 3);
+            ids.extend(three);
+            if let Ok(filled) = generator.try_fill(&mut three) {
+                ids.extend(&three[..filled]);
+            }
+            ids.extend(generator.next_ids(3).unwrap());
+            ids.extend(generator.next_ids_within(3, wait).unwrap());
+            assert!(ids.is_sorted_by(|a, b| a < b), "{generator:?}: {ids:?}");
+            assert!(ids.iter().all(|id| Layout::TWITTER.unpack(*id).unwrap().node == NODE));
+            assert_eq!(generator.layout(), &Layout::TWITTER);
+            assert_eq!((generator.node(), &*generator.nodes()), (NODE, &[NODE][..]));
+            assert_eq!(generator.stats().rollbacks, 0);
+        }
+    }
+
+    #[test]
+    fn only_a_leased_generator_has_a_lease() {
+        let [fixed, leased] = both();
+        assert!(fixed.lease_status().is_none());
+        assert_eq!(leased.lease_status().unwrap().grants, 1);
+    }
+
+    #[test]
+    fn a_leased_generator_is_neither_extended_nor_retired() {
+        let [fixed, leased] = both();
+        let refused = leased.extend(1).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidOption);
+        assert!(refused.to_string().contains("with a longer window"), "{refused}");
+        let refused = leased.retire().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidOption);
+        assert!(refused.to_string().contains("close it instead"), "{refused}");
+        leased.next_id().unwrap();
+        assert_eq!(fixed.extend(1).unwrap_err().kind(), ErrorKind::InvalidOption);
+        assert!(fixed.retire().is_ok());
+    }
+
+    #[test]
+    fn closing_ends_every_clone_and_happens_once() {
+        for generator in both() {
+            let clone = generator.clone();
+            generator.close();
+            generator.close();
+            assert_eq!(clone.next_id().unwrap_err().kind(), ErrorKind::Closed);
+            assert_eq!(
+                clone.try_fill(&mut [Id::from_u64(0)]).unwrap_err().kind(),
+                ErrorKind::Closed
+            );
+        }
+    }
+
+    #[test]
+    fn a_limit_of_the_caller_replaces_the_generators_own() {
+        // A clock that stands still, and a tick of one ID that is used up.
+        let clock = ManualClock::new(1_700_000_000_000);
+        let builder = Generator::builder(Layout::TWITTER).node(NODE).sequence_mask(0);
+        let builder = builder.clock(clock).policy(Policy::STRICT);
+        let generator = Generator::from(builder.build().unwrap());
+        generator.next_id().unwrap();
+        let refused = generator.next_id_within(Duration::ZERO).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::SequenceExhausted);
+    }
 }

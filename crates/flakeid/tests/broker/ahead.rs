@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid::broker::{Broker, BrokerOptions};
-use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_protocol::{MemoryStore, Namespace, operations};
 
@@ -41,10 +41,10 @@ fn pause() {
     std::thread::sleep(Duration::from_millis(1_400));
 }
 
-fn assert_kept(generators: &[LeasedGenerator]) {
+fn assert_kept(generators: &[Generator]) {
     for generator in generators {
         generator.next_id().unwrap();
-        assert_eq!(generator.lease().grants, 1, "its node was lost");
+        assert_eq!(generator.lease_status().unwrap().grants, 1, "its node was lost");
     }
 }
 
@@ -70,7 +70,7 @@ fn a_node_is_renewed_before_it_expires() {
     let first = [(); 2].map(|()| builder(&broker).open().unwrap());
     pause();
     let others = [(); 2].map(|()| builder(&broker).open().unwrap());
-    let nodes: HashSet<_> = first.iter().chain(&others).map(LeasedGenerator::node).collect();
+    let nodes: HashSet<_> = first.iter().chain(&others).map(Generator::node).collect();
     assert_eq!(nodes.len(), 4, "nodes that are in use were granted again: {nodes:?}");
     // Until the fences are near.
     pause();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use flakeid::broker::{Broker, BrokerOptions};
-use flakeid::{LeaseBuilder, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{ErrorKind, Id, Layout, SystemClock};
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{MemoryStore, Namespace, State, operations};
@@ -73,7 +73,7 @@ impl Store for InterruptedStore {
     }
 }
 
-fn generator(broker: &Broker) -> LeasedGenerator {
+fn generator(broker: &Broker) -> Generator {
     LeaseBuilder::from_broker(broker).max_wait(Duration::from_secs(3)).open().unwrap()
 }
 
@@ -91,7 +91,7 @@ fn holders_of_two_brokers_share_nothing() {
     let brokers = [store.broker("http://a"), store.broker("http://b")];
     assert!(store.rows().is_empty(), "nobody has asked yet");
     let generators: Vec<_> = (0..24).map(|number| generator(&brokers[number % 2])).collect();
-    let nodes: HashSet<u64> = generators.iter().map(LeasedGenerator::node).collect();
+    let nodes: HashSet<u64> = generators.iter().map(Generator::node).collect();
     assert_eq!(nodes.len(), 24);
     assert_eq!(store.rows().len(), 6, "24 nodes in blocks of 4");
 
@@ -102,9 +102,10 @@ fn holders_of_two_brokers_share_nothing() {
             assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
         }
     }
-    let renewals: u64 = generators.iter().map(|generator| generator.lease().renewals).sum();
+    let renewals: u64 =
+        generators.iter().map(|generator| generator.lease_status().unwrap().renewals).sum();
     assert!(renewals > 100, "{renewals} renewals");
-    assert!(generators.iter().all(|generator| generator.lease().grants == 1));
+    assert!(generators.iter().all(|generator| generator.lease_status().unwrap().grants == 1));
 
     let status = brokers[0].status().unwrap();
     assert_eq!((status.blocks, status.holders), (3, 12));
@@ -113,7 +114,7 @@ fn holders_of_two_brokers_share_nothing() {
     assert_eq!(first.owner.pid, std::process::id());
 
     // Nodes that are given back are free at once, and blocks that stay empty go back to the store.
-    generators[12..].iter().for_each(LeasedGenerator::close);
+    generators[12..].iter().for_each(Generator::close);
     drop(generators);
     wait_until("giving back all blocks but one", || {
         let held = store.rows().iter().filter(|row| row.state == State::Held).count();
@@ -150,7 +151,7 @@ fn a_store_that_is_away_is_not_felt_before_the_block_ends() {
     };
     assert!(error.kind().is_retryable(), "{error}");
     wait_until("an error that says why", || {
-        let last = generator.lease().last_error;
+        let last = generator.lease_status().unwrap().last_error;
         last.is_some_and(|error| {
             error.kind() == ErrorKind::StoreUnavailable && error.to_string().contains("is away")
         })
@@ -188,7 +189,7 @@ fn a_store_that_is_put_back() {
     let mut ids = HashSet::from([first.next_id().unwrap()]);
     let copy = store.store.backup();
     let second = generator(&broker);
-    let mut third: Vec<LeasedGenerator> = (0..4).map(|_| generator(&broker)).collect();
+    let mut third: Vec<Generator> = (0..4).map(|_| generator(&broker)).collect();
     assert!(ids.insert(second.next_id().unwrap()));
     store.store.restore(copy);
     third.push(second);

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use flakeid::{LeaseBuilder, LeaseEvent, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_core::{Clock, Error, ErrorKind, Layout, ManualClock, SystemClock};
 
 /// For the openings that are to be refused.
@@ -19,7 +19,7 @@ pub(crate) fn layout() -> Layout {
 }
 
 pub(crate) fn on(url: &str) -> LeaseBuilder {
-    LeasedGenerator::builder(url, layout()).unwrap()
+    Generator::lease(url, layout()).unwrap()
 }
 
 /// What must be in the error's text.

@@ -212,7 +212,7 @@ fn hold_on_a_full_disk(url: &str) {
     let_files_grow_to(Some(1024));
     let error = use_up(&mut ids, || generator.next_id());
     check_error(&error, ErrorKind::LeaseExpired, &["flakeid.db", "disk"]);
-    let lease = generator.lease();
+    let lease = generator.lease_status().unwrap();
     check_error(&lease.last_error.unwrap(), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
     let_files_grow_to(None);
     let last = layout().unpack(*ids.last().unwrap()).unwrap();

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flakeid::{LeaseBuilder, LeaseEvent, LeasedGenerator};
+use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_core::{Clock, ErrorKind, Id, ManualClock, SystemClock};
 use flakeid_protocol::{MemoryStore, operations};
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
@@ -13,7 +13,7 @@ use crate::servers::{SPACE, connect, init};
 type Events = Arc<Mutex<Vec<LeaseEvent>>>;
 
 /// A lease with a short window whose events are kept.
-fn hold(builder: LeaseBuilder) -> (LeasedGenerator, Events) {
+fn hold(builder: LeaseBuilder) -> (Generator, Events) {
     let events = Events::default();
     let log = Arc::clone(&events);
     let builder = builder
@@ -26,14 +26,14 @@ fn hold(builder: LeaseBuilder) -> (LeasedGenerator, Events) {
 /// Uses the lease up, of which the store takes no renewal any more: there is an end, at the fence,
 /// and no secret in anything that is told.
 fn check_end(
-    (generator, events): &(LeasedGenerator, Events),
+    (generator, events): &(Generator, Events),
     kind: ErrorKind,
     parts: Parts<'_>,
 ) -> Vec<Id> {
     let mut ids = Vec::new();
     let error = use_up(&mut ids, || generator.next_id());
     check_error(&error, ErrorKind::LeaseExpired, parts);
-    let lease = generator.lease();
+    let lease = generator.lease_status().unwrap();
     check_secrecy(&format!("{lease:?} {generator:?}"));
     check_error(&lease.last_error.unwrap(), kind, parts);
     for event in &*events.lock().unwrap() {

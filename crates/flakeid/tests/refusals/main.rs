@@ -57,5 +57,5 @@ fn a_file() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     drop(on(&url).open().unwrap());
-    what_any_store_refuses(&|layout| flakeid::LeasedGenerator::builder(&url, layout).unwrap());
+    what_any_store_refuses(&|layout| flakeid::Generator::lease(&url, layout).unwrap());
 }

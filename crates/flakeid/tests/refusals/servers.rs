@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_core::{Clock, ErrorKind, SystemClock};
 use flakeid_protocol::store::Store;
 use flakeid_protocol::{Namespace, operations};
@@ -42,9 +42,7 @@ fn check_server(url: &str) {
     missing(SPACE);
     init(url);
     missing("mistyped");
-    what_any_store_refuses(&|layout| {
-        LeasedGenerator::builder(url, layout).unwrap().namespace(SPACE)
-    });
+    what_any_store_refuses(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
 }
 
 /// Nothing is granted by what happened since the nodes were given back.

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_protocol::{Namespace, operations};
 use flakeid_stores::Location;
@@ -60,7 +60,7 @@ impl Issuer {
         let mut log = BufWriter::new(File::create(&self.log)?);
         write_line(&mut log, 0)?;
         let generator = loop {
-            let builder = LeasedGenerator::builder(&self.url, Layout::TWITTER);
+            let builder = Generator::lease(&self.url, Layout::TWITTER);
             let opened = builder.and_then(|builder| {
                 builder.namespace(NAMESPACE).clock(Ahead(self.ahead_ms)).open()
             });

@@ -2,7 +2,7 @@
 
 use std::mem::ManuallyDrop;
 
-use flakeid::LeasedGenerator;
+use flakeid::Generator;
 use flakeid_core::{Clock, Error, ErrorKind, SystemClock};
 
 use super::clock_watch::ClockWatch;
@@ -14,7 +14,7 @@ pub(super) const KILL_MARGIN_MS: u64 = 250;
 
 /// The node's lease, and the times until which the command may use the node.
 pub(super) struct Lease {
-    generator: ManuallyDrop<LeasedGenerator>,
+    generator: ManuallyDrop<Generator>,
     node: u64,
     /// Whether the command has started.
     is_used: bool,
@@ -43,8 +43,8 @@ pub(super) enum Order {
 }
 
 impl Lease {
-    pub(super) fn new(generator: LeasedGenerator, grace_ms: u64) -> Self {
-        let status = generator.lease();
+    pub(super) fn new(generator: Generator, grace_ms: u64) -> Self {
+        let status = generator.lease_status().unwrap_or_default();
         let (first_ms, fence_ms) =
             (generator.layout().unix_ms_at(status.start), status.fence_unix_ms);
         // A renewal is due when about half of the window is left, or more, so none that is in time
@@ -88,7 +88,7 @@ impl Lease {
         if let Some(watch) = &mut self.watch {
             watch.check();
         }
-        let lease = self.generator.lease();
+        let lease = self.generator.lease_status().unwrap_or_default();
         let is_lost = lease.grants != 1 || lease.fenced_off;
         if !is_lost {
             self.fence_ms = lease.fence_unix_ms;
@@ -106,7 +106,7 @@ impl Lease {
 
     /// Returns the error that ended the lease.
     pub(super) fn error(&self) -> Error {
-        let why = self.generator.lease().last_error;
+        let why = self.generator.lease_status().and_then(|lease| lease.last_error);
         why.unwrap_or_else(|| {
             let text = "the lease on the command's node was not renewed in time";
             Error::new(ErrorKind::StoreUnavailable, text, None)

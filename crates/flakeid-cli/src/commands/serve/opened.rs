@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flakeid::broker::Broker;
-use flakeid::{AnyGenerator, LeaseBuilder};
+use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Error, Layout};
 use flakeid_json::layout_name;
 use flakeid_stores::Location;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// The generators by namespace, the brokers, and a description of each namespace.
 pub(super) struct Opened {
-    pub(super) generators: BTreeMap<String, AnyGenerator>,
+    pub(super) generators: BTreeMap<String, Generator>,
     pub(super) brokers: Vec<Broker>,
     pub(super) descriptions: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub(super) fn open_all(
         if with_ids {
             let generator = builder.open()?;
             what = format!("{what}, node {}", generator.node());
-            generators.insert(name.clone(), generator.into());
+            generators.insert(name.clone(), generator);
         }
         if broker.is_some() {
             what.push_str(", leases");

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use flakeid::{LeaseEvent, LeasedGenerator};
+use flakeid::{Generator, LeaseEvent};
 use flakeid_core::{Error, ErrorKind, Id, Layout};
 
 use super::super::issuer::{NAMESPACE, PERIOD};
@@ -97,7 +97,7 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
     let generator = loop {
         let observed = Arc::clone(&observed);
         // Leases with an observer are not shared.
-        let builder = LeasedGenerator::builder(url, layout).map_err(|error| other(&error))?;
+        let builder = Generator::lease(url, layout).map_err(|error| other(&error))?;
         let builder = builder.namespace(NAMESPACE).observer(move |event| observed.note(event));
         match builder.open() {
             Ok(generator) => break generator,

@@ -26,7 +26,7 @@ type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + '
 /// generator of a lease gives the node back.
 ///
 /// Generators of one process with the same store, namespace and options share one lease.
-pub struct LeasedGenerator {
+pub(crate) struct LeasedGenerator {
     /// The tenure's generator that was used last: at hand, because every ID needs it. An older one
     /// than the newest is retired, so that using it fails and shows the newer one. Null once this
     /// is closed.
@@ -37,7 +37,7 @@ pub struct LeasedGenerator {
 
 impl LeasedGenerator {
     /// One more user of a lease, whom `users` counts already; waits for the lease's first grant.
-    pub(super) fn open(users: Arc<LeaseUsers>, timeout: Duration) -> Result<Self, Error> {
+    pub(crate) fn open(users: Arc<LeaseUsers>, timeout: Duration) -> Result<Self, Error> {
         let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
         // First of all: it is dropped, and no user any more, whatever fails from here on.
         let generator = Self { current, closed, users };
@@ -56,7 +56,7 @@ impl LeasedGenerator {
     /// in time; in a forked child also what [`LeaseBuilder::open`](crate::LeaseBuilder::open) may
     /// fail with.
     #[inline]
-    pub fn next_id(&self) -> Result<Id, Error> {
+    pub(crate) fn next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::next_id) {
             Ok(id) => Ok(id),
             Err(error) => {
@@ -70,7 +70,7 @@ impl LeasedGenerator {
     /// # Errors
     /// As [`next_id`](Self::next_id).
     #[inline]
-    pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+    pub(crate) fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.at_hand().and_then(|g| g.next_id_within(max_wait)) {
             Ok(id) => Ok(id),
             Err(error) => self.recover(error, max_wait, &mut |g, left| g.next_id_within(left)),
@@ -82,7 +82,7 @@ impl LeasedGenerator {
     /// # Errors
     /// As [`next_id`](Self::next_id), at once.
     #[inline]
-    pub fn try_next_id(&self) -> Result<Id, Error> {
+    pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::try_next_id) {
             Ok(id) => Ok(id),
             Err(error) => self.recover(error, Duration::ZERO, &mut |g, _| g.try_next_id()),
@@ -93,7 +93,7 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id), but only if there was no ID at all.
-    pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+    pub(crate) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_within(ids, self.max_wait())
     }
 
@@ -101,7 +101,7 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
-    pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
+    pub(crate) fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < ids.len() {
             let rest = &mut ids[filled..];
@@ -119,7 +119,7 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// As [`fill`](Self::fill), at once.
-    pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
+    pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.run(Duration::ZERO, |g, _| g.try_fill(ids))
     }
 
@@ -127,7 +127,7 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
-    pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
+    pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
         self.next_ids_within(n, self.max_wait())
     }
 
@@ -135,7 +135,7 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
-    pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
+    pub(crate) fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
         let mut ids = Vec::new();
         while ids.len() < n {
             let wanted = n - ids.len();
@@ -152,7 +152,7 @@ impl LeasedGenerator {
     /// Ends this generator: every later call is [`Closed`](ErrorKind::Closed). Gives the node back
     /// if no other generator of the process shares the lease, and waits for that up to a second.
     /// Called again, it only waits for the first call's; dropping it does the same.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             self.users.has_left();
         } else {
@@ -167,53 +167,53 @@ impl LeasedGenerator {
     ///
     /// This is for a node number that was handed to a generator of another library: this process does
     /// not see the IDs of that generator, and cannot know the last of its ticks.
-    pub fn close_at_fence(&self) {
+    pub(crate) fn close_at_fence(&self) {
         self.shared_lease().keep_fence();
         self.close();
     }
 
     /// The node in the IDs now, the smallest of several. It changes when another process takes it.
     #[must_use]
-    pub fn node(&self) -> u64 {
+    pub(crate) fn node(&self) -> u64 {
         self.shared_lease().generator().map_or(0, |generator| generator.node())
     }
 
     /// All nodes in the IDs now, in rising order: one unless
     /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) asked for more.
     #[must_use]
-    pub fn nodes(&self) -> Vec<u64> {
+    pub(crate) fn nodes(&self) -> Vec<u64> {
         let generator = self.shared_lease().generator();
         generator.map(|generator| generator.nodes().to_vec()).unwrap_or_default()
     }
 
     /// The layout of the IDs.
     #[must_use]
-    pub fn layout(&self) -> &Layout {
+    pub(crate) fn layout(&self) -> &Layout {
         &self.shared_lease().options.layout
     }
 
     /// How long a call waits without issuing an ID.
     #[must_use]
-    pub fn max_wait(&self) -> Duration {
+    pub(crate) fn max_wait(&self) -> Duration {
         self.shared_lease().options.max_wait
     }
 
     /// How the lease stands. In a forked child that has no lease of its own yet, nothing is known.
     #[must_use]
-    pub fn lease(&self) -> LeaseStatus {
+    pub(crate) fn lease(&self) -> LeaseStatus {
         self.shared_lease().sessions.ours().map(LeaseSession::status).unwrap_or_default()
     }
 
     /// What happened besides issuing IDs since the node was acquired.
     #[must_use]
-    pub fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         let generator = self.shared_lease().generator();
         generator.map(|generator| generator.stats()).unwrap_or_default()
     }
 
     /// Whether [`close`](Self::close) was called.
     #[inline]
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
@@ -242,7 +242,7 @@ impl LeasedGenerator {
     }
 
     #[cold]
-    pub(super) fn ended() -> Error {
+    pub(crate) fn ended() -> Error {
         Error::new(ErrorKind::Closed, "the lease was closed", None)
     }
 
@@ -260,7 +260,7 @@ impl LeasedGenerator {
     /// What stopped a generator may be the end of its window, of its tenure, or of the process it
     /// was made in; then there is, or will be, another.
     #[cold]
-    pub(super) fn recover<T>(
+    pub(crate) fn recover<T>(
         &self,
         mut error: Error,
         max_wait: Duration,

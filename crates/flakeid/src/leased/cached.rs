@@ -1,0 +1,169 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::time::Duration;
+
+use flakeid_core::{CachedGenerator, Error, ErrorKind, Generator, Id, RingOptions, RingStats};
+
+use super::LeasedGenerator;
+use crate::keeper::Chain;
+
+/// A ring of IDs made beforehand, as [`CachedGenerator`], on a leased node: with every tenure a new
+/// ring begins, in a forked child too, and nothing of an older one is handed out after it.
+pub(crate) struct LeasedCachedGenerator {
+    leased: Arc<LeasedGenerator>,
+    options: RingOptions,
+    /// The present tenure's ring. Older ones stay where they are, without their threads, because
+    /// other threads may be looking at them; tenures are few.
+    rings: Chain<CachedGenerator>,
+    closed: AtomicBool,
+}
+
+impl LeasedCachedGenerator {
+    /// A ring over `leased`, filled.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
+    pub(crate) fn with(leased: Arc<LeasedGenerator>, options: RingOptions) -> Result<Self, Error> {
+        let (rings, closed) = (Chain::new(), AtomicBool::new(false));
+        let cached = Self { leased, options, rings, closed };
+        cached.recover(LeasedGenerator::ended(), cached.leased.max_wait(), &mut |_, _| Ok(()))?;
+        Ok(cached)
+    }
+
+    /// The next ID of the ring, as [`CachedGenerator::take`]. Never waits, except to begin a new
+    /// ring when the node has changed.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
+    #[inline]
+    pub(crate) fn take(&self) -> Result<Id, Error> {
+        match self.at_hand().and_then(CachedGenerator::take) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.take()),
+        }
+    }
+
+    /// The next ID of the ring, if it has one to hand out, as [`CachedGenerator::poll`].
+    #[inline]
+    #[must_use]
+    pub(crate) fn poll(&self) -> Option<Id> {
+        self.at_hand().ok().and_then(CachedGenerator::poll)
+    }
+
+    /// The next ID of the ring; waits for a refill, at most the lease's `max_wait`.
+    ///
+    /// # Errors
+    /// As [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
+    #[inline]
+    pub(crate) fn next_id(&self) -> Result<Id, Error> {
+        self.next_id_within(self.leased.max_wait())
+    }
+
+    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    ///
+    /// # Errors
+    /// As [`next_id`](Self::next_id).
+    #[inline]
+    pub(crate) fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
+        match self.at_hand().and_then(|ring| ring.next_id_within(max_wait)) {
+            Ok(id) => Ok(id),
+            Err(error) => {
+                self.recover(error, max_wait, &mut |ring, left| ring.next_id_within(left))
+            }
+        }
+    }
+
+    /// How many IDs the ring can hold.
+    #[must_use]
+    pub(crate) fn capacity(&self) -> u64 {
+        self.rings.newest().map_or(0, CachedGenerator::capacity)
+    }
+
+    /// What happened so far, in all rings since the first.
+    #[must_use]
+    pub(crate) fn stats(&self) -> RingStats {
+        let mut rings = self.rings.iter().map(CachedGenerator::stats);
+        let mut sum = rings.next().unwrap_or_default();
+        for older in rings {
+            sum.taken += older.taken;
+            sum.dropped_stale += older.dropped_stale;
+            sum.rejected_put += older.rejected_put;
+            sum.rejected_take += older.rejected_take;
+            sum.refills += older.refills;
+        }
+        sum
+    }
+
+    /// Ends the ring, as [`CachedGenerator::close`]; the generator goes on. In a forked child it ends
+    /// the child's ring.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        // Either this thread sees a ring that is begun meanwhile, or its beginner sees the flag.
+        fence(Ordering::SeqCst);
+        self.rings.iter().for_each(CachedGenerator::close);
+    }
+
+    /// The present ring. It may outlive this one's user, because others share the lease.
+    #[inline]
+    fn at_hand(&self) -> Result<&CachedGenerator, Error> {
+        let is_closed = || self.leased.is_closed() || self.is_closed();
+        let ring = self.rings.newest().filter(|_| !is_closed());
+        ring.ok_or_else(LeasedGenerator::ended)
+    }
+
+    #[inline]
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// What stops a ring for good is the end of its generator, and there may be a newer one.
+    #[cold]
+    #[inline(never)]
+    fn recover<T>(
+        &self,
+        error: Error,
+        max_wait: Duration,
+        retry: &mut dyn FnMut(&CachedGenerator, Duration) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.is_closed() {
+            return Err(Self::closed());
+        }
+        let recovered = self.leased.recover(error, max_wait, &mut |generator, left| {
+            let tried = self.over(generator).and_then(|ring| retry(ring, left));
+            // Of a kind that no other node puts right, so that it is not waited for.
+            let ended = |_| Error::new(ErrorKind::RingEmpty, "the ring was closed", None);
+            if self.is_closed() { tried.map_err(ended) } else { tried }
+        });
+        if self.is_closed() { recovered.map_err(|_| Self::closed()) } else { recovered }
+    }
+
+    fn closed() -> Error {
+        Error::new(ErrorKind::Closed, "the ring was closed", None)
+    }
+
+    /// The ring over the tenure's generator, begun now if there is none yet.
+    fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
+        let ring = self.rings.newest_or_push(
+            |ring| Arc::ptr_eq(ring.generator(), generator),
+            || CachedGenerator::with(Arc::clone(generator), self.options.clone()),
+        )?;
+        fence(Ordering::SeqCst);
+        if self.is_closed() {
+            // Whoever closed this may have looked before there was this ring.
+            ring.close();
+            return Err(Self::closed());
+        }
+        Ok(ring)
+    }
+}
+
+impl fmt::Debug for LeasedCachedGenerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeasedCachedGenerator")
+            .field("generator", &self.leased)
+            .field("options", &self.options)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
