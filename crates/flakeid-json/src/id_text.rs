@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_belongs_to_numbers_only() {
+    fn without_prefix_removes_0x_only_from_decimal_and_hex() {
         for form in [TextForm::Decimal, TextForm::Hex] {
             for text in ["0xca2", "0Xca2"] {
                 assert_eq!(

@@ -37,7 +37,7 @@ mod tests {
     use super::parse_instant;
 
     #[test]
-    fn every_way_to_write_a_time() {
+    fn parse_instant_accepts_dates_rfc_3339_and_unix_milliseconds() {
         for (text, ms) in [
             ("2017-09-20", 1_505_865_600_000),
             ("2017-09-20T13:43:08.849Z", 1_505_914_988_849),

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nodes_with_most_ids_come_first() {
+    fn top_nodes_are_sorted_by_their_number_of_ids() {
         let statistics = statistics(&[(5, 0), (3, 0), (3, 1), (9, 0), (1, 0), (9, 1), (9, 2)]);
         let top = |most| TopNodes::new(&statistics, most);
         assert_eq!(top(3).top, [(9, 3), (3, 2), (1, 1)]);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_are_joined_until_they_have_room() {
+    fn bars_join_periods_to_stay_within_the_limit() {
         let statistics = statistics(&[(1, 0), (1, 1_000), (1, 2_500), (1, 2_600), (1, 4_000)]);
         let all = Bars::new(&statistics, &Layout::PLAIN, 10);
         assert_eq!((all.seconds, all.bars.len()), (1, 5));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_beyond_the_dates_of_other_languages_have_a_text() {
+    fn periods_beyond_javascript_dates_get_a_label() {
         let layout: Layout = "t53.n10@0/1s".parse().unwrap();
         let mut statistics = Statistics::new(layout);
         // In the year 278,000 or so, which JavaScript's dates do not reach.

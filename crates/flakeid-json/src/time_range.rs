@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_are_refused() {
+    fn parse_rejects_missing_reversed_and_invalid_ends() {
         let said = |from, to| {
             range(&Layout::TWITTER, from, to).err().map(|error| error.to_string()).unwrap()
         };
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_warned_of() {
+    fn warnings_report_unexpected_interpretations_of_a_range() {
         let warnings = |layout: &Layout, from: &str, to: &str| {
             range(layout, Some(from), Some(to)).unwrap().warnings()
         };
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_columns_come_into_sql() {
+    fn condition_rejects_anything_but_a_column_name() {
         let range = range(&Layout::PLAIN, Some("2026-01-01"), None).unwrap();
         for column in ["id", "_a1", "orders.id", "größe", "\"order id\"", "\"a\"\"b\".c", "a.\"b\""]
         {
