@@ -1,10 +1,10 @@
-//! The IDs of a time range as JSON.
+//! The bounds of a time range as JSON.
 
 use serde::Serialize;
 
 use crate::time_range::{Bound, TimeRange};
 
-/// The smallest and the largest ID of a range, both inclusive. The keys stand in this order.
+/// The smallest and the largest ID of a range, both inclusive. The keys are in this order.
 #[derive(Serialize)]
 pub struct BoundsJson<'a> {
     layout: &'a str,
@@ -15,8 +15,8 @@ pub struct BoundsJson<'a> {
 }
 
 impl<'a> BoundsJson<'a> {
-    /// `from` and `to` are the ticks that contain the ends of the range. `name` is the
-    /// [`layout_name`](crate::layout_name).
+    /// Builds the JSON, in which `from` and `to` are the ticks that contain the ends of the range.
+    /// `name` is the [`layout_name`](crate::layout_name).
     #[must_use]
     pub fn new(range: &TimeRange, name: &'a str) -> Self {
         let tick = |bound: &Bound| bound.tick.clone();

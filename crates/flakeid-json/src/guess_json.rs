@@ -1,32 +1,35 @@
-//! Which preset made some IDs, as JSON.
+//! A guess of the preset that generated some IDs, as JSON.
 
 use flakeid_core::{Aspect, Guess, Id, Rfc3339};
 use serde::Serialize;
 
-/// What is to be said of one preset. The keys stand in this order.
+/// The guess for one preset. The keys are in this order.
 #[derive(Serialize)]
 pub struct GuessJson<'a> {
     layout: &'a str,
-    /// Whether it is the likeliest, or so close to it that the IDs do not decide.
+    /// Whether this preset is the likeliest, or too close to it for the IDs to decide.
     likely: bool,
-    /// How many bits it takes to describe the IDs as this preset's. The fewer, the likelier.
+    /// The number of bits that describe the IDs as this preset's. Fewer bits mean a likelier
+    /// preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     bits: Option<f64>,
-    /// What speaks most against it, if it is not the likeliest: `rarity`, `time`, `node` or `sequence`.
+    /// The strongest evidence against this preset, unless it is the likeliest: `rarity`, `time`,
+    /// `node` or `sequence`.
     #[serde(skip_serializing_if = "Option::is_none")]
     weakness: Option<&'static str>,
-    /// The times of the first and the last ID given.
+    /// The time of the first given ID.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<String>,
+    /// The time of the last given ID.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<String>,
-    /// Why it cannot be.
+    /// The reason why the preset is impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
 impl<'a> GuessJson<'a> {
-    /// Of one of the `guesses` about `ids`, which are in order, the likeliest first.
+    /// Builds the JSON of one of the `guesses` about `ids`, which are sorted by likelihood.
     #[must_use]
     pub fn new(guess: &'a Guess, guesses: &[Guess], ids: &[Id]) -> Self {
         let times = guess.verdict.is_ok().then(|| Self::times(guess, ids));
@@ -41,26 +44,26 @@ impl<'a> GuessJson<'a> {
         }
     }
 
-    /// Whether a guess is the best of all, or as good as it.
+    /// Whether a guess is the best one, or as good as the best.
     #[must_use]
     pub fn is_likely(guess: &Guess, guesses: &[Guess]) -> bool {
         guesses.first().is_some_and(|best| guess.is_as_likely_as(best))
     }
 
-    /// What speaks most against a guess, if it is not the best.
+    /// Returns the strongest evidence against a guess, unless it is the best one.
     #[must_use]
     pub fn weakness(guess: &Guess, guesses: &[Guess]) -> Option<&'static str> {
         guesses.first().and_then(|best| guess.weakness(best)).map(Aspect::name)
     }
 
-    /// What a verdict says, in bits.
+    /// Converts a verdict to bits.
     #[must_use]
     pub fn bits(sixteenths: u64) -> f64 {
-        // Some thousand bits for each of a few million IDs: exact.
+        // The result is exact, because it is some thousand bits for each of a few million IDs.
         sixteenths as f64 / 16.0
     }
 
-    /// When the first and the last ID were made, if they are this preset's.
+    /// Returns the times of the first and the last ID in this preset's layout.
     #[must_use]
     pub fn times(guess: &Guess, ids: &[Id]) -> (Rfc3339, Rfc3339) {
         let time = |id: Option<&Id>| {

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use flakeid_core::{Error, Field, Id, Layout, TextForm};
 use serde::{Serialize, Serializer};
 
-/// An ID in every form, with the fields of its layout. The keys stand in this order. IDs are strings: a JSON number of 64 bits loses digits in
-/// JavaScript.
+/// An ID in every text form, with the fields of its layout. The keys are in this order. IDs are
+/// strings, because a JSON number of 64 bits loses digits in JavaScript.
 #[derive(Serialize)]
 pub struct IdJson<'a> {
     id: AsString<Id>,
@@ -28,7 +28,7 @@ pub struct IdJson<'a> {
     zbase32: AsString<flakeid_core::Text>,
 }
 
-/// A string in JSON, without a copy of it.
+/// A value that is serialized as a JSON string without an intermediate copy.
 struct AsString<T>(T);
 
 impl<T: Display> Serialize for AsString<T> {
@@ -38,10 +38,10 @@ impl<T: Display> Serialize for AsString<T> {
 }
 
 impl<'a> IdJson<'a> {
-    /// `name` is the [`layout_name`], made once for many IDs.
+    /// Decodes an ID. `name` is the [`layout_name`], which the caller computes once for many IDs.
     ///
     /// # Errors
-    /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the layout has no such ID.
+    /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the ID does not belong to the layout.
     pub fn new(id: Id, layout: &Layout, name: &'a str) -> Result<Self, Error> {
         let parts = layout.unpack(id)?;
         let text = |form: TextForm| AsString(form.encode(id));
@@ -67,7 +67,8 @@ impl<'a> IdJson<'a> {
     }
 }
 
-/// The preset's name if the layout is one, else its descriptor. Every option that takes a layout reads both.
+/// Returns the preset's name if the layout is a preset, otherwise its descriptor. Every option for
+/// a layout accepts both.
 #[must_use]
 pub fn layout_name(layout: &Layout) -> String {
     layout.preset_name().map_or_else(|| layout.to_string(), str::to_owned)

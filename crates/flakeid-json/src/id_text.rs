@@ -1,11 +1,12 @@
-//! IDs as they are typed.
+//! The prefix `0x` of typed IDs.
 
 use std::borrow::Cow;
 
 use flakeid_core::TextForm;
 
-/// `0x` makes a text a hexadecimal number, whose leading zeros may be missing. Only of decimal and hexadecimal digits:
-/// in base32 and base62 an ID may begin with these two. Returns the digits and their form.
+/// Returns the digits of a typed ID without its prefix, and their text form. The prefix `0x` marks
+/// a hexadecimal number, whose leading zeros may be missing. It is removed only if `form` is
+/// decimal or hexadecimal, because in base32 and base62 an ID may begin with these two digits.
 #[must_use]
 pub fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -32,7 +33,7 @@ mod tests {
                     "{text}"
                 );
             }
-            // Of no digits nothing is made.
+            // Without any digits, no zeros are added.
             assert_eq!(without_prefix("0x", form), ("".into(), TextForm::Hex));
             assert_eq!(without_prefix("0x-1", form), ("-1".into(), TextForm::Hex));
         }

@@ -1,11 +1,13 @@
-//! Points in time as they are typed.
+//! Instants as users type them.
 
 use flakeid_core::{Error, Rfc3339};
 
-/// Unix milliseconds of an instant in RFC 3339, of a date (midnight UTC), or as they are.
+/// Parses an instant as RFC 3339, as a date (midnight UTC) or as Unix milliseconds. Returns Unix
+/// milliseconds.
 ///
 /// # Errors
-/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) that names `option`.
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for `option` if the text is none of
+/// these.
 pub fn parse_instant(option: &'static str, text: &str) -> Result<i64, Error> {
     let midnight = || Rfc3339::parse(&format!("{text}T00:00:00Z"));
     Rfc3339::parse(text).or_else(midnight).or_else(|| unix_ms(text)).ok_or_else(|| {
@@ -19,7 +21,7 @@ pub fn parse_instant(option: &'static str, text: &str) -> Result<i64, Error> {
     })
 }
 
-/// Whether a number that was read as Unix milliseconds may have been meant as a year.
+/// Whether a number that was parsed as Unix milliseconds may have been meant as a year.
 pub(crate) fn looks_like_a_year(text: &str) -> bool {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     text.len() == 4 && is_number && ("1970"..="2199").contains(&text)

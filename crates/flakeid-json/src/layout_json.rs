@@ -3,15 +3,15 @@
 use flakeid_core::{Error, FieldSpan, Generator, Layout, ManualClock, Rfc3339};
 use serde::Serialize;
 
-/// Why IDs of this layout cannot be made now, if they cannot.
+/// Returns the error that prevents IDs of this layout from being generated now, if there is one.
 #[must_use]
 pub fn layout_obstacle(layout: &Layout, now: i64) -> Option<Error> {
-    // With a clock of its own, so that asking leaves no trace among the real generators.
+    // The generator has its own clock, so that it does not count among the real generators.
     let built = Generator::builder(*layout).node(0).clock(ManualClock::new(now)).build();
     built.err().or_else(|| layout.tick_at(now).err())
 }
 
-/// A layout: its fields, and what it holds. The keys stand in this order.
+/// A layout with its fields and properties. The keys are in this order.
 #[derive(Serialize)]
 pub struct LayoutJson {
     name: Option<&'static str>,
@@ -42,7 +42,7 @@ struct FieldJson {
 }
 
 impl LayoutJson {
-    /// As it is at `now`, in Unix milliseconds.
+    /// Describes a layout as of `now`, in Unix milliseconds.
     #[must_use]
     pub fn new(layout: &Layout, now: i64) -> Self {
         let obstacle = layout_obstacle(layout, now);
@@ -74,7 +74,7 @@ impl LayoutJson {
     }
 }
 
-/// RFC 3339 with as few digits as say it exactly.
+/// Formats an instant exactly as RFC 3339, with as few digits as possible.
 fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }

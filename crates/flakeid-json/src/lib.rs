@@ -1,7 +1,8 @@
-//! What the command, the server, the `SQLite` extension and the page say of IDs, as JSON: one type for each thing
-//! that is described, so that its keys are the same everywhere.
+//! The JSON types for IDs, layouts, time ranges, guesses and statistics. The command, the server,
+//! the `SQLite` extension and the page share one type for each, so that the keys are the same
+//! everywhere.
 //!
-//! IDs are strings: a JSON number of 64 bits loses digits in JavaScript.
+//! IDs are strings, because a JSON number of 64 bits loses digits in JavaScript.
 
 mod bounds_json;
 mod guess_json;

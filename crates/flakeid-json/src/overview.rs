@@ -1,23 +1,24 @@
-//! The statistics of many IDs in brief: the nodes that made most, and as many periods as a picture has room for.
+//! A summary of the statistics of many IDs: the nodes with the most IDs, and a limited number of
+//! periods.
 
 use std::cmp::Reverse;
 
 use flakeid_core::{Layout, Statistics};
 use serde::Serialize;
 
-/// The nodes that made most IDs.
+/// The nodes that generated the most IDs.
 #[derive(Serialize)]
 pub struct TopNodes {
-    /// How many nodes there were. If there were more than can be told apart, so many can.
+    /// The number of nodes, up to the number that the statistics can distinguish.
     pub count: u64,
-    /// How many IDs are of nodes that were not told apart.
+    /// The number of IDs of nodes that were not distinguished.
     pub other_ids: u64,
-    /// (node, how many IDs it made), the one with most first.
+    /// Pairs of a node and its number of IDs, in descending order of that number.
     pub top: Vec<(u64, u64)>,
 }
 
 impl TopNodes {
-    /// At most `most` of them.
+    /// Selects at most `most` nodes.
     #[must_use]
     pub fn new(statistics: &Statistics, most: usize) -> Self {
         let mut top: Vec<_> = statistics.nodes().collect();
@@ -32,21 +33,21 @@ impl TopNodes {
     }
 }
 
-/// How many IDs were made in each of several periods of equal length.
+/// The number of IDs that were generated in each of several periods of equal length.
 #[derive(Serialize)]
 pub struct Bars {
-    /// How long each period is.
+    /// The length of a period in seconds.
     pub seconds: u64,
-    /// (its beginning in RFC 3339, how many IDs).
+    /// Pairs of the beginning of a period in RFC 3339 and its number of IDs.
     pub bars: Vec<(String, u64)>,
 }
 
 impl Bars {
-    /// At most `most` of them, from the first to the last ID.
+    /// Divides the time from the first to the last ID into at most `most` periods.
     #[must_use]
     pub fn new(statistics: &Statistics, layout: &Layout, most: usize) -> Self {
         let periods: Vec<_> = statistics.periods().collect();
-        // Several periods in a bar, so that all have room.
+        // Each bar joins several periods, so that at most `most` bars result.
         let each = periods.len().div_ceil(most.max(1)).max(1);
         let sum = |chunk: &[(i64, u64)]| chunk.iter().map(|(_, count)| count).sum();
         let begin = |chunk: &[(i64, u64)]| layout.timestamp(chunk[0].0).to_string();
@@ -64,7 +65,8 @@ mod tests {
 
     use super::*;
 
-    /// IDs of `plain`: of the node, and so many milliseconds after an instant.
+    /// Builds statistics of IDs with the layout `plain`, each given as its node and the
+    /// milliseconds after an instant.
     fn statistics(ids: &[(u64, u64)]) -> Statistics {
         let mut statistics = Statistics::new(Layout::PLAIN);
         for (node, ms) in ids {
@@ -104,7 +106,7 @@ mod tests {
     fn periods_beyond_javascript_dates_get_a_label() {
         let layout: Layout = "t53.n10@0/1s".parse().unwrap();
         let mut statistics = Statistics::new(layout);
-        // In the year 278,000 or so, which JavaScript's dates do not reach.
+        // The ID is from about the year 278,000, which JavaScript's dates do not reach.
         statistics.add(Id::from_u64(8_700_000_000_000 << 10)).unwrap();
         let bars = Bars::new(&statistics, &layout, 2).bars;
         assert_eq!(bars.len(), 1);

@@ -1,11 +1,11 @@
-//! What is to be said of many IDs together, as JSON.
+//! The statistics of many IDs, as JSON.
 
 use flakeid_core::{Id, Layout, Statistics};
 use serde::Serialize;
 
 use crate::layout_name;
 
-/// What is said of all IDs in one number each. The keys stand in this order.
+/// The statistics that consist of one number each. The keys are in this order.
 #[derive(Serialize)]
 pub struct FiguresJson {
     count: u64,
@@ -14,7 +14,7 @@ pub struct FiguresJson {
     last: Option<String>,
     from: Option<String>,
     to: Option<String>,
-    /// `null` if there were too many IDs to tell.
+    /// The number of repeated IDs, or `null` if there were too many IDs to count them.
     repeats: Option<u64>,
     steps_back: u64,
     longest_step_back_ms: u64,
@@ -24,7 +24,8 @@ pub struct FiguresJson {
 }
 
 impl FiguresJson {
-    /// Of all IDs so far. `repeats` are [`Statistics::repeats`], which sorts the IDs, or `None` for a quick look.
+    /// Reads the statistics of all IDs so far. `repeats` is [`Statistics::repeats`], which sorts
+    /// the IDs, or `None` to skip that cost.
     #[must_use]
     pub fn new(statistics: &Statistics, layout: &Layout, repeats: Option<u64>) -> Self {
         let time = |id: Option<Id>| {
@@ -49,7 +50,7 @@ impl FiguresJson {
     }
 }
 
-/// The statistics of many IDs, with every node and period. The keys stand in this order.
+/// The statistics of many IDs, with every node and period. The keys are in this order.
 #[derive(Serialize)]
 pub struct StatsJson {
     #[serde(flatten)]
@@ -61,7 +62,7 @@ pub struct StatsJson {
 }
 
 impl StatsJson {
-    /// Of all IDs so far. Counting the repeats sorts the IDs.
+    /// Reads the statistics of all IDs so far. Counting the repeated IDs sorts the IDs.
     #[must_use]
     pub fn new(statistics: &mut Statistics, layout: &Layout) -> Self {
         let repeats = statistics.repeats();

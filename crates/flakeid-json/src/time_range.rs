@@ -1,10 +1,10 @@
-//! A range of time and its IDs, with what is wrong with it or surprising.
+//! A time range and its IDs, with errors and warnings about the range.
 
 use flakeid_core::{Error, ErrorKind, Id, Layout, Rfc3339};
 
 use crate::instant::{looks_like_a_year, parse_instant};
 
-/// What the two ends are called where they are typed.
+/// The names of the two ends in error messages.
 pub struct EndNames {
     from: &'static str,
     to: &'static str,
@@ -12,13 +12,13 @@ pub struct EndNames {
 }
 
 impl EndNames {
-    /// As flags of the command.
+    /// The names as flags of the command.
     pub const FLAGS: Self = Self { from: "--from", to: "--to", both: "--from, --to" };
-    /// As fields of the page, and parameters of the server.
+    /// The names as fields of the page and as query parameters of the server.
     pub const FIELDS: Self = Self { from: "from", to: "to", both: "from, to" };
 }
 
-/// The IDs from one instant to another, both inclusive. One of the two may be missing.
+/// The IDs from one instant to another, both inclusive. One of the two ends may be missing.
 pub struct TimeRange {
     layout: Layout,
     lower: Option<Bound>,
@@ -29,15 +29,15 @@ pub struct TimeRange {
 pub struct Bound {
     /// The smallest or the largest ID of the tick.
     pub id: Id,
-    /// When the tick of the ID begins.
+    /// The time at which the tick of the ID begins.
     pub tick: String,
     name: &'static str,
     text: String,
-    asked: i64,
+    unix_ms: i64,
 }
 
 impl TimeRange {
-    /// Reads both ends, as [`parse_instant`] does.
+    /// Parses both ends with [`parse_instant`].
     ///
     /// # Errors
     /// [`InvalidOption`](ErrorKind::InvalidOption) if an end is not a time, if both are missing, or if the first is
@@ -56,35 +56,37 @@ impl TimeRange {
         match (&lower, &upper) {
             (None, None) => Err(Error::invalid_option(
                 names.both,
-                "give at least one of them: a date, RFC 3339 or Unix milliseconds",
+                "give at least one, as a date, an RFC 3339 time or Unix milliseconds",
             )),
-            (Some(lower), Some(upper)) if lower.asked > upper.asked => Err(Error::invalid_option(
-                names.from,
-                &format!(
-                    "{} is after {to} {}; give an earlier {} or a later {to}",
-                    exact(lower.asked),
-                    exact(upper.asked),
+            (Some(lower), Some(upper)) if lower.unix_ms > upper.unix_ms => {
+                Err(Error::invalid_option(
                     names.from,
-                    to = names.to,
-                ),
-            )),
+                    &format!(
+                        "{} is after {to} {}; give an earlier {} or a later {to}",
+                        exact(lower.unix_ms),
+                        exact(upper.unix_ms),
+                        names.from,
+                        to = names.to,
+                    ),
+                ))
+            }
             _ => Ok(Self { layout: *layout, lower, upper }),
         }
     }
 
-    /// The smallest ID, if the range has a beginning.
+    /// Returns the smallest ID, if the range has a beginning.
     #[must_use]
     pub const fn lower(&self) -> Option<&Bound> {
         self.lower.as_ref()
     }
 
-    /// The largest ID, if the range has an end.
+    /// Returns the largest ID, if the range has an end.
     #[must_use]
     pub const fn upper(&self) -> Option<&Bound> {
         self.upper.as_ref()
     }
 
-    /// What the user may not have meant, one sentence for each.
+    /// Returns a sentence for each part of the range that the user may not have intended.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -104,11 +106,11 @@ impl TimeRange {
         warnings
     }
 
-    /// What to paste into a query of a table with the IDs in `column`.
+    /// Returns the condition for a query of a table with the IDs in `column`.
     ///
     /// # Errors
-    /// [`InvalidOption`](ErrorKind::InvalidOption) if `column` is not the name of a column: the text is pasted into
-    /// SQL, so nothing else may be in it.
+    /// [`InvalidOption`](ErrorKind::InvalidOption) if `column` is not the name of a column. The
+    /// condition is pasted into SQL, so the name must not contain anything else.
     pub fn condition(&self, column: &str) -> Result<String, Error> {
         if !is_column(column) {
             return Err(Error::invalid_option(
@@ -138,25 +140,25 @@ impl Bound {
         text: &str,
         id_at: fn(&Layout, i64) -> Id,
     ) -> Result<Self, Error> {
-        let asked = parse_instant(name, text)?;
-        let id = id_at(layout, asked);
+        let unix_ms = parse_instant(name, text)?;
+        let id = id_at(layout, unix_ms);
         let tick = layout.timestamp(layout.unpack(id)?.unix_ms).to_string();
-        Ok(Self { id, tick, name, text: text.to_owned(), asked })
+        Ok(Self { id, tick, name, text: text.to_owned(), unix_ms })
     }
 
     fn read_as_milliseconds(&self) -> Option<String> {
-        let Self { name, text, asked, .. } = self;
+        let Self { name, text, unix_ms, .. } = self;
         looks_like_a_year(text).then(|| {
             format!(
                 "{name} {text} was read as Unix milliseconds ({}); if you mean the year, write \
                  {text}-01-01",
-                exact(*asked)
+                exact(*unix_ms)
             )
         })
     }
 
     fn outside(&self, layout: &Layout) -> Option<String> {
-        let error = layout.tick_at(self.asked).err()?;
+        let error = layout.tick_at(self.unix_ms).err()?;
         let (outside, limit, tick) = if error.kind() == ErrorKind::BeforeEpoch {
             ("before the layout's epoch", layout.epoch(), "first")
         } else {
@@ -165,18 +167,19 @@ impl Bound {
         Some(format!(
             "{} {} is {outside}, {}; the {tick} tick is used instead",
             self.name,
-            exact(self.asked),
+            exact(self.unix_ms),
             exact(limit)
         ))
     }
 }
 
-/// RFC 3339 with as few digits as say it exactly.
+/// Formats an instant exactly as RFC 3339, with as few digits as possible.
 fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }
 
-/// Parts with dots between them, each a plain name or in double quotes.
+/// Whether a string is the name of a column: parts with dots between them, each a plain name or in
+/// double quotes.
 fn is_column(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -189,7 +192,7 @@ fn is_column(text: &str) -> bool {
     }
 }
 
-/// What follows the part that a text begins with.
+/// Returns the rest of a column's name after its first part.
 fn after_part(text: &str) -> Option<&str> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(text.len());
@@ -200,7 +203,7 @@ fn after_part(text: &str) -> Option<&str> {
     loop {
         let end = rest.find(|c: char| c == '"' || c.is_control())?;
         let after = rest[end..].strip_prefix('"')?;
-        // Two of them are one in the name.
+        // Two double quotes represent one in the name.
         match after.strip_prefix('"') {
             Some(next) => rest = next,
             None => return (quoted.len() - after.len() > 1).then_some(after),
@@ -219,16 +222,16 @@ mod tests {
 
     #[test]
     fn parse_rejects_missing_reversed_and_invalid_ends() {
-        let said = |from, to| {
+        let message = |from, to| {
             range(&Layout::TWITTER, from, to).err().map(|error| error.to_string()).unwrap()
         };
-        assert!(said(None, None).starts_with("from, to: give at least one"));
+        assert!(message(None, None).starts_with("from, to: give at least one"));
         assert_eq!(
-            said(Some("2026-02-01"), Some("2026-01-31")),
+            message(Some("2026-02-01"), Some("2026-01-31")),
             "from: 2026-02-01T00:00:00Z is after to 2026-01-31T00:00:00Z; give an earlier from or \
              a later to"
         );
-        assert!(said(Some("yesterday"), None).contains("is not a time"));
+        assert!(message(Some("yesterday"), None).contains("is not a time"));
     }
 
     #[test]
@@ -237,15 +240,18 @@ mod tests {
             range(layout, Some(from), Some(to)).unwrap().warnings()
         };
         assert!(warnings(&Layout::TWITTER, "2026-01-01", "2026-01-31").is_empty());
-        for (layout, from, to, said) in [
+        for (layout, from, to, parts) in [
             (Layout::PLAIN, "2026", "2026-01-01", ["if you mean the year, write 2026-01-01"]),
             (Layout::TWITTER, "2000-01-01", "2026-01-01", ["from 2000-01-01T00:00:00Z is before"]),
             (Layout::TWITTER, "2026-01-01", "2100-01-01", ["is not before the layout's end"]),
             (Layout::DISCORD, "2080-01-01", "2090-01-01", ["9927253190250594303 is above 2^63"]),
         ] {
             let warned = warnings(&layout, from, to);
-            assert_eq!(warned.len(), said.len(), "{warned:?}");
-            assert!(warned.iter().zip(said).all(|(is, part)| is.contains(part)), "{warned:?}");
+            assert_eq!(warned.len(), parts.len(), "{warned:?}");
+            assert!(
+                warned.iter().zip(parts).all(|(warning, part)| warning.contains(part)),
+                "{warned:?}"
+            );
         }
     }
 
