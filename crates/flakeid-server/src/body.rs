@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn others_have_their_turn_between_two_pieces() {
+    fn long_response_yields_the_thread_between_pieces() {
         let mut body = octets(3, &Arc::new(Turns::new()));
         let counted = Arc::new(Wakes(AtomicUsize::new(0)));
         let waker = Waker::from(Arc::clone(&counted));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn while_others_ask_pieces_are_a_turn_apart() {
+    fn pieces_are_a_turn_apart_during_short_requests() {
         let turns = Arc::new(Turns::with_others());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let began = Instant::now();

@@ -145,7 +145,7 @@ mod tests {
     use super::Origins;
 
     #[test]
-    fn origins_are_as_browsers_write_them() {
+    fn allow_accepts_only_origins_as_browsers_send_them() {
         let mut origins = Origins::default();
         for origin in [
             "https://app.example",

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_clients_accept() {
+    fn accepted_picks_the_first_supported_media_type() {
         let accepted = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_static(text));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_in_pieces() {
+    fn write_joins_pieces_to_one_list() {
         let ids = [Id::from_u64(1), Id::from_u64(u64::MAX)];
         for (form, written) in [
             (Form::Json, &b"{\"ids\":[\"1\",\"18446744073709551615\",\"1\"]}\n"[..]),

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_comes_before_its_broker() {
+    fn holder_is_the_client_if_a_broker_granted_the_node() {
         let namespace = Namespace { block_bits: 4, ..Namespace::new("n", Layout::TWITTER) };
         let id = Id::from_u64(200 << 22);
         let read = |client| HolderJson::new(id, &namespace, Some(&found(client))).unwrap();

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_known_and_given_once() {
+    fn parameters_rejects_unknown_and_repeated_names() {
         let names = ["from", "to"];
         let [from, to] = parameters(Some("to=2026-01-01T00%3A00%3A00Z"), names).unwrap();
         assert_eq!((from, to.as_deref()), (None, Some("2026-01-01T00:00:00Z")));
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_a_range() {
+    fn number_rejects_values_out_of_range_and_other_strings() {
         assert_eq!(number("count", "3", 1, 5), Ok(3));
         for wrong in ["", "0", "6", "-1", "+1", "1.0", "0x1", "99999999999999999999999"] {
             assert!(number("count", wrong, 1, 5).is_err(), "{wrong}");

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_gets_so_many_a_second() {
+    fn client_is_limited_to_the_configured_ids_per_second() {
         let start = Instant::now();
         let rates = RateLimiter::new(1_000, start);
         assert_eq!(take(&rates, 1, 600, start), Ok(()));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn much_at_once_is_paid_for_afterwards() {
+    fn large_request_delays_the_following_ones() {
         let start = Instant::now();
         let rates = RateLimiter::new(1_000, start);
         assert_eq!(take(&rates, 1, 5_000, start), Ok(()));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_networks_and_there_are_only_so_many() {
+    fn clients_are_networks_and_excess_ones_share_a_limit() {
         let parse = |text: &str| network_of(text.parse().unwrap());
         assert_eq!(parse("2001:db8:1:2:3:4:5:6"), parse("2001:db8:1:2::9"));
         assert_ne!(parse("2001:db8:1:2::1"), parse("2001:db8:1:3::1"));

@@ -108,7 +108,7 @@ mod tests {
     use super::{Method, Resource, Route};
 
     #[test]
-    fn paths() {
+    fn parse_accepts_only_the_exact_form_of_a_path() {
         let of = |namespace, resource| Some(Route::OfNamespace { namespace, resource });
         for (path, route) in [
             ("/v1/orders/ids", of("orders", Resource::Ids)),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn methods() {
+    fn routes_allow_only_their_own_methods() {
         let allowed = |path| {
             let methods = [Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE];
             let route = Route::parse(path);

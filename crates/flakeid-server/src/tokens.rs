@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_whole_token_admits() {
+    fn admit_accepts_only_complete_bearer_tokens() {
         let tokens = Tokens::parse("# ours\n\n0123456789abcdef\nfedcba9876543210\n").unwrap();
         assert_eq!(format!("{tokens:?}"), "2 tokens");
         let admits = |text: &str| {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_are_refused_without_telling_what_is_in_them() {
+    fn token_file_errors_do_not_contain_the_tokens() {
         for text in ["", "# nothing\n", "0123456789abcdef\nshort-secret\n", "with a space in it"] {
             let error = Tokens::parse(text).unwrap_err().to_string();
             assert!(!error.contains("short-secret") && !error.contains("with a"), "{error}");

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_waits_while_nobody_else_asks() {
+    fn long_responses_do_not_wait_without_short_requests() {
         let turns = Turns::of(1);
         let began = turns.origin;
         assert_eq!(turns.next(began), None);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_a_millisecond_apart_and_nobody_has_anothers() {
+    fn turns_are_distinct_and_a_millisecond_apart() {
         let turns = Turns::of(1);
         let now = turns.origin + Duration::from_millis(5);
         turns.note_short(now);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn more_processors_have_more_turns() {
+    fn turns_are_more_frequent_on_more_processors() {
         let turns = Turns::of(4);
         let now = turns.origin + Duration::from_millis(5);
         turns.note_short(now);

@@ -17,7 +17,7 @@ pub(super) const DESCRIPTORS: &[u8] = include_bytes!("flakeid.v1.bin");
 mod tests {
     /// The command that writes them: `cargo run --manifest-path xtask/grpc/Cargo.toml`.
     #[test]
-    fn what_was_generated_is_of_this_file_and_was_not_changed() {
+    fn generated_code_matches_the_proto_file_and_is_unchanged() {
         let file: &[u8] = include_bytes!("../../proto/flakeid/v1/flakeid.proto");
         let (first, code) = include_str!("flakeid.v1.rs").split_once('\n').unwrap_or_default();
         let all = [file, super::DESCRIPTORS, code.as_bytes()].concat();

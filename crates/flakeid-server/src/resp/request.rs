@@ -157,7 +157,7 @@ mod tests {
     proptest! {
         /// What is written is read, whatever follows it; and no part of it is a command.
         #[test]
-        fn commands_are_read_as_they_were_written(
+        fn parse_returns_the_words_of_written_commands(
             words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..9),
             after in prop::collection::vec(any::<u8>(), 0..20),
         ) {
@@ -173,7 +173,7 @@ mod tests {
 
         /// Nothing makes it panic, and what it returns lies in what it was given.
         #[test]
-        fn any_bytes_have_an_answer(input in prop::collection::vec(
+        fn parse_never_panics_on_any_bytes(input in prop::collection::vec(
             prop_oneof![Just(b'*'), Just(b'$'), Just(b'\r'), Just(b'\n'), b'0'..=b'9', any::<u8>()],
             0..200,
         )) {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_have_limits() {
+    fn parse_rejects_lengths_beyond_the_limits() {
         let long_line = "a".repeat(LONGEST);
         let words = "a ".repeat(MOST_WORDS + 1) + "\r\n";
         for input in [
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_words() {
+    fn parse_splits_lines_into_words() {
         let request = parse(b"  incr\t orders \r\nPING\r\n").unwrap().unwrap();
         assert_eq!((request.words, request.length), (vec![&b"incr"[..], b"orders"], 17));
         for empty in [&b"\r\n"[..], b"\n", b"*0\r\n", b"*-1\r\n"] {

@@ -10,7 +10,7 @@ use flakeid_server::{Listener, ServeOptions, Server};
 use crate::client::{TestServer, service};
 
 #[test]
-fn shapes_that_no_request_has() {
+fn malformed_requests_get_an_error_or_a_closed_connection() {
     let server = TestServer::new(service(), ServeOptions::default());
     let long = format!("GET /livez HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "a".repeat(100_000));
     let many = format!("GET /livez HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(5_000));
@@ -45,7 +45,7 @@ fn shapes_that_no_request_has() {
 
 /// A request hidden in the body of another one is never answered as one of its own.
 #[test]
-fn bodies_are_no_requests() {
+fn bodies_are_never_processed_as_requests() {
     let server = TestServer::new(service(), ServeOptions::default());
     let hidden = "POST /v1/default/ids?count=7 HTTP/1.1\r\nHost: x\r\n\r\n";
     let length = hidden.len();
@@ -78,7 +78,7 @@ fn bodies_are_no_requests() {
 
 /// Heads that never end and connections that ask nothing are closed, and meanwhile others are served.
 #[test]
-fn those_who_take_their_time_are_shown_out() {
+fn slow_and_idle_clients_are_disconnected() {
     let options = ServeOptions { idle_timeout: Duration::from_millis(700), ..Default::default() };
     let server = TestServer::new(service(), options);
     let mut waiting: Vec<_> = (0..400).map(|_| server.connect()).collect();
@@ -104,7 +104,7 @@ fn those_who_take_their_time_are_shown_out() {
 /// wait to be accepted tries again a second later.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_thousand_can_wait_to_be_accepted() {
+fn backlog_has_room_for_a_thousand_connections() {
     let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
     let wanted = allowed.trim().parse::<usize>().unwrap().min(1_000);
     let any = "127.0.0.1:0".parse().unwrap();
@@ -120,7 +120,7 @@ fn a_thousand_can_wait_to_be_accepted() {
 
 /// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
 #[test]
-fn the_greedy_are_served_last() {
+fn large_unread_http_requests_do_not_delay_other_clients() {
     // On a busy machine a piece may have to wait for long.
     let patient = service().max_wait(Duration::from_secs(60));
     let server = TestServer::new(patient, ServeOptions::default());

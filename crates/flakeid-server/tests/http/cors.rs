@@ -21,7 +21,7 @@ fn preflight(server: &TestServer, target: &str, origin: &str, more: &str) -> Rep
 }
 
 #[test]
-fn a_named_origin_may_ask() {
+fn pages_of_a_named_origin_may_send_requests() {
     let server = server(&["https://app.example", "http://localhost:3000"]);
     for origin in ["https://app.example", "http://localhost:3000"] {
         let allowed = preflight(&server, "/v1/default/ids", origin, "");
@@ -55,7 +55,7 @@ fn a_named_origin_may_ask() {
 }
 
 #[test]
-fn other_origins_may_not() {
+fn pages_of_other_origins_may_not_send_requests() {
     let named = server(&["https://app.example"]);
     let without = server(&[]);
     for (server, vary) in [(&named, Some("origin")), (&without, None)] {
@@ -78,7 +78,7 @@ fn other_origins_may_not() {
 }
 
 #[test]
-fn every_origin_may_ask_where_that_is_said() {
+fn wildcard_allows_pages_of_every_origin() {
     let server = server(&["*"]);
     let private = "Access-Control-Request-Private-Network: true\r\n";
     let allowed = preflight(&server, "/v1/default/ids", "https://anybody.example", private);

@@ -9,7 +9,7 @@ use crate::secured::Certificates;
 
 /// What has begun is finished; nothing new is.
 #[test]
-fn an_answer_that_has_begun_is_finished() {
+fn shutdown_completes_responses_that_have_begun() {
     let mut server = TestServer::new(service().max_count(1 << 20), ServeOptions::default());
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/livez", "").status, 200);
@@ -27,7 +27,7 @@ fn an_answer_that_has_begun_is_finished() {
 }
 
 #[test]
-fn nobody_can_hold_up_the_end() {
+fn stalled_client_cannot_delay_shutdown_beyond_its_timeout() {
     let options =
         ServeOptions { shutdown_timeout: Duration::from_millis(300), ..ServeOptions::default() };
     let mut server = TestServer::new(service().max_count(1 << 20), options);
@@ -42,7 +42,7 @@ fn nobody_can_hold_up_the_end() {
 
 #[cfg(unix)]
 #[test]
-fn unix_sockets_are_replaced_and_removed() {
+fn server_replaces_stale_unix_sockets_and_removes_its_own() {
     use std::os::unix::net::{UnixListener, UnixStream};
 
     use flakeid_server::{Listener, Server};
@@ -72,7 +72,7 @@ fn unix_sockets_are_replaced_and_removed() {
 
 /// Whoever has connected and is silent, before TLS has begun, holds up nobody either.
 #[test]
-fn handshakes_that_do_not_begin_do_not_hold_up_the_end() {
+fn clients_without_a_handshake_do_not_delay_shutdown() {
     let free = || Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));
     let options = ServeOptions {
         tls: Some(Certificates::new().settings()),

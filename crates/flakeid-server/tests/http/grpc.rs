@@ -139,7 +139,7 @@ fn code(status: &Status) -> &str {
 }
 
 #[test]
-fn ids_in_one_message_or_in_many() {
+fn grpc_returns_ids_in_one_message_or_in_a_stream() {
     let pair = Pair::new(service());
     let mut calls = pair.ids();
     assert_eq!(calls.next("default", None).unwrap().len(), 1);
@@ -155,7 +155,7 @@ fn ids_in_one_message_or_in_many() {
 }
 
 #[test]
-fn what_is_refused_says_why() {
+fn rejected_grpc_calls_have_a_code_and_a_reason() {
     let pair = Pair::new(service());
     let mut calls = pair.ids();
     let out_of_range = (Code::InvalidArgument, "FLAKEID_FIELD_OUT_OF_RANGE");
@@ -181,7 +181,7 @@ fn what_is_refused_says_why() {
 }
 
 #[test]
-fn a_token_is_asked_for_but_for_health() {
+fn grpc_requires_a_token_except_for_health_checks() {
     let pair = Pair::new(service().tokens(Tokens::parse("0123456789abcdef\n").unwrap()));
     let mut channel = pair.channel();
     for wrong in [None, Some("Bearer 0123456789abcdeX")] {
@@ -207,7 +207,7 @@ fn a_token_is_asked_for_but_for_health() {
 }
 
 #[test]
-fn connections_are_encrypted_and_clients_known() {
+fn grpc_with_tls_requires_a_client_certificate_and_http2() {
     let certificates = Certificates::new();
     let tls = Some(certificates.settings());
     let pair = Pair::with(service(), ServeOptions { tls, ..ServeOptions::default() });
@@ -229,7 +229,7 @@ fn connections_are_encrypted_and_clients_known() {
 }
 
 #[test]
-fn whoever_has_had_their_share_is_told_when_to_come_again() {
+fn grpc_client_over_its_rate_gets_a_retry_delay() {
     let pair = Pair::new(service().rate_limit(1_000));
     let mut calls = pair.ids();
     assert_eq!(calls.next("default", Some(1_000)).unwrap().len(), 1_000);
@@ -249,7 +249,7 @@ fn health(pair: &Pair, channel: Channel, service: &str) -> Result<ServingStatus,
 }
 
 #[test]
-fn health_is_told_and_watched_until_the_end() {
+fn grpc_health_watch_ends_at_shutdown() {
     let mut pair = Pair::new(service());
     let channel = pair.channel();
     for name in ["", "flakeid.v1.Ids"] {
@@ -278,7 +278,7 @@ fn health_is_told_and_watched_until_the_end() {
 }
 
 #[test]
-fn clients_can_ask_what_there_is() {
+fn grpc_reflection_lists_the_services() {
     let pair = Pair::new(service());
     let origin = "http://localhost".parse().unwrap();
     let mut client = ServerReflectionClient::with_origin(pair.channel(), origin);
@@ -311,7 +311,7 @@ fn clients_can_ask_what_there_is() {
 
 /// IDs of both protocols at once never repeat.
 #[test]
-fn ids_are_nobody_elses() {
+fn grpc_and_http_clients_never_get_the_same_id() {
     let pair = Pair::new(service());
     let ids: Vec<u64> = thread::scope(|scope| {
         let grpc = (0..4).map(|_| {
@@ -334,7 +334,7 @@ fn ids_are_nobody_elses() {
 
 /// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
 #[test]
-fn the_greedy_are_served_last() {
+fn large_unread_grpc_calls_do_not_delay_other_clients() {
     // On a busy machine a piece may have to wait for long.
     let pair = Pair::new(service().max_wait(Duration::from_secs(60)));
     let mut greedy = client(pair.channel());
@@ -366,7 +366,7 @@ fn the_greedy_are_served_last() {
 
 /// What is not HTTP/2, and who is slow to say so, is shown out; a thousand who wait hold up nobody.
 #[test]
-fn others_are_shown_out() {
+fn connections_that_are_not_http2_are_closed() {
     let idle_timeout = Duration::from_millis(700);
     let options = ServeOptions { idle_timeout, ..ServeOptions::default() };
     let pair = Pair::with(service(), options);

@@ -87,7 +87,7 @@ fn bearer() -> String {
 }
 
 #[test]
-fn the_holder_is_told_at_once_and_later() {
+fn holder_is_reported_before_and_after_it_is_in_the_history() {
     let store = Slow::new();
     let (server, url) = serve(&store);
     let own = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];
@@ -130,7 +130,7 @@ fn the_holder_is_told_at_once_and_later() {
 }
 
 #[test]
-fn nobody_else_waits_for_the_store() {
+fn slow_history_queries_do_not_delay_other_requests() {
     let store = Slow::new();
     let (server, _) = serve(&store);
     let id = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];
@@ -160,7 +160,7 @@ fn nobody_else_waits_for_the_store() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_holder_requests_return_specific_errors() {
     let (server, _) = serve(&Slow::new());
     for (path, headers, status, said) in [
         ("/v1/default/ids/17/holder", String::new(), 401, "HTTP_UNAUTHORIZED"),

@@ -7,7 +7,7 @@ use flakeid_server::ServeOptions;
 use crate::client::{TestServer, service, service_of};
 
 #[test]
-fn ids_in_every_form() {
+fn ids_are_complete_and_increasing_in_every_format() {
     let server = TestServer::new(service(), ServeOptions::default());
     let mut last = 0;
     let mut increase = |ids: &[u64]| {
@@ -44,7 +44,7 @@ fn ids_in_every_form() {
 
 /// Many clients at a time, each on a connection that it keeps.
 #[test]
-fn no_id_comes_twice() {
+fn concurrent_http_clients_never_get_the_same_id() {
     let server = TestServer::new(service(), ServeOptions::default());
     let all: Vec<Vec<u64>> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..8)
@@ -69,7 +69,7 @@ fn no_id_comes_twice() {
 
 /// Two IDs per second: more are waited for, but not for longer than `max_wait`, and on no thread.
 #[test]
-fn waiting_is_bounded_and_holds_up_nobody() {
+fn waiting_requests_are_bounded_and_block_no_thread() {
     let slow: Layout = "t31.n20.s1@1420070400000/1s".parse().unwrap();
     let generator = || Generator::new(slow, 7).unwrap();
     let patient = service_of(generator()).max_wait(Duration::from_secs(10));
@@ -99,7 +99,7 @@ fn waiting_is_bounded_and_holds_up_nobody() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn invalid_http_requests_return_specific_errors() {
     let server = TestServer::new(service().max_count(1_000), ServeOptions::default());
     for (method, target, headers, status, parts) in [
         ("POST", "/v1/default/ids?count=0", "", 413, ["FIELD_OUT_OF_RANGE", "from 1 to 1000"]),

@@ -13,7 +13,7 @@ use crate::client::{TestServer, service_of};
 /// Without its store a server goes on to the end of its window, says how long that is, and then
 /// what is wrong; it goes on when the store is back, and gives its node back in the end.
 #[test]
-fn a_store_may_go_and_come_back() {
+fn leased_server_survives_an_outage_of_its_store() {
     let store = MemoryStore::new();
     let is_away = Arc::new(AtomicBool::new(false));
     let (inner, away) = (store.clone(), Arc::clone(&is_away));

@@ -87,7 +87,7 @@ impl LessorUnderTest for Leasing {
 }
 
 #[test]
-fn a_broker_behind_http_passes_the_suite() {
+fn broker_behind_http_passes_the_conformance_suite() {
     lessors::run(&Leasing::new(&store()));
 }
 
@@ -96,7 +96,7 @@ fn value(reply: &Reply) -> Value {
 }
 
 #[test]
-fn a_broker_is_a_store() {
+fn generators_lease_from_a_broker_as_from_a_store() {
     let store = store();
     let leasing = Leasing::new(&store);
     let generators: Vec<_> = (0..10).map(|_| leasing.generator()).collect();
@@ -139,7 +139,7 @@ fn a_broker_is_a_store() {
 
 /// What is shown in the guide, with every answer looked at.
 #[test]
-fn a_lease_by_requests_alone() {
+fn lease_can_be_held_with_plain_requests() {
     let leasing = Leasing::new(&store());
     let now = || SystemClock.unix_ms();
     let token = "00112233445566778899aabbccddeeff";
@@ -195,7 +195,7 @@ fn a_lease_by_requests_alone() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_lease_requests_return_specific_errors() {
     let leasing = Leasing::new(&store());
     let now = SystemClock.unix_ms();
     let renew =
@@ -230,7 +230,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn a_broker_sends_holders_of_other_nodes_to_their_granter() {
+fn broker_redirects_renewals_to_the_broker_that_granted_the_node() {
     let store = store();
     let (one, other) = (Leasing::new(&store), Leasing::new(&store));
     let now = SystemClock.unix_ms();
@@ -254,7 +254,7 @@ fn a_broker_sends_holders_of_other_nodes_to_their_granter() {
 /// Holders of a broker that ends go on to the end of their windows, and have another node by then. Whatever else the
 /// machine does may hold them up, but not three times in a row.
 #[test]
-fn a_broker_may_end() {
+fn holders_lease_other_nodes_in_time_when_their_broker_ends() {
     let waits: Vec<Duration> = std::iter::repeat_with(longest_wait_at_the_end_of_a_broker)
         .take(3)
         .take_while(|longest| *longest >= Duration::from_secs(1))
@@ -290,7 +290,7 @@ fn longest_wait_at_the_end_of_a_broker() -> Duration {
 }
 
 #[test]
-fn tokens_are_shown() {
+fn generators_send_the_token_of_the_url() {
     let secret = "correct-horse-battery-staple";
     let leasing = Leasing::with(&store(), Tokens::parse(secret).unwrap());
     let error = Generator::lease(&leasing.url, Layout::TWITTER)

@@ -8,7 +8,7 @@ use flakeid_server::{Listener, ServeOptions};
 use crate::client::{TestServer, service};
 
 #[test]
-fn who_has_had_its_share_waits() {
+fn http_client_over_its_rate_gets_429_with_retry_after() {
     let server = TestServer::new(service().rate_limit(100), ServeOptions::default());
     let ask = |count: u32| server.ask("POST", &format!("/v1/default/ids?count={count}"), "");
     // Ten minutes' worth, so that a busy machine makes no difference. How long clients wait is in the unit
@@ -29,7 +29,7 @@ fn who_has_had_its_share_waits() {
 }
 
 #[test]
-fn clients_of_redis_have_the_same_share() {
+fn redis_clients_share_the_rate_limit_of_http() {
     let listener = Listener::Tcp(([127, 0, 0, 1], 0).into());
     let options = ServeOptions { resp: Some(listener), ..ServeOptions::default() };
     let server = TestServer::new(service().rate_limit(10), options);

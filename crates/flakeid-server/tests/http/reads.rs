@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::client::{TestServer, service, service_of};
 
 #[test]
-fn ids_bounds_and_layouts_are_told() {
+fn ids_bounds_and_layouts_are_described_as_json() {
     let server = TestServer::new(service(), ServeOptions::default());
     let ask = |target: &str| -> Value {
         let reply = server.ask("GET", target, "");
@@ -33,7 +33,7 @@ fn ids_bounds_and_layouts_are_told() {
 }
 
 #[test]
-fn the_page_is_served_to_everybody() {
+fn page_is_served_without_a_token() {
     let tokens = Tokens::parse("0123456789abcdef").unwrap();
     let html = "<!doctype html><title>IDs</title>";
     let server = TestServer::new(service().page(html).tokens(tokens), ServeOptions::default());
@@ -53,7 +53,7 @@ fn the_page_is_served_to_everybody() {
 
 /// Every path of the description is one of the server's, with the methods that it has.
 #[test]
-fn the_description_is_of_this_server() {
+fn openapi_description_matches_the_paths_of_the_server() {
     let server = TestServer::new(service().page("<!doctype html>"), ServeOptions::default());
     let text = server.ask("GET", "/openapi.json", "");
     let description: Value = serde_json::from_str(text.text()).unwrap();
@@ -77,7 +77,7 @@ fn the_description_is_of_this_server() {
 }
 
 #[test]
-fn metrics_count_what_was_done() {
+fn metrics_count_ids_and_requests_by_result() {
     let server = TestServer::new(service(), ServeOptions::default());
     server.ask("POST", "/v1/default/ids?count=5", "");
     server.ask("POST", "/v1/default/ids?count=0", "");
@@ -98,7 +98,7 @@ fn metrics_count_what_was_done() {
 
 /// With a clock that stands still, only the first 4,096 IDs need no other tick.
 #[test]
-fn metrics_count_answers_that_waited() {
+fn metrics_count_responses_that_waited() {
     let clock = ManualClock::new(1_800_000_000_000);
     // A layout of its own: generators of one layout and node share their position.
     let layout = "t41.n10.s12@1/1ms".parse().unwrap();

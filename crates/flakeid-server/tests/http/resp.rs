@@ -57,7 +57,7 @@ fn rest(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn what_clients_say_on_connecting() {
+fn commands_of_connecting_clients_get_the_expected_replies() {
     let (_server, address) = serving(service(), options());
     let mut stream = connect(address);
     let hello = format!(
@@ -90,7 +90,7 @@ fn what_clients_say_on_connecting() {
 
 /// IDs of both protocols at once, by eight clients, never repeat.
 #[test]
-fn ids_are_nobody_elses() {
+fn redis_and_http_clients_never_get_the_same_id() {
     let (server, address) = serving(service(), options());
     let ids: Vec<u64> = thread::scope(|scope| {
         let redis = (0..4).map(|_| {
@@ -120,7 +120,7 @@ fn ids_are_nobody_elses() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_an_error_with_a_code() {
+fn invalid_redis_commands_get_an_error_with_a_code() {
     let (_server, address) = serving(service().max_count(10), options());
     for (sent, parts) in [
         ("FLAKEID.NEXT default COUNT 11", ["-FLAKEID_FIELD_OUT_OF_RANGE", "10"]),
@@ -146,7 +146,7 @@ fn what_cannot_be_answered_is_an_error_with_a_code() {
 }
 
 #[test]
-fn tokens_are_asked_for() {
+fn redis_clients_must_authenticate_with_a_token() {
     let tokens = Tokens::parse("0123456789abcdef\n").unwrap();
     let (_server, address) = serving(service().tokens(tokens), options());
     for sent in
@@ -173,7 +173,7 @@ fn tokens_are_asked_for() {
 }
 
 #[test]
-fn shapes_that_no_command_has() {
+fn malformed_redis_commands_end_the_connection() {
     let (_server, address) = serving(service(), options());
     for sent in [
         &b"*1000000000\r\n"[..],
@@ -197,7 +197,7 @@ fn shapes_that_no_command_has() {
 }
 
 #[test]
-fn a_pipeline_has_its_replies_in_order() {
+fn pipelined_commands_get_replies_in_order() {
     let (_server, address) = serving(service(), options());
     let mut stream = connect(address);
     let mut writer = stream.try_clone().unwrap();
@@ -212,7 +212,7 @@ fn a_pipeline_has_its_replies_in_order() {
 }
 
 #[test]
-fn half_commands_and_silence_end() {
+fn server_closes_connections_that_are_idle_or_send_incomplete_commands() {
     let idle_timeout = Duration::from_millis(200);
     let (_server, address) = serving(service(), ServeOptions { idle_timeout, ..options() });
     let began = Instant::now();
@@ -230,7 +230,7 @@ fn half_commands_and_silence_end() {
 
 /// Who takes no replies gets no more of them, and is closed; others are served.
 #[test]
-fn slow_readers_are_given_up() {
+fn slow_readers_are_disconnected_after_the_timeout() {
     let idle_timeout = Duration::from_millis(500);
     let (server, address) = serving(service(), ServeOptions { idle_timeout, ..options() });
     let mut slow = connect(address);
@@ -248,7 +248,7 @@ fn slow_readers_are_given_up() {
 }
 
 #[test]
-fn a_thousand_idle_connections_hold_up_nobody() {
+fn idle_connections_do_not_delay_clients_or_shutdown() {
     let (mut server, address) = serving(service(), options());
     let idle: Vec<_> = (0..1_000).map(|_| connect(address)).collect();
     ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
@@ -263,7 +263,7 @@ fn a_thousand_idle_connections_hold_up_nobody() {
 
 /// An answer that has begun when the server is to end is completed.
 #[test]
-fn shutdown_waits_for_answers() {
+fn shutdown_completes_redis_replies_that_have_begun() {
     let (mut server, address) = serving(service(), options());
     let mut stream = connect(address);
     stream.write_all(b"FLAKEID.NEXT default COUNT 100000\r\n").unwrap();

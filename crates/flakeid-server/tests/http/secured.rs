@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::client::{Client, TestServer, service};
 
 #[test]
-fn tokens_are_asked_for() {
+fn http_requires_a_token_except_for_health_checks() {
     let tokens = Tokens::parse("0123456789abcdef\n").unwrap();
     let server = TestServer::new(service().tokens(tokens), ServeOptions::default());
     for (method, target) in [
@@ -106,7 +106,7 @@ impl Certificates {
 }
 
 #[test]
-fn connections_are_encrypted_and_clients_known() {
+fn https_requires_a_client_certificate() {
     let certificates = Certificates::new();
     let tls = certificates.settings();
     assert!(tls.verifies_clients());
@@ -124,7 +124,7 @@ fn connections_are_encrypted_and_clients_known() {
 }
 
 #[test]
-fn so_are_connections_of_redis_clients() {
+fn redis_over_tls_requires_a_client_certificate() {
     let certificates = Certificates::new();
     let resp = Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));
     let tls = Some(certificates.settings());
@@ -151,7 +151,7 @@ fn so_are_connections_of_redis_clients() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_named() {
+fn tls_errors_contain_the_option_and_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("empty.pem"), "").unwrap();

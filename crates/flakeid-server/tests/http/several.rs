@@ -234,7 +234,7 @@ fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
 
 /// Its number may be in use by another generator, as that of `flakeid exec` is.
 #[test]
-fn a_lease_that_keeps_its_node_does_not_leave_its_broker() {
+fn lease_that_keeps_its_node_does_not_change_the_broker() {
     let (store, layout) = store(10, 4);
     let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
     let builder = Generator::lease(&url([&one, &other]), layout).unwrap();
@@ -307,7 +307,7 @@ fn clients_leave_a_broker_that_restarts_with_its_store() {
 }
 
 #[test]
-fn new_clients_are_served_by_the_broker_that_has_room() {
+fn new_clients_get_a_node_from_the_broker_with_free_nodes() {
     let (store, layout) = store(4, 1);
     let (full, roomy) = (Served::new(&store, layout), Served::new(&store, layout));
     let at = |broker: &Served| client(&format!("http://{}", broker.address), layout);
@@ -322,7 +322,7 @@ fn new_clients_are_served_by_the_broker_that_has_room() {
 }
 
 #[test]
-fn clients_hold_one_node_each_while_no_broker_reaches_the_store() {
+fn clients_hold_at_most_two_nodes_while_no_broker_reaches_the_store() {
     let (store, layout) = store(10, 4);
     let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
     let url = url([&one, &other]);
