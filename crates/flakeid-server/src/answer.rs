@@ -1,4 +1,4 @@
-//! Answers, and errors as answers.
+//! Responses, including errors.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use serde::Serialize;
 
 use crate::body::Body;
 
-/// The code of an answer to a client that has had its share.
+/// The code of a response to a client that has exceeded its rate limit.
 pub(crate) const TOO_MANY: &str = "HTTP_TOO_MANY_REQUESTS";
 
-/// An answer, with what it is called in metrics.
+/// A response and its code in metrics.
 pub(crate) struct Answer {
     pub(crate) response: Response<Body>,
     pub(crate) code: &'static str,
 }
 
-/// The shape of every error: the code is one that every language shares, or of HTTP alone.
+/// The JSON of every error. Its code is one of all languages, or is specific to HTTP.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     error: ErrorDetail<'a>,
@@ -33,10 +33,10 @@ struct ErrorDetail<'a> {
     field: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
-    /// What only holders of leases need to know.
+    /// The refusal of a lease that its holder must distinguish from others.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<&'a str>,
-    /// The broker that is to be asked instead.
+    /// The broker to which the client should send the request instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     broker: Option<&'a str>,
 }
@@ -47,7 +47,7 @@ impl Answer {
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-        // Whoever keeps an answer with IDs and gives it to somebody else repeats them.
+        // A cache that returned a response with IDs to another client would repeat them.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Self { response, code: "OK" }
     }
@@ -61,7 +61,7 @@ impl Answer {
             Err(error) => Self::http(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "HTTP_INTERNAL",
-                &format!("the answer cannot be written: {error}"),
+                &format!("the response cannot be serialized: {error}"),
             ),
         }
     }
@@ -70,24 +70,24 @@ impl Answer {
         Self::new(StatusCode::OK, media_type, Body::whole(text))
     }
 
-    /// What only HTTP knows: a path, a method, a token.
+    /// Builds an error that is specific to HTTP, such as for a path, a method or a token.
     pub(crate) fn http(status: StatusCode, code: &'static str, message: &str) -> Self {
         Self::of_detail(status, code, ErrorDetail { code, message, ..ErrorDetail::default() })
     }
 
-    /// There is no such path or namespace.
+    /// Builds the error for a path or namespace that does not exist.
     pub(crate) fn not_found(message: &str) -> Self {
         Self::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", message)
     }
 
-    /// The node is another broker's.
+    /// Builds the error for a node that another broker granted.
     pub(crate) fn misdirected(message: &str, broker: Option<&str>) -> Self {
         let code = "HTTP_MISDIRECTED";
         let detail = ErrorDetail { code, message, broker, ..ErrorDetail::default() };
         Self::of_detail(StatusCode::MISDIRECTED_REQUEST, code, detail)
     }
 
-    /// The client has had its share.
+    /// Builds the error for a client that has exceeded its rate limit.
     pub(crate) fn too_many(message: &str, wait: Duration) -> Self {
         let retry_after_ms = Some(milliseconds(wait));
         let detail =
@@ -95,7 +95,7 @@ impl Answer {
         Self::of_detail(StatusCode::TOO_MANY_REQUESTS, TOO_MANY, detail).retry_after(wait)
     }
 
-    /// Whole seconds, and never too few.
+    /// Sets `Retry-After` to whole seconds, rounded up.
     fn retry_after(mut self, wait: Duration) -> Self {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         self.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
@@ -129,7 +129,8 @@ impl Answer {
         Self::from_refusal(error, status, None)
     }
 
-    /// With the refusal of a lease, if it is one that its holder has to tell from others.
+    /// Builds the response for an error. `refusal` is set for a refusal that the holder of the
+    /// lease must distinguish.
     pub(crate) fn from_refusal(
         error: &Error,
         status: StatusCode,
@@ -156,7 +157,8 @@ fn milliseconds(wait: Duration) -> u64 {
     u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What the client got wrong is 400; everything else is for now this server's to mend.
+/// Returns 400 for errors of the client, and 503 for all others, which the server may overcome
+/// later.
 const fn status_of(kind: ErrorKind) -> StatusCode {
     match kind {
         ErrorKind::InvalidLayout

@@ -1,4 +1,5 @@
-//! Bodies of answers: whole, or IDs in pieces, each generated when the client has taken the one before.
+//! Bodies of responses: complete, or IDs in pieces, each generated after the client has taken the
+//! previous one.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::forms::Form;
 use crate::pieces::IdPieces;
 use crate::turns::Turns;
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub struct Body(Content);
 
@@ -33,7 +34,7 @@ impl Body {
         Self(Content::Ids(Box::new(stream)))
     }
 
-    /// Whether it is all there already.
+    /// Whether the body is complete.
     pub(crate) const fn is_whole(&self) -> bool {
         matches!(self.0, Content::Whole(_))
     }
@@ -81,17 +82,17 @@ impl HttpBody for Body {
     }
 }
 
-/// IDs that are still to be generated, and how they are written.
+/// IDs that are still to be generated, with their format.
 #[derive(Debug)]
 pub(crate) struct IdStream {
     pieces: IdPieces,
     form: Form,
     is_first: bool,
     turns: Arc<Turns>,
-    /// A piece that was generated before it was asked for.
+    /// The first piece, which was generated before the client requested it.
     generated: Option<Vec<u8>>,
-    /// Whether others get the thread before the next piece. A socket takes megabytes at a time, so
-    /// this connection's task would otherwise have it for many pieces.
+    /// Whether other tasks run before the next piece. A socket accepts megabytes at a time, so this
+    /// connection's task would otherwise occupy the thread for many pieces.
     yields: bool,
 }
 
@@ -100,8 +101,8 @@ impl IdStream {
         Self { pieces, form, is_first: true, turns, generated: None, yields: false }
     }
 
-    /// Generates the first piece, so that a generator that cannot is an answer of its own. Returns
-    /// the whole text if that was all.
+    /// Generates the first piece, so that a failure becomes an error response. Returns the whole
+    /// body if it has only one piece.
     pub(crate) async fn begin(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let first = std::future::poll_fn(|context| self.poll_next(context)).await;
         let first = first.transpose()?.unwrap_or_default();
@@ -122,7 +123,7 @@ impl IdStream {
         }
     }
 
-    /// The next piece; `None` after the last. Never waits on the thread.
+    /// Returns the next piece, or `None` after the last one. Never blocks the thread.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, Error>>> {
         if let Some(bytes) = self.generated.take() {
             return Poll::Ready(Some(Ok(bytes)));
@@ -195,7 +196,7 @@ mod tests {
         }
         let piece = Some(8 * PIECE);
         assert_eq!(polls, [piece, None, piece, None, piece]);
-        assert_eq!(counted.0.load(Ordering::SeqCst), 2, "whoever yields asks for another turn");
+        assert_eq!(counted.0.load(Ordering::SeqCst), 2, "a body that yields must wake its task");
     }
 
     #[test]
@@ -205,7 +206,7 @@ mod tests {
         let began = Instant::now();
         let sent = runtime.block_on(octets(6, &turns).collect()).unwrap().to_bytes();
         assert_eq!(sent.len() as u64, 6 * 8 * PIECE);
-        // The first needs no turn, and that of the second has come already.
+        // The first piece needs no turn, and the turn of the second has already come.
         assert!(began.elapsed() >= Duration::from_millis(4), "{:?}", began.elapsed());
     }
 }

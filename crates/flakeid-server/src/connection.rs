@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its last.
+//! One connection, from its first byte to its last: TLS, requests and the end of the server.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -18,10 +18,10 @@ use crate::rate::Peer;
 use crate::service::Service;
 use crate::tls::TlsSettings;
 
-/// The longest head of a request, in bytes. More is answered with 431.
+/// The longest head of a request, in bytes. A longer one gets status 431.
 const LONGEST_HEAD: usize = 16 * 1_024;
 
-/// Serves a connection. How it ends is the client's business: it may leave at any time.
+/// Serves a connection. Errors are ignored, because the client may close it at any time.
 pub(crate) async fn serve(
     stream: Box<dyn Stream>,
     peer: Option<IpAddr>,
@@ -32,7 +32,7 @@ pub(crate) async fn serve(
     idle_timeout: Duration,
 ) {
     let Some(stream) = encrypted(stream, tls, &mut is_ending, idle_timeout).await else { return };
-    // From here on the watcher says so.
+    // From here on the watcher reports the end of the server.
     drop(is_ending);
     let respond = service_fn(move |mut request: hyper::Request<Incoming>| {
         let service = Arc::clone(&service);
@@ -49,17 +49,17 @@ pub(crate) async fn serve(
     drop(watcher.watch(connection).await);
 }
 
-/// Whether the server is to end.
+/// The receiver of the signal that the server is shutting down.
 pub(crate) type EndWatch = watch::Receiver<bool>;
 
-/// Ready once the server is to end.
+/// Waits until the server shuts down.
 pub(crate) async fn ended(is_ending: &mut EndWatch) {
     // The sender lives longer than the connection, or the process ends.
     drop(is_ending.wait_for(|is_ending| *is_ending).await);
 }
 
-/// The connection after its handshake, if there is one; `None` if that fails, takes too long, or is overtaken by
-/// the end of the server.
+/// Returns the connection after its TLS handshake, if it uses TLS. Returns `None` if the handshake
+/// fails or takes too long, or if the server shuts down meanwhile.
 pub(crate) async fn encrypted(
     stream: Box<dyn Stream>,
     tls: Option<TlsSettings>,

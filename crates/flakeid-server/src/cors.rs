@@ -1,9 +1,9 @@
-//! Which web pages may ask: cross-origin resource sharing, as browsers enforce it.
+//! CORS: which origins' pages may send requests to this server and read the responses.
 //!
-//! A browser lets a page of another origin read an answer only if the answer names that origin, and
-//! asks before any request that is not a plain form's (a *preflight*: `OPTIONS`, without a token).
-//! Cookies are never allowed, so a page can do nothing with this that it could not do with a token of
-//! its own. Whoever is no browser is not kept out by any of this: tokens are for that.
+//! A browser lets a page read a cross-origin response only if the response allows that origin. It
+//! sends a *preflight* (`OPTIONS`, without a token) before any request that an HTML form could not
+//! send. Credentials such as cookies are never allowed, so a page can do nothing that it could not
+//! do with its own token. CORS does not restrict other clients; tokens do.
 
 use flakeid_core::Error;
 use hyper::header::{
@@ -17,32 +17,35 @@ use crate::answer::Answer;
 use crate::body::Body;
 use crate::route::Route;
 
-/// What a page may send besides what every page may.
+/// The request headers that a page may send in addition to those that every page may.
 const HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, accept");
-/// What it may read besides what every page may.
+/// The response headers that a page may read in addition to those that every page may.
 const EXPOSED: HeaderValue = HeaderValue::from_static("retry-after, www-authenticate");
-/// For how many seconds a browser need not ask again; Chromium keeps to two hours at most.
+/// The number of seconds for which a browser may cache a preflight. Chromium limits it to two
+/// hours.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
-/// From a page of the Internet to an address of a private network.
-const PRIVATE_ASKED: HeaderName = HeaderName::from_static("access-control-request-private-network");
+/// The header of a preflight from a page on the Internet to an address in a private network.
+const PRIVATE_REQUESTED: HeaderName =
+    HeaderName::from_static("access-control-request-private-network");
+/// The header that allows such a request.
 const PRIVATE_ALLOWED: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
-/// Who may read an answer.
+/// The origin whose pages may read a response.
 pub(crate) struct Sharing {
-    /// Whether that depends on who asks.
+    /// Whether the response depends on the request's origin.
     depends: bool,
-    /// The origin whose pages may.
+    /// The allowed origin, if the request's origin is allowed.
     origin: Option<HeaderValue>,
 }
 
 impl Sharing {
-    /// Lets the page that asked read the answer, if its origin is allowed.
+    /// Adds the headers that let a page of an allowed origin read the response.
     pub(crate) fn mark(self, answer: &mut Response<Body>) {
         if !self.depends {
             return;
         }
         let headers = answer.headers_mut();
-        // A cache must not give the answer for one origin to another.
+        // A cache must not return the response for one origin to another.
         headers.append(VARY, HeaderValue::from_static("origin"));
         if let Some(origin) = self.origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -51,7 +54,7 @@ impl Sharing {
     }
 }
 
-/// The origins whose pages may ask. None unless added.
+/// The origins whose pages may send requests. There are none by default.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     named: Vec<HeaderValue>,
@@ -59,12 +62,12 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Allows pages of an origin, written as browsers do (`https://app.example`, with a port that is not
-    /// the usual one), or of every origin (`*`).
+    /// Allows pages of an origin, written as browsers send it (`https://app.example`, with the port
+    /// unless it is the default), or of every origin (`*`).
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for anything else: what browsers never
-    /// send would never match.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for anything that browsers never
+    /// send, because it would never match.
     pub fn allow(&mut self, origin: &str) -> Result<(), Error> {
         if origin == "*" {
             self.are_all = true;
@@ -85,17 +88,17 @@ impl Origins {
             }
             _ => {
                 let reason = format!(
-                    "{origin:?} is not an origin as browsers write it: https://host or \
-                     http://host:port in small letters, without a path and without the scheme's usual \
-                     port; or * for pages of every origin"
+                    "{origin:?} is not an origin as browsers send it: write https://host or \
+                     http://host:port in lowercase, without a path and without the scheme's default \
+                     port; or write * for pages of every origin"
                 );
                 Err(Error::invalid_option("allow-origin", &reason))
             }
         }
     }
 
-    /// What a preflight is answered, where its origin is allowed. It has no token, so nothing is told
-    /// but which methods the path has.
+    /// Returns the response to a preflight from an allowed origin. A preflight has no token, so the
+    /// response contains only the path's methods.
     pub(crate) fn preflight<B>(
         &self,
         route: Option<&Route<'_>>,
@@ -113,29 +116,30 @@ impl Origins {
         to.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
         to.insert(ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
         to.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
-        // Not for every page of the Internet, even where every page may ask.
-        if headers.contains_key(PRIVATE_ASKED) && self.is_named(headers) {
+        // Access from the Internet to a private network requires a named origin, even if every
+        // origin is allowed.
+        if headers.contains_key(PRIVATE_REQUESTED) && self.is_named(headers) {
             to.insert(PRIVATE_ALLOWED, HeaderValue::from_static("true"));
         }
         Some(answer)
     }
 
-    /// What is added to the answer to a request with these headers.
-    pub(crate) fn sharing(&self, asked: &HeaderMap) -> Sharing {
+    /// Returns the headers to add to the response to a request with these headers.
+    pub(crate) fn sharing(&self, headers: &HeaderMap) -> Sharing {
         let depends = !self.named.is_empty() || self.are_all;
-        Sharing { depends, origin: self.allowed(asked) }
+        Sharing { depends, origin: self.allowed(headers) }
     }
 
-    fn allowed(&self, asked: &HeaderMap) -> Option<HeaderValue> {
-        let origin = asked.get(ORIGIN)?;
+    fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(ORIGIN)?;
         if self.named.contains(origin) {
             return Some(origin.clone());
         }
         self.are_all.then(|| HeaderValue::from_static("*"))
     }
 
-    fn is_named(&self, asked: &HeaderMap) -> bool {
-        asked.get(ORIGIN).is_some_and(|origin| self.named.contains(origin))
+    fn is_named(&self, headers: &HeaderMap) -> bool {
+        headers.get(ORIGIN).is_some_and(|origin| self.named.contains(origin))
     }
 }
 

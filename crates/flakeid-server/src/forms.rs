@@ -1,4 +1,4 @@
-//! How IDs are written in answers.
+//! The formats of IDs in responses.
 
 use flakeid_core::Id;
 use hyper::HeaderMap;
@@ -7,13 +7,14 @@ use hyper::header::ACCEPT;
 /// A media type for a list of IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// `{"ids":["…","…"]}`. Strings, because a JSON number of 64 bits loses digits in JavaScript.
+    /// `{"ids":["…","…"]}`. The IDs are strings, because a JSON number of 64 bits loses digits in
+    /// JavaScript.
     Json,
-    /// `{"id":"…"}` on each line.
+    /// One `{"id":"…"}` per line.
     Ndjson,
-    /// Decimal digits on each line.
+    /// One ID in decimal digits per line.
     Text,
-    /// 8 bytes each, most significant first.
+    /// 8 bytes per ID, most significant first.
     Octets,
 }
 
@@ -29,15 +30,15 @@ impl Form {
         }
     }
 
-    /// The first one that the client names; JSON if it takes anything. `None` if it takes nothing of
-    /// all this.
+    /// Returns the first format that the client accepts, and JSON if it accepts any. Returns `None`
+    /// if it accepts none of the formats.
     pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let mut named = headers.get_all(ACCEPT).iter().peekable();
         if named.peek().is_none() {
             return Some(Self::Json);
         }
-        let texts = named.filter_map(|value| value.to_str().ok());
-        texts.flat_map(|text| text.split(',')).find_map(|range| {
+        let values = named.filter_map(|value| value.to_str().ok());
+        values.flat_map(|text| text.split(',')).find_map(|range| {
             let mut parts = range.split(';').map(str::trim);
             let media_type = parts.next()?;
             let is_refused = parts.any(|part| part.strip_prefix("q=").is_some_and(is_zero));
@@ -64,7 +65,7 @@ impl Form {
         }
     }
 
-    /// Writes IDs, of which `is_first` says whether they are the answer's first.
+    /// Writes IDs. `is_first` tells whether they are the first of the response.
     pub(crate) fn write(self, ids: &[Id], is_first: bool, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         let (open, close): (&[u8], &[u8]) = match self {
@@ -76,7 +77,7 @@ impl Form {
             Self::Ndjson => (b"{\"id\":\"", b"\"}\n"),
             Self::Json => (b",\"", b"\""),
         };
-        // Nothing stands before the first of a list.
+        // The first ID of a list has no comma before it.
         let mut skipped = usize::from(is_first && self == Self::Json);
         for id in ids {
             out.extend_from_slice(&open[std::mem::take(&mut skipped)..]);
@@ -85,7 +86,7 @@ impl Form {
         }
     }
 
-    /// How many bytes an ID takes at most, for a buffer.
+    /// Returns the largest number of bytes of an ID, for the size of a buffer.
     pub(crate) const fn longest(self) -> usize {
         match self {
             Self::Octets => 8,

@@ -1,11 +1,12 @@
-//! Who generated an ID, as JSON.
+//! The process that generated an ID, as JSON.
 
 use flakeid_core::{Error, Id, Layout, Rfc3339};
 use flakeid_protocol::operations::PastHolder;
 use flakeid_protocol::{Client, Namespace, Owner};
 use serde::{Deserialize, Serialize};
 
-/// Who generated an ID, by the history of a namespace. The keys stand in this order.
+/// The process that generated an ID, according to the history of a namespace. The keys are in this
+/// order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HolderJson {
     /// The ID.
@@ -14,52 +15,54 @@ pub struct HolderJson {
     pub namespace: String,
     /// The ID's node.
     pub node: u64,
-    /// Its tick.
+    /// The ID's tick.
     pub tick: u64,
-    /// Its time.
+    /// The ID's time.
     pub timestamp: String,
-    /// The same in Unix milliseconds.
+    /// The ID's time in Unix milliseconds.
     pub unix_ms: i64,
-    /// Who held the node at that tick; null if that is not known, and then there is a reason.
+    /// The holder of the node at that tick. If it is unknown, this is null, and `reason` is set.
     pub holder: Option<HeldJson>,
-    /// In a namespace of blocks: the broker that held the node's block, and had granted the node.
+    /// The broker that held the node's block and had granted the node, if the namespace has blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broker: Option<HeldJson>,
-    /// Why the holder is not known.
+    /// The reason why the holder is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A grant of the past.
+/// A past grant of a node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HeldJson {
-    /// The holder's name; a broker's is its address.
+    /// The holder's name. The name of a broker is its address.
     pub owner: Option<String>,
-    /// The host it ran on.
+    /// The host that the holder ran on.
     pub host: Option<String>,
-    /// Its process ID there.
+    /// The holder's process ID on that host.
     pub pid: u32,
-    /// Which of the node's grants; of a client of a broker, since the broker had leased the block.
+    /// The number of the grant among the node's grants. For a client of a broker, counting starts
+    /// when the broker leased the block.
     pub grant: u64,
-    /// When it was granted.
+    /// The time of the grant.
     pub acquired: String,
-    /// When its first tick begins.
+    /// The time at which the grant's first tick begins.
     pub from: String,
-    /// The same in Unix milliseconds.
+    /// The same time in Unix milliseconds.
     pub from_unix_ms: i64,
-    /// Up to when nobody else had the node, exclusive.
+    /// The time until which no other holder had the node, exclusive.
     pub to: String,
-    /// The same in Unix milliseconds.
+    /// The same time in Unix milliseconds.
     pub to_unix_ms: i64,
-    /// Whether it still holds the node; null if that is not known.
+    /// Whether the holder still holds the node, or null if that is unknown.
     pub current: Option<bool>,
 }
 
 impl HolderJson {
-    /// What is known of an ID's holder, but for whether it still holds the node.
+    /// Builds the JSON for an ID's holder. `current`, whether it still holds the node, is left
+    /// unset.
     ///
     /// # Errors
-    /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the layout has no such ID.
+    /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the ID does not belong to the layout.
     pub fn new(id: Id, namespace: &Namespace, found: Option<&PastHolder>) -> Result<Self, Error> {
         let layout = &namespace.layout;
         let parts = layout.unpack(id)?;
@@ -104,12 +107,13 @@ impl HolderJson {
                 ));
             }
             Client::Nobody => {
-                answer.reason = Some(format!("the broker had granted node {node} to nobody"));
+                answer.reason =
+                    Some(format!("the broker had not granted node {node} to any client"));
             }
             Client::Unrecorded => {
                 answer.reason = Some(
-                    "the history has the broker, but not to whom it granted the node: a broker adds that \
-                     when it renews its block, every few seconds, and cannot if it is killed before"
+                    "the history contains the broker, but not the client that it granted the node to: a broker adds \
+                     this when it renews its block, every few seconds, unless it is killed before"
                         .into(),
                 );
             }
@@ -170,7 +174,7 @@ mod tests {
         assert_eq!((broker.pid, broker.owner.as_deref()), (7, Some("http://one")));
         assert_eq!((holder.to_unix_ms - holder.from_unix_ms, known.reason), (100, None));
 
-        for (client, reason) in [(Client::Nobody, "to nobody"), (Client::Unrecorded, "killed")] {
+        for (client, reason) in [(Client::Nobody, "not granted"), (Client::Unrecorded, "killed")] {
             let unknown = read(Some(client));
             assert!(unknown.holder.is_none() && unknown.broker.is_some());
             assert!(unknown.reason.unwrap().contains(reason), "{reason}");

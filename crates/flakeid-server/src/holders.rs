@@ -1,4 +1,4 @@
-//! Who generated an ID: the broker reads that in the history of its store.
+//! The process that generated an ID, which the broker reads from the history of its store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::holder_json::HolderJson;
 use crate::leases::Leases;
 use crate::query::parameters;
 
-/// How many readers of histories there are at a time. Each has a connection to the store.
+/// The largest number of concurrent readers of histories. Each has a connection to the store.
 const MOST_READERS: usize = 2;
-/// How long a request waits for its turn.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest time that a request waits for a free reader.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Turns of those who read histories.
+/// The permits for readers of histories.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryReaders(Arc<Semaphore>);
 
@@ -32,37 +32,38 @@ impl Default for HistoryReaders {
 }
 
 impl Leases<'_> {
-    /// Who generated an ID. Stores are asked on a thread of their own.
+    /// Responds with the process that generated an ID. The store is queried on a separate thread,
+    /// because that blocks.
     pub(crate) async fn holder(
         &self,
         id: &str,
         query: Option<&str>,
-        HistoryReaders(turns): &HistoryReaders,
+        HistoryReaders(permits): &HistoryReaders,
     ) -> Result<Answer, Error> {
         let [] = parameters(query, [])?;
         let id: Id = id.parse()?;
         let parts = self.layout().unpack(id)?;
-        let turn = timeout(PATIENCE, Arc::clone(turns).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else {
-            let text = "too many others are asking for holders of IDs";
+        let permit = timeout(QUEUE_TIMEOUT, Arc::clone(permits).acquire_owned()).await;
+        let Ok(Ok(permit)) = permit else {
+            let text = "too many concurrent requests for holders of IDs";
             return Ok(self.refuse(&Fault::Unavailable(text.into())));
         };
         let broker = self.broker.clone();
         let found = spawn_blocking(move || {
             let found = broker.whois(parts.node, parts.tick);
-            drop(turn);
+            drop(permit);
             found
         });
         let found = match found.await {
             Ok(Ok(found)) => found,
             Ok(Err(fault)) => return Ok(self.refuse(&fault)),
             Err(error) => {
-                let text = format!("the store cannot be asked: {error}");
+                let text = format!("the store cannot be queried: {error}");
                 return Ok(self.refuse(&Fault::Unavailable(text)));
             }
         };
         let mut answer = HolderJson::new(id, self.broker.namespace(), found.as_ref())?;
-        // What another broker has granted, only that one knows.
+        // Only the broker that granted a node knows whether the client still holds it.
         if let (Some(holder), Some(found)) = (&mut answer.holder, &found)
             && let Some(Client::Known { sub_grant, .. }) = &found.client
             && found.record.owner.name == self.broker.address()

@@ -1,4 +1,4 @@
-//! Leases of nodes, granted by a broker.
+//! Leases of nodes that a broker grants.
 
 use std::time::{Duration, Instant};
 
@@ -20,14 +20,14 @@ use crate::answer::Answer;
 use crate::body::Body;
 use crate::query::{number, parameters};
 
-/// The longest body of a request, in bytes; those of holders have some 500.
+/// The longest body of a request, in bytes. Bodies of holders have about 500.
 const LONGEST_BODY: usize = 8 << 10;
-/// How long a client may take to send it.
+/// The longest time that a client may take to send the body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many leases are listed at most.
+/// The largest number of leases in a list.
 const MOST_LISTED: u64 = 10_000;
 
-/// A broker and what errors say about it.
+/// A broker and the name of its namespace for errors.
 pub(crate) struct Leases<'a> {
     pub(crate) broker: &'a Broker,
     pub(crate) namespace: &'a str,
@@ -89,8 +89,8 @@ impl Leases<'_> {
             Ok(body) => body,
             Err(answer) => return Ok(answer),
         };
-        let asked = body.to_request(self.layout(), fresh_token())?;
-        let granted = timeout(self.broker.max_wait(), self.broker.acquiring(asked, read)).await;
+        let acquire = body.to_request(self.layout(), fresh_token())?;
+        let granted = timeout(self.broker.max_wait(), self.broker.acquiring(acquire, read)).await;
         Ok(match granted.unwrap_or_else(|_| Err(self.broker.why_waiting())) {
             Ok(grant) => {
                 let grant = GrantJson::new(&grant, self.broker.address(), self.layout());
@@ -105,8 +105,8 @@ impl Leases<'_> {
         let from = from.map(|text| number("from", &text, 0, u64::MAX)).transpose()?;
         let limit = limit.map(|text| number("limit", &text, 1, MOST_LISTED)).transpose()?;
         let rows = self.broker.rows(from.unwrap_or(0), limit.unwrap_or(1_000) as usize);
-        let told = rows.and_then(|rows| Ok((rows, self.broker.status()?)));
-        Ok(match told {
+        let listed = rows.and_then(|rows| Ok((rows, self.broker.status()?)));
+        Ok(match listed {
             Ok((rows, status)) => {
                 let leases = LeasesJson {
                     leases: rows.iter().map(LeaseJson::from).collect(),
@@ -122,16 +122,16 @@ impl Leases<'_> {
         })
     }
 
-    /// Answers a renewal of a node in a block that this broker does not hold. Only the broker that
-    /// granted the node can tell whether its holder lost it. If that was an earlier process of this
-    /// broker, the node is lost.
+    /// Responds to a renewal of a node in a block that this broker does not hold. Only the broker
+    /// that granted the node can decide whether its holder lost it. If an earlier process of this
+    /// broker granted it, the node is lost.
     fn refuse_unheld(&self, node: u64, body: &RenewJson) -> Answer {
         if body.broker == self.broker.address() {
             return self.refuse(&Refusal::FencedOff.into());
         }
         let message = format!(
             "node {node} was not granted by this broker, {}: renew it at the address in `broker` of \
-             the answer that granted it, or lease another node",
+             the response that granted it, or lease another node",
             self.broker.address()
         );
         let broker = Some(body.broker.as_str()).filter(|broker| !broker.is_empty());
@@ -162,7 +162,8 @@ impl Leases<'_> {
     }
 }
 
-/// The body of a request; an answer if it is too long or comes too slowly.
+/// Parses the body of a request. Returns an error response if the body is too long or arrives too
+/// slowly.
 async fn json<B, T>(request: Request<B>) -> Result<Result<T, Answer>, Error>
 where
     B: HttpBody<Data = Bytes>,
@@ -177,7 +178,7 @@ where
     let body = match body {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
-            let message = format!("the body may have {LONGEST_BODY} bytes");
+            let message = format!("the body must not exceed {LONGEST_BODY} bytes");
             let status = StatusCode::PAYLOAD_TOO_LARGE;
             return Ok(Err(Answer::http(status, "HTTP_TOO_LARGE", &message)));
         }

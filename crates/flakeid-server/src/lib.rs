@@ -1,5 +1,6 @@
-//! IDs over HTTP, for everything that has no generator of its own: functions, PHP workers, shell
-//! scripts, other languages. `flakeid serve` is its face; other servers can mount a [`Service`].
+//! IDs over HTTP, for programs that have no generator of their own: functions, PHP workers, shell
+//! scripts, other languages. `flakeid serve` runs this server; other servers can mount a
+//! [`Service`].
 //!
 //! ```no_run
 //! use std::collections::BTreeMap;
@@ -17,9 +18,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Every ID comes from a generator of this process, so what holds for it holds here: an ID is never
-//! issued twice. IDs are handed out to `POST` only, and no answer may be kept by a cache: one that
-//! gave the same answer to two clients would repeat IDs.
+//! Every ID comes from a generator of this process, so its guarantees hold here: an ID is never
+//! issued twice. Only `POST` issues IDs, and no response may be cached, because a cache that
+//! returned a response to two clients would repeat IDs.
 
 mod answer;
 mod body;

@@ -1,4 +1,4 @@
-//! Where connections come from.
+//! The addresses on which a server accepts connections.
 
 use std::fmt;
 use std::io;
@@ -14,29 +14,29 @@ use tokio::net::UnixListener;
 /// An address to listen on.
 #[derive(Clone, Debug)]
 pub enum Listener {
-    /// TCP; port 0 is any free one.
+    /// A TCP address; port 0 selects any free port.
     Tcp(SocketAddr),
-    /// As [`bound`](Self::bound).
+    /// A TCP address that is already bound; see [`bound`](Self::bound).
     Bound(Arc<std::net::TcpListener>),
-    /// A Unix socket. One that nobody listens on any more is replaced.
+    /// A Unix socket. An existing socket on which no process listens any more is replaced.
     Unix(PathBuf),
 }
 
 impl Listener {
-    /// Listens already, so that the address is known before there is anything to serve.
+    /// Binds an address immediately, so that it is known before the service exists.
     ///
     /// # Errors
-    /// If the address cannot be had.
+    /// The system's error if the address cannot be bound.
     pub fn bound(address: SocketAddr) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         Ok(Self::Bound(Arc::new(listener)))
     }
 
-    /// The address with the port that it was given; `None` for a Unix socket.
+    /// Returns the TCP address with the actual port, or `None` for a Unix socket.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system's error if the address cannot be read.
     pub fn tcp_address(&self) -> io::Result<Option<SocketAddr>> {
         match self {
             Self::Tcp(address) => Ok(Some(*address)),
@@ -59,22 +59,22 @@ impl fmt::Display for Listener {
     }
 }
 
-/// A connection, of whatever kind.
+/// A connection of any kind.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// How many connections may wait to be accepted; the system may allow fewer (Linux:
-/// `net.core.somaxconn`). A fleet connects at once when its broker comes back, and whoever finds no place
-/// tries again a second later.
+/// The number of connections that may wait to be accepted; the system may allow fewer (Linux:
+/// `net.core.somaxconn`). A fleet reconnects all at once when its broker is available again. A
+/// client whose connection does not fit tries again a second later.
 #[cfg(unix)]
 const BACKLOG: u32 = 4_096;
 
-/// Listens with more room for those who wait than the standard library, which has 128.
+/// Listens with a larger backlog than the standard library, which uses 128.
 #[cfg(unix)]
 fn listen(listener: std::net::TcpListener) -> io::Result<TcpListener> {
     use std::os::fd::OwnedFd;
-    // A socket that listens already may be told so again, with another number.
+    // Calling listen again on a listening socket changes its backlog.
     let socket = std::net::TcpStream::from(OwnedFd::from(listener));
     tokio::net::TcpSocket::from_std_stream(socket).listen(BACKLOG)
 }
@@ -84,7 +84,7 @@ fn listen(listener: std::net::TcpListener) -> io::Result<TcpListener> {
     TcpListener::from_std(listener)
 }
 
-/// A listener that has its address.
+/// A listener whose address is bound.
 pub(crate) enum BoundListener {
     Tcp(TcpListener),
     #[cfg(unix)]
@@ -95,7 +95,7 @@ pub(crate) enum BoundListener {
 }
 
 impl BoundListener {
-    /// In the context of a runtime.
+    /// Binds the address. Must be called in the context of a runtime.
     pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
         match listener {
             Listener::Tcp(address) => {
@@ -123,7 +123,7 @@ impl BoundListener {
             #[cfg(not(unix))]
             Listener::Unix(_) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "Unix sockets are for Unix only; listen on a TCP address",
+                "Unix sockets are available only on Unix; listen on a TCP address",
             )),
         }
     }
@@ -136,12 +136,12 @@ impl BoundListener {
         }
     }
 
-    /// A connection, and from where it comes if that has an address.
+    /// Accepts a connection, and returns the client's address if the connection has one.
     pub(crate) async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<IpAddr>)> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, peer) = listener.accept().await?;
-                // An answer is one small packet, which nothing is to hold back.
+                // A response is one small packet, which must not be delayed.
                 stream.set_nodelay(true)?;
                 Ok((Box::new(stream), Some(peer.ip())))
             }
@@ -155,7 +155,7 @@ impl BoundListener {
 impl Drop for BoundListener {
     fn drop(&mut self) {
         if let Self::Unix { path, .. } = self {
-            // Somebody may have removed it, and then there is nothing to do.
+            // If the file has already been removed, there is nothing to do.
             drop(std::fs::remove_file(path));
         }
     }

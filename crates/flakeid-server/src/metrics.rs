@@ -1,4 +1,4 @@
-//! What Prometheus reads.
+//! Metrics for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use prometheus_client::registry::Registry;
 
 use crate::reads::{BrokerReadiness, broker_readiness, readiness};
 
-/// From 50 µs, which a request over loopback takes, to 3 s, which is longer than any may wait.
+/// Buckets from 50 µs, the time of a request over loopback, to 3 s, which exceeds the longest wait.
 const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 3.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -54,40 +54,40 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         let new: fn() -> Histogram = || Histogram::new(BUCKETS);
         let seconds = Family::<OperationLabel, Histogram, _>::new_with_constructor(new);
-        registry.register("ids", "IDs asked for in requests that were answered", ids.clone());
-        // The generator's own count is of calls that sleep, and nothing here does.
+        registry.register("ids", "Number of IDs requested in successful requests", ids.clone());
+        // The generator's own counter counts only calls that sleep, which this server never does.
         registry.register(
             "waits",
-            "Times that an answer waited: the tick was full, or the window used up",
+            "Number of responses that waited because the tick was full or the window used up",
             waits.clone(),
         );
-        registry.register("requests", "Requests, by operation and result", requests.clone());
         registry.register(
-            "request_seconds",
-            "Time until an answer began, in seconds",
-            seconds.clone(),
+            "requests",
+            "Number of requests, by operation and result",
+            requests.clone(),
         );
+        registry.register("request_seconds", "Seconds until the response started", seconds.clone());
         let accept_failures = Counter::default();
         registry.register(
             "accept_failures",
-            "Connections that could not be accepted, say for want of file descriptors",
+            "Number of connections that could not be accepted, for example because no file descriptor was free",
             accept_failures.clone(),
         );
         registry.register_collector(Box::new(GeneratorMetrics(generators.clone())));
         Self { registry, ids, waits, requests, seconds, accept_failures }
     }
 
-    /// Shows how brokers stand.
+    /// Adds metrics about brokers.
     pub(crate) fn watch_brokers(&mut self, brokers: &BTreeMap<String, Broker>) {
         self.registry.register_collector(Box::new(BrokerMetrics(brokers.clone())));
     }
 
-    /// The counter of a namespace's IDs.
+    /// Returns the counter of a namespace's IDs.
     pub(crate) fn ids_of(&self, namespace: &str) -> Counter {
         self.ids.get_or_create_owned(&NamespaceLabel { namespace: namespace.to_owned() })
     }
 
-    /// The counter of a namespace's waits.
+    /// Returns the counter of a namespace's waits.
     pub(crate) fn waits_of(&self, namespace: &str) -> Counter {
         self.waits.get_or_create_owned(&NamespaceLabel { namespace: namespace.to_owned() })
     }
@@ -106,7 +106,7 @@ impl Metrics {
         self.seconds.get_or_create(&OperationLabel { operation }).observe(took.as_secs_f64());
     }
 
-    /// Everything, in the text format of `OpenMetrics`.
+    /// Encodes all metrics in the text format of `OpenMetrics`.
     pub(crate) fn to_text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -114,7 +114,7 @@ impl Metrics {
     }
 }
 
-/// Reads brokers when they are asked about.
+/// A collector that reads the brokers at every scrape.
 #[derive(Debug)]
 struct BrokerMetrics(BTreeMap<String, Broker>);
 
@@ -123,31 +123,35 @@ impl Collector for BrokerMetrics {
         type Read = fn(&BrokerReadiness) -> f64;
         type Count = fn(&BrokerReadiness) -> u64;
         let gauges: [(&str, &str, Read); 5] = [
-            ("broker_blocks", "Blocks of nodes that the broker holds", |of| of.blocks as f64),
-            ("broker_holders", "Nodes of them that have a holder", |of| of.holders as f64),
+            ("broker_blocks", "Number of blocks of nodes that the broker holds", |of| {
+                of.blocks as f64
+            }),
+            ("broker_holders", "Number of nodes in the broker's blocks that have a holder", |of| {
+                of.holders as f64
+            }),
             (
                 "broker_block_seconds",
-                "Seconds for which holders can be served without the store",
+                "Seconds for which the broker can serve holders without the store",
                 |of| of.seconds_left.unwrap_or(f64::INFINITY),
             ),
             (
                 "broker_skew_seconds",
-                "How far this host's clock is ahead of the store's, in seconds",
+                "Seconds by which this host's clock is ahead of the store's",
                 |of| of.skew_ms as f64 / 1_000.0,
             ),
-            ("broker_ready", "Whether the broker can grant and renew now: 1, or 0", |of| {
+            ("broker_ready", "1 if the broker can grant and renew leases now, otherwise 0", |of| {
                 f64::from(u8::from(of.ready))
             }),
         ];
         let counters: [(&str, &str, Count); 2] = [
             (
                 "broker_unrecorded_grants",
-                "Number of grants that the store's history will never have: too many at once, or their block was lost",
+                "Number of grants missing from the store's history, because there were too many at once or their block was lost",
                 |of| of.unrecorded,
             ),
             (
                 "broker_abandoned_grants",
-                "Number of grants that expired unused: the client ended early or did not wait for the answer",
+                "Number of grants that expired unused, because the client ended early or did not wait for the response",
                 |of| of.abandoned,
             ),
         ];
@@ -172,7 +176,7 @@ impl Collector for BrokerMetrics {
     }
 }
 
-/// Reads generators when they are asked about.
+/// A collector that reads the generators at every scrape.
 #[derive(Debug)]
 struct GeneratorMetrics(BTreeMap<String, Generator>);
 
@@ -216,21 +220,21 @@ impl Collector for GeneratorMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let encoder = &mut encoder;
         let lease = |of: &Generator| of.lease_status().unwrap_or_default();
-        let of = ("rollbacks", "Times that the clock went back");
+        let of = ("rollbacks", "Number of times the clock went backwards");
         self.counter(encoder, of, |generator| generator.stats().rollbacks)?;
-        let of = ("lease_grants", "Nodes granted to this server");
+        let of = ("lease_grants", "Number of nodes granted to this server");
         self.counter(encoder, of, |generator| lease(generator).grants)?;
-        let of = ("lease_renewals", "Renewals of leases that were confirmed");
+        let of = ("lease_renewals", "Number of confirmed renewals of leases");
         self.counter(encoder, of, |generator| lease(generator).renewals)?;
-        let of = ("lease_failures", "Attempts to acquire or renew a lease that had no success");
+        let of = ("lease_failures", "Number of failed attempts to acquire or renew a lease");
         self.counter(encoder, of, |generator| lease(generator).failures)?;
         let of = ("window_seconds", "Seconds for which IDs can be issued without the store");
         self.gauge(encoder, of, |generator| {
             readiness(generator).seconds_left.unwrap_or(f64::INFINITY)
         })?;
-        let of = ("ready", "Whether IDs can be issued now: 1, or 0");
+        let of = ("ready", "1 if IDs can be issued now, otherwise 0");
         self.gauge(encoder, of, |generator| f64::from(u8::from(readiness(generator).ready)))?;
-        let of = ("layout_end_timestamp_seconds", "When the layout ends, in Unix seconds");
+        let of = ("layout_end_timestamp_seconds", "Unix time at which the layout ends, in seconds");
         self.gauge(encoder, of, |generator| generator.layout().horizon() as f64 / 1_000.0)
     }
 }

@@ -1,4 +1,4 @@
-//! IDs in pieces of at most 4,096, generated without waiting on the thread.
+//! IDs in pieces of at most 4,096, generated without blocking the thread.
 
 use std::fmt;
 use std::future::Future;
@@ -11,21 +11,23 @@ use flakeid_core::{Error, Id};
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::{Sleep, sleep, sleep_until};
 
-/// How many IDs are generated at a time: a long answer holds up neither others nor memory.
+/// The number of IDs generated at a time, so that a long response neither delays others nor needs
+/// much memory.
 pub(crate) const PIECE: u64 = 4_096;
 
-/// IDs that are still to be generated, whatever they are written as.
+/// IDs that are still to be generated, in any format.
 pub(crate) struct IdPieces {
     generator: Generator,
     left: u64,
-    /// The next piece, and how much of it there is.
+    /// The next piece.
     ids: Vec<Id>,
+    /// The number of IDs in the next piece that have been generated.
     filled: usize,
-    /// How long one piece may wait for the generator.
+    /// The longest time that one piece may wait for the generator.
     max_wait: Duration,
     waiting_since: Option<Instant>,
     waits: Counter,
-    /// For the generator, or for this answer's turn.
+    /// The wait for the generator, or for this response's turn.
     wait: Option<Pin<Box<Sleep>>>,
 }
 
@@ -49,17 +51,17 @@ impl IdPieces {
         }
     }
 
-    /// How many IDs come after the pieces so far.
+    /// The number of IDs after the pieces so far.
     pub(crate) const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Begins the next piece at that time.
+    /// Delays the next piece until that time.
     pub(crate) fn wait_until(&mut self, turn: Instant) {
         self.wait = Some(Box::pin(sleep_until(turn.into())));
     }
 
-    /// The next piece; `None` after the last. Never waits on the thread.
+    /// Returns the next piece, or `None` after the last one. Never blocks the thread.
     pub(crate) fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -67,7 +69,8 @@ impl IdPieces {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        // A piece is complete before it is sent, so an answer of one piece is complete or an error.
+        // A piece is complete before it is sent, so a response of one piece is complete or an
+        // error.
         let wanted = self.left.min(PIECE) as usize;
         self.ids.resize(wanted, Id::default());
         while self.filled < wanted {
@@ -92,7 +95,7 @@ impl IdPieces {
         Poll::Ready(Some(Ok(&self.ids[..filled])))
     }
 
-    /// For how long to wait before the next attempt; `None` if there is none.
+    /// Returns the time until the next attempt, or `None` if there is no further attempt.
     fn wait_for(&mut self, error: &Error) -> Option<Duration> {
         let since = *self.waiting_since.get_or_insert_with(|| {
             self.waits.inc();

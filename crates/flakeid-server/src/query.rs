@@ -1,10 +1,10 @@
-//! The query of a request: each parameter at most once, and none that is not known.
+//! The query of a request: each parameter at most once, and no unknown ones.
 
 use std::borrow::Cow;
 
 use flakeid_core::Error;
 
-/// The values of the parameters `names`, in their order.
+/// Returns the values of the parameters `names`, in the order of the names.
 pub(crate) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -26,7 +26,7 @@ pub(crate) fn parameters<'a, const N: usize>(
     Ok(values)
 }
 
-/// A number from `min` to `max`.
+/// Parses a number from `min` to `max`.
 pub(crate) fn number(name: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
@@ -34,7 +34,7 @@ pub(crate) fn number(name: &'static str, text: &str, min: u64, max: u64) -> Resu
         let reason = format!("{shown:?} is not a whole number from {min} to {max}");
         return Err(Error::invalid_option(name, &reason));
     }
-    // What has too many digits is too large like any other.
+    // A number with too many digits is reported like any other that is too large.
     let number = text.parse().unwrap_or(u64::MAX);
     if (min..=max).contains(&number) {
         return Ok(number);

@@ -1,24 +1,26 @@
-//! How many IDs a client gets in a second.
+//! The rate limit: the number of IDs that a client gets per second.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a client may take at once, without having waited: what it gets in this time.
+/// The burst of a client: it may take the IDs of this time at once.
 const BURST: Duration = Duration::from_secs(1);
-/// How many clients are told apart; an entry takes some 64 bytes. When there are this many, new clients share one
-/// limit, until others have been silent for long enough.
+/// The number of clients that are distinguished; an entry takes about 64 bytes. Beyond this number,
+/// new clients share one limit, until enough others have been inactive for long enough.
 const MOST_CLIENTS: usize = 10_000;
-/// How often entries of silent clients are looked for at most, because that looks at all of them.
-const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
+/// The shortest time between two searches for inactive clients, because a search visits all
+/// entries.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The address of whoever sent a request, in the request's extensions. [`Server`](crate::Server) puts it
-/// there; in another server of hyper's, all requests without it have one limit together.
+/// The address of the client that sent a request, in the request's extensions.
+/// [`Server`](crate::Server) sets it. In another server based on hyper, all requests without it
+/// share one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
-/// A limit for each client.
+/// A limiter with a limit for each client.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     per_second: u64,
@@ -27,63 +29,64 @@ pub(crate) struct RateLimiter {
 
 #[derive(Debug)]
 struct Clients {
-    /// When each has waited long enough for what it has taken.
-    paid_at: HashMap<IpAddr, Instant>,
-    /// The same of all that are not told apart.
+    /// The time at which each client has waited long enough for the IDs that it has taken.
+    free_at: HashMap<IpAddr, Instant>,
+    /// The same time for all clients that are not distinguished.
     others: Instant,
-    /// When silent ones were looked for last.
+    /// The time of the last search for inactive clients.
     swept: Instant,
 }
 
 impl RateLimiter {
     pub(crate) fn new(per_second: u64, now: Instant) -> Self {
-        let clients = Clients { paid_at: HashMap::new(), others: now, swept: now };
+        let clients = Clients { free_at: HashMap::new(), others: now, swept: now };
         Self { per_second: per_second.max(1), clients: Mutex::new(clients) }
     }
 
-    /// Takes this many IDs of a client's share. A client that asks for more than it gets in a second must
-    /// have waited for all that it took before, and waits for the whole number afterwards.
+    /// Takes this number of IDs from a client's limit. A client that requests more than the IDs of
+    /// one second must have waited for all IDs that it took before, and then waits for the whole
+    /// number.
     ///
     /// # Errors
-    /// How long the client has to wait before it can have this number; nothing is taken then.
+    /// The time until the client can take this number. Nothing is taken then.
     pub(crate) fn take(
         &self,
         peer: Option<IpAddr>,
         count: u64,
         now: Instant,
     ) -> Result<(), Duration> {
-        // Decades are long enough, and no instant overflows.
+        // The limit of decades is long enough, and prevents an overflow of the instant.
         let cost = Duration::from_secs_f64((count as f64 / self.per_second as f64).min(1e9));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let paid_at = clients.paid_at(peer.map(network_of), now);
-        let ahead = paid_at.saturating_duration_since(now);
+        let free_at = clients.free_at(peer.map(network_of), now);
+        let ahead = free_at.saturating_duration_since(now);
         let needed = ahead + cost.min(BURST);
         if needed > BURST {
-            // Whole milliseconds, and never too few.
+            // The wait is rounded up to whole milliseconds.
             return Err(needed.saturating_sub(BURST) + Duration::from_millis(1));
         }
-        *paid_at = now + ahead + cost;
+        *free_at = now + ahead + cost;
         Ok(())
     }
 }
 
 impl Clients {
-    fn paid_at(&mut self, client: Option<IpAddr>, now: Instant) -> &mut Instant {
+    fn free_at(&mut self, client: Option<IpAddr>, now: Instant) -> &mut Instant {
         let Some(client) = client else { return &mut self.others };
-        let is_full = self.paid_at.len() >= MOST_CLIENTS && !self.paid_at.contains_key(&client);
-        if is_full && now.saturating_duration_since(self.swept) >= BETWEEN_SWEEPS {
-            self.paid_at.retain(|_, paid_at| *paid_at > now);
+        let is_full = self.free_at.len() >= MOST_CLIENTS && !self.free_at.contains_key(&client);
+        if is_full && now.saturating_duration_since(self.swept) >= SWEEP_INTERVAL {
+            self.free_at.retain(|_, free_at| *free_at > now);
             self.swept = now;
         }
-        if is_full && self.paid_at.len() >= MOST_CLIENTS {
+        if is_full && self.free_at.len() >= MOST_CLIENTS {
             return &mut self.others;
         }
-        self.paid_at.entry(client).or_insert(now)
+        self.free_at.entry(client).or_insert(now)
     }
 }
 
-/// What identifies a client: its address or, with IPv6, its network of 64 bits, in which it can choose any
-/// address.
+/// Returns the key of a client: its address or, for IPv6, its network of 64 bits, because it can
+/// choose any address in that network.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -114,11 +117,11 @@ mod tests {
         assert_eq!(take(&rates, 1, 600, start), Ok(()));
         let wait = take(&rates, 1, 600, start).unwrap_err();
         assert_eq!(wait, ms(201));
-        assert_eq!(take(&rates, 1, 400, start), Ok(()), "there is room for fewer");
-        assert_eq!(take(&rates, 2, 1_000, start), Ok(()), "another client");
+        assert_eq!(take(&rates, 1, 400, start), Ok(()), "a smaller number is still allowed");
+        assert_eq!(take(&rates, 2, 1_000, start), Ok(()), "another client has its own limit");
         assert_eq!(take(&rates, 1, 600, start + ms(599)).unwrap_err(), ms(2));
         assert_eq!(take(&rates, 1, 600, start + ms(600)), Ok(()));
-        // In the long run no more than the rate, whatever is asked for.
+        // In the long run, a client gets no more than its rate, whatever it requests.
         let begin = start + ms(10_000);
         let (mut now, mut taken) = (begin, 0);
         for count in [1, 7, 1_000, 30, 5_000, 1_000].into_iter().cycle().take(300) {
@@ -157,10 +160,14 @@ mod tests {
             assert_eq!(take(&rates, number, 1, later), Ok(()));
         }
         assert_eq!(take(&rates, 20_000, 1, later), Ok(()));
-        assert!(take(&rates, 20_001, 1, later).is_err(), "they have one limit together");
-        assert!(take(&rates, 5, 1, later).is_err(), "those that are known keep theirs");
-        assert_eq!(take(&rates, 20_001, 1, later + ms(1_100)), Ok(()), "others are silent");
+        assert!(take(&rates, 20_001, 1, later).is_err(), "excess clients share one limit");
+        assert!(take(&rates, 5, 1, later).is_err(), "known clients keep their own limits");
+        assert_eq!(
+            take(&rates, 20_001, 1, later + ms(1_100)),
+            Ok(()),
+            "entries of inactive clients are removed"
+        );
         assert_eq!(take(&rates, 20_002, 1, later + ms(1_100)), Ok(()));
-        assert_eq!(rates.clients.lock().unwrap().paid_at.len(), 2);
+        assert_eq!(rates.clients.lock().unwrap().free_at.len(), 2);
     }
 }

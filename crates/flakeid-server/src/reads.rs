@@ -1,4 +1,4 @@
-//! Answers that need no new ID: the IDs of a time range, and whether the server is ready.
+//! Responses without new IDs: the bounds of a time range, and the readiness of the server.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::query::parameters;
 use flakeid_json::{BoundsJson, EndNames, TimeRange};
 
-/// The smallest and the largest ID of a range, both inclusive.
+/// Returns the smallest and the largest ID of a range, both inclusive.
 pub(crate) fn bounds<'a>(
     layout: &Layout,
     name: &'a str,
@@ -21,18 +21,19 @@ pub(crate) fn bounds<'a>(
     Ok(BoundsJson::new(&range, name))
 }
 
-/// Whether a generator can issue now, and for how much longer if nothing is renewed.
+/// The readiness of a generator: whether it can issue IDs now, and for how much longer without a
+/// renewal.
 #[derive(Serialize)]
 pub(crate) struct Readiness {
     pub(crate) ready: bool,
     nodes: Vec<u64>,
-    /// `null` for a fixed node.
+    /// The number of seconds until the window ends, or `null` for a fixed node.
     pub(crate) seconds_left: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<String>,
 }
 
-/// Of a server.
+/// The readiness of a whole server.
 #[derive(Serialize)]
 pub(crate) struct ReadinessOfAll<'a> {
     pub(crate) namespaces: BTreeMap<&'a String, Readiness>,
@@ -40,13 +41,15 @@ pub(crate) struct ReadinessOfAll<'a> {
     pub(crate) brokers: BTreeMap<&'a String, BrokerReadiness>,
 }
 
-/// Whether a broker can grant and renew now, and for how much longer without its store.
+/// The readiness of a broker: whether it can grant and renew leases now, and for how much longer
+/// without its store.
 #[derive(Default, Serialize)]
 pub(crate) struct BrokerReadiness {
     pub(crate) ready: bool,
     pub(crate) blocks: usize,
     pub(crate) holders: usize,
-    /// `null` while there is no block, because nobody has asked.
+    /// The number of seconds, or `null` while there is no block because no client has requested a
+    /// node.
     pub(crate) seconds_left: Option<f64>,
     pub(crate) skew_ms: i64,
     #[serde(skip)]

@@ -1,8 +1,8 @@
-//! What a path asks for.
+//! The paths of the server.
 
 use hyper::Method;
 
-/// A path that there is.
+/// A path that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route<'a> {
     OfNamespace { namespace: &'a str, resource: Resource<'a> },
@@ -13,7 +13,7 @@ pub(crate) enum Route<'a> {
     Page,
 }
 
-/// What there is of each namespace.
+/// The resources of each namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource<'a> {
     Ids,
@@ -26,8 +26,8 @@ pub(crate) enum Resource<'a> {
 }
 
 impl<'a> Route<'a> {
-    /// No path has a form that stands for another: what is percent-encoded, doubled or dotted is
-    /// not found.
+    /// Parses a path. Every path has only one form: percent-encoded, doubled or dotted parts are
+    /// not accepted.
     pub(crate) fn parse(path: &'a str) -> Option<Self> {
         Some(match path {
             "/livez" => Self::Live,
@@ -57,7 +57,7 @@ impl<'a> Route<'a> {
         })
     }
 
-    /// For metrics: few words, whatever clients ask for.
+    /// Returns the operation for metrics: one of a few constants, whatever clients request.
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::OfNamespace { resource: Resource::Ids, .. } => "ids",
@@ -73,7 +73,7 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Whether it makes IDs, which nothing may that a cache can answer.
+    /// Whether the path issues IDs, which a cacheable request must never do.
     pub(crate) const fn issues(&self) -> bool {
         matches!(self, Self::OfNamespace { resource: Resource::Ids, .. })
     }
@@ -82,7 +82,7 @@ impl<'a> Route<'a> {
         self.allowed() == "GET, HEAD"
     }
 
-    /// The methods that it has, as in an `Allow` header.
+    /// Returns the path's methods, in the format of an `Allow` header.
     pub(crate) const fn allowed(&self) -> &'static str {
         match self {
             Self::OfNamespace { resource: Resource::Ids, .. } => "POST",
@@ -96,8 +96,8 @@ impl<'a> Route<'a> {
         self.allowed().split(", ").any(|allowed| method == allowed)
     }
 
-    /// Whether anybody may ask. Neither what watches a server's health nor a browser has a token, and the page
-    /// says nothing of this server.
+    /// Whether requests need no token. Health checks and browsers have none, and the page contains
+    /// nothing about this server.
     pub(crate) const fn is_public(&self) -> bool {
         matches!(self, Self::Live | Self::Ready | Self::Page)
     }

@@ -1,4 +1,4 @@
-//! One namespace that is served: its generator, and what is answered about it.
+//! One served namespace: its generator, and the responses about it.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::route::Resource;
 use crate::turns::Turns;
 use flakeid_json::{IdJson, LayoutJson};
 
-/// What one request gets at most.
+/// The limits of one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) max_count: u64,
-    /// For each piece of the answer.
+    /// The longest wait for each piece of the response.
     pub(crate) max_wait: Duration,
 }
 
-/// What a namespace's requests need.
+/// The state of a served namespace.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) generator: Generator,
@@ -36,21 +36,21 @@ pub(crate) struct Served {
     pub(crate) ids: Counter,
     pub(crate) waits: Counter,
     pub(crate) turns: Arc<Turns>,
-    /// No limit without.
+    /// The rate limits of clients, or `None` without a limit.
     pub(crate) rates: Option<Arc<RateLimiter>>,
 }
 
-/// Why there are no IDs.
+/// The reason why a request gets no IDs.
 #[derive(Debug)]
 pub(crate) enum NoIds {
-    /// The namespace is not served.
+    /// The server does not serve the namespace.
     Unknown(String),
-    /// The client has had its share.
+    /// The client has exceeded its rate limit.
     TooMany(TooMany),
     Refused(Error),
 }
 
-/// The client has had its share.
+/// The error for a client that has exceeded its rate limit.
 #[derive(Debug)]
 pub(crate) struct TooMany {
     pub(crate) message: String,
@@ -80,14 +80,14 @@ impl Served {
                 let now = SystemClock.unix_ms();
                 Ok(Answer::json(StatusCode::OK, &LayoutJson::new(layout, now)))
             }
-            // The broker answers these.
+            // The broker responds to these requests.
             Resource::Leases | Resource::Lease(_) | Resource::Holder(_) => {
-                Ok(Answer::not_found("there are no leases"))
+                Ok(Answer::not_found("this namespace has no leases"))
             }
         }
     }
 
-    /// IDs: in one piece if they are few.
+    /// Responds with IDs, in one piece if they are few.
     async fn issue<B>(&self, request: &Request<B>, limits: Limits) -> Result<Answer, Error> {
         let [count] = parameters(request.uri().query(), ["count"])?;
         let count = match count.as_deref() {
@@ -103,12 +103,12 @@ impl Served {
             return Ok(Answer::http(
                 StatusCode::NOT_ACCEPTABLE,
                 "HTTP_NOT_ACCEPTABLE",
-                "IDs can be had as application/json, application/x-ndjson, text/plain and \
+                "IDs are available as application/json, application/x-ndjson, text/plain and \
                  application/octet-stream; name one of them in the header Accept",
             ));
         };
         let peer = request.extensions().get().map(|Peer(peer)| *peer);
-        if let Err(TooMany { message, wait }) = self.take_share(count, peer) {
+        if let Err(TooMany { message, wait }) = self.take_from_rate_limit(count, peer) {
             return Ok(Answer::too_many(&message, wait));
         }
         let pieces = self.pieces(count, limits);
@@ -121,12 +121,16 @@ impl Served {
         Ok(Answer::new(StatusCode::OK, form.media_type(), body))
     }
 
-    /// Fails if the client has had its share.
-    pub(crate) fn take_share(&self, count: u64, peer: Option<IpAddr>) -> Result<(), TooMany> {
+    /// Takes IDs from the client's rate limit, or returns an error if it is exceeded.
+    pub(crate) fn take_from_rate_limit(
+        &self,
+        count: u64,
+        peer: Option<IpAddr>,
+    ) -> Result<(), TooMany> {
         let Some(rates) = &self.rates else { return Ok(()) };
         rates.take(peer, count, Instant::now()).map_err(|wait| {
             let message = format!(
-                "this client has had its share of IDs for now: wait for {} ms, or ask for fewer",
+                "rate limit exceeded: retry in {} ms, or request fewer IDs",
                 wait.as_millis()
             );
             TooMany { message, wait }

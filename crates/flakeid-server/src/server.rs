@@ -1,4 +1,4 @@
-//! A server: a service, an address, and an end.
+//! A server: listens, serves connections, and shuts down.
 
 use std::future::Future;
 use std::io;
@@ -19,26 +19,27 @@ use crate::resp;
 use crate::service::Service;
 use crate::tls::TlsSettings;
 
-/// After how many polls of tasks a thread looks for new requests. A poll may generate 4,096 IDs, which
-/// takes a tenth of a millisecond; after 61 of them, tokio's default, others would have waited for 6 ms.
+/// The number of task polls after which a thread checks for new requests. A poll may generate 4,096
+/// IDs, which takes a tenth of a millisecond. After 61 polls, tokio's default, other requests would
+/// have waited for 6 ms.
 const EVENT_INTERVAL: u32 = 8;
 
-/// How a server treats connections.
+/// The options of a server for its connections.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// Without it, connections are in the clear.
+    /// The TLS settings; without them, connections are not encrypted.
     pub tls: Option<TlsSettings>,
-    /// Where clients of Redis are served as well; nowhere if it is not given.
+    /// The address for Redis clients, if they are served.
     pub resp: Option<Listener>,
-    /// Where gRPC is served as well; nowhere if it is not given.
+    /// The address for gRPC, if it is served.
     #[cfg(feature = "grpc")]
     pub grpc: Option<Listener>,
-    /// How many connections are served at a time; others wait until one ends.
+    /// The largest number of simultaneous connections; further ones wait until one ends.
     pub max_connections: usize,
-    /// How long a client may take for a handshake and for the head of a request, and how long a
+    /// The longest time for a handshake and for the head of a request, and the longest time that a
     /// connection without a request is kept.
     pub idle_timeout: Duration,
-    /// For how long requests may go on once the server is to end.
+    /// The longest time for requests in progress after the server begins to shut down.
     pub shutdown_timeout: Duration,
 }
 
@@ -56,7 +57,7 @@ impl Default for ServeOptions {
     }
 }
 
-/// A service that listens.
+/// A service with its listeners.
 pub struct Server {
     runtime: Runtime,
     bound: BoundListener,
@@ -68,10 +69,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens. Connections wait until the server runs.
+    /// Binds the addresses. Connections wait until the server runs.
     ///
     /// # Errors
-    /// If the address cannot be had, or the threads.
+    /// The system's error if an address cannot be bound, or if the threads cannot be started.
     pub fn bind(service: Service, listener: &Listener, options: ServeOptions) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .thread_name("flakeid-serve")
@@ -98,33 +99,33 @@ impl Server {
         })
     }
 
-    /// Where clients of Redis are served, if they are.
+    /// Returns the address for Redis clients, if they are served.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system's error if the address cannot be read.
     pub fn resp_address(&self) -> io::Result<Option<Listener>> {
         self.resp.as_ref().map(BoundListener::address).transpose()
     }
 
-    /// Where gRPC is served, if it is.
+    /// Returns the address for gRPC, if it is served.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system's error if the address cannot be read.
     #[cfg(feature = "grpc")]
     pub fn grpc_address(&self) -> io::Result<Option<Listener>> {
         self.grpc.as_ref().map(BoundListener::address).transpose()
     }
 
-    /// Where it listens, with the port that it was given.
+    /// Returns the server's address with the actual port.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// The system's error if the address cannot be read.
     pub fn address(&self) -> io::Result<Listener> {
         self.bound.address()
     }
 
-    /// Serves until `stop` is ready; then no more connections are accepted, those that are idle end,
-    /// the others have `shutdown_timeout` for their requests, and leased nodes are given back.
+    /// Serves until `stop` is ready. Then it accepts no more connections, closes idle ones, gives
+    /// the others `shutdown_timeout` for their requests, and releases leased nodes.
     pub fn run(self, stop: impl Future<Output = ()>) {
         #[cfg(feature = "grpc")]
         let grpc = self.grpc;
@@ -184,27 +185,28 @@ impl Server {
         service.close();
     }
 
-    /// Serves until the process is asked to end: by Ctrl-C or SIGTERM.
+    /// Serves until the process receives Ctrl-C or SIGTERM.
     ///
     /// # Errors
-    /// If signals cannot be heard.
+    /// The system's error if signals cannot be received.
     pub fn run_until_signal(self) -> io::Result<()> {
         let termination = self.termination()?;
         self.run(termination);
         Ok(())
     }
 
-    /// Ready once the process is asked to end: by Ctrl-C or SIGTERM, neither of which kills it from this call on.
+    /// Returns a future that waits for Ctrl-C or SIGTERM. From this call on, these signals do not
+    /// kill the process.
     ///
     /// # Errors
-    /// If signals cannot be heard.
+    /// The system's error if signals cannot be received.
     pub fn termination(&self) -> io::Result<impl Future<Output = ()> + use<>> {
         let _entered = self.runtime.enter();
         signals()
     }
 }
 
-/// Accepts connections for ever, each of which `serve` serves.
+/// Accepts connections forever, and calls `serve` for each.
 async fn accept<F>(
     bound: &BoundListener,
     service: &Service,
@@ -217,7 +219,7 @@ async fn accept<F>(
         // The semaphore is never closed.
         let Ok(permit) = Arc::clone(permits).acquire_owned().await else { return };
         let Ok((stream, peer)) = bound.accept().await else {
-            // Out of file descriptors, say: other connections end some time.
+            // If, for example, no file descriptor is free, other connections will end at some time.
             service.count_accept_failure();
             sleep(Duration::from_millis(50)).await;
             continue;
@@ -246,7 +248,7 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
 #[cfg(not(unix))]
 fn signals() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
-        // Without it there is no way to end but to be killed.
+        // If Ctrl-C cannot be received, the process can only be killed.
         drop(tokio::signal::ctrl_c().await);
     })
 }

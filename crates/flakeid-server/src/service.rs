@@ -1,4 +1,4 @@
-//! What is answered to a request.
+//! The service: routes requests and builds responses.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -33,8 +33,8 @@ use flakeid_json::layout_name;
 
 const OPEN_API: &str = include_str!("openapi.json");
 
-/// Generators by their namespaces, and how much one request may ask of them. Any server of hyper's
-/// can mount it; [`Server`](crate::Server) is one.
+/// Generators by namespace, with the limits of a request. Any server based on hyper can mount it;
+/// [`Server`](crate::Server) is one.
 #[derive(Debug)]
 pub struct Service {
     namespaces: BTreeMap<String, Served>,
@@ -49,8 +49,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Answers for each namespace with IDs of its generator: at most 100,000 per request, with at
-    /// most a second of waiting for each 4,096 of them.
+    /// Serves IDs of each namespace from its generator. The defaults are at most 100,000 IDs per
+    /// request, and at most one second of waiting for each 4,096 of them.
     #[must_use]
     pub fn new(generators: BTreeMap<String, Generator>) -> Self {
         let (metrics, turns) = (Metrics::new(&generators), Arc::new(Turns::new()));
@@ -68,7 +68,7 @@ impl Service {
         Self { namespaces, brokers, tokens, origins, page, limits, metrics, turns, reads }
     }
 
-    /// Grants leases too, each broker those of its namespace.
+    /// Also grants leases, with a broker for each namespace.
     #[must_use]
     pub fn brokers(mut self, brokers: impl IntoIterator<Item = Broker>) -> Self {
         let named = brokers.into_iter().map(|broker| (broker.namespace().name.clone(), broker));
@@ -77,38 +77,39 @@ impl Service {
         self
     }
 
-    /// Every request but for the server's health must show one of these tokens.
+    /// Requires one of these tokens for every request except health checks.
     #[must_use]
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// Lets web pages of these origins ask, and read the answers.
+    /// Lets web pages of these origins send requests and read the responses.
     #[must_use]
     pub fn origins(mut self, origins: Origins) -> Self {
         self.origins = origins;
         self
     }
 
-    /// Serves this HTML document at `/ui`, to everybody: it must not need a token, and nothing of it is secret.
-    /// `cargo xtask page` makes one that explains IDs.
+    /// Serves this HTML document at `/ui` without a token, so it must not contain secrets. `cargo
+    /// xtask page` builds one that explains IDs.
     #[must_use]
     pub fn page(mut self, html: impl Into<Bytes>) -> Self {
         self.page = Some(html.into());
         self
     }
 
-    /// The most IDs that one request gets. More are refused, never cut short.
+    /// Sets the largest number of IDs per request. A larger number is rejected, never reduced.
     #[must_use]
     pub const fn max_count(mut self, max_count: u64) -> Self {
         self.limits.max_count = max_count;
         self
     }
 
-    /// The most IDs that one client gets in a second, all namespaces together: one address or, of IPv6, one
-    /// network of 64 bits. What it gets in a second it may have at once; who asks for more at a time has it,
-    /// and waits for as long afterwards. There is no limit unless it is set.
+    /// Sets the largest number of IDs per second for one client in all namespaces together. A
+    /// client is one address or, for IPv6, one network of 64 bits. It may take the IDs of one
+    /// second at once. A single larger request is served, and the client then waits correspondingly
+    /// longer. There is no limit by default.
     #[must_use]
     pub fn rate_limit(mut self, ids_per_second: u64) -> Self {
         let rates = Arc::new(RateLimiter::new(ids_per_second, Instant::now()));
@@ -118,26 +119,26 @@ impl Service {
         self
     }
 
-    /// How long a request waits at most for each 4,096 of its IDs.
+    /// Sets the longest wait of a request for each 4,096 of its IDs.
     #[must_use]
     pub const fn max_wait(mut self, max_wait: Duration) -> Self {
         self.limits.max_wait = max_wait;
         self
     }
 
-    /// Whether requests must show a token.
+    /// Whether requests must contain a token.
     #[must_use]
     pub fn requires_tokens(&self) -> bool {
         self.tokens.are_required()
     }
 
-    /// Ends all generators and brokers, and gives leased nodes and blocks back.
+    /// Closes all generators and brokers, and releases leased nodes and blocks.
     pub fn close(&self) {
         self.namespaces.values().for_each(|served| served.generator.close());
         self.brokers.values().for_each(|broker| broker.close(Duration::from_secs(2)));
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     pub async fn respond<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: HttpBody<Data = Bytes>,
@@ -151,21 +152,22 @@ impl Service {
         let sharing = self.origins.sharing(request.headers());
         let mut answer = match (route, preflight) {
             (_, Some(answer)) => answer,
-            (None, _) => Answer::not_found("there is no such path; /openapi.json lists the paths"),
+            (None, _) => Answer::not_found("unknown path; /openapi.json lists the paths"),
             (Some(route), _) if !route.is_public() && !self.admits(&request) => unauthorized(),
             (Some(route), _) if !route.allows(request.method()) => not_allowed(&route),
             (Some(route), _) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
         };
         let ended = Instant::now();
         if answer.response.body().is_whole() {
-            self.turns.note_short(ended);
+            self.turns.record_short(ended);
         }
         sharing.mark(&mut answer.response);
         self.metrics.count_request(operation, answer.code, ended - began);
         answer.response
     }
 
-    /// IDs for a client that speaks another protocol than HTTP; at most as many as a request gets.
+    /// Returns IDs for a client of another protocol than HTTP, at most as many as an HTTP request
+    /// gets.
     pub(crate) fn pieces(
         &self,
         namespace: &str,
@@ -177,16 +179,16 @@ impl Service {
             return Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, max_count)));
         }
         let Some(served) = self.namespaces.get(namespace) else {
-            return Err(match self.why_unknown(namespace) {
+            return Err(match self.unknown_namespace_message(namespace) {
                 Ok(message) => NoIds::Unknown(message),
                 Err(error) => NoIds::Refused(error),
             });
         };
-        served.take_share(count, peer).map_err(NoIds::TooMany)?;
+        served.take_from_rate_limit(count, peer).map_err(NoIds::TooMany)?;
         Ok(served.pieces(count, self.limits))
     }
 
-    /// Counts IDs whose answer has begun.
+    /// Counts IDs of a response that has begun.
     pub(crate) fn count_ids(&self, namespace: &str, count: u64) {
         if let Some(served) = self.namespaces.get(namespace) {
             served.ids.inc_by(count);
@@ -208,12 +210,12 @@ impl Service {
         &self.turns
     }
 
-    /// Whether this token is one of those that clients must show.
+    /// Whether this is one of the accepted tokens.
     pub(crate) fn admits_token(&self, token: &[u8]) -> bool {
         self.tokens.admit_token(token)
     }
 
-    /// Notes that a connection could not be accepted.
+    /// Counts a connection that could not be accepted.
     pub(crate) fn count_accept_failure(&self) {
         self.metrics.count_accept_failure();
     }
@@ -263,15 +265,13 @@ impl Service {
                 Err(error) => Answer::http(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "HTTP_INTERNAL",
-                    &format!("the metrics cannot be written: {error}"),
+                    &format!("the metrics cannot be encoded: {error}"),
                 ),
             },
             Route::OpenApi => Answer::text(OPEN_API, "application/json"),
             Route::Page => match &self.page {
                 Some(html) => page(html.clone()),
-                None => Answer::not_found(
-                    "this server has no page: start it with --ui and the page's file",
-                ),
+                None => Answer::not_found("this server has no page: start it with --ui FILE"),
             },
         })
     }
@@ -286,11 +286,11 @@ impl Service {
         }
         Answer::not_found(&format!(
             "this server grants no leases of namespace {namespace:?}: lease from its store, or serve a \
-             namespace of blocks"
+             namespace with blocks"
         ))
     }
 
-    /// Whether every namespace can issue IDs, and every broker grant leases, now.
+    /// Whether every namespace can issue IDs and every broker can grant leases now.
     #[cfg(feature = "grpc")]
     pub(crate) fn is_ready(&self) -> bool {
         self.namespaces.values().all(|of| reads::readiness(&of.generator).ready)
@@ -311,13 +311,13 @@ impl Service {
     }
 
     fn unknown(&self, namespace: &str) -> Answer {
-        match self.why_unknown(namespace) {
+        match self.unknown_namespace_message(namespace) {
             Ok(message) => Answer::not_found(&message),
             Err(error) => error.into(),
         }
     }
 
-    fn why_unknown(&self, namespace: &str) -> Result<String, Error> {
+    fn unknown_namespace_message(&self, namespace: &str) -> Result<String, Error> {
         Namespace::check_name(namespace)?;
         let mut known: Vec<_> = self.namespaces.keys().map(String::as_str).collect();
         known.extend(
@@ -335,12 +335,13 @@ fn unauthorized() -> Answer {
     let answer = Answer::http(
         StatusCode::UNAUTHORIZED,
         "HTTP_UNAUTHORIZED",
-        "send a token that this server knows: Authorization: Bearer TOKEN",
+        "send a token that this server accepts: Authorization: Bearer TOKEN",
     );
     answer.with(WWW_AUTHENTICATE, "Bearer realm=\"flakeid\"")
 }
 
-/// What the page itself cannot forbid; the rest of its policy is in it.
+/// Serves the web page. These headers set the directives that a `<meta>` tag cannot, such as
+/// `frame-ancestors`; the page's `<meta>` tag sets the rest of its policy.
 fn page(html: Bytes) -> Answer {
     Answer::text(html, "text/html; charset=utf-8")
         .with(CONTENT_SECURITY_POLICY, "frame-ancestors 'none'")
@@ -350,11 +351,11 @@ fn page(html: Bytes) -> Answer {
 
 fn not_allowed(route: &Route<'_>) -> Answer {
     let message = if route.issues() {
-        "ask for IDs with POST: a cache may give the answer to a GET to two clients"
+        "request IDs with POST: a cache may return the response to a GET to two clients"
     } else if route.is_read_only() {
-        "this can only be read: use GET"
+        "this path is read-only: use GET"
     } else {
-        "this path has other methods: the header Allow names them"
+        "this path does not support the method: the header Allow lists the supported ones"
     };
     let answer = Answer::http(StatusCode::METHOD_NOT_ALLOWED, "HTTP_METHOD_NOT_ALLOWED", message);
     answer.with(ALLOW, route.allowed())

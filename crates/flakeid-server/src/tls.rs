@@ -1,4 +1,4 @@
-//! TLS: the server's certificate, and who must show one.
+//! TLS: the server's certificate, and the authorities of client certificates.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,19 @@ use rustls::server::{NoClientAuth, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
-/// Files in PEM.
+/// The files for TLS, in PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
-    /// The server's certificate, followed by those in between.
+    /// The server's certificate, followed by the intermediate certificates.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The private key of the server's certificate.
     pub key: PathBuf,
-    /// The authorities of which clients must show a certificate; without them they show none.
+    /// The authorities that issue client certificates. If set, clients must present one; otherwise
+    /// they present none.
     pub client_authorities: Option<PathBuf>,
 }
 
-/// What a server needs to speak TLS 1.2 and 1.3.
+/// The settings of a server for TLS 1.2 and 1.3.
 #[derive(Clone)]
 pub struct TlsSettings {
     pub(crate) acceptor: TlsAcceptor,
@@ -34,7 +35,7 @@ impl TlsSettings {
     /// Reads the files.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) that names the option and the file.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the option and the file.
     pub fn load(files: &TlsFiles) -> Result<Self, Error> {
         let provider = Arc::new(default_provider());
         let certificates = certificates("tls-cert", &files.certificate)?;
@@ -64,7 +65,7 @@ impl TlsSettings {
         Ok(Self { acceptor, verifies_clients: files.client_authorities.is_some() })
     }
 
-    /// The same for HTTP/2, of which clients make sure by the handshake.
+    /// Returns the same settings for HTTP/2, whose clients verify the protocol in the handshake.
     #[cfg(feature = "grpc")]
     pub(crate) fn for_http2(&self) -> Self {
         let mut config = ServerConfig::clone(self.acceptor.config());
@@ -72,7 +73,7 @@ impl TlsSettings {
         Self { acceptor: TlsAcceptor::from(Arc::new(config)), ..*self }
     }
 
-    /// Whether clients must show a certificate.
+    /// Whether clients must present a certificate.
     #[must_use]
     pub const fn verifies_clients(&self) -> bool {
         self.verifies_clients
@@ -92,7 +93,7 @@ fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let certificates = read.map_err(|error| unusable(option, path, &error))?;
     if certificates.is_empty() {
-        return Err(unusable(option, path, &"it has no certificate in PEM"));
+        return Err(unusable(option, path, &"it contains no certificate in PEM"));
     }
     Ok(certificates)
 }

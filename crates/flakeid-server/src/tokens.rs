@@ -1,11 +1,11 @@
-//! Bearer tokens (RFC 6750) that clients must show.
+//! Bearer tokens (RFC 6750) that clients must send.
 
 use flakeid_core::Error;
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 use subtle::{Choice, ConstantTimeEq};
 
-/// The shortest token: shorter ones can be guessed.
+/// The length of the shortest allowed token, because shorter ones can be guessed.
 const SHORTEST: usize = 16;
 
 /// The tokens that a server accepts.
@@ -13,12 +13,12 @@ const SHORTEST: usize = 16;
 pub struct Tokens(Vec<Box<[u8]>>);
 
 impl Tokens {
-    /// One token per line, of at least 16 characters; empty lines and lines that begin with `#`
-    /// are ignored.
+    /// Parses one token of at least 16 characters per line. Empty lines and lines that begin with
+    /// `#` are ignored.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) that names the line, never what is
-    /// in it.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the line's number, never with
+    /// its content.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut tokens = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -29,24 +29,25 @@ impl Tokens {
             if line.len() < SHORTEST || !line.bytes().all(|byte| byte.is_ascii_graphic()) {
                 let reason = format!(
                     "line {number} must be at least {SHORTEST} characters of printable ASCII, \
-                     without spaces; `openssl rand -hex 32` makes a good token"
+                     without spaces; `openssl rand -hex 32` generates a good token"
                 );
                 return Err(Error::invalid_option("token-file", &reason));
             }
             tokens.push(line.as_bytes().into());
         }
         if tokens.is_empty() {
-            return Err(Error::invalid_option("token-file", "the file has no token"));
+            return Err(Error::invalid_option("token-file", "the file contains no token"));
         }
         Ok(Self(tokens))
     }
 
-    /// Whether every request must show one.
+    /// Whether every request must contain a token.
     pub(crate) fn are_required(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Whether a request shows one. Takes equally long for every wrong token of the same length.
+    /// Whether a request contains an accepted token. The check takes the same time for every wrong
+    /// token of the same length.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> bool {
         let Some(value) = headers.get(AUTHORIZATION) else { return false };
         let Some((scheme, shown)) = value.as_bytes().split_at_checked(7) else { return false };
@@ -56,7 +57,7 @@ impl Tokens {
         self.admit_token(shown)
     }
 
-    /// The same of a token by itself.
+    /// Whether a string is an accepted token.
     pub(crate) fn admit_token(&self, shown: &[u8]) -> bool {
         let found = self.0.iter().fold(Choice::from(0), |found, token| found | token.ct_eq(shown));
         found.into()

@@ -1,39 +1,40 @@
-//! When a long answer goes on: at once, or in turns of a millisecond while others ask for little.
+//! The schedule of long responses: they continue at once, or take turns of a millisecond while
+//! there are short requests.
 //!
-//! An answer of very many IDs would otherwise keep a processor busy for as long as its client can take
-//! it, and everybody else would wait for the operating system to divide the rest.
+//! Otherwise a response with very many IDs would keep a processor busy for as long as its client
+//! reads. All other requests would depend on how the operating system divides the remaining time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// For how long after a short answer its client, or another one, is expected to ask again.
+/// The time after a short response during which another short request is expected.
 const EXPECTED_FOR: Duration = Duration::from_millis(100);
 
-/// How far apart two turns are on two processors. One piece has 4,096 IDs, so this is as much as
-/// Twitter's layout has, and between a tenth and a third of one processor's time.
+/// The time between two turns on two processors. One piece has 4,096 IDs, so this is the rate of
+/// Twitter's layout. It takes between a tenth and a third of one processor's time.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// The turns of all long answers of a server.
+/// The turns of all long responses of a server.
 #[derive(Debug)]
 pub(crate) struct Turns {
     origin: Instant,
     interval_us: u64,
-    /// When the latest short answer was given; in microseconds after the origin, plus one. 0 before the
-    /// first.
+    /// The time of the latest short response in microseconds after the origin, plus one; 0 before
+    /// the first.
     short_at: AtomicU64,
-    /// From when on there is a turn that is nobody's, in microseconds after the origin.
+    /// The time of the next free turn, in microseconds after the origin.
     free: AtomicU64,
 }
 
 impl Turns {
-    /// Turns that leave at least half of this machine's processors to others.
+    /// Creates turns that leave at least half of this machine's processors to other requests.
     pub(crate) fn new() -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         Self::of((processors as u64 / 2).max(1))
     }
 
-    /// With so many turns at the same time.
+    /// Creates a schedule with the given number of simultaneous turns.
     fn of(turns: u64) -> Self {
         Self {
             origin: Instant::now(),
@@ -43,13 +44,13 @@ impl Turns {
         }
     }
 
-    /// Somebody was given a short answer.
-    pub(crate) fn note_short(&self, now: Instant) {
+    /// Records a short response.
+    pub(crate) fn record_short(&self, now: Instant) {
         self.short_at.store(self.since_origin(now).saturating_add(1), Ordering::Relaxed);
     }
 
-    /// When the next piece of a long answer has its turn; `None` if that is now. A turn that is given
-    /// is nobody else's.
+    /// Reserves a turn for the next piece of a long response. Returns its time, or `None` if the
+    /// piece can be sent now.
     pub(crate) fn next(&self, now: Instant) -> Option<Instant> {
         let now_us = self.since_origin(now);
         let short_at = self.short_at.load(Ordering::Relaxed);
@@ -74,10 +75,10 @@ fn micros(of: Duration) -> u64 {
 
 #[cfg(test)]
 impl Turns {
-    /// Beside others who have just been answered, on two processors.
+    /// Creates turns on two processors, with a short response that has just been sent.
     pub(crate) fn with_others() -> Self {
         let turns = Self::of(1);
-        turns.note_short(Instant::now());
+        turns.record_short(Instant::now());
         turns
     }
 }
@@ -91,23 +92,23 @@ mod tests {
         let turns = Turns::of(1);
         let began = turns.origin;
         assert_eq!(turns.next(began), None);
-        turns.note_short(began);
-        assert_eq!(turns.next(began), None, "the first turn is now");
+        turns.record_short(began);
+        assert_eq!(turns.next(began), None, "the first turn must be now");
         assert!(turns.next(began).is_some());
         let later = began + EXPECTED_FOR + Duration::from_millis(1);
         assert_eq!(turns.next(later), None);
-        assert_eq!(turns.next(later), None, "and for as many as ask");
+        assert_eq!(turns.next(later), None, "every piece must have a turn at once");
     }
 
     #[test]
     fn turns_are_distinct_and_a_millisecond_apart() {
         let turns = Turns::of(1);
         let now = turns.origin + Duration::from_millis(5);
-        turns.note_short(now);
+        turns.record_short(now);
         let after = |ms| Some(now + Duration::from_millis(ms));
         let given: Vec<_> = (0..4).map(|_| turns.next(now)).collect();
         assert_eq!(given, [None, after(1), after(2), after(3)]);
-        // Whoever comes late has a turn at once, and the next one is a millisecond after that.
+        // A late piece has a turn at once, and the next turn is a millisecond later.
         let late = now + Duration::from_millis(50);
         assert_eq!(turns.next(late), None);
         assert_eq!(turns.next(late), Some(late + Duration::from_millis(1)));
@@ -117,7 +118,7 @@ mod tests {
     fn turns_are_more_frequent_on_more_processors() {
         let turns = Turns::of(4);
         let now = turns.origin + Duration::from_millis(5);
-        turns.note_short(now);
+        turns.record_short(now);
         let given: Vec<_> = (0..9).filter_map(|_| turns.next(now)).collect();
         assert_eq!(given.len(), 8);
         assert_eq!(given.last(), Some(&(now + Duration::from_millis(2))));

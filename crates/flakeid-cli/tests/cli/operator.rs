@@ -154,10 +154,13 @@ fn ls_and_whois_draw_the_data_of_a_broker() {
     for part in ["\n  owner    import\n", "\n  to       20", &format!("\n  broker   {url} (pid ")] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    // The store also knows the client if the block was renewed meanwhile.
+    // The history also contains the client if the block was renewed meanwhile.
     let text = shown(&format!("flakeid whois {id} --store '{store}'"));
     let broker = format!("\n  broker   {url}");
-    assert!(text.contains("\n  unknown  the history has") || text.contains("import"), "{text}");
+    assert!(
+        text.contains("\n  unknown  the history contains") || text.contains("import"),
+        "{text}"
+    );
     assert!(text.contains(&broker), "{text}");
     let text = shown(&format!("flakeid leases ls --store '{store}'"));
     assert!(text.contains("1 held, 0 free, 0 quarantined of 64 blocks"), "{text}");

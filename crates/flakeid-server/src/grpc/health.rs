@@ -1,4 +1,4 @@
-//! The standard service that tells whether IDs can be had: `grpc.health.v1.Health`.
+//! The standard health service, which reports whether IDs can be issued: `grpc.health.v1.Health`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::messages::IdsServer;
 use crate::connection::{EndWatch, ended};
 use crate::service::Service;
 
-/// How long a client that watches may wait to hear of a change.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+/// The longest time until a watching client is notified of a change.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The readiness of the server, which `/readyz` tells over HTTP.
+/// The readiness of the server, which `/readyz` reports over HTTP.
 pub(super) struct Readiness {
     service: Arc<Service>,
     is_ending: EndWatch,
@@ -55,16 +55,16 @@ impl Health for Readiness {
         let (sender, receiver) = mpsc::channel(1);
         let (watched, mut is_ending) = (Arc::clone(&self.service), self.is_ending.clone());
         let watching = async move {
-            let mut told = None;
+            let mut sent = None;
             loop {
-                // The protocol wants it so: a service may be known later.
+                // The protocol requires this, because the service may exist later.
                 let unknown = ServingStatus::ServiceUnknown;
                 let now = if is_known(&service) { status(&watched) } else { unknown };
-                if told.replace(now) != Some(now) && sender.send(Ok(response(now))).await.is_err() {
+                if sent.replace(now) != Some(now) && sender.send(Ok(response(now))).await.is_err() {
                     return;
                 }
                 tokio::select! {
-                    () = sleep(BETWEEN_LOOKS) => {}
+                    () = sleep(CHECK_INTERVAL) => {}
                     () = sender.closed() => return,
                     () = ended(&mut is_ending) => return,
                 }
@@ -75,7 +75,7 @@ impl Health for Readiness {
     }
 }
 
-/// The empty name is that of the whole server.
+/// Whether a health check knows a service. The empty name means the whole server.
 fn is_known(service: &str) -> bool {
     service.is_empty() || service == IdsServer::<IdCalls>::NAME
 }

@@ -1,4 +1,4 @@
-//! IDs: in one message, or in as many as they need.
+//! Calls for IDs: in one message, or in a stream of messages.
 
 use std::future::poll_fn;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use crate::rate::Peer;
 use crate::served::NoIds;
 use crate::service::Service;
 
-/// Calls for IDs.
+/// The implementation of the calls for IDs.
 pub(super) struct IdCalls(pub(super) Arc<Service>);
 
 #[tonic::async_trait]
@@ -35,7 +35,7 @@ impl Ids for IdCalls {
         } else {
             Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, PIECE)))
         };
-        self.0.turns().note_short(Instant::now());
+        self.0.turns().record_short(Instant::now());
         self.counted(began, found).map(|ids| Response::new(NextResponse { ids }))
     }
 
@@ -51,7 +51,8 @@ impl Ids for IdCalls {
 }
 
 impl IdCalls {
-    /// The first piece, so that an answer that cannot begin is an error, and those that are left.
+    /// Generates the first piece, so that a failure becomes the error of the call. Returns its IDs
+    /// and the remaining pieces.
     async fn begin(
         &self,
         namespace: &str,
@@ -73,12 +74,12 @@ impl IdCalls {
     }
 }
 
-/// The messages of an answer, each made when the client has taken those before it.
+/// The messages of a response, each generated after the client has taken the previous ones.
 pub(super) struct Messages {
     service: Arc<Service>,
     pieces: IdPieces,
     first: Option<Vec<u64>>,
-    /// Whether others get the thread, and a turn, before the next message.
+    /// Whether other tasks run, and other responses get a turn, before the next message.
     yields: bool,
 }
 

@@ -1,4 +1,4 @@
-//! IDs over gRPC: connections, and which service a request is for.
+//! IDs over gRPC: accepts connections, and dispatches requests to services.
 
 mod health;
 mod ids;
@@ -39,25 +39,26 @@ use refusal::status;
 
 pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};
 
-/// What a client sends first.
+/// The bytes that a client sends first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How many calls of one connection are served at a time; its client keeps others back.
+/// The largest number of concurrent calls per connection; its client delays further calls.
 const MOST_CALLS: u32 = 100;
 
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: u32 = 16 * 1_024;
 
-/// The longest message that a client may send, in bytes: a namespace and a number, or a name that is looked for.
+/// The longest message that a client may send, in bytes. It contains a namespace and a number, or
+/// the name of a symbol.
 const LONGEST_MESSAGE: usize = 4_096;
 
-/// The only call that needs no token. Whoever watches the health takes memory, and so needs one.
+/// The only call that requires no token. Watching the health takes memory, so it requires one.
 const CHECK: &str = "/grpc.health.v1.Health/Check";
 
 type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 type Answers = Box<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
 
-/// Every service of one listener, by name.
+/// All services of one listener by name.
 pub(crate) struct Services {
     service: Arc<Service>,
     by_name: BTreeMap<&'static str, Answers>,
@@ -65,7 +66,10 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    #[expect(clippy::expect_used, reason = "what is compiled in can be read, or every test fails")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the descriptors are compiled in, and every test would fail if they were invalid"
+    )]
     pub(crate) fn new(service: &Arc<Service>, is_ending: &EndWatch) -> Self {
         let services = Self {
             service: Arc::clone(service),
@@ -82,7 +86,7 @@ impl Services {
                 .register_encoded_file_descriptor_set(messages::DESCRIPTORS)
                 .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         };
-        // Newer clients ask by the first name, older ones by the second.
+        // Newer clients use the first name of the service, older ones the second.
         let (newer, older) = (reflection().build_v1(), reflection().build_v1alpha());
         services
             .with(newer.expect("descriptors").max_decoding_message_size(LONGEST_MESSAGE))
@@ -116,12 +120,12 @@ impl Services {
             status(code, name, text, None).into_http()
         };
         if path != CHECK && !self.service.admits(&request) {
-            let text = "send a token that this server knows: authorization: Bearer TOKEN";
+            let text = "send a token that this server accepts: authorization: Bearer TOKEN";
             return refused(Code::Unauthenticated, "HTTP_UNAUTHORIZED", text);
         }
         let Some(answer) = self.by_name.get(name) else {
             let known: Vec<_> = self.by_name.keys().copied().collect();
-            let text = format!("there is no such service; there are {}", known.join(", "));
+            let text = format!("unknown service; this server has: {}", known.join(", "));
             return refused(Code::Unimplemented, "HTTP_NOT_FOUND", &text);
         };
         answer(request).await
@@ -134,8 +138,8 @@ impl fmt::Debug for Services {
     }
 }
 
-/// Serves a connection until its client or the server ends it. Clients keep connections on which they ask for
-/// nothing, and must answer to pings on them.
+/// Serves a connection until its client or the server ends it. Clients keep connections without
+/// calls open, and must respond to pings on them.
 pub(crate) async fn serve(
     stream: Box<dyn Stream>,
     peer: Option<IpAddr>,
@@ -148,7 +152,7 @@ pub(crate) async fn serve(
     let Some(mut stream) = stream else { return };
     let mut preface = [0; PREFACE.len()];
     let begins = tokio::select! {
-        // Nothing else limits how long a client takes for it.
+        // Nothing else limits the time until a client has sent its preface.
         read = timeout(idle_timeout, stream.read_exact(&mut preface)) => matches!(read, Ok(Ok(_))),
         () = ended(&mut is_ending) => false,
     };
@@ -170,13 +174,14 @@ pub(crate) async fn serve(
         .keep_alive_timeout(idle_timeout)
         .max_concurrent_streams(MOST_CALLS)
         .max_header_list_size(LONGEST_HEAD)
-        // As much of an answer as is kept for a client that does not take it, besides one piece a call.
+        // This limits the part of a response that is buffered for a slow client, in addition to one
+        // piece per call.
         .max_send_buf_size(64 * 1_024)
         .serve_connection(TokioIo::new(stream), respond);
     let mut connection = pin!(connection);
-    // How it ends is the client's business: it may leave at any time.
+    // Errors are ignored, because the client may close the connection at any time.
     tokio::select! {
-        gone = connection.as_mut() => return drop(gone),
+        ended = connection.as_mut() => return drop(ended),
         () = ended(&mut is_ending) => connection.as_mut().graceful_shutdown(),
     }
     drop(connection.await);

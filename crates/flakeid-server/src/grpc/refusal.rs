@@ -1,4 +1,4 @@
-//! Why a call has no IDs, as gRPC says it.
+//! Errors of calls for IDs, as statuses of gRPC.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tonic::{Code, Status};
 use crate::answer::TOO_MANY;
 use crate::served::{NoIds, TooMany};
 
-/// The code that is counted, and what the client is told.
+/// Returns the code to count in metrics, and the status for the client.
 pub(super) fn refusal(no_ids: NoIds) -> (&'static str, Status) {
     match no_ids {
         NoIds::Unknown(message) => {
@@ -23,7 +23,7 @@ pub(super) fn refusal(no_ids: NoIds) -> (&'static str, Status) {
     }
 }
 
-/// An error of the library; [`status_of`](crate::answer::status_of) is the same over HTTP.
+/// Converts an error of the library, as [`status_of`](crate::answer::status_of) does for HTTP.
 pub(super) fn of_error(error: &Error) -> Status {
     let code = match error.kind() {
         ErrorKind::InvalidLayout
@@ -31,7 +31,7 @@ pub(super) fn of_error(error: &Error) -> Status {
         | ErrorKind::InvalidId
         | ErrorKind::InvalidOption => Code::InvalidArgument,
         kind if kind.is_retryable() => Code::Unavailable,
-        // Clients try again by themselves where they are told UNAVAILABLE.
+        // Clients retry automatically after UNAVAILABLE.
         _ => Code::FailedPrecondition,
     };
     let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());

@@ -1,4 +1,4 @@
-//! What is answered to a command. It makes no IDs: the service does.
+//! The commands of Redis clients. The service generates the IDs.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,7 +14,7 @@ use crate::query::number;
 use crate::served::{NoIds, TooMany};
 use crate::service::Service;
 
-/// What `COMMAND COUNT` counts.
+/// The supported commands, which `COMMAND COUNT` counts.
 const COMMANDS: [&str; 12] = [
     "AUTH",
     "CLIENT",
@@ -30,20 +30,20 @@ const COMMANDS: [&str; 12] = [
     "SELECT",
 ];
 
-/// What a connection knows of its client.
+/// The state of a connection.
 pub(crate) struct Session<'a> {
     service: &'a Service,
     peer: Option<IpAddr>,
     pub(crate) replies: Replies,
     is_admitted: bool,
     name: Vec<u8>,
-    /// Of an answer that has begun.
+    /// The remaining pieces of a response that has begun.
     more: Option<IdPieces>,
-    /// IDs since others last had the thread.
+    /// The number of IDs since other tasks last had the thread.
     since_yield: u64,
 }
 
-/// The error of a command that is none of ours, or has the wrong words.
+/// The error of a command that is unknown or has wrong arguments: its code and message.
 type Refusal = (&'static str, String);
 
 impl<'a> Session<'a> {
@@ -59,38 +59,38 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether its client may ask for IDs.
+    /// Whether the client may request IDs.
     pub(crate) const fn is_admitted(&self) -> bool {
         self.is_admitted
     }
 
-    /// Whether an answer goes on after what there is of it.
+    /// Whether a response has further pieces.
     pub(crate) const fn has_more(&self) -> bool {
         self.more.is_some()
     }
 
-    /// The error of what is no command at all.
+    /// Adds the error for bytes that are not a command.
     pub(crate) fn refuse(&mut self, malformed: &impl fmt::Display) {
         self.service.count_request("none", "RESP_MALFORMED", Instant::now());
         self.replies.error("ERR", &format!("Protocol error: {malformed}"));
     }
 
-    /// Answers a command, or begins to; false if the connection is to end.
-    pub(crate) async fn answer(&mut self, words: &[&[u8]]) -> bool {
-        let Some((command, words)) = words.split_first() else { return true };
+    /// Responds to a command, or begins to. Returns `false` if the connection must end.
+    pub(crate) async fn answer(&mut self, arguments: &[&[u8]]) -> bool {
+        let Some((command, arguments)) = arguments.split_first() else { return true };
         let began = Instant::now();
         let command = command.to_ascii_uppercase();
         let is_open = matches!(command.as_slice(), b"AUTH" | b"HELLO" | b"QUIT" | b"RESET");
         if !self.is_admitted && !is_open {
-            self.replies.error("NOAUTH", "send a token that this server knows: AUTH TOKEN");
+            self.replies.error("NOAUTH", "send a token that this server accepts: AUTH TOKEN");
             self.service.count_request("none", "NOAUTH", began);
             return true;
         }
         let is_for_ids = matches!(command.as_slice(), b"INCR" | b"FLAKEID.NEXT");
         let code = match command.as_slice() {
-            b"INCR" => self.incr(words).await,
-            b"FLAKEID.NEXT" => self.next(words).await,
-            _ => match self.answer_without_ids(&command, words) {
+            b"INCR" => self.incr(arguments).await,
+            b"FLAKEID.NEXT" => self.next(arguments).await,
+            _ => match self.answer_without_ids(&command, arguments) {
                 Ok(()) => "OK",
                 Err((code, text)) => {
                     self.replies.error(code, &text);
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
             },
         };
         if is_for_ids && self.more.is_none() {
-            self.service.turns().note_short(Instant::now());
+            self.service.turns().record_short(Instant::now());
         }
         let operation = if is_for_ids { "ids" } else { "connection" };
         self.service.count_request(operation, code, began);
@@ -110,9 +110,9 @@ impl<'a> Session<'a> {
         command != b"QUIT"
     }
 
-    async fn incr(&mut self, words: &[&[u8]]) -> &'static str {
-        let [namespace] = words else {
-            return self.wrong("INCR has one word after it: INCR NAMESPACE");
+    async fn incr(&mut self, arguments: &[&[u8]]) -> &'static str {
+        let [namespace] = arguments else {
+            return self.wrong("INCR takes one argument: INCR NAMESPACE");
         };
         let namespace = String::from_utf8_lossy(namespace);
         match self.begin(&namespace, 1).await {
@@ -120,8 +120,8 @@ impl<'a> Session<'a> {
             Ok(ids) => {
                 let Some(number) = ids.first().map(|id| id.to_i64()).filter(|id| *id >= 0) else {
                     return self.wrong(
-                        "the IDs of this layout have 64 bits, which an integer of this protocol has \
-                         not: ask by FLAKEID.NEXT NAMESPACE",
+                        "the IDs of this layout have 64 bits, which do not fit an integer of this \
+                         protocol: use FLAKEID.NEXT NAMESPACE",
                     );
                 };
                 self.replies.integer(number);
@@ -130,10 +130,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn next(&mut self, words: &[&[u8]]) -> &'static str {
-        let (namespace, count) = match words {
+    async fn next(&mut self, arguments: &[&[u8]]) -> &'static str {
+        let (namespace, count) = match arguments {
             [namespace] => (namespace, None),
-            [namespace, word, count] if word.eq_ignore_ascii_case(b"COUNT") => {
+            [namespace, option, count] if option.eq_ignore_ascii_case(b"COUNT") => {
                 (namespace, Some(count))
             }
             _ => {
@@ -159,8 +159,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The first piece, so that an answer that cannot begin is an error; the others are left for
-    /// [`next_piece`](Self::next_piece).
+    /// Generates the first piece, so that a failure becomes an error reply.
+    /// [`next_piece`](Self::next_piece) generates the others.
     async fn begin(
         &mut self,
         namespace: &str,
@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
             Err(NoIds::Unknown(message)) => return Err(self.wrong(&message)),
             Err(NoIds::TooMany(TooMany { message, .. })) => {
                 self.replies.error("TRYAGAIN", &message);
-                // In metrics it is what it is over HTTP.
+                // Metrics use the same code as for HTTP.
                 return Err(TOO_MANY);
             }
         };
@@ -187,8 +187,8 @@ impl<'a> Session<'a> {
         Ok(ids)
     }
 
-    /// Adds the next piece of the answer; false if IDs have run out in the middle, which a client
-    /// learns by the end of the connection.
+    /// Adds the next piece of the response. Returns `false` if no more IDs can be generated. The
+    /// connection then ends, because the reply cannot be completed.
     pub(crate) async fn next_piece(&mut self) -> bool {
         let Some(pieces) = &mut self.more else { return true };
         if let Some(turn) = self.service.turns().next(Instant::now()) {
@@ -217,18 +217,18 @@ impl<'a> Session<'a> {
         error.code()
     }
 
-    fn answer_without_ids(&mut self, command: &[u8], words: &[&[u8]]) -> Result<(), Refusal> {
-        match (command, words) {
+    fn answer_without_ids(&mut self, command: &[u8], arguments: &[&[u8]]) -> Result<(), Refusal> {
+        match (command, arguments) {
             (b"PING", []) => self.replies.simple("PONG"),
             (b"PING" | b"ECHO", [text]) => self.replies.bulk(text),
             (b"AUTH", [token] | [_, token]) => {
                 self.admit(token)?;
                 self.replies.simple("OK");
             }
-            (b"HELLO", words) => self.hello(words)?,
+            (b"HELLO", arguments) => self.hello(arguments)?,
             (b"SELECT", [b"0"]) | (b"QUIT", _) => self.replies.simple("OK"),
             (b"SELECT", _) => {
-                return Err(("ERR", "there is one database only: SELECT 0".to_owned()));
+                return Err(("ERR", "this server has only one database: SELECT 0".to_owned()));
             }
             (b"RESET", []) => {
                 self.is_admitted = !self.service.requires_tokens();
@@ -236,10 +236,12 @@ impl<'a> Session<'a> {
                 self.replies.has_maps = false;
                 self.replies.simple("RESET");
             }
-            (b"CLIENT", [what, words @ ..]) => self.client(&what.to_ascii_uppercase(), words)?,
+            (b"CLIENT", [name, arguments @ ..]) => {
+                self.client(&name.to_ascii_uppercase(), arguments)?;
+            }
             (b"COMMAND", []) => self.replies.array(0),
-            (b"COMMAND", [what, ..]) if what.eq_ignore_ascii_case(b"DOCS") => self.replies.map(0),
-            (b"COMMAND", [what]) if what.eq_ignore_ascii_case(b"COUNT") => {
+            (b"COMMAND", [name, ..]) if name.eq_ignore_ascii_case(b"DOCS") => self.replies.map(0),
+            (b"COMMAND", [name]) if name.eq_ignore_ascii_case(b"COUNT") => {
                 self.replies.integer(COMMANDS.len() as i64);
             }
             (b"INFO", _) => {
@@ -253,27 +255,27 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn hello(&mut self, words: &[&[u8]]) -> Result<(), Refusal> {
+    fn hello(&mut self, arguments: &[&[u8]]) -> Result<(), Refusal> {
         let mut has_maps = self.replies.has_maps;
-        let mut words = words;
-        if let [version, rest @ ..] = words {
+        let mut rest = arguments;
+        if let [version, others @ ..] = rest {
             has_maps = match *version {
                 b"2" => false,
                 b"3" => true,
-                _ => return Err(("NOPROTO", "say HELLO 2 or HELLO 3".to_owned())),
+                _ => return Err(("NOPROTO", "write HELLO 2 or HELLO 3".to_owned())),
             };
-            words = rest;
+            rest = others;
         }
         let mut name = None;
-        while !words.is_empty() {
-            words = match words {
-                [what, _, token, rest @ ..] if what.eq_ignore_ascii_case(b"AUTH") => {
+        while !rest.is_empty() {
+            rest = match rest {
+                [name, _, token, others @ ..] if name.eq_ignore_ascii_case(b"AUTH") => {
                     self.admit(token)?;
-                    rest
+                    others
                 }
-                [what, given, rest @ ..] if what.eq_ignore_ascii_case(b"SETNAME") => {
+                [option, given, others @ ..] if option.eq_ignore_ascii_case(b"SETNAME") => {
                     name = Some(given.to_vec());
-                    rest
+                    others
                 }
                 _ => {
                     let text = "write HELLO [2|3 [AUTH default TOKEN] [SETNAME NAME]]";
@@ -282,7 +284,7 @@ impl<'a> Session<'a> {
             };
         }
         if !self.is_admitted {
-            let text = "send a token that this server knows: HELLO 3 AUTH default TOKEN";
+            let text = "send a token that this server accepts: HELLO 3 AUTH default TOKEN";
             return Err(("NOAUTH", text.to_owned()));
         }
         self.name = name.unwrap_or_else(|| std::mem::take(&mut self.name));
@@ -307,19 +309,19 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn client(&mut self, what: &[u8], words: &[&[u8]]) -> Result<(), Refusal> {
-        match (what, words) {
+    fn client(&mut self, subcommand: &[u8], arguments: &[&[u8]]) -> Result<(), Refusal> {
+        match (subcommand, arguments) {
             (b"SETNAME", [name]) => {
                 self.name = name.to_vec();
                 self.replies.simple("OK");
             }
-            // Which library a client is made with changes nothing.
+            // The client's library does not affect the replies.
             (b"SETINFO", [_, _]) => self.replies.simple("OK"),
             (b"GETNAME", []) if self.name.is_empty() => self.replies.null(),
             (b"GETNAME", []) => self.replies.bulk(&self.name),
             (b"ID", []) => self.replies.integer(0),
             _ => {
-                let text = "of CLIENT there is SETNAME NAME, GETNAME, SETINFO NAME VALUE and ID";
+                let text = "CLIENT supports SETNAME NAME, GETNAME, SETINFO NAME VALUE and ID";
                 return Err(("ERR", text.to_owned()));
             }
         }
@@ -328,15 +330,15 @@ impl<'a> Session<'a> {
 
     fn admit(&mut self, token: &[u8]) -> Result<(), Refusal> {
         if !self.service.requires_tokens() {
-            let text = "this server asks for no token: leave the password out";
+            let text = "this server does not require a token: connect without a password";
             return Err(("ERR", text.to_owned()));
         }
-        // Whoever shows a wrong token has shown none.
+        // A client that sends a wrong token loses its earlier admission.
         self.is_admitted = self.service.admits_token(token);
         if self.is_admitted {
             return Ok(());
         }
-        Err(("WRONGPASS", "this server does not know the token".to_owned()))
+        Err(("WRONGPASS", "this server does not accept the token".to_owned()))
     }
 }
 
@@ -346,15 +348,16 @@ fn owned(
     piece.map(|ids| ids.map(<[_]>::to_vec))
 }
 
-/// A name is shown only as far as one of ours would go.
+/// Returns the error for an unsupported command or wrong arguments. Only the beginning of a long
+/// name is shown.
 fn unknown(command: &[u8]) -> Refusal {
     let known = COMMANDS.iter().any(|known| known.as_bytes() == command);
     let shown: String = String::from_utf8_lossy(command).chars().take(40).collect();
     let text = if known {
-        format!("wrong number or kind of words after {shown}")
+        format!("wrong number or type of arguments for '{shown}'")
     } else {
         format!(
-            "unknown command '{shown}': for IDs there are INCR NAMESPACE and FLAKEID.NEXT NAMESPACE COUNT N"
+            "unknown command '{shown}': for IDs, use INCR NAMESPACE or FLAKEID.NEXT NAMESPACE COUNT N"
         )
     };
     ("ERR", text)

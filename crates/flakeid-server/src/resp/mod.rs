@@ -1,8 +1,9 @@
-//! Connections of Redis clients. A client gets its replies in the order of its commands, and sends no
-//! more of them than it takes replies: nothing is read while replies wait to be sent.
+//! Connections of Redis clients. A client gets replies in the order of its commands. The server
+//! reads no further commands while replies wait to be sent, so a client cannot send more commands
+//! than it reads replies.
 //!
-//! Each connection keeps at most 16 KiB of commands, and of replies a piece of 4,096 IDs, as numbers (twice
-//! 32 KiB) and as text (108 KiB), and 16 KiB besides: 204 KiB.
+//! Each connection buffers at most 204 KiB. These are 16 KiB of commands, a piece of 4,096 IDs as
+//! numbers (twice 32 KiB) and as text (108 KiB), and 16 KiB of other replies.
 
 mod commands;
 mod reply;
@@ -24,15 +25,15 @@ use crate::tls::TlsSettings;
 use commands::Session;
 use request::{LONGEST, parse};
 
-/// How many bytes of replies are kept until they are sent.
-const MOST_KEPT: usize = 16 * 1_024;
+/// The number of bytes of replies that are buffered before they are sent.
+const MOST_BUFFERED: usize = 16 * 1_024;
 
-/// How much room there is for one read.
+/// The number of bytes that one read can return.
 const READ: usize = 4_096;
 
-/// For how many idle timeouts a client that may ask for IDs can be silent. Clients of Redis keep pools
-/// of connections, and many take one that has ended for an error.
-const SILENT: u32 = 10;
+/// The factor by which the idle timeout is longer for a client that may request IDs. Redis clients
+/// keep pools of connections, and many treat a closed one as an error.
+const IDLE_FACTOR: u32 = 10;
 
 /// Serves a connection until its client, the server or a timeout ends it.
 pub(crate) async fn serve(
@@ -46,7 +47,7 @@ pub(crate) async fn serve(
     let Some(stream) = encrypted(stream, tls, &mut is_ending, idle_timeout).await else { return };
     let session = Session::new(&service, peer);
     let mut connection = Connection { stream, session, input: Vec::new(), idle_timeout, is_ending };
-    // How it ends is the client's business: it may leave at any time.
+    // Errors are ignored, because the client may close the connection at any time.
     drop(connection.run().await);
     drop(timeout(idle_timeout, connection.stream.shutdown()).await);
 }
@@ -54,7 +55,7 @@ pub(crate) async fn serve(
 struct Connection<'a> {
     stream: Box<dyn Stream>,
     session: Session<'a>,
-    /// What was sent and not yet answered.
+    /// The received bytes that have not been processed.
     input: Vec<u8>,
     idle_timeout: Duration,
     is_ending: EndWatch,
@@ -63,50 +64,51 @@ struct Connection<'a> {
 impl Connection<'_> {
     async fn run(&mut self) -> io::Result<()> {
         loop {
-            let goes_on = self.answer_all().await?;
+            let continues = self.answer_all().await?;
             self.send().await?;
-            if !goes_on || !self.read().await? {
+            if !continues || !self.read().await? {
                 return Ok(());
             }
         }
     }
 
-    /// Answers the commands that are there; false if the connection is to end.
+    /// Responds to the received commands. Returns `false` if the connection must end.
     async fn answer_all(&mut self) -> io::Result<bool> {
         let input = std::mem::take(&mut self.input);
         let mut at = 0;
-        let mut goes_on = true;
-        while goes_on {
+        let mut continues = true;
+        while continues {
             match parse(&input[at..]) {
                 Ok(Some(request)) => {
                     at += request.length;
-                    goes_on = self.session.answer(&request.words).await;
-                    goes_on &= self.send_ids().await?;
-                    if self.session.replies.bytes.len() >= MOST_KEPT {
+                    continues = self.session.answer(&request.words).await;
+                    continues &= self.send_ids().await?;
+                    if self.session.replies.bytes.len() >= MOST_BUFFERED {
                         self.send().await?;
                     }
                 }
                 Ok(None) => break,
                 Err(malformed) => {
                     self.session.refuse(&malformed);
-                    goes_on = false;
+                    continues = false;
                 }
             }
         }
         self.input = input;
         self.input.drain(..at);
         if self.input.is_empty() {
-            // Thousands of idle connections need no memory for what they sent once.
+            // Freeing the buffer saves memory, because thousands of connections may be idle.
             self.input = Vec::new();
         }
-        Ok(goes_on)
+        Ok(continues)
     }
 
-    /// The pieces of an answer after its first, each when the client has taken those before it.
+    /// Sends the pieces of a response after the first, each after the client has taken the previous
+    /// ones.
     async fn send_ids(&mut self) -> io::Result<bool> {
         while self.session.has_more() {
             self.send().await?;
-            // A socket takes megabytes at a time, and others are to have the thread in between.
+            // A socket accepts megabytes at a time, and other tasks should run in between.
             tokio::task::yield_now().await;
             if !self.session.next_piece().await {
                 return Ok(false);
@@ -127,11 +129,11 @@ impl Connection<'_> {
         timeout(self.idle_timeout, sent).await?
     }
 
-    /// Reads more; false if there is nothing more to serve.
+    /// Reads more commands. Returns `false` if the client or the server has ended the connection.
     async fn read(&mut self) -> io::Result<bool> {
         let is_silent = self.input.is_empty() && self.session.is_admitted();
-        let limit = if is_silent { self.idle_timeout * SILENT } else { self.idle_timeout };
-        // Less than the longest command, or it would have been answered.
+        let limit = if is_silent { self.idle_timeout * IDLE_FACTOR } else { self.idle_timeout };
+        // The input is shorter than the longest command. Otherwise it would have been processed.
         let room = READ.min(LONGEST - self.input.len());
         self.input.reserve(room);
         let mut buffer = (&mut self.input).limit(room);

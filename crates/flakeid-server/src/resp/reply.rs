@@ -2,27 +2,28 @@
 
 use flakeid_core::{Error, Id};
 
-/// What is to be sent.
+/// The replies to send.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     pub(crate) bytes: Vec<u8>,
-    /// Whether the client asked for version 3 (`HELLO 3`).
+    /// Whether the client selected version 3 (`HELLO 3`).
     pub(crate) has_maps: bool,
 }
 
 impl Replies {
-    /// A word or two, such as `OK`.
+    /// Adds a short status, such as `OK`.
     pub(crate) fn simple(&mut self, text: &str) {
         self.line(b'+', text);
     }
 
-    /// An error; the first word is its code. What a client sent has no line ends in it.
+    /// Adds an error, which begins with its code. Control characters that a client sent are
+    /// replaced, so that the reply stays one line.
     pub(crate) fn error(&mut self, code: &str, text: &str) {
         let text = text.replace(|character: char| character.is_control(), " ");
         self.line(b'-', &format!("{code} {text}"));
     }
 
-    /// An error of the library: its text begins with its code already.
+    /// Adds an error of the library, whose message already begins with its code.
     pub(crate) fn library_error(&mut self, error: &Error) {
         let text = error.to_string();
         let text = text.strip_prefix(error.code()).unwrap_or(&text);
@@ -43,12 +44,13 @@ impl Replies {
         self.bytes.extend_from_slice(if self.has_maps { b"_\r\n" } else { b"$-1\r\n" });
     }
 
-    /// The beginning of an array of so many elements.
+    /// Adds the beginning of an array with the given number of elements.
     pub(crate) fn array(&mut self, count: u64) {
         self.length(b'*', count);
     }
 
-    /// The beginning of a map of so many pairs, which version 2 has as an array.
+    /// Adds the beginning of a map with the given number of pairs, which version 2 represents as an
+    /// array.
     pub(crate) fn map(&mut self, pairs: u64) {
         if self.has_maps {
             self.length(b'%', pairs);
@@ -57,9 +59,9 @@ impl Replies {
         }
     }
 
-    /// IDs as digits.
+    /// Adds IDs as digits.
     pub(crate) fn ids(&mut self, ids: &[Id]) {
-        // Each has 27 bytes at most: its length and two line ends besides 20 digits.
+        // Each ID takes at most 27 bytes: 20 digits, their length and two line ends.
         self.bytes.reserve_exact(ids.len() * 27);
         let mut digits = itoa::Buffer::new();
         for id in ids {

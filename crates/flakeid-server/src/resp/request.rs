@@ -1,32 +1,33 @@
-//! Commands as clients of Redis send them: arrays of bulk strings, or a line of words.
+//! The parser for commands of Redis clients: arrays of bulk strings, or lines of words.
 //!
-//! Every length is checked before anything is kept, so a connection holds [`LONGEST`] bytes of a
-//! command at most, whatever its client announces.
+//! Every length is checked before anything is stored. So a connection holds at most [`LONGEST`]
+//! bytes of a command, whatever length its client announces.
 
 use std::fmt;
 use std::str;
 
-/// The longest command, in bytes. More is an error that ends the connection.
+/// The longest command, in bytes. A longer one is an error that ends the connection.
 pub(crate) const LONGEST: usize = 16 * 1_024;
 
-/// The most words that a command has.
+/// The largest number of words in a command.
 const MOST_WORDS: usize = 64;
 
-/// The longest word, in bytes: a token has a few dozen, a namespace 64.
+/// The longest word, in bytes. A token has a few dozen, and a namespace at most 64.
 const LONGEST_WORD: usize = 4_096;
 
-/// The longest line that tells a length, without its end: `*` or `$` and a number.
+/// The longest line with a length, without its end: `*` or `$` and a number.
 const LONGEST_LENGTH: usize = 20;
 
-/// A command, and how many bytes it took.
+/// A command, and the number of bytes that it takes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
-    /// None for an empty line or array, which nothing is answered to.
+    /// The words of the command. There are none for an empty line or array, which gets no reply.
     pub(crate) words: Vec<&'a [u8]>,
     pub(crate) length: usize,
 }
 
-/// Bytes that no command begins with. What follows them cannot be read.
+/// An error for bytes that are not the beginning of a command. The bytes after them cannot be
+/// parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(String);
 
@@ -40,7 +41,7 @@ fn malformed<T>(what: impl Into<String>) -> Result<T, Malformed> {
     Err(Malformed(what.into()))
 }
 
-/// The first command of `input`; `None` if there is only a part of it.
+/// Parses the first command of `input`. Returns `None` if it is incomplete.
 pub(crate) fn parse(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     let request = match input.first() {
         None => return Ok(None),
@@ -69,7 +70,7 @@ fn array(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
         let end = begin + length;
         match rest.get(end..end + 2) {
             Some(b"\r\n") => {}
-            Some(_) => return malformed("a word is longer than its length says"),
+            Some(_) => return malformed("a word is longer than its announced length"),
             None => return Ok(None),
         }
         words.push(&rest[begin..end]);
@@ -78,7 +79,8 @@ fn array(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     Ok(Some(Request { words, length: at }))
 }
 
-/// A number after `mark`, and where the next byte after its line is. -1, for nothing, counts as 0 words.
+/// Parses a number after `mark`, and returns it with the position after its line. The number -1,
+/// for a null array, counts as 0 words.
 fn length(
     input: &[u8],
     mark: u8,
@@ -105,11 +107,11 @@ fn length(
     match number.and_then(|digits| digits.parse::<usize>().ok()) {
         Some(number) if number <= most => Ok(Some((number, end + 2))),
         Some(_) => malformed(format!("more than {most} {of}")),
-        None => malformed(format!("the length after {shown:?} is no number up to {most}")),
+        None => malformed(format!("the length after {shown:?} is not a number from 0 to {most}")),
     }
 }
 
-/// As people type it into a terminal.
+/// Parses a line of words, as users type it in a terminal.
 fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     let head = &input[..input.len().min(LONGEST)];
     let Some(end) = head.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
@@ -123,10 +125,10 @@ fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     if words.len() > MOST_WORDS {
         return malformed(format!("more than {MOST_WORDS} words"));
     }
-    // A web page can make a browser send such lines to a port of its user's machine, with commands in
-    // what follows them.
+    // A web page can make a browser send HTTP requests to a port of its user's machine, with
+    // commands in the following lines.
     if words.first().is_some_and(|first| is_http(first)) {
-        return malformed("this port speaks the protocol of Redis, not HTTP");
+        return malformed("this port uses the protocol of Redis, not HTTP");
     }
     Ok(Some(Request { words, length: end + 1 }))
 }
@@ -155,7 +157,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is written is read, whatever follows it; and no part of it is a command.
+        /// A written command is parsed to the same words, whatever follows it, and a part of it is
+        /// incomplete.
         #[test]
         fn parse_returns_the_words_of_written_commands(
             words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..9),
@@ -171,7 +174,7 @@ mod tests {
             }
         }
 
-        /// Nothing makes it panic, and what it returns lies in what it was given.
+        /// The parser never panics, and the returned command lies within the input.
         #[test]
         fn parse_never_panics_on_any_bytes(input in prop::collection::vec(
             prop_oneof![Just(b'*'), Just(b'$'), Just(b'\r'), Just(b'\n'), b'0'..=b'9', any::<u8>()],
@@ -207,7 +210,7 @@ mod tests {
             let shown: String = input.chars().take(40).collect();
             assert!(parse(input.as_bytes()).is_err(), "{shown:?}");
         }
-        // Each word is allowed, and all of them are too long.
+        // Each word has an allowed length, but all of them together are too long.
         let long = written(&vec![vec![0; LONGEST_WORD]; 4]);
         assert!(parse(&long).is_err());
         assert!(parse(&long[..LONGEST]).is_err());

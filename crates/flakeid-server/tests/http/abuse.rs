@@ -1,5 +1,5 @@
-//! What clients send that mean no good, or know no better: an error or a closed connection, and
-//! everybody else is served.
+//! Malicious and faulty clients: they get an error or a closed connection, and other clients are
+//! served.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
         b"GET /liv\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nHost : x\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nBad\x00Name: x\r\n\r\n",
-        // Two lengths, of which two servers would believe one each.
+        // Two servers could interpret two different lengths differently.
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nabcde",
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
@@ -33,7 +33,7 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
         path.as_bytes(),
     ] {
         let mut client = server.connect();
-        // The server may close before it has read all of it.
+        // The server may close the connection before it has read everything.
         drop(client.stream.write_all(sent));
         let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
         if let Some(reply) = client.reply() {
@@ -43,7 +43,7 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
     }
 }
 
-/// A request hidden in the body of another one is never answered as one of its own.
+/// A request that is hidden in the body of another one is never processed as a request.
 #[test]
 fn bodies_are_never_processed_as_requests() {
     let server = TestServer::new(service(), ServeOptions::default());
@@ -57,26 +57,27 @@ fn bodies_are_never_processed_as_requests() {
             "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\
              {length:x}\r\n{hidden}\r\n0\r\n\r\n"
         ),
-        // Both: what was a way to smuggle. The length does not count (RFC 9112, 6.3).
+        // Both headers together were used to smuggle requests. The length does not count (RFC 9112,
+        // 6.3).
         format!(
             "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\
              Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{hidden}\r\n0\r\n\r\n"
         ),
     ] {
         let mut client = server.connect();
-        // After it comes a request that ends the connection, so that all answers are seen.
+        // The last request ends the connection, so that all responses are seen.
         let last = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         drop(client.stream.write_all(format!("{sent}{last}").as_bytes()));
-        let answers: Vec<_> = std::iter::from_fn(|| client.reply()).collect();
-        assert!(!answers.is_empty() && answers.len() <= 2, "{sent}: {answers:?}");
-        for answer in answers.iter().filter(|answer| answer.status == 200) {
-            let is_last = answer.text() == "ok\n";
-            assert!(is_last || answer.ids().len() == 1, "the hidden request was answered: {sent}");
+        let replies: Vec<_> = std::iter::from_fn(|| client.reply()).collect();
+        assert!(!replies.is_empty() && replies.len() <= 2, "{sent}: {replies:?}");
+        for reply in replies.iter().filter(|reply| reply.status == 200) {
+            let is_last = reply.text() == "ok\n";
+            assert!(is_last || reply.ids().len() == 1, "the hidden request was processed: {sent}");
         }
     }
 }
 
-/// Heads that never end and connections that ask nothing are closed, and meanwhile others are served.
+/// Incomplete heads and idle connections are closed, and meanwhile other clients are served.
 #[test]
 fn slow_and_idle_clients_are_disconnected() {
     let options = ServeOptions { idle_timeout: Duration::from_millis(700), ..Default::default() };
@@ -93,15 +94,15 @@ fn slow_and_idle_clients_are_disconnected() {
     }
     assert!(answers > 5, "{answers}");
     for client in &mut waiting {
-        // Closed, with or without an answer that says so.
+        // The connection is closed, with or without a response that gives the reason.
         if let Some(reply) = client.reply() {
             assert_eq!(reply.status, 408);
         }
     }
 }
 
-/// A fleet connects at once when its broker comes back: whoever does not find a place among those who
-/// wait to be accepted tries again a second later.
+/// A fleet reconnects all at once when its broker is available again. A client whose connection
+/// does not fit into the backlog would try again only a second later.
 #[cfg(target_os = "linux")]
 #[test]
 fn backlog_has_room_for_a_thousand_connections() {
@@ -111,19 +112,19 @@ fn backlog_has_room_for_a_thousand_connections() {
     for listener in [Listener::Tcp(any), Listener::bound(any).unwrap()] {
         let server = Server::bind(service(), &listener, ServeOptions::default()).unwrap();
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
-        // It does not run, so it accepts nobody.
+        // The server does not run, so it does not accept any connection.
         let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(500));
         let waiting: Vec<_> = (0..wanted).map_while(|number| connect(number).ok()).collect();
         assert_eq!(waiting.len(), wanted, "{listener:?}");
     }
 }
 
-/// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
+/// Clients that request the maximum and do not even read it do not delay other clients.
 #[test]
 fn large_unread_http_requests_do_not_delay_other_clients() {
     // On a busy machine a piece may have to wait for long.
-    let patient = service().max_wait(Duration::from_secs(60));
-    let server = TestServer::new(patient, ServeOptions::default());
+    let service = service().max_wait(Duration::from_secs(60));
+    let server = TestServer::new(service, ServeOptions::default());
     let mut greedy: Vec<_> = (0..16).map(|_| server.connect()).collect();
     let request = "POST /v1/default/ids?count=100000 HTTP/1.1\r\nHost: x\r\n\r\n";
     for client in &mut greedy {

@@ -1,4 +1,4 @@
-//! A server for one test, and a client that sends exactly what it is told.
+//! A server for one test, and a client that sends exactly the given bytes.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -11,12 +11,12 @@ use flakeid_core::Layout;
 use flakeid_server::{Listener, ServeOptions, Server, Service};
 use tokio::sync::oneshot;
 
-/// A service with the namespace `default`, of a fixed node.
+/// Builds a service with the namespace `default` on a fixed node.
 pub fn service() -> Service {
     service_of(Generator::new(Layout::TWITTER, 7).unwrap())
 }
 
-/// The same of any generator.
+/// Builds a service with the namespace `default` for any generator.
 pub fn service_of(generator: impl Into<Generator>) -> Service {
     Service::new(BTreeMap::from([("default".to_owned(), generator.into())]))
 }
@@ -24,9 +24,9 @@ pub fn service_of(generator: impl Into<Generator>) -> Service {
 /// A server that runs until it is dropped.
 pub struct TestServer {
     pub address: SocketAddr,
-    /// Where clients of Redis are served, if they are.
+    /// The address for Redis clients, if they are served.
     pub resp: Option<SocketAddr>,
-    /// Where gRPC is served, if it is.
+    /// The address for gRPC, if it is served.
     #[cfg(feature = "grpc")]
     pub grpc: Option<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
@@ -63,7 +63,7 @@ impl TestServer {
         Client::new(stream)
     }
 
-    /// One request on a connection of its own.
+    /// Sends one request on a separate connection.
     pub fn ask(&self, method: &str, target: &str, headers: &str) -> Reply {
         self.connect().ask(method, target, headers)
     }
@@ -88,7 +88,7 @@ impl Drop for TestServer {
 
 pub struct Client<S> {
     pub stream: S,
-    /// What was read beyond the last reply.
+    /// The bytes that were read after the last reply.
     rest: Vec<u8>,
 }
 
@@ -111,7 +111,7 @@ impl Reply {
         })
     }
 
-    /// The IDs of an answer in JSON, as the text has them.
+    /// Parses the IDs in a JSON response, in order.
     pub fn ids(&self) -> Vec<u64> {
         let list = self.text().strip_prefix("{\"ids\":[").unwrap().strip_suffix("]}\n").unwrap();
         let id = |text: &str| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok();
@@ -128,14 +128,14 @@ impl<S: Read + Write> Client<S> {
         self.ask_with(method, target, headers, b"")
     }
 
-    /// With a body, of which the headers tell the length.
+    /// Sends a request with a body. The headers must include its length.
     pub fn ask_with(&mut self, method: &str, target: &str, headers: &str, body: &[u8]) -> Reply {
         let request = format!("{method} {target} HTTP/1.1\r\nHost: flakeid\r\n{headers}\r\n");
         self.stream.write_all(&[request.as_bytes(), body].concat()).unwrap();
         self.reply().expect("a reply")
     }
 
-    /// `None` if the server closes the connection without one.
+    /// Reads a reply. Returns `None` if the server closes the connection without one.
     pub fn reply(&mut self) -> Option<Reply> {
         let end = self.read_until(b"\r\n\r\n")?;
         let head = String::from_utf8(self.rest.drain(..end).collect()).unwrap();
@@ -179,9 +179,9 @@ impl<S: Read + Write> Client<S> {
     fn read_more(&mut self) -> Option<()> {
         let mut buffer = [0; 8_192];
         match self.stream.read(&mut buffer) {
-            // A connection that hangs is not one that is closed.
+            // A connection that hangs must not count as a closed one.
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                panic!("neither an answer nor an end: {error}")
+                panic!("the server neither replied nor closed the connection: {error}")
             }
             Ok(0) | Err(_) => None,
             Ok(count) => {

@@ -1,4 +1,4 @@
-//! Which web pages may ask, and what browsers are told about it.
+//! CORS: which origins are allowed, and which headers browsers get.
 
 use flakeid_server::{Origins, ServeOptions, Tokens};
 
@@ -37,12 +37,12 @@ fn pages_of_a_named_origin_may_send_requests() {
         assert_eq!(allowed.header("access-control-allow-credentials"), None);
         assert_eq!(allowed.header("access-control-allow-private-network"), None);
 
-        let asked = format!("Origin: {origin}\r\nAuthorization: Bearer {TOKEN}\r\n");
-        let made = server.ask("POST", "/v1/default/ids", &asked);
-        assert_eq!(made.ids().len(), 1);
-        assert_eq!(made.header("access-control-allow-origin"), Some(origin));
-        assert_eq!(made.header("vary"), Some("origin"));
-        // A page has to be able to read why it was refused.
+        let headers = format!("Origin: {origin}\r\nAuthorization: Bearer {TOKEN}\r\n");
+        let issued = server.ask("POST", "/v1/default/ids", &headers);
+        assert_eq!(issued.ids().len(), 1);
+        assert_eq!(issued.header("access-control-allow-origin"), Some(origin));
+        assert_eq!(issued.header("vary"), Some("origin"));
+        // The page must be able to read why its request was rejected.
         let refused = server.ask("POST", "/v1/default/ids", &format!("Origin: {origin}\r\n"));
         assert_eq!(refused.status, 401);
         assert_eq!(refused.header("access-control-allow-origin"), Some(origin));
@@ -61,19 +61,19 @@ fn pages_of_other_origins_may_not_send_requests() {
     for (server, vary) in [(&named, Some("origin")), (&without, None)] {
         for origin in ["https://app.example.evil", "http://app.example", "null"] {
             let refused = preflight(server, "/v1/default/ids", origin, "");
-            assert_eq!(refused.status, 401, "as every request without a token");
+            assert_eq!(refused.status, 401, "the status of every request without a token");
             assert_eq!(refused.header("access-control-allow-origin"), None);
             assert_eq!(refused.header("access-control-allow-methods"), None);
             assert_eq!(refused.header("vary"), vary);
         }
     }
-    // Who sends no origin is no page.
-    let asked = format!("Authorization: Bearer {TOKEN}\r\n");
-    let made = named.ask("POST", "/v1/default/ids", &asked);
-    assert_eq!(made.ids().len(), 1);
-    assert_eq!(made.header("access-control-allow-origin"), None);
-    // Nor is `OPTIONS` by itself a preflight.
-    let options = named.ask("OPTIONS", "/v1/default/ids", &asked);
+    // A client that sends no origin is not a page.
+    let headers = format!("Authorization: Bearer {TOKEN}\r\n");
+    let issued = named.ask("POST", "/v1/default/ids", &headers);
+    assert_eq!(issued.ids().len(), 1);
+    assert_eq!(issued.header("access-control-allow-origin"), None);
+    // `OPTIONS` alone is not a preflight.
+    let options = named.ask("OPTIONS", "/v1/default/ids", &headers);
     assert_eq!(options.status, 405);
 }
 
@@ -81,12 +81,12 @@ fn pages_of_other_origins_may_not_send_requests() {
 fn wildcard_allows_pages_of_every_origin() {
     let server = server(&["*"]);
     let private = "Access-Control-Request-Private-Network: true\r\n";
-    let allowed = preflight(&server, "/v1/default/ids", "https://anybody.example", private);
+    let allowed = preflight(&server, "/v1/default/ids", "https://any.example", private);
     assert_eq!(allowed.status, 204);
     assert_eq!(allowed.header("access-control-allow-origin"), Some("*"));
     assert_eq!(allowed.header("access-control-allow-private-network"), None);
-    let unknown = preflight(&server, "/v1/default/", "https://anybody.example", "");
+    let unknown = preflight(&server, "/v1/default/", "https://any.example", "");
     assert_eq!(unknown.status, 404);
-    let asked = format!("Origin: https://a.example\r\nAuthorization: Bearer {TOKEN}\r\n");
-    assert_eq!(server.ask("POST", "/v1/default/ids", &asked).ids().len(), 1);
+    let headers = format!("Origin: https://a.example\r\nAuthorization: Bearer {TOKEN}\r\n");
+    assert_eq!(server.ask("POST", "/v1/default/ids", &headers).ids().len(), 1);
 }

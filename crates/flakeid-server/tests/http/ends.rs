@@ -7,23 +7,23 @@ use flakeid_server::{Listener, ServeOptions};
 use crate::client::{Client, TestServer, service};
 use crate::secured::Certificates;
 
-/// What has begun is finished; nothing new is.
+/// During shutdown, responses in progress are completed, and no new ones begin.
 #[test]
 fn shutdown_completes_responses_that_have_begun() {
     let mut server = TestServer::new(service().max_count(1 << 20), ServeOptions::default());
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/livez", "").status, 200);
     let mut long = server.connect();
-    // Longer than what buffers take without a reader.
+    // The response is larger than the buffers can hold without a reader.
     let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
     long.stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     server.stop();
-    assert!(idle.reply().is_none(), "an idle connection is closed");
+    assert!(idle.reply().is_none(), "idle connections must be closed");
     let address = server.address;
-    assert_eq!(long.reply().expect("the whole answer").ids().len(), 1 << 20);
+    assert_eq!(long.reply().expect("a complete response").ids().len(), 1 << 20);
     server.wait();
-    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(address).is_err(), "the server must not listen any more");
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn stalled_client_cannot_delay_shutdown_beyond_its_timeout() {
     stalled.stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     server.stop();
-    // It is never read from, and this comes to an end all the same.
+    // The client never reads, but the shutdown still ends.
     server.wait();
 }
 
@@ -49,12 +49,12 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flakeid.sock");
-    // Left behind by a server that was killed.
+    // This socket was left behind by a killed server.
     drop(UnixListener::bind(&path).unwrap());
     let listener = Listener::Unix(path.clone());
     let bind = || Server::bind(service(), &listener, ServeOptions::default());
     let server = bind().unwrap();
-    assert!(bind().is_err(), "one that is listened on is not replaced");
+    assert!(bind().is_err(), "a socket in use must not be replaced");
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let thread = std::thread::spawn(move || server.run(async { drop(stopped.await) }));
     let mut client = Client::new(UnixStream::connect(&path).unwrap());
@@ -70,7 +70,7 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), "dear");
 }
 
-/// Whoever has connected and is silent, before TLS has begun, holds up nobody either.
+/// Clients that have connected but have not begun TLS do not delay the shutdown.
 #[test]
 fn clients_without_a_handshake_do_not_delay_shutdown() {
     let free = || Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));

@@ -1,4 +1,4 @@
-//! gRPC: calls, refusals, and what no client should send.
+//! gRPC: calls, errors, and malformed input.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -33,7 +33,7 @@ use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use crate::client::{TestServer, service};
 use crate::secured::Certificates;
 
-/// What calls go through: one connection.
+/// A single connection for calls.
 #[derive(Clone)]
 struct Channel {
     sender: SendRequest<Body>,
@@ -57,7 +57,7 @@ impl tonic::codegen::Service<Request<Body>> for Channel {
     }
 }
 
-/// A server of gRPC, and the client's runtime.
+/// A gRPC server and the client's runtime.
 struct Pair {
     server: TestServer,
     runtime: Runtime,
@@ -103,7 +103,7 @@ fn client(channel: Channel) -> IdsClient<Channel> {
     IdsClient::with_origin(channel, "http://localhost".parse().unwrap())
 }
 
-/// Calls for IDs, one after the other.
+/// A client that makes calls for IDs one after another.
 struct Calls<'a> {
     client: IdsClient<Channel>,
     runtime: &'a Runtime,
@@ -112,11 +112,11 @@ struct Calls<'a> {
 impl Calls<'_> {
     fn next(&mut self, namespace: &str, count: Option<u32>) -> Result<Vec<u64>, Status> {
         let request = NextRequest { namespace: namespace.to_owned(), count };
-        let answer = self.runtime.block_on(self.client.next(request));
-        Ok(answer?.into_inner().ids)
+        let response = self.runtime.block_on(self.client.next(request));
+        Ok(response?.into_inner().ids)
     }
 
-    /// The IDs of each message.
+    /// Returns the IDs of each message.
     fn stream(&mut self, namespace: &str, count: u64) -> Result<Vec<Vec<u64>>, Status> {
         let request = StreamRequest { namespace: namespace.to_owned(), count };
         self.runtime.block_on(async {
@@ -130,7 +130,7 @@ impl Calls<'_> {
     }
 }
 
-fn rises(ids: &[u64]) -> bool {
+fn is_increasing(ids: &[u64]) -> bool {
     ids.windows(2).all(|pair| pair[0] < pair[1])
 }
 
@@ -144,11 +144,11 @@ fn grpc_returns_ids_in_one_message_or_in_a_stream() {
     let mut calls = pair.ids();
     assert_eq!(calls.next("default", None).unwrap().len(), 1);
     let ids = calls.next("default", Some(4_096)).unwrap();
-    assert!(ids.len() == 4_096 && rises(&ids));
+    assert!(ids.len() == 4_096 && is_increasing(&ids));
     let messages = calls.stream("default", 10_000).unwrap();
     let lengths: Vec<_> = messages.iter().map(Vec::len).collect();
     assert_eq!(lengths, [4_096, 4_096, 10_000 - 2 * 4_096]);
-    assert!(rises(&messages.concat()));
+    assert!(is_increasing(&messages.concat()));
     let metrics = pair.server.ask("GET", "/metrics", "");
     let issued = format!("flakeid_ids_total{{namespace=\"default\"}} {}", 1 + 4_096 + 10_000);
     assert!(metrics.text().contains(&issued), "{}", metrics.text());
@@ -177,7 +177,7 @@ fn rejected_grpc_calls_have_a_code_and_a_reason() {
     }
     let long = "x".repeat(5_000);
     assert_eq!(calls.next(&long, None).unwrap_err().code(), Code::OutOfRange);
-    assert_eq!(calls.next("default", None).unwrap().len(), 1, "the connection goes on");
+    assert_eq!(calls.next("default", None).unwrap().len(), 1, "the connection must stay open");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn grpc_requires_a_token_except_for_health_checks() {
         let mut calls = Calls { client: client(channel.clone()), runtime: &pair.runtime };
         let refused = calls.next("default", None).unwrap_err();
         assert_eq!((refused.code(), code(&refused)), (Code::Unauthenticated, "HTTP_UNAUTHORIZED"));
-        // Nor does it say which namespaces there are.
+        // The error also does not reveal which namespaces exist.
         assert_eq!(calls.next("other", None).unwrap_err().code(), Code::Unauthenticated);
     }
     assert_eq!(health(&pair, channel.clone(), ""), Ok(ServingStatus::Serving));
@@ -219,13 +219,13 @@ fn grpc_with_tls_requires_a_client_certificate_and_http2() {
             let connector = TlsConnector::from(Arc::new(config));
             let stream = connector.connect("localhost".try_into().unwrap(), stream).await.ok()?;
             let request = NextRequest { namespace: "default".to_owned(), count: Some(3) };
-            let answer = client(over(stream).await.ok()?).next(request).await.ok()?;
-            Some(answer.into_inner().ids.len())
+            let response = client(over(stream).await.ok()?).next(request).await.ok()?;
+            Some(response.into_inner().ids.len())
         })
     };
     assert_eq!(ask(true, b"h2"), Some(3));
-    assert_eq!(ask(false, b"h2"), None, "without a certificate there is no answer");
-    assert_eq!(ask(true, b"http/1.1"), None, "it is no server of HTTP/1.1");
+    assert_eq!(ask(false, b"h2"), None, "a client without a certificate must get no response");
+    assert_eq!(ask(true, b"http/1.1"), None, "the server must not accept HTTP/1.1");
 }
 
 #[test]
@@ -244,8 +244,8 @@ fn grpc_client_over_its_rate_gets_a_retry_delay() {
 fn health(pair: &Pair, channel: Channel, service: &str) -> Result<ServingStatus, Code> {
     let origin = "http://localhost".parse().unwrap();
     let request = HealthCheckRequest { service: service.to_owned() };
-    let answer = pair.runtime.block_on(HealthClient::with_origin(channel, origin).check(request));
-    Ok(answer.map_err(|status| status.code())?.into_inner().status())
+    let response = pair.runtime.block_on(HealthClient::with_origin(channel, origin).check(request));
+    Ok(response.map_err(|status| status.code())?.into_inner().status())
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn grpc_health_watch_ends_at_shutdown() {
     let mut watched = watched.into_inner();
     let first = pair.runtime.block_on(watched.message()).unwrap().unwrap();
     assert_eq!(first.status(), ServingStatus::Serving);
-    // Neither do those who have said nothing yet.
+    // Clients that have not sent a complete preface must not delay the shutdown either.
     let silent = TcpStream::connect(pair.address()).unwrap();
     let mut half = TcpStream::connect(pair.address()).unwrap();
     half.write_all(b"PRI * HTTP/2.0\r\n").unwrap();
@@ -273,7 +273,7 @@ fn grpc_health_watch_ends_at_shutdown() {
     let last = pair.runtime.block_on(watched.message());
     assert!(matches!(last, Ok(None)), "{last:?}");
     pair.server.wait();
-    assert!(began.elapsed() < Duration::from_secs(8), "nobody holds it up");
+    assert!(began.elapsed() < Duration::from_secs(8), "clients delayed the shutdown");
     drop((silent, half));
 }
 
@@ -282,16 +282,17 @@ fn grpc_reflection_lists_the_services() {
     let pair = Pair::new(service());
     let origin = "http://localhost".parse().unwrap();
     let mut client = ServerReflectionClient::with_origin(pair.channel(), origin);
-    let mut ask = |what: MessageRequest| {
-        let request = ServerReflectionRequest { host: String::new(), message_request: Some(what) };
+    let mut query = |message: MessageRequest| {
+        let request =
+            ServerReflectionRequest { host: String::new(), message_request: Some(message) };
         pair.runtime.block_on(async {
-            let answers = client.server_reflection_info(iter([request])).await.unwrap();
-            let answer = answers.into_inner().message().await.unwrap().unwrap();
-            answer.message_response.unwrap()
+            let responses = client.server_reflection_info(iter([request])).await.unwrap();
+            let response = responses.into_inner().message().await.unwrap().unwrap();
+            response.message_response.unwrap()
         })
     };
     let MessageResponse::ListServicesResponse(list) =
-        ask(MessageRequest::ListServices(String::new()))
+        query(MessageRequest::ListServices(String::new()))
     else {
         panic!("services")
     };
@@ -304,12 +305,12 @@ fn grpc_reflection_lists_the_services() {
         with_origin(pair.channel(), origin);
     let request = tonic_reflection::pb::v1alpha::ServerReflectionRequest::default();
     let answered = pair.runtime.block_on(older.server_reflection_info(iter([request])));
-    assert!(answered.is_ok(), "older clients are answered, too");
-    let found = ask(MessageRequest::FileContainingSymbol("flakeid.v1.Ids".to_owned()));
+    assert!(answered.is_ok(), "older clients must get a response, too");
+    let found = query(MessageRequest::FileContainingSymbol("flakeid.v1.Ids".to_owned()));
     assert!(matches!(found, MessageResponse::FileDescriptorResponse(_)), "{found:?}");
 }
 
-/// IDs of both protocols at once never repeat.
+/// IDs that are requested with both protocols at once never repeat.
 #[test]
 fn grpc_and_http_clients_never_get_the_same_id() {
     let pair = Pair::new(service());
@@ -332,28 +333,29 @@ fn grpc_and_http_clients_never_get_the_same_id() {
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
 }
 
-/// Whoever asks for as much as there is, and does not even read it, holds up nobody else.
+/// Clients that request the maximum and do not even read it do not delay other clients.
 #[test]
 fn large_unread_grpc_calls_do_not_delay_other_clients() {
     // On a busy machine a piece may have to wait for long.
     let pair = Pair::new(service().max_wait(Duration::from_secs(60)));
     let mut greedy = client(pair.channel());
-    let kept: Vec<_> = (0..150)
+    let calls_in_progress: Vec<_> = (0..150)
         .map_while(|_| {
             let request = StreamRequest { namespace: "default".to_owned(), count: 100_000 };
             let limit = Duration::from_secs(2);
-            let begun = async { timeout(limit, greedy.stream(request)).await };
-            // The server takes 100 calls of a connection at a time, and the client keeps others back.
-            Some(pair.runtime.block_on(begun).ok()?.unwrap().into_inner())
+            let started = async { timeout(limit, greedy.stream(request)).await };
+            // The server processes 100 calls of a connection at a time, and the client delays
+            // further calls.
+            Some(pair.runtime.block_on(started).ok()?.unwrap().into_inner())
         })
         .collect();
-    // Some end in the client's own memory.
-    assert!((100..150).contains(&kept.len()), "{}", kept.len());
+    // Some further calls end in the client's own buffer.
+    assert!((100..150).contains(&calls_in_progress.len()), "{}", calls_in_progress.len());
     let mut calls = pair.ids();
     for _ in 0..200 {
         assert_eq!(calls.next("default", None).unwrap().len(), 1);
     }
-    let mut first = kept.into_iter().next().unwrap();
+    let mut first = calls_in_progress.into_iter().next().unwrap();
     let count = pair.runtime.block_on(async {
         let mut count = 0;
         while let Some(message) = first.message().await.unwrap() {
@@ -364,7 +366,8 @@ fn large_unread_grpc_calls_do_not_delay_other_clients() {
     assert_eq!(count, 100_000);
 }
 
-/// What is not HTTP/2, and who is slow to say so, is shown out; a thousand who wait hold up nobody.
+/// Connections that are not HTTP/2, or that are slow to begin, are closed. A thousand of them do
+/// not delay other clients.
 #[test]
 fn connections_that_are_not_http2_are_closed() {
     let idle_timeout = Duration::from_millis(700);
@@ -388,11 +391,15 @@ fn connections_that_are_not_http2_are_closed() {
     assert_eq!(calls.next("default", None).unwrap().len(), 1);
     for mut stream in waiting {
         let mut reply = Vec::new();
-        // An end or a reset, whichever comes first; a timeout is neither.
+        // The connection may end or be reset, but it must not time out.
         if let Err(error) = stream.read_to_end(&mut reply) {
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
         }
         assert_eq!(reply, b"");
     }
-    assert_eq!(calls.next("default", None).unwrap().len(), 1, "it answers pings, so it may stay");
+    assert_eq!(
+        calls.next("default", None).unwrap().len(),
+        1,
+        "the client responds to pings, so its connection must stay open"
+    );
 }

@@ -1,4 +1,5 @@
-//! Who generated an ID: the server reads the history of its store, and nobody else waits for that.
+//! The holder of an ID: the server reads it from the history of its store, and other requests do
+//! not wait for that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,34 +18,34 @@ use crate::client::{TestServer, service};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 
-/// A store of which every new connection needs as many milliseconds for its answers; above a minute it
-/// does not answer.
+/// A store whose new connections delay each response by the given milliseconds. From a minute on,
+/// they fail.
 #[derive(Clone)]
-struct Slow {
+struct SlowStore {
     store: MemoryStore,
     delay_ms: Arc<AtomicU64>,
 }
 
-impl Slow {
+impl SlowStore {
     fn new() -> Self {
         let mut store = MemoryStore::new();
         let bounds =
             Bounds { max_window_ms: 2_000, max_ahead_ms: 4_000, max_skew_ms: 400, quiet_ms: 3_000 };
-        let usual = Namespace::new("default", Layout::TWITTER);
-        operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..usual }).unwrap();
+        let defaults = Namespace::new("default", Layout::TWITTER);
+        operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..defaults }).unwrap();
         Self { store, delay_ms: Arc::default() }
     }
 
     fn connect(&self) -> Result<Box<dyn Store>, Fault> {
         match self.delay_ms.load(Ordering::SeqCst) {
-            60_000.. => return Err(Fault::Unavailable("the server is away".into())),
+            60_000.. => return Err(Fault::Unavailable("the server is unavailable".into())),
             ms => std::thread::sleep(Duration::from_millis(ms)),
         }
         Ok(Box::new(self.clone()))
     }
 }
 
-impl Store for Slow {
+impl Store for SlowStore {
     fn transact(
         &mut self,
         namespace: &str,
@@ -62,8 +63,8 @@ impl Store for Slow {
     }
 }
 
-/// A server of IDs and leases, and its URL with the token in it.
-fn serve(store: &Slow) -> (TestServer, String) {
+/// Starts a server of IDs and leases, and returns it with its URL, which contains the token.
+fn serve(store: &SlowStore) -> (TestServer, String) {
     let listener = Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap();
     let host = listener.tcp_address().unwrap().unwrap();
     let options = BrokerOptions {
@@ -88,7 +89,7 @@ fn bearer() -> String {
 
 #[test]
 fn holder_is_reported_before_and_after_it_is_in_the_history() {
-    let store = Slow::new();
+    let store = SlowStore::new();
     let (server, url) = serve(&store);
     let own = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];
     let path = format!("/v1/default/ids/{own}/holder");
@@ -97,30 +98,30 @@ fn holder_is_reported_before_and_after_it_is_in_the_history() {
         assert_eq!((reply.status, reply.header("cache-control")), (200, Some("no-store")));
         serde_json::from_slice::<HolderJson>(&reply.body).unwrap()
     };
-    let told = read();
-    let holder = told.holder.expect("the broker remembers it");
+    let found = read();
+    let holder = found.holder.expect("a recent holder in the broker");
     assert_eq!((holder.pid, holder.current), (std::process::id(), Some(true)));
-    let broker = told.broker.expect("the broker");
+    let broker = found.broker.expect("a broker");
     assert!(broker.owner.is_some_and(|owner| owner.starts_with("http://127.0.0.1:")));
-    assert_eq!(told.reason, None);
+    assert_eq!(found.reason, None);
 
-    // By the store alone, once the block was renewed.
+    // After the block was renewed, the store alone can report the holder.
     let parts = Layout::TWITTER.unpack(flakeid_core::Id::from_u64(own)).unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         let found = operations::whois(&mut store.store.clone(), "default", parts.node, parts.tick);
         let client = found.unwrap().expect("a broker").client;
         if matches!(client, Some(flakeid_protocol::Client::Known { .. })) {
             break;
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "{client:?}");
+        assert!(started.elapsed() < Duration::from_secs(10), "{client:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(read().holder.is_some());
 
     let reader = Location::parse(&url).unwrap().broker_reader().unwrap();
-    let told: HolderJson = reader.holder("default", flakeid_core::Id::from_u64(own)).unwrap();
-    assert_eq!(told.node, parts.node);
+    let found: HolderJson = reader.holder("default", flakeid_core::Id::from_u64(own)).unwrap();
+    assert_eq!(found.node, parts.node);
     let leases = reader.leases("default").unwrap();
     assert_eq!((leases.nodes, leases.listing.rows.len()), (4, 1));
     assert_eq!(leases.listing.rows[0].grant, 1);
@@ -131,26 +132,29 @@ fn holder_is_reported_before_and_after_it_is_in_the_history() {
 
 #[test]
 fn slow_history_queries_do_not_delay_other_requests() {
-    let store = Slow::new();
+    let store = SlowStore::new();
     let (server, _) = serve(&store);
     let id = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];
     let path = format!("/v1/default/ids/{id}/holder");
     store.delay_ms.store(1_500, Ordering::SeqCst);
-    let (begun, headers) = (Instant::now(), bearer());
+    let (started, headers) = (Instant::now(), bearer());
     std::thread::scope(|scope| {
-        // More than there are threads of the runtime, and more than may read at a time.
+        // These are more readers than threads of the runtime, and more than may read at a time.
         let readers: Vec<_> =
             (0..8).map(|_| scope.spawn(|| server.ask("GET", &path, &headers).status)).collect();
         std::thread::sleep(Duration::from_millis(200));
         for _ in 0..50 {
-            let asked = Instant::now();
+            let sent = Instant::now();
             assert_eq!(server.ask("POST", "/v1/default/ids", &headers).status, 200);
-            assert!(asked.elapsed() < Duration::from_millis(500), "{:?}", asked.elapsed());
+            assert!(sent.elapsed() < Duration::from_millis(500), "{:?}", sent.elapsed());
         }
-        assert!(begun.elapsed() < Duration::from_millis(1_500), "while they wait");
+        assert!(
+            started.elapsed() < Duration::from_millis(1_500),
+            "the readers must still be waiting"
+        );
         let statuses: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
-        let answered = statuses.iter().filter(|status| **status == 200).count();
-        assert!((2..8).contains(&answered), "{statuses:?}");
+        let succeeded = statuses.iter().filter(|status| **status == 200).count();
+        assert!((2..8).contains(&succeeded), "{statuses:?}");
         assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
     });
     store.delay_ms.store(60_000, Ordering::SeqCst);
@@ -161,18 +165,18 @@ fn slow_history_queries_do_not_delay_other_requests() {
 
 #[test]
 fn invalid_holder_requests_return_specific_errors() {
-    let (server, _) = serve(&Slow::new());
-    for (path, headers, status, said) in [
+    let (server, _) = serve(&SlowStore::new());
+    for (path, headers, status, part) in [
         ("/v1/default/ids/17/holder", String::new(), 401, "HTTP_UNAUTHORIZED"),
         ("/v1/default/ids/x/holder", bearer(), 400, "FLAKEID_INVALID_ID"),
         ("/v1/default/ids/18446744073709551615/holder", bearer(), 400, "FLAKEID_INVALID_ID"),
         ("/v1/default/ids/17/holder?x=1", bearer(), 400, "unknown parameter"),
         ("/v1/other/ids/17/holder", bearer(), 404, "no namespace"),
-        ("/v1/default/ids/17/holders", bearer(), 404, "no such path"),
+        ("/v1/default/ids/17/holders", bearer(), 404, "unknown path"),
     ] {
         let reply = server.ask("GET", path, &headers);
         assert_eq!(reply.status, status, "{path}: {}", reply.text());
-        assert!(reply.text().contains(said), "{path}: {}", reply.text());
+        assert!(reply.text().contains(part), "{path}: {}", reply.text());
     }
     let posted = server.ask("POST", "/v1/default/ids/17/holder", &bearer());
     assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD")));

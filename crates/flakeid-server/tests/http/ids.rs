@@ -42,7 +42,7 @@ fn ids_are_complete_and_increasing_in_every_format() {
     assert_eq!(server.ask("POST", "/v1/default/ids", "").ids().len(), 1);
 }
 
-/// Many clients at a time, each on a connection that it keeps.
+/// Many clients at a time, each on a connection that it keeps open, never get the same ID.
 #[test]
 fn concurrent_http_clients_never_get_the_same_id() {
     let server = TestServer::new(service(), ServeOptions::default());
@@ -51,11 +51,11 @@ fn concurrent_http_clients_never_get_the_same_id() {
             .map(|_| {
                 scope.spawn(|| {
                     let mut client = server.connect();
-                    let asks = (0..500).map(|ask| {
-                        let target = format!("/v1/default/ids?count={}", 1 + ask % 7);
+                    let replies = (0..500).map(|number| {
+                        let target = format!("/v1/default/ids?count={}", 1 + number % 7);
                         client.ask("POST", &target, "").ids()
                     });
-                    asks.collect::<Vec<_>>().concat()
+                    replies.collect::<Vec<_>>().concat()
                 })
             })
             .collect();
@@ -67,31 +67,32 @@ fn concurrent_http_clients_never_get_the_same_id() {
     assert!(count > 15_000);
 }
 
-/// Two IDs per second: more are waited for, but not for longer than `max_wait`, and on no thread.
+/// The layout has two IDs per second. Requests wait for more, but at most for `max_wait`, and
+/// without blocking a thread.
 #[test]
 fn waiting_requests_are_bounded_and_block_no_thread() {
     let slow: Layout = "t31.n20.s1@1420070400000/1s".parse().unwrap();
     let generator = || Generator::new(slow, 7).unwrap();
-    let patient = service_of(generator()).max_wait(Duration::from_secs(10));
-    let server = TestServer::new(patient, ServeOptions::default());
+    let service = service_of(generator()).max_wait(Duration::from_secs(10));
+    let server = TestServer::new(service, ServeOptions::default());
     std::thread::scope(|scope| {
-        // More than there are threads.
+        // These are more requests than threads.
         let waiting: Vec<_> = (0..5)
             .map(|_| scope.spawn(|| server.ask("POST", "/v1/default/ids?count=1", "").ids()))
             .collect();
         let began = Instant::now();
         assert_eq!(server.ask("GET", "/livez", "").text(), "ok\n");
-        assert!(began.elapsed() < Duration::from_secs(1), "health waits with the others");
+        assert!(began.elapsed() < Duration::from_secs(1), "the health check must not wait");
         let ids = waiting.into_iter().flat_map(|ids| ids.join().unwrap());
         assert_eq!(ids.collect::<HashSet<_>>().len(), 5);
     });
 
-    let hasty = service_of(generator()).max_wait(Duration::from_millis(20));
-    let server = TestServer::new(hasty, ServeOptions::default());
+    let service = service_of(generator()).max_wait(Duration::from_millis(20));
+    let server = TestServer::new(service, ServeOptions::default());
     let refused = (0..5)
         .map(|_| server.ask("POST", "/v1/default/ids?count=2", ""))
         .find(|reply| reply.status != 200)
-        .expect("there are two per second");
+        .expect("a rejected request, because the layout has two IDs per second");
     assert_eq!(refused.status, 503);
     assert!(refused.text().contains("\"FLAKEID_SEQUENCE_EXHAUSTED\""), "{}", refused.text());
     assert!(refused.text().contains("\"retry_after_ms\":"), "{}", refused.text());

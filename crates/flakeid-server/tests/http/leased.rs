@@ -10,8 +10,8 @@ use flakeid_server::ServeOptions;
 
 use crate::client::{TestServer, service_of};
 
-/// Without its store a server goes on to the end of its window, says how long that is, and then
-/// what is wrong; it goes on when the store is back, and gives its node back in the end.
+/// Without its store, a server issues IDs until its window ends, and reports its readiness and then
+/// the error. It resumes when the store is available again, and finally releases its node.
 #[test]
 fn leased_server_survives_an_outage_of_its_store() {
     let store = MemoryStore::new();
@@ -19,7 +19,7 @@ fn leased_server_survives_an_outage_of_its_store() {
     let (inner, away) = (store.clone(), Arc::clone(&is_away));
     let generator = LeaseBuilder::from_store(Layout::TWITTER, move || {
         if away.load(Ordering::SeqCst) {
-            return Err(Fault::Unavailable("nobody answers".into()));
+            return Err(Fault::Unavailable("the store does not respond".into()));
         }
         Ok(Box::new(InterruptedStore { store: inner.clone(), is_away: Arc::clone(&away) }))
     })
@@ -34,14 +34,16 @@ fn leased_server_survives_an_outage_of_its_store() {
     assert!(ready.text().contains("\"seconds_left\":0."), "{}", ready.text());
 
     is_away.store(true, Ordering::SeqCst);
-    let until = |what: &str, done: &dyn Fn() -> bool| {
+    let until = |expected: &str, done: &dyn Fn() -> bool| {
         let deadline = Instant::now() + Duration::from_secs(20);
         while !done() {
-            assert!(Instant::now() < deadline, "{what}");
+            assert!(Instant::now() < deadline, "{expected}");
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    until("not ready without a store", &|| server.ask("GET", "/readyz", "").status == 503);
+    until("the server was ready without a store", &|| {
+        server.ask("GET", "/readyz", "").status == 503
+    });
     let refused = server.ask("POST", "/v1/default/ids", "");
     assert_eq!(refused.status, 503);
     assert!(refused.text().contains("\"FLAKEID_LEASE_EXPIRED\""), "{}", refused.text());
@@ -49,14 +51,16 @@ fn leased_server_survives_an_outage_of_its_store() {
     assert_eq!(server.ask("GET", "/livez", "").status, 200);
 
     is_away.store(false, Ordering::SeqCst);
-    until("ready again", &|| server.ask("GET", "/readyz", "").status == 200);
+    until("the server did not become ready again", &|| {
+        server.ask("GET", "/readyz", "").status == 200
+    });
     assert_eq!(server.ask("POST", "/v1/default/ids?count=3", "").ids().len(), 3);
 
     server.stop();
     server.wait();
     let listing = operations::list(&mut store.clone(), "default").unwrap();
     let row = listing.rows.iter().find(|row| row.node == node).unwrap();
-    assert!(row.token.is_none(), "given back: {row:?}");
+    assert!(row.token.is_none(), "the node was not released: {row:?}");
 }
 
 struct InterruptedStore {
@@ -71,7 +75,7 @@ impl flakeid_protocol::store::Store for InterruptedStore {
         work: &mut dyn FnMut(&mut dyn flakeid_protocol::store::Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if self.is_away.load(Ordering::SeqCst) {
-            return Err(Fault::Unavailable("nobody answers".into()));
+            return Err(Fault::Unavailable("the store does not respond".into()));
         }
         self.store.transact(namespace, work)
     }

@@ -1,4 +1,4 @@
-//! Leases over HTTP: as a store of generators, and with nothing but requests.
+//! Leases over HTTP: with a broker as the store of generators, and with plain requests.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,17 +15,18 @@ use serde_json::{Value, json};
 
 use crate::client::{Reply, TestServer};
 
-/// A namespace of blocks of four nodes, with windows so short that all is over in seconds.
+/// Builds a store with a namespace with blocks of four nodes. Its windows are so short that
+/// everything is over in seconds.
 fn store() -> MemoryStore {
     let mut store = MemoryStore::new();
     let bounds =
         Bounds { max_window_ms: 2_000, max_ahead_ms: 4_000, max_skew_ms: 400, quiet_ms: 3_000 };
-    let usual = Namespace::new("default", Layout::TWITTER);
-    operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..usual }).unwrap();
+    let defaults = Namespace::new("default", Layout::TWITTER);
+    operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..defaults }).unwrap();
     store
 }
 
-/// A server that grants leases from a store.
+/// A server with a broker that grants leases.
 struct Leasing {
     server: TestServer,
     broker: Broker,
@@ -71,7 +72,7 @@ impl Leasing {
 
 fn generator(url: &str) -> Generator {
     let builder = Generator::lease(url, Layout::TWITTER).unwrap();
-    // An observer keeps it from sharing a lease with the others of this process.
+    // With an observer, the generator does not share a lease with others of this process.
     builder.max_wait(Duration::from_secs(5)).observer(|_| {}).open().unwrap()
 }
 
@@ -103,8 +104,8 @@ fn generators_lease_from_a_broker_as_from_a_store() {
     let mut nodes: HashSet<u64> = generators.iter().map(Generator::node).collect();
     assert_eq!(nodes.len(), 10);
     let mut ids = HashSet::<Id>::new();
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(3) {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(3) {
         for generator in &generators {
             assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
         }
@@ -113,7 +114,7 @@ fn generators_lease_from_a_broker_as_from_a_store() {
     let own = leasing.server.ask("POST", "/v1/default/ids?count=1000", "").ids();
     assert!(own.iter().all(|id| ids.insert(Id::from_u64(*id))));
     nodes.insert(Layout::TWITTER.unpack(Id::from_u64(own[0])).unwrap().node);
-    assert_eq!(nodes.len(), 11, "the server's own IDs have a node of their own");
+    assert_eq!(nodes.len(), 11, "the server's own IDs must have another node");
 
     let listed = value(&leasing.server.ask("GET", "/v1/default/leases?from=1&limit=4", ""));
     let listed: Vec<_> = listed["leases"].as_array().unwrap().iter().collect();
@@ -131,26 +132,29 @@ fn generators_lease_from_a_broker_as_from_a_store() {
     assert!(metrics.text().contains("flakeid_broker_holders{namespace=\"default\"} 11"));
 
     generators.iter().for_each(Generator::close);
-    assert_eq!(leasing.broker.status().unwrap().holders, 1, "they were given back");
+    assert_eq!(leasing.broker.status().unwrap().holders, 1, "the nodes were not released");
     drop(leasing);
     let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
-    assert!(rows.iter().all(|row| row.state == State::Free), "so were the blocks: {rows:?}");
+    assert!(
+        rows.iter().all(|row| row.state == State::Free),
+        "the blocks were not released: {rows:?}"
+    );
 }
 
-/// What is shown in the guide, with every answer looked at.
+/// The test sends the requests of the guide, and checks every response.
 #[test]
 fn lease_can_be_held_with_plain_requests() {
     let leasing = Leasing::new(&store());
     let now = || SystemClock.unix_ms();
     let token = "00112233445566778899aabbccddeeff";
-    let asked = json!({ "now": now(), "token": token, "name": "php", "host": "web-1", "pid": 7 });
-    let granted = leasing.send("POST", "/v1/default/leases", &asked);
+    let acquire = json!({ "now": now(), "token": token, "name": "php", "host": "web-1", "pid": 7 });
+    let granted = leasing.send("POST", "/v1/default/leases", &acquire);
     assert_eq!(granted.status, 200, "{}", granted.text());
     let grant = value(&granted);
     assert_eq!((&grant["token"], &grant["broker"]), (&json!(token), &json!(leasing.url)));
     assert_eq!(grant["layout"], Layout::TWITTER.to_string());
-    let again = value(&leasing.send("POST", "/v1/default/leases", &asked));
-    assert_eq!(again, grant, "sent again, because the answer was lost");
+    let again = value(&leasing.send("POST", "/v1/default/leases", &acquire));
+    assert_eq!(again, grant, "the same request must get the same grant");
 
     let path = format!("/v1/default/leases/{}", grant["node"]);
     let next = "0011223344556677ffffffffffffffff";
@@ -162,36 +166,36 @@ fn lease_can_be_held_with_plain_requests() {
     assert_eq!(renewed.status, 200, "{}", renewed.text());
     assert_eq!(value(&renewed)["fence"], renew["wanted"]);
 
-    // However large the numbers are that a client makes up.
+    // A client may send arbitrarily large numbers.
     let most = u64::MAX;
     let mut current = next.to_owned();
     for (digit, field) in (1..).zip(["wanted", "confirmed", "waited_ms", "ttl_ms"]) {
-        let mut made_up = renew.clone();
-        made_up["token"] = json!(current);
-        made_up["next"] = json!(format!("0011223344556677{digit:016}"));
-        made_up[field] = json!(most);
-        match leasing.send("PATCH", &path, &made_up).status {
-            200 => current = made_up["next"].as_str().unwrap().to_owned(),
+        let mut extreme = renew.clone();
+        extreme["token"] = json!(current);
+        extreme["next"] = json!(format!("0011223344556677{digit:016}"));
+        extreme[field] = json!(most);
+        match leasing.send("PATCH", &path, &extreme).status {
+            200 => current = extreme["next"].as_str().unwrap().to_owned(),
             status => assert_eq!((status, field), (409, "wanted")),
         }
     }
     for field in ["waited_ms", "after", "window_ms", "ttl_ms"] {
-        let made_up = json!({ "now": now(), field: most });
-        let reply = leasing.send("POST", "/v1/default/leases", &made_up);
+        let extreme = json!({ "now": now(), field: most });
+        let reply = leasing.send("POST", "/v1/default/leases", &extreme);
         assert!([200, 503].contains(&reply.status), "{field}: {}", reply.text());
     }
 
-    // The old token is worth nothing any more.
+    // The old token is not valid any more.
     renew["next"] = json!("00112233445566770000000000000000");
     let stale = leasing.send("PATCH", &path, &renew);
     assert_eq!((stale.status, &value(&stale)["error"]["refusal"]), (409, &json!("fenced-off")));
     let released =
         leasing.send("DELETE", &path, &json!({ "token": current, "used_until": grant["start"] }));
     assert_eq!((released.status, released.body.len()), (204, 0));
-    let mine =
+    let named =
         value(&leasing.send("POST", "/v1/default/leases", &json!({ "now": now(), "name": "php" })));
-    assert_eq!(mine["node"], grant["node"], "the node of this name");
-    assert_ne!(mine["token"], json!(token), "drawn by the broker");
+    assert_eq!(named["node"], grant["node"], "the name must get its node again");
+    assert_ne!(named["token"], json!(token), "the broker must draw a new token");
 }
 
 #[test]
@@ -200,7 +204,7 @@ fn invalid_lease_requests_return_specific_errors() {
     let now = SystemClock.unix_ms();
     let renew =
         json!({ "start": 1, "token": "x", "next": "y", "confirmed": 1, "wanted": 2, "now": now });
-    for (method, path, body, status, said) in [
+    for (method, path, body, status, part) in [
         ("POST", "leases", json!({}), 400, "missing field `now`"),
         ("POST", "leases", json!({ "now": now, "nod": 7 }), 400, "unknown field `nod`"),
         ("POST", "leases", json!({ "now": now, "node": 7 }), 400, "a broker chooses the node"),
@@ -219,7 +223,7 @@ fn invalid_lease_requests_return_specific_errors() {
     ] {
         let reply = leasing.send(method, &format!("/v1/default/{path}"), &body);
         assert_eq!(reply.status, status, "{method} {path} {body}: {}", reply.text());
-        assert!(reply.text().contains(said), "{method} {path} {body}: {}", reply.text());
+        assert!(reply.text().contains(part), "{method} {path} {body}: {}", reply.text());
     }
     for url in ["http://127.0.0.1:1/x", "http+unix://relative", "http://127.0.0.1:1?x=y"] {
         let error = Generator::lease(url, Layout::TWITTER)
@@ -241,18 +245,22 @@ fn broker_redirects_renewals_to_the_broker_that_granted_the_node() {
         "start": grant["start"], "token": token, "next": format!("{}{}", &token[..16], "0".repeat(16)),
         "confirmed": grant["fence"], "wanted": grant["fence"], "now": now, "broker": one.url,
     });
-    let sent = other.send("PATCH", &path, &renew);
-    assert_eq!(sent.status, 421, "{}", sent.text());
-    assert_eq!(value(&sent)["error"]["broker"], json!(one.url));
-    assert_eq!(one.send("PATCH", &path, &renew).status, 200, "its granter renews it");
-    // As after a restart of the broker that granted it.
+    let misdirected = other.send("PATCH", &path, &renew);
+    assert_eq!(misdirected.status, 421, "{}", misdirected.text());
+    assert_eq!(value(&misdirected)["error"]["broker"], json!(one.url));
+    assert_eq!(
+        one.send("PATCH", &path, &renew).status,
+        200,
+        "the granting broker must renew the node"
+    );
+    // The request names the other broker, as if that had granted the node and restarted.
     renew["broker"] = json!(other.url);
     let lost = other.send("PATCH", &path, &renew);
     assert_eq!((lost.status, &value(&lost)["error"]["refusal"]), (409, &json!("fenced-off")));
 }
 
-/// Holders of a broker that ends go on to the end of their windows, and have another node by then. Whatever else the
-/// machine does may hold them up, but not three times in a row.
+/// Holders of a broker that ends continue until their windows end, and lease other nodes by then.
+/// Other load of the machine may delay them, but not three times in a row.
 #[test]
 fn holders_lease_other_nodes_in_time_when_their_broker_ends() {
     let waits: Vec<Duration> = std::iter::repeat_with(longest_wait_at_the_end_of_a_broker)
@@ -271,21 +279,21 @@ fn longest_wait_at_the_end_of_a_broker() -> Duration {
     let generators: Vec<_> = (0..12).map(|_| generator(&url)).collect();
     let mut ids = HashSet::<Id>::new();
     let mut one = Some(one);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut longest = Duration::ZERO;
-    while begun.elapsed() < Duration::from_secs(6) {
-        if begun.elapsed() > Duration::from_secs(1) {
+    while started.elapsed() < Duration::from_secs(6) {
+        if started.elapsed() > Duration::from_secs(1) {
             drop(one.take());
         }
         for generator in &generators {
-            let asked = Instant::now();
+            let requested = Instant::now();
             assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
-            longest = longest.max(asked.elapsed());
+            longest = longest.max(requested.elapsed());
         }
     }
     let moved =
         generators.iter().filter(|generator| generator.lease_status().unwrap().grants > 1).count();
-    assert!((1..12).contains(&moved), "{moved} of 12 took another node");
+    assert!((1..12).contains(&moved), "{moved} of 12 clients leased another node");
     longest
 }
 

@@ -1,6 +1,6 @@
-//! The server over real connections.
+//! The server over real connections: protocols, limits, leases and shutdown.
 
-// A test may panic; that is how it fails.
+// A failing test panics.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod abuse;

@@ -1,4 +1,4 @@
-//! A client that has had its share.
+//! The rate limit for one client: over HTTP and for Redis clients.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,8 +11,8 @@ use crate::client::{TestServer, service};
 fn http_client_over_its_rate_gets_429_with_retry_after() {
     let server = TestServer::new(service().rate_limit(100), ServeOptions::default());
     let ask = |count: u32| server.ask("POST", &format!("/v1/default/ids?count={count}"), "");
-    // Ten minutes' worth, so that a busy machine makes no difference. How long clients wait is in the unit
-    // tests, on clocks of their own.
+    // These are the IDs of ten minutes, so that a busy machine does not affect the result. The unit
+    // tests check the exact waits with their own clocks.
     assert_eq!(ask(60_000).ids().len(), 60_000);
     let refused = ask(1);
     assert_eq!(refused.status, 429, "{}", refused.text());
@@ -22,7 +22,7 @@ fn http_client_over_its_rate_gets_429_with_retry_after() {
     let wait = error["error"]["retry_after_ms"].as_u64().unwrap();
     assert!((500_000..=600_000).contains(&wait), "{wait}");
     assert_eq!(seconds, wait.div_ceil(1_000));
-    // Whoever makes no ID is not limited.
+    // Requests without new IDs are not limited.
     for path in ["/livez", "/v1/default/layout", "/metrics"] {
         assert_eq!(server.ask("GET", path, "").status, 200, "{path}");
     }
@@ -38,7 +38,7 @@ fn redis_clients_share_the_rate_limit_of_http() {
     stream.write_all(b"INCR default\r\nQUIT\r\n").unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
-    assert!(reply.starts_with("-TRYAGAIN this client has had its share"), "{reply}");
+    assert!(reply.starts_with("-TRYAGAIN rate limit exceeded"), "{reply}");
     assert!(reply.ends_with("+OK\r\n"), "{reply}");
     let metrics = server.ask("GET", "/metrics", "");
     let counted = "operation=\"ids\",code=\"HTTP_TOO_MANY_REQUESTS\"} 1";

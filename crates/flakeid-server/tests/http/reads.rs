@@ -51,7 +51,7 @@ fn page_is_served_without_a_token() {
     assert!(missing.text().contains("--ui"), "{}", missing.text());
 }
 
-/// Every path of the description is one of the server's, with the methods that it has.
+/// Every path and method of the description is supported by the server.
 #[test]
 fn openapi_description_matches_the_paths_of_the_server() {
     let server = TestServer::new(service().page("<!doctype html>"), ServeOptions::default());
@@ -68,7 +68,7 @@ fn openapi_description_matches_the_paths_of_the_server() {
             .replace("bounds", "bounds?from=0");
         for method in methods.as_object().unwrap().keys() {
             let reply = server.ask(&method.to_uppercase(), &target, "");
-            // There is none here, and the methods of leases have tests of their own.
+            // This server grants no leases, and the methods of leases have their own tests.
             let is_of_leases = path.contains("leases") || path.ends_with("/holder");
             let is_refused = is_of_leases && reply.text().contains(without_broker);
             assert!(reply.status == 200 || is_refused, "{method} {path}: {}", reply.text());
@@ -96,11 +96,12 @@ fn metrics_count_ids_and_requests_by_result() {
     }
 }
 
-/// With a clock that stands still, only the first 4,096 IDs need no other tick.
+/// The clock stands still, so only the first 4,096 IDs need no other tick.
 #[test]
 fn metrics_count_responses_that_waited() {
     let clock = ManualClock::new(1_800_000_000_000);
-    // A layout of its own: generators of one layout and node share their position.
+    // The layout is not used elsewhere, because generators of one layout and node share their
+    // position.
     let layout = "t41.n10.s12@1/1ms".parse().unwrap();
     let generator = Generator::builder(layout).node(7).clock(clock).build().unwrap();
     let service = service_of(generator).max_wait(Duration::from_millis(20));
@@ -114,5 +115,5 @@ fn metrics_count_responses_that_waited() {
     assert_eq!(server.ask("POST", "/v1/default/ids?count=4096", "").ids().len(), 4_096);
     assert_eq!(waits(), 0);
     assert_eq!(server.ask("POST", "/v1/default/ids", "").status, 503);
-    assert_eq!(waits(), 1, "once for an answer, however often it tries");
+    assert_eq!(waits(), 1, "a response must count only once, however often it tries");
 }

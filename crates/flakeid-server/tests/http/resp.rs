@@ -1,4 +1,4 @@
-//! Clients of Redis: what they send on connecting, IDs, and what no client should send.
+//! Redis clients: commands on connecting, IDs, and malformed input.
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
@@ -10,6 +10,7 @@ use flakeid_server::{Listener, ServeOptions, Service, Tokens};
 
 use crate::client::{TestServer, service};
 
+/// An address with any free port.
 const FREE: &str = "127.0.0.1:0";
 
 fn options() -> ServeOptions {
@@ -28,7 +29,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends bytes, and reads as many as are expected.
+/// Sends bytes, and checks that the reply has the expected bytes.
 fn ask(stream: &mut TcpStream, sent: &str, expected: &str) {
     stream.write_all(sent.as_bytes()).unwrap();
     let mut reply = vec![0; expected.len()];
@@ -36,21 +37,21 @@ fn ask(stream: &mut TcpStream, sent: &str, expected: &str) {
     assert_eq!(String::from_utf8_lossy(&reply), expected, "{sent:?}");
 }
 
-/// Sends bytes and QUIT, and reads all that comes.
+/// Sends bytes and QUIT, and returns everything that the server sends.
 fn all(address: SocketAddr, sent: &[u8]) -> String {
     let mut stream = connect(address);
-    // The server may close before it has read all of it.
+    // The server may close the connection before it has read everything.
     drop(stream.write_all(sent));
     drop(stream.write_all(b"QUIT\r\n"));
     rest(&mut stream)
 }
 
-/// What comes until the server closes the connection.
+/// Returns the bytes that arrive until the server closes the connection.
 fn rest(stream: &mut TcpStream) -> String {
     let mut reply = Vec::new();
     match stream.read_to_end(&mut reply) {
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            panic!("neither an answer nor an end: {error}")
+            panic!("the server neither replied nor closed the connection: {error}")
         }
         _ => String::from_utf8_lossy(&reply).into_owned(),
     }
@@ -85,10 +86,10 @@ fn commands_of_connecting_clients_get_the_expected_replies() {
     ] {
         ask(&mut stream, sent, &expected);
     }
-    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the end");
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the connection must be closed");
 }
 
-/// IDs of both protocols at once, by eight clients, never repeat.
+/// IDs that eight clients request with both protocols at once never repeat.
 #[test]
 fn redis_and_http_clients_never_get_the_same_id() {
     let (server, address) = serving(service(), options());
@@ -134,13 +135,16 @@ fn invalid_redis_commands_get_an_error_with_a_code() {
         ("INCRBY default 3", ["-ERR", "FLAKEID.NEXT"]),
         ("SELECT 1", ["-ERR", "SELECT 0"]),
         ("HELLO 4", ["-NOPROTO", "HELLO 3"]),
-        ("AUTH secret", ["-ERR", "no token"]),
+        ("AUTH secret", ["-ERR", "does not require a token"]),
         ("CLIENT KILL x", ["-ERR", "SETNAME"]),
         ("PING a b", ["-ERR", "PING"]),
     ] {
         let reply = all(address, format!("{sent}\r\n").as_bytes());
         assert!(reply.starts_with(parts[0]) && reply.contains(parts[1]), "{sent}: {reply}");
-        assert!(reply.ends_with("\r\n+OK\r\n"), "one error, and the connection goes on: {reply}");
+        assert!(
+            reply.ends_with("\r\n+OK\r\n"),
+            "the connection must stay open after one error: {reply}"
+        );
         assert_eq!(reply.matches("\r\n").count(), 2, "{reply}");
     }
 }
@@ -186,7 +190,7 @@ fn malformed_redis_commands_end_the_connection() {
     ] {
         let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
         let reply = all(address, sent);
-        // A client that goes on sending may lose the reply to the reset that this causes.
+        // If a client keeps sending, the connection may be reset before the client reads the reply.
         let is_error = reply.starts_with("-ERR Protocol error") && reply.matches('\n').count() == 1;
         assert!(is_error || reply.is_empty(), "{shown}: {reply}");
         ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
@@ -228,7 +232,8 @@ fn server_closes_connections_that_are_idle_or_send_incomplete_commands() {
     assert!(began.elapsed() >= idle_timeout * 10);
 }
 
-/// Who takes no replies gets no more of them, and is closed; others are served.
+/// A client that reads no replies gets no further ones and is disconnected, and other clients are
+/// served.
 #[test]
 fn slow_readers_are_disconnected_after_the_timeout() {
     let idle_timeout = Duration::from_millis(500);
@@ -240,7 +245,7 @@ fn slow_readers_are_disconnected_after_the_timeout() {
     thread::sleep(idle_timeout * 3);
     let text = server.ask("GET", "/metrics", "").text().to_owned();
     let reply = rest(&mut slow);
-    assert!(reply.len() < 20 * 100_000 * 20, "it ends in the middle: {}", reply.len());
+    assert!(reply.len() < 20 * 100_000 * 20, "the reply must be incomplete: {}", reply.len());
     let issued = text
         .lines()
         .find_map(|line| line.strip_prefix("flakeid_ids_total{namespace=\"default\"} "));
@@ -261,7 +266,7 @@ fn idle_connections_do_not_delay_clients_or_shutdown() {
     }
 }
 
-/// An answer that has begun when the server is to end is completed.
+/// A reply in progress is completed during shutdown.
 #[test]
 fn shutdown_completes_redis_replies_that_have_begun() {
     let (mut server, address) = serving(service(), options());

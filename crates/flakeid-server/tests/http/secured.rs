@@ -24,14 +24,16 @@ fn http_requires_a_token_except_for_health_checks() {
         ("GET", "/v1/default/layout"),
         ("GET", "/metrics"),
         ("GET", "/openapi.json"),
-        // Nor does it say which namespaces and methods there are.
+        // The error also does not reveal which namespaces and methods exist.
         ("POST", "/v1/other/ids"),
         ("GET", "/v1/default/ids"),
     ] {
         for header in ["", "Authorization: Bearer 0123456789abcdeX\r\n", "Authorization: x\r\n"] {
             let refused = server.ask(method, target, header);
             assert_eq!(refused.status, 401, "{target}: {}", refused.text());
-            assert!(refused.header("www-authenticate").is_some_and(|how| how.contains("Bearer")));
+            assert!(
+                refused.header("www-authenticate").is_some_and(|scheme| scheme.contains("Bearer"))
+            );
         }
     }
     let good = "Authorization: Bearer 0123456789abcdef\r\n";
@@ -40,7 +42,7 @@ fn http_requires_a_token_except_for_health_checks() {
     assert_eq!(server.ask("GET", "/readyz", "").status, 200);
 }
 
-/// An authority, and certificates of it for a server and a client, in files.
+/// An authority, and its certificates for a server and a client, in files.
 pub struct Certificates(TempDir);
 
 impl Certificates {
@@ -66,7 +68,7 @@ impl Certificates {
         self.0.path().join(name)
     }
 
-    /// For a server that asks clients for a certificate.
+    /// Returns settings of a server that requires client certificates.
     pub fn settings(&self) -> TlsSettings {
         let files = TlsFiles {
             certificate: self.path("server.pem"),
@@ -76,7 +78,7 @@ impl Certificates {
         TlsSettings::load(&files).unwrap()
     }
 
-    /// For a client that shows a certificate, or none.
+    /// Returns the configuration of a client, with a certificate if `shows` is set.
     pub fn client(&self, shows: bool) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(self.path("ca.pem")).unwrap()).unwrap();
@@ -117,10 +119,13 @@ fn https_requires_a_client_certificate() {
     assert_eq!(known.ask("POST", "/v1/default/ids?count=2", "").ids().len(), 2);
     let mut unknown = connect(false);
     drop(unknown.stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
-    assert!(unknown.reply().is_none(), "without a certificate there is no answer");
+    assert!(unknown.reply().is_none(), "a client without a certificate must get no response");
     let mut clear = server.connect();
     drop(clear.stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
-    assert!(clear.reply().is_none_or(|reply| reply.status != 200), "nothing in the clear");
+    assert!(
+        clear.reply().is_none_or(|reply| reply.status != 200),
+        "an unencrypted request must fail"
+    );
 }
 
 #[test]
@@ -130,24 +135,28 @@ fn redis_over_tls_requires_a_client_certificate() {
     let tls = Some(certificates.settings());
     let server = TestServer::new(service(), ServeOptions { tls, resp, ..ServeOptions::default() });
     let address = server.resp.unwrap();
-    let said = |mut stream: StreamOwned<ClientConnection, TcpStream>| {
+    let reply_to = |mut stream: StreamOwned<ClientConnection, TcpStream>| {
         drop(stream.write_all(b"PING\r\nFLAKEID.NEXT default COUNT 3\r\nQUIT\r\n"));
         let mut reply = Vec::new();
         drop(stream.read_to_end(&mut reply));
         String::from_utf8(reply).unwrap()
     };
-    let reply = said(certificates.connect(address, true));
+    let reply = reply_to(certificates.connect(address, true));
     let lines: Vec<_> = reply.split("\r\n").collect();
     assert_eq!((&lines[..2], &lines[lines.len() - 2..]), (&["+PONG", "*3"][..], &["+OK", ""][..]));
     let ids = lines.iter().filter(|line| line.parse::<u64>().is_ok_and(|id| id > 1 << 40));
     assert_eq!(ids.count(), 3, "{reply}");
-    assert_eq!(said(certificates.connect(address, false)), "", "without a certificate");
+    assert_eq!(
+        reply_to(certificates.connect(address, false)),
+        "",
+        "a client without a certificate"
+    );
     let mut clear = TcpStream::connect(address).unwrap();
     clear.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     drop(clear.write_all(b"PING\r\n"));
     let mut reply = Vec::new();
     drop(clear.read_to_end(&mut reply));
-    assert!(!reply.starts_with(b"+PONG"), "nothing in the clear");
+    assert!(!reply.starts_with(b"+PONG"), "an unencrypted command must fail");
 }
 
 #[test]

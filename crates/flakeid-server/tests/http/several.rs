@@ -1,4 +1,5 @@
-//! Clients of two brokers, one of which cannot serve them: no client is without an ID for a second.
+//! Clients of two brokers, one of which cannot serve them: no client is without an ID for longer
+//! than a second.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -18,12 +19,13 @@ use flakeid_test_servers::OtherService;
 use crate::client::TestServer;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The longest time for which a busy machine is tolerated where nothing has to be fast.
+/// The longest tolerated delay of a busy machine in tests that measure no delay.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Longer than the window of a block and that of a node after it.
+/// A time that exceeds the window of a block plus that of a node.
 const LONGER_THAN_WINDOWS: Duration = Duration::from_secs(16);
 
-/// A namespace of blocks with the default bounds, in a layout with so many node bits.
+/// Builds a store with a namespace with blocks and the default bounds, for a layout with the given
+/// node bits.
 fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
     let mut store = MemoryStore::new();
     let layout = format!("t41.n{node_bits}.s12@1288834974657/1ms").parse().unwrap();
@@ -32,12 +34,12 @@ fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
     (store, layout)
 }
 
-/// The conditions that a broker runs under.
+/// The conditions under which a broker runs.
 #[derive(Clone, Default)]
 struct Conditions {
-    /// Whether its store is out of reach.
+    /// Whether the broker's store is unreachable.
     is_cut_off: Arc<AtomicBool>,
-    /// How far its clock is ahead of the true time, in milliseconds.
+    /// The lead of the broker's clock over the true time, in milliseconds.
     ahead_ms: Arc<AtomicI64>,
 }
 
@@ -47,7 +49,7 @@ impl Clock for Conditions {
     }
 }
 
-/// A connection to a store that can be cut off.
+/// A connection to a store that can be interrupted.
 struct Connection {
     store: MemoryStore,
     is_cut_off: Arc<AtomicBool>,
@@ -74,7 +76,7 @@ impl Store for Connection {
     }
 }
 
-/// A broker with the default windows behind HTTP.
+/// A broker behind HTTP with the default windows.
 struct Served {
     _server: TestServer,
     broker: Broker,
@@ -104,7 +106,7 @@ impl Served {
         Self { _server: server, broker, address, conditions }
     }
 
-    /// Ends it as `kill -9` does: nothing is given back.
+    /// Ends the broker as `kill -9` does, without releasing anything.
     fn kill(self) -> SocketAddr {
         self.conditions.is_cut_off.store(true, Ordering::Relaxed);
         let Self { _server: server, broker, address, .. } = self;
@@ -124,21 +126,24 @@ fn client(url: &str, layout: Layout) -> Generator {
     builder.observer(|_| {}).open().unwrap()
 }
 
-/// Lets the clients end, also when a check has failed: otherwise the test would never end.
-struct SetAtEnd<'a>(&'a AtomicBool);
+/// A guard that ends the clients when it is dropped, so that the test also ends after a failed
+/// check.
+struct SetOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for SetAtEnd<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Measures the longest time without an ID of any of eight clients while `happen` runs, less the longest time for which
-/// the machine did not run a client that was due. Returns that time and the IDs of all clients.
+/// Runs eight clients while `happen` runs.
+///
+/// Returns all IDs, and the longest time that one of the clients was without an ID, minus the
+/// longest time that the machine delayed a client that was due.
 fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, Vec<Id>) {
     const CLIENTS: usize = 8;
     const PAUSE: Duration = Duration::from_millis(10);
-    let (is_over, begun) = (AtomicBool::new(false), Barrier::new(CLIENTS + 1));
+    let (is_over, started) = (AtomicBool::new(false), Barrier::new(CLIENTS + 1));
     let (gap, stall) = (Mutex::new(Duration::ZERO), Mutex::new(Duration::ZERO));
     let mut ids = Vec::new();
     thread::scope(|scope| {
@@ -146,7 +151,7 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
             .map(|_| {
                 scope.spawn(|| {
                     let generator = client(url, layout);
-                    begun.wait();
+                    started.wait();
                     let (mut ids, mut last) = (Vec::new(), Instant::now());
                     let (mut longest, mut error) = (Duration::ZERO, None);
                     let mut late = Duration::ZERO;
@@ -175,10 +180,10 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
                 })
             })
             .collect();
-        begun.wait();
-        let over = SetAtEnd(&is_over);
+        started.wait();
+        let guard = SetOnDrop(&is_over);
         happen();
-        drop(over);
+        drop(guard);
         for client in clients {
             ids.extend(client.join().unwrap());
         }
@@ -186,13 +191,14 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
     (gap.into_inner().unwrap().saturating_sub(stall.into_inner().unwrap()), ids)
 }
 
-/// Checks that clients have IDs all the time. A busy machine may stop one of them, but not three times.
+/// Checks that no client is without an ID for a second, in at least one of three measurements: a
+/// busy machine may delay a client in the others.
 fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
     let mut gaps = Vec::new();
     for _ in 0..3 {
         let (gap, ids) = measure();
-        let different: HashSet<Id> = ids.iter().copied().collect();
-        assert_eq!(different.len(), ids.len(), "an ID was issued twice");
+        let distinct: HashSet<Id> = ids.iter().copied().collect();
+        assert_eq!(distinct.len(), ids.len(), "an ID was issued twice");
         if gap < SECOND {
             return;
         }
@@ -201,21 +207,21 @@ fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
     panic!("{gaps:?} without an ID");
 }
 
-/// Checks that clients that start now get a node in two seconds, whichever broker they ask first. A busy machine can stop
-/// one of them, but not three.
+/// Checks that new clients get a node within two seconds, although the first broker in their list
+/// may be unable to grant one. A busy machine may delay at most two of the clients.
 fn check_new_clients(count: usize, url: &str, layout: Layout) {
     let slow: Vec<_> = (0..count)
         .map(|_| {
-            let begun = Instant::now();
+            let started = Instant::now();
             let client = client(url, layout);
             client.next_id().unwrap();
-            let elapsed = begun.elapsed();
+            let elapsed = started.elapsed();
             client.close();
             elapsed
         })
         .filter(|elapsed| *elapsed > SECOND * 2)
         .collect();
-    assert!(slow.len() < 3, "{slow:?} until there was an ID");
+    assert!(slow.len() < 3, "{slow:?} until the clients got an ID");
 }
 
 #[test]
@@ -232,7 +238,8 @@ fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
     });
 }
 
-/// Its number may be in use by another generator, as that of `flakeid exec` is.
+/// Another generator may use the node number, as with `flakeid exec`, so the lease must keep this
+/// node.
 #[test]
 fn lease_that_keeps_its_node_does_not_change_the_broker() {
     let (store, layout) = store(10, 4);
@@ -292,7 +299,8 @@ fn clients_leave_a_broker_that_restarts_with_its_store() {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
         let url = url([&one, &other]);
-        // The other broker has a block with room, because the store grants none for its quiet time.
+        // The other broker has a block with free nodes, because the store grants none during its
+        // quiet time.
         let guest = client(&format!("http://{}", other.address), layout);
         let measured = longest_gap(&url, layout, || {
             let address = one.kill();
@@ -309,16 +317,16 @@ fn clients_leave_a_broker_that_restarts_with_its_store() {
 #[test]
 fn new_clients_get_a_node_from_the_broker_with_free_nodes() {
     let (store, layout) = store(4, 1);
-    let (full, roomy) = (Served::new(&store, layout), Served::new(&store, layout));
+    let (full, free) = (Served::new(&store, layout), Served::new(&store, layout));
     let at = |broker: &Served| client(&format!("http://{}", broker.address), layout);
     let of_full: Vec<_> = (0..2).map(|_| at(&full)).collect();
-    let mut of_roomy: Vec<_> = (0..14).map(|_| at(&roomy)).collect();
-    // One node of each of six blocks becomes free, so the store gets no block back.
+    let mut of_free: Vec<_> = (0..14).map(|_| at(&free)).collect();
+    // One node of each of six blocks becomes free, so no block is released to the store.
     let mut blocks = HashSet::new();
-    of_roomy.retain(|client| !blocks.insert(client.node() / 2) || blocks.len() > 6);
-    let url = url([&full, &roomy]);
+    of_free.retain(|client| !blocks.insert(client.node() / 2) || blocks.len() > 6);
+    let url = url([&full, &free]);
     check_new_clients(12, &url, layout);
-    drop((of_full, of_roomy));
+    drop((of_full, of_free));
 }
 
 #[test]
@@ -342,7 +350,7 @@ fn clients_hold_at_most_two_nodes_while_no_broker_reaches_the_store() {
         broker.conditions.is_cut_off.store(true, Ordering::Relaxed);
     }
     thread::sleep(LONGER_THAN_WINDOWS);
-    // Clients move once at most: to the broker whose blocks end later.
+    // Clients change the broker at most once: to the one whose blocks end later.
     let acquired = acquired.load(Ordering::Relaxed);
     assert!(acquired <= 16, "8 clients acquired {acquired} nodes");
     for broker in [&one, &other] {
@@ -351,7 +359,10 @@ fn clients_hold_at_most_two_nodes_while_no_broker_reaches_the_store() {
     for client in &clients {
         let healed = Instant::now();
         while client.next_id().is_err() {
-            assert!(healed.elapsed() < PATIENCE, "the store answers again");
+            assert!(
+                healed.elapsed() < PATIENCE,
+                "a client got no ID although the store responds again"
+            );
         }
     }
     // Clients that moved have released their nodes.
