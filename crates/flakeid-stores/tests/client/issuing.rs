@@ -55,7 +55,7 @@ impl Issuing {
 }
 
 /// Two processes' IDs: neither has one twice, and no ID is both's.
-pub(crate) fn assert_no_id_twice(one: &[Id], other: &[Id]) {
+pub(crate) fn assert_ids_are_unique(one: &[Id], other: &[Id]) {
     let all: HashSet<Id> = one.iter().chain(other).copied().collect();
     assert_eq!(one.len() + other.len() - all.len(), 0, "IDs were issued twice");
     assert!(one.len() > 1_000 && other.len() > 100, "{} and {} IDs", one.len(), other.len());

@@ -13,14 +13,14 @@ use crate::operations;
 use crate::optimistic::copy;
 
 /// How long a cluster may take for what it does by itself, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Tries again while the cluster elects a leader, on a new connection each time.
 fn eventually<T>(
     cluster: &EtcdCluster,
     mut work: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match connect(&cluster.url()).and_then(|mut store| work(&mut *store)) {
             Err(Fault::Unavailable(text)) => assert!(Instant::now() < deadline, "{text}"),
@@ -47,7 +47,12 @@ fn lease(cluster: &EtcdCluster, name: &str) -> (Namespace, Grant) {
 }
 
 /// Neither grants nor renewals are refused.
-fn goes_on(cluster: &EtcdCluster, namespace: &Namespace, grant: &mut Grant, after: &str) {
+fn check_lease_continues(
+    cluster: &EtcdCluster,
+    namespace: &Namespace,
+    grant: &mut Grant,
+    after: &str,
+) {
     assert_eq!(continuity(cluster, namespace), Continuity::Same, "{after}");
     acquire(cluster, namespace).expect(after);
     let request = renewal(grant);
@@ -60,7 +65,7 @@ fn goes_on(cluster: &EtcdCluster, namespace: &Namespace, grant: &mut Grant, afte
 fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
     // Clocks of members tell whole seconds.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64 + 1_000;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         acquire(cluster, namespace).unwrap();
         let key = format!("/flakeid/{}/run", namespace.name);
@@ -77,55 +82,60 @@ fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
 }
 
 #[test]
-fn an_election_is_no_restoration() {
+fn election_does_not_count_as_a_restore() {
     let cluster = EtcdCluster::new();
     let (namespace, mut grant) = lease(&cluster, "election");
 
     let leader = cluster.leader();
     cluster.member(leader).kill();
     cluster.wait_for_leader_other_than(leader);
-    goes_on(&cluster, &namespace, &mut grant, "the leader was killed");
+    check_lease_continues(&cluster, &namespace, &mut grant, "the leader was killed");
     cluster.member(leader).start();
-    goes_on(&cluster, &namespace, &mut grant, "it came back");
+    check_lease_continues(&cluster, &namespace, &mut grant, "it came back");
     record_members(&cluster, &namespace);
 
     let leader = cluster.leader();
     cluster.member(leader).pause();
     cluster.wait_for_leader_other_than(leader);
-    goes_on(&cluster, &namespace, &mut grant, "the leader was stopped");
+    check_lease_continues(&cluster, &namespace, &mut grant, "the leader was stopped");
     cluster.member(leader).resume();
-    goes_on(&cluster, &namespace, &mut grant, "it went on");
+    check_lease_continues(&cluster, &namespace, &mut grant, "it went on");
 
     let leader = cluster.leader();
     let id = cluster.cut_off(leader);
     cluster.wait_for_leader_other_than(leader);
-    goes_on(&cluster, &namespace, &mut grant, "the leader was cut off from the others");
+    check_lease_continues(
+        &cluster,
+        &namespace,
+        &mut grant,
+        "the leader was cut off from the others",
+    );
     cluster.join(leader, id);
-    goes_on(&cluster, &namespace, &mut grant, "it was joined with them");
+    check_lease_continues(&cluster, &namespace, &mut grant, "it was joined with them");
 }
 
 /// Members that are replaced, or restarted one after the other, are recorded in between.
 #[test]
-fn members_may_be_replaced_and_restarted_one_by_one() {
+fn members_can_be_replaced_and_restarted_one_by_one() {
     let mut cluster = EtcdCluster::new();
     let (namespace, mut grant) = lease(&cluster, "replaced");
     for at in 0..3 {
         cluster.replace(at);
-        goes_on(&cluster, &namespace, &mut grant, "a member was replaced");
+        check_lease_continues(&cluster, &namespace, &mut grant, "a member was replaced");
         record_members(&cluster, &namespace);
     }
     for at in 0..3 {
         cluster.member(at).stop();
         cluster.wait_for_leader_other_than(at);
         cluster.member(at).start();
-        goes_on(&cluster, &namespace, &mut grant, "a member was restarted");
+        check_lease_continues(&cluster, &namespace, &mut grant, "a member was restarted");
         record_members(&cluster, &namespace);
     }
 }
 
 /// What the others cannot know of, because no client came in between.
 #[test]
-fn a_majority_that_was_restarted_counts_as_restored() {
+fn restart_of_a_majority_counts_as_a_restore() {
     let cluster = EtcdCluster::new();
     let (namespace, _) = lease(&cluster, "restarted");
     cluster.stop();
@@ -136,7 +146,7 @@ fn a_majority_that_was_restarted_counts_as_restored() {
 /// The cluster and its members have the same IDs, and a later term. Other clients have added more
 /// entries than the log had when the run was recorded first.
 #[test]
-fn a_snapshot_of_a_cluster_is_told_from_its_original() {
+fn restored_snapshot_of_a_cluster_is_detected() {
     let cluster = EtcdCluster::new();
     let files = tempfile::tempdir().unwrap();
     let (namespace, _) = lease(&cluster, "snapshot");
@@ -165,7 +175,7 @@ fn a_snapshot_of_a_cluster_is_told_from_its_original() {
 
 /// Nothing in the data tells them from those of a cluster that elected a new leader.
 #[test]
-fn all_data_put_back_are_told_from_an_election() {
+fn restored_data_of_all_members_are_detected() {
     let cluster = EtcdCluster::new();
     let files = tempfile::tempdir().unwrap();
     let (namespace, _) = lease(&cluster, "put-back");
@@ -192,7 +202,7 @@ fn all_data_put_back_are_told_from_an_election() {
 
 /// The cluster has the ID and a member of the original, and several members before a client comes.
 #[test]
-fn a_forced_new_cluster_counts_as_restored() {
+fn forced_new_cluster_counts_as_restored() {
     let mut cluster = EtcdCluster::new();
     let (namespace, _) = lease(&cluster, "forced");
     record_members(&cluster, &namespace);

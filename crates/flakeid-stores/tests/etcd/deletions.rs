@@ -13,7 +13,7 @@ use crate::store_under_test::Etcd;
 
 /// Others go on until somebody wants the node, its own holder included.
 #[test]
-fn only_who_comes_to_the_node_notices() {
+fn deleted_row_is_detected_by_requests_for_its_node_only() {
     let etcd = Etcd(EtcdServer::new());
     for by_holder in [true, false] {
         let mut store = connect(&etcd.0.url()).unwrap();
@@ -42,7 +42,7 @@ fn only_who_comes_to_the_node_notices() {
 
 /// A row that comes and goes while a transaction takes its node for a new one.
 #[test]
-fn a_row_deleted_meanwhile_is_noticed() {
+fn row_deleted_during_a_transaction_is_detected() {
     let etcd = Etcd(EtcdServer::new());
     let (mut store, mut other) = (connect(&etcd.0.url()).unwrap(), connect(&etcd.0.url()).unwrap());
     let namespace = brief_namespace("meanwhile");

@@ -9,7 +9,7 @@ use crate::operations;
 use crate::optimistic::check_hanging;
 
 #[test]
-fn errors_name_the_place_and_keep_the_password() {
+fn errors_name_the_server_and_hide_the_password() {
     let server = EtcdServer::new();
     for words in [
         &["user", "add", "root:r00t-secret"][..],
@@ -58,7 +58,7 @@ fn errors_name_the_place_and_keep_the_password() {
 
 /// Logins end after five minutes, or when the server forgets them: they are renewed.
 #[test]
-fn ended_logins_are_renewed() {
+fn expired_login_is_renewed() {
     let server = EtcdServer::with(&["--auth-token-ttl", "1"]);
     for words in [
         &["user", "add", "root:r00t-secret"][..],
@@ -78,14 +78,14 @@ fn ended_logins_are_renewed() {
 }
 
 #[test]
-fn what_is_no_etcd_is_refused() {
+fn server_that_is_not_etcd_is_refused() {
     let server = EtcdServer::with(&["--enable-grpc-gateway=false"]);
     let fault = connect(&server.url()).map(drop).unwrap_err();
     assert!(matches!(&fault, Fault::Rejected(text) if text.contains("gateway")), "{fault:?}");
 }
 
 #[test]
-fn an_emptied_server_grants_nothing() {
+fn emptied_server_grants_nothing() {
     let server = EtcdServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("emptied");
@@ -101,7 +101,7 @@ fn an_emptied_server_grants_nothing() {
 }
 
 #[test]
-fn a_full_server_is_unavailable() {
+fn server_over_its_space_quota_is_unavailable() {
     let server = EtcdServer::with(&["--quota-backend-bytes", "1000000"]);
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("full");
@@ -120,7 +120,7 @@ fn a_full_server_is_unavailable() {
 }
 
 #[test]
-fn hanging_servers_and_networks_are_unavailable() {
+fn hanging_server_and_network_are_unavailable() {
     let server = EtcdServer::new();
     let proxy = Proxy::to(server.port());
     let url = format!("etcd://127.0.0.1:{}/", proxy.port());

@@ -86,7 +86,7 @@ fn count_down(text: &mut [u8]) {
 }
 
 #[test]
-fn an_entry_that_is_counted_late_is_no_reason_to_doubt() {
+fn entry_that_is_counted_late_is_not_a_restore() {
     let server = EtcdServer::new();
     let member = Lagging::to(&server, APPLIED);
     let namespace = fresh_namespace("late");
@@ -107,7 +107,7 @@ fn an_entry_that_is_counted_late_is_no_reason_to_doubt() {
 
 /// The status reads its revision first, and what was applied until then is no slack.
 #[test]
-fn an_entry_between_the_numbers_of_a_status_is_not_noted() {
+fn entry_applied_between_two_numbers_of_a_status_is_ignored() {
     let server = EtcdServer::new();
     let member = Lagging::to(&server, REVISION);
     let namespace = fresh_namespace("noted");

@@ -25,13 +25,13 @@ use client::{Authority, connect, leases};
 use store_under_test::Etcd;
 
 #[test]
-fn passes_the_suite() {
+fn conformance_suite_passes() {
     conformance::run(&Etcd(EtcdServer::new()));
 }
 
 /// On a running server if one is given, so that other versions can be tried.
 #[test]
-fn leases_on_a_given_server() {
+fn given_server_grants_leases() {
     match std::env::var("FLAKEID_TEST_ETCD_URL") {
         Ok(url) => leases(&url),
         Err(_) => leases(&EtcdServer::new().url()),
@@ -39,22 +39,22 @@ fn leases_on_a_given_server() {
 }
 
 #[test]
-fn deleted_rows_are_noticed() {
-    optimistic::deleted_rows_are_noticed(&Etcd(EtcdServer::new()));
+fn deleted_row_is_detected_as_a_restore() {
+    optimistic::deleted_row_is_detected_as_a_restore(&Etcd(EtcdServer::new()));
 }
 
 #[test]
-fn deleted_rows_cannot_be_quarantined() {
-    optimistic::deleted_rows_cannot_be_quarantined(&Etcd(EtcdServer::new()));
+fn deleted_row_cannot_be_quarantined() {
+    optimistic::deleted_row_cannot_be_quarantined(&Etcd(EtcdServer::new()));
 }
 
 #[test]
-fn many_rows_are_handled() {
-    optimistic::many_rows_are_handled(&Etcd(EtcdServer::new()));
+fn operations_handle_more_rows_than_one_response() {
+    optimistic::operations_handle_more_rows_than_one_response(&Etcd(EtcdServer::new()));
 }
 
 #[test]
-fn certificates_are_verified() {
+fn server_certificate_is_verified() {
     let authority = Authority::for_host("127.0.0.1");
     let server = EtcdServer::with_certificate(&authority.certificate, &authority.key);
     let files = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {
 
 /// A snapshot's cluster has the ID and the term of the original, whose first term it was.
 #[test]
-fn a_snapshot_of_the_first_term_is_told_from_its_original() {
+fn restored_snapshot_of_the_first_term_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
     let namespace = fresh_namespace("snapshot");
@@ -48,7 +48,7 @@ fn a_snapshot_of_the_first_term_is_told_from_its_original() {
 /// A new cluster's log is as short as that of its restored snapshot, unless recording the run makes it
 /// longer.
 #[test]
-fn a_snapshot_of_a_cluster_without_a_past_is_told_from_its_original() {
+fn restored_snapshot_of_a_new_cluster_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
     let namespace = fresh_namespace("young");
@@ -67,7 +67,7 @@ fn a_snapshot_of_a_cluster_without_a_past_is_told_from_its_original() {
 
 /// A cold copy of the files goes on in the term after the one that it knows.
 #[test]
-fn a_cold_copy_is_told_from_its_original() {
+fn restored_cold_copy_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
     let namespace = fresh_namespace("copied");
@@ -90,7 +90,7 @@ fn a_cold_copy_is_told_from_its_original() {
 /// A copy that is put back twice begins both times with the same term and revisions, so what was read
 /// from the first run would pass for what the second one has.
 #[test]
-fn a_transaction_does_not_go_on_in_another_run() {
+fn transaction_does_not_continue_in_another_run() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
     let namespace = fresh_namespace("twice");
@@ -125,7 +125,7 @@ fn a_transaction_does_not_go_on_in_another_run() {
 
 /// Other clients' work, with and without revisions, is no reason to doubt.
 #[test]
-fn a_busy_cluster_is_the_same() {
+fn changes_by_other_clients_do_not_count_as_a_restore() {
     let server = EtcdServer::new();
     let namespace = fresh_namespace("busy");
     let mut store = connect(&server.url()).unwrap();

@@ -15,7 +15,7 @@ fn lease(pair: &MariadbPair, name: &str) -> (Namespace, Grant) {
 }
 
 #[test]
-fn a_promoted_replica_is_found() {
+fn promoted_replica_is_used_after_a_failover() {
     let pair = MariadbPair::new();
     let (namespace, grant) = lease(&pair, "promoted");
     pair.source.kill();
@@ -30,7 +30,7 @@ fn a_promoted_replica_is_found() {
 
 /// What the replica has not got is granted again only above the floor.
 #[test]
-fn a_promoted_replica_that_lost_commits_is_found() {
+fn promoted_replica_that_lost_commits_counts_as_restored() {
     let pair = MariadbPair::new();
     let (namespace, _) = lease(&pair, "lost");
     pair.replica.sql("STOP SLAVE").unwrap();
@@ -43,7 +43,7 @@ fn a_promoted_replica_that_lost_commits_is_found() {
 
 /// A source that accepts connections and then says nothing does not keep the others from being tried.
 #[test]
-fn a_source_that_hangs_is_passed_over() {
+fn source_that_hangs_is_skipped() {
     let pair = MariadbPair::new();
     let (namespace, grant) = lease(&pair, "hanging");
     pair.source.pause();
@@ -54,7 +54,7 @@ fn a_source_that_hangs_is_passed_over() {
 }
 
 #[test]
-fn the_replica_is_passed_over_wherever_it_stands() {
+fn replica_is_skipped_at_any_position_in_the_url() {
     let pair = MariadbPair::new();
     let (source, replica) = (pair.source.port(), pair.replica.port());
     let url = |scheme: &str, hosts: &str| {

@@ -7,7 +7,7 @@ use crate::client::{connect, fresh_namespace, request};
 use crate::operations;
 
 #[test]
-fn durability_is_required() {
+fn server_without_durable_commits_is_refused() {
     let server = MariadbServer::new();
     let namespace = fresh_namespace("durable");
     let mut store = connect(&server.url()).unwrap();
@@ -30,7 +30,7 @@ fn durability_is_required() {
 }
 
 #[test]
-fn replicas_are_refused() {
+fn replica_is_refused() {
     let server = MariadbServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("replica");
@@ -45,7 +45,7 @@ fn replicas_are_refused() {
 
 /// A copy that is put back while the server is stopped is another run.
 #[test]
-fn cold_copies_are_noticed() {
+fn restored_cold_copy_is_detected() {
     let server = MariadbServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("cold");

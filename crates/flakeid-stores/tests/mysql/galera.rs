@@ -12,12 +12,12 @@ use flakeid_test_servers::{GaleraCluster, Server};
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
 use crate::operations;
 use crate::restored::{is_restored, lease};
-use crate::sql::goes_on;
+use crate::sql::check_lease_continues;
 
 const ALL: [usize; 3] = [0, 1, 2];
 
 /// Tests of the suite that crash, restore or damage a single server.
-const LEFT_OUT: [&str; 5] = [
+const SKIPPED: [&str; 5] = [
     "crashes::",
     "restorations::",
     "continuations::",
@@ -78,10 +78,10 @@ fn other(cluster: &GaleraCluster, sql: &str) -> Result<String, String> {
 }
 
 #[test]
-fn passes_the_suite_on_a_cluster() {
+fn conformance_suite_passes_on_a_galera_cluster() {
     let members = Members(GaleraCluster::new());
     for (name, test) in conformance::TESTS {
-        if !LEFT_OUT.iter().any(|left_out| name.starts_with(left_out)) {
+        if !SKIPPED.iter().any(|left_out| name.starts_with(left_out)) {
             println!("conformance {name}");
             test(&members);
         }
@@ -90,7 +90,7 @@ fn passes_the_suite_on_a_cluster() {
 
 /// The member that all agree on is found wherever it stands, and no other is taken.
 #[test]
-fn one_member_is_written_to() {
+fn leases_are_written_through_one_member() {
     let cluster = GaleraCluster::new();
     let first = cluster.first();
     for hosts in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
@@ -115,7 +115,7 @@ fn one_member_is_written_to() {
 /// The row of a transaction is changed through another member before it is committed: what was decided
 /// by the row as it was is not written.
 #[test]
-fn a_row_that_another_member_changes_is_a_conflict() {
+fn row_changed_by_another_member_causes_a_conflict() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, grant) = lease(&url, "conflict");
@@ -140,7 +140,7 @@ fn a_row_that_another_member_changes_is_a_conflict() {
 /// Two members give the same node its first row at the same time, as when one takes the place of the
 /// other: only one of them does.
 #[test]
-fn a_node_is_not_granted_by_two_members() {
+fn node_is_not_granted_by_two_members() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, grant) = lease(&url, "node");
@@ -170,7 +170,7 @@ fn a_node_is_not_granted_by_two_members() {
 
 /// The member that leases are written by is killed: holders go on with the next one, and strangers wait.
 #[test]
-fn holders_go_on_when_the_first_member_is_killed() {
+fn holders_continue_after_the_first_member_is_killed() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let namespace = fresh_namespace("killed");
@@ -185,7 +185,7 @@ fn holders_go_on_when_the_first_member_is_killed() {
     cluster.wait_for_size(2);
     assert_ne!(cluster.first(), first);
 
-    goes_on(&generator, &before);
+    check_lease_continues(&generator, &before);
     let mut store = eventually_connect(&url);
     let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(_))), "{refused:?}");
@@ -194,7 +194,7 @@ fn holders_go_on_when_the_first_member_is_killed() {
 /// The first member is cut off, the others grant without it and are lost, and then it is told to be a
 /// cluster of its own. Its process ran on, and its tables are as they were.
 #[test]
-fn a_member_that_lost_the_others_counts_as_restored() {
+fn isolated_member_counts_as_restored() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, _) = lease(&url, "cut-off");
@@ -217,7 +217,7 @@ fn a_member_that_lost_the_others_counts_as_restored() {
 
 /// All members' data are put back, as an operator restores a cluster from a backup.
 #[test]
-fn restored_clusters_are_noticed() {
+fn restored_cluster_is_detected() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, _) = lease(&url, "restored");

@@ -18,7 +18,7 @@ pub(crate) fn brief_namespace(name: &str) -> Namespace {
 
 /// A deleted row is not taken for a node that was never used: the store counts as restored, once,
 /// and the floor rises above what was granted there.
-pub(crate) fn deleted_rows_are_noticed(under_test: &dyn StoreUnderTest) {
+pub(crate) fn deleted_row_is_detected_as_a_restore(under_test: &dyn StoreUnderTest) {
     let mut store = under_test.connect();
     let namespace = brief_namespace("deleted");
     let name = &namespace.name;
@@ -54,7 +54,7 @@ pub(crate) fn deleted_rows_are_noticed(under_test: &dyn StoreUnderTest) {
 }
 
 /// An operator's act on a node whose row is gone would hide that it is.
-pub(crate) fn deleted_rows_cannot_be_quarantined(under_test: &dyn StoreUnderTest) {
+pub(crate) fn deleted_row_cannot_be_quarantined(under_test: &dyn StoreUnderTest) {
     let mut store = under_test.connect();
     let namespace = brief_namespace("hidden");
     let name = &namespace.name;
@@ -73,7 +73,7 @@ pub(crate) fn deleted_rows_cannot_be_quarantined(under_test: &dyn StoreUnderTest
 }
 
 /// An operator's work on more rows than one answer or one request of a store holds.
-pub(crate) fn many_rows_are_handled(under_test: &dyn StoreUnderTest) {
+pub(crate) fn operations_handle_more_rows_than_one_response(under_test: &dyn StoreUnderTest) {
     const ROWS: u64 = 600;
     let mut store = under_test.connect();
     let namespace = fresh_namespace("many");

@@ -7,7 +7,7 @@ use flakeid_protocol::{Bounds, Namespace, Refusal};
 use flakeid_test_servers::{PostgresServer, Proxy, Server};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
-use crate::issuing::{Issuing, assert_no_id_twice};
+use crate::issuing::{Issuing, assert_ids_are_unique};
 use crate::operations;
 
 /// Copies the database, as tools for snapshots of databases do.
@@ -23,7 +23,7 @@ fn put_back(server: &PostgresServer) {
 
 /// The copy's tables have the oids of the original's, in the same run of the same cluster.
 #[test]
-fn a_restored_template_copy_is_noticed() {
+fn restored_template_copy_is_detected() {
     let server = PostgresServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("template");
@@ -51,7 +51,7 @@ fn a_restored_template_copy_is_noticed() {
 
 /// The same with two processes' generators, the first of which hears of nothing.
 #[test]
-fn no_id_is_issued_twice_over_a_restored_template_copy() {
+fn ids_stay_unique_after_a_restored_template_copy() {
     const WINDOW_MS: u64 = 10_000;
     let server = PostgresServer::new();
     let bounds = Bounds {
@@ -74,5 +74,5 @@ fn no_id_is_issued_twice_over_a_restored_template_copy() {
     let second = Issuing::on(&server.url(), &namespace, window);
     assert_eq!(first.node(), second.node(), "nobody knows that it was granted");
     std::thread::sleep(Duration::from_millis(500));
-    assert_no_id_twice(&first.stop(), &second.stop());
+    assert_ids_are_unique(&first.stop(), &second.stop());
 }

@@ -10,7 +10,7 @@ use crate::operations;
 use crate::restored::{is_restored, lease};
 
 #[test]
-fn a_promoted_synchronous_standby_is_found() {
+fn promoted_synchronous_standby_is_used_after_a_failover() {
     let pair = PostgresPair::new(true);
     let url = pair.url("");
     let (namespace, grant) = lease(&url, "synchronous");
@@ -25,7 +25,7 @@ fn a_promoted_synchronous_standby_is_found() {
 }
 
 #[test]
-fn a_promoted_asynchronous_standby_that_lost_commits_is_found() {
+fn promoted_standby_that_lost_commits_counts_as_restored() {
     let pair = PostgresPair::new(false);
     let url = pair.url("");
     let (namespace, _) = lease(&url, "asynchronous");
@@ -46,7 +46,7 @@ fn a_promoted_asynchronous_standby_that_lost_commits_is_found() {
 
 /// A primary that accepts connections and then says nothing does not keep the others from being tried.
 #[test]
-fn a_primary_that_hangs_is_passed_over() {
+fn primary_that_hangs_is_skipped() {
     let pair = PostgresPair::new(true);
     let url = pair.url("");
     let (namespace, grant) = lease(&url, "hanging");
@@ -58,7 +58,7 @@ fn a_primary_that_hangs_is_passed_over() {
 }
 
 #[test]
-fn the_standby_is_passed_over_wherever_it_stands() {
+fn standby_is_skipped_at_any_position_in_the_url() {
     let pair = PostgresPair::new(false);
     let (primary, standby) = (pair.primary.port(), pair.standby.port());
     let url = |hosts: &str, options: &str| {
@@ -79,7 +79,7 @@ fn the_standby_is_passed_over_wherever_it_stands() {
 }
 
 #[test]
-fn errors_name_every_host_and_keep_the_password() {
+fn errors_name_every_host_and_hide_the_password() {
     let server = PostgresServer::new();
     let (port, nobody) = (server.port(), free_port());
     let url = |password: &str, hosts: &str, options: &str| {
@@ -109,7 +109,7 @@ fn errors_name_every_host_and_keep_the_password() {
 
 /// Each host is verified by its own name.
 #[test]
-fn certificates_are_for_each_host() {
+fn each_host_is_verified_by_its_own_name() {
     let authority = Authority::for_host("127.0.0.1");
     let server = PostgresServer::with_certificate(&authority.certificate, &authority.key);
     let files = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ use crate::operations;
 
 /// `fsync = off` is refused; `synchronous_commit = off` is overridden for leases alone.
 #[test]
-fn durability_is_required() {
+fn server_without_durable_commits_is_refused() {
     let server = PostgresServer::new();
     let namespace = fresh_namespace("durable");
     server.sql("ALTER ROLE flakeid SET synchronous_commit = off").unwrap();
@@ -40,7 +40,7 @@ fn durability_is_required() {
 
 /// Clocks agree, but others are in the way for longer than clocks may be apart.
 #[test]
-fn a_lock_that_others_hold_is_not_a_wrong_clock() {
+fn wait_for_a_table_lock_is_not_reported_as_clock_skew() {
     let server = PostgresServer::new();
     let mut namespace = fresh_namespace("busy");
     namespace.bounds.max_skew_ms = 1_000;
@@ -63,7 +63,7 @@ fn a_lock_that_others_hold_is_not_a_wrong_clock() {
 }
 
 #[test]
-fn standbys_are_refused() {
+fn standby_is_refused_until_promoted() {
     let primary = PostgresServer::new();
     let namespace = fresh_namespace("standby");
     operations::init(&mut *connect(&primary.url()).unwrap(), &namespace).unwrap();
@@ -86,7 +86,7 @@ fn standbys_are_refused() {
 /// Where both servers wait for a standby that neither has, neither grants: a standby that is
 /// promoted while the old primary still serves does no harm then.
 #[test]
-fn two_synchronous_primaries_grant_nothing() {
+fn two_primaries_without_a_synchronous_standby_grant_nothing() {
     let primary = PostgresServer::new();
     let namespace = fresh_namespace("two-primaries");
     primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'").unwrap();
@@ -107,7 +107,7 @@ fn two_synchronous_primaries_grant_nothing() {
 
 /// A dump that is put back is another table, though the server runs on.
 #[test]
-fn restored_dumps_are_noticed() {
+fn restored_dump_is_detected() {
     let server = PostgresServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("dump");

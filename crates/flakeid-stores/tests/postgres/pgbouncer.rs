@@ -12,14 +12,14 @@ use flakeid_test_servers::{PgBouncer, PostgresServer, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
 use crate::operations;
-use crate::sql::goes_on;
+use crate::sql::check_lease_continues;
 use crate::sql::{UnderTest, acquire_at_once};
 
 /// What the guide recommends: otherwise a server that was down is not tried again for 15 s.
 const RETRY: &str = "server_login_retry = 1";
 
 /// Tests of the suite that wait for five seconds, and have no more to do with a pooler than others.
-const LONGEST: [&str; 5] = [
+const SKIPPED: [&str; 5] = [
     "grants::last_window_ends_at_the_horizon",
     "operators::adopt_raises_the_floor_above_every_fence",
     "namespaces::lost_namespace_waits_for_its_old_bounds",
@@ -76,12 +76,12 @@ impl StoreUnderTest for Pooled {
 }
 
 #[test]
-fn passes_the_suite_through_a_pooler() {
+fn conformance_suite_passes_through_a_pooler() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let under_test = Pooled { server: UnderTest(server), pooler };
     for (name, test) in conformance::TESTS {
-        if !LONGEST.contains(name) {
+        if !SKIPPED.contains(name) {
             println!("conformance {name}");
             test(&under_test);
         }
@@ -90,7 +90,7 @@ fn passes_the_suite_through_a_pooler() {
 
 /// Three connections to the server serve thirty clients.
 #[test]
-fn many_clients_share_few_connections() {
+fn thirty_clients_share_three_server_connections() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &["default_pool_size = 3"]);
     acquire_at_once(&pooler.url(), 30);
@@ -110,7 +110,7 @@ fn holder(url: &str, namespace: &Namespace) -> Generator {
 }
 
 #[test]
-fn holders_go_on_when_the_server_is_restarted_behind_the_pooler() {
+fn holders_continue_after_the_server_behind_the_pooler_restarts() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let generator = holder(&pooler.url(), &fresh_namespace("behind"));
@@ -118,12 +118,12 @@ fn holders_go_on_when_the_server_is_restarted_behind_the_pooler() {
         let before = generator.lease_status().unwrap();
         restart(&server);
         server.start();
-        goes_on(&generator, &before);
+        check_lease_continues(&generator, &before);
     }
 }
 
 #[test]
-fn holders_go_on_when_the_pooler_is_killed_and_started() {
+fn holders_continue_after_the_pooler_restarts() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let namespace = fresh_namespace("pooler");
@@ -132,7 +132,7 @@ fn holders_go_on_when_the_pooler_is_killed_and_started() {
     assert!(matches!(connect(&pooler.url()), Err(Fault::Unavailable(_))));
     let before = generator.lease_status().unwrap();
     pooler.start();
-    goes_on(&generator, &before);
+    check_lease_continues(&generator, &before);
     // The server ran on, so strangers need not wait.
     let mut store = connect(&pooler.url()).unwrap();
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
@@ -141,7 +141,7 @@ fn holders_go_on_when_the_pooler_is_killed_and_started() {
 /// If the server goes away in the middle of a transaction, the rest of it is not sent to another
 /// connection, where it would be committed by itself.
 #[test]
-fn a_transaction_does_not_go_on_in_another_connection() {
+fn transaction_does_not_continue_in_another_connection() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let namespace = fresh_namespace("between");
@@ -164,7 +164,7 @@ fn a_transaction_does_not_go_on_in_another_connection() {
 
 /// Each statement of a transaction could reach another connection there.
 #[test]
-fn pooling_by_statement_is_refused_and_by_session_is_not() {
+fn statement_pooling_is_refused_and_session_pooling_accepted() {
     let server = PostgresServer::new();
     leases(&PgBouncer::to(&server, &["pool_mode = session"]).url());
     let pooler = PgBouncer::to(&server, &["pool_mode = statement"]);

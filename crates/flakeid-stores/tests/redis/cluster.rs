@@ -49,7 +49,7 @@ fn is_restored(url: &str, namespace: &Namespace, last: &Grant) {
 }
 
 #[test]
-fn namespaces_are_found_on_every_node() {
+fn namespaces_are_leased_from_every_cluster_node() {
     let cluster = RedisCluster::new();
     let leased = [0, 1, 2].map(|node| lease_on(&cluster, node));
     leases(&cluster.url(&[1]));
@@ -66,7 +66,7 @@ fn namespaces_are_found_on_every_node() {
 }
 
 #[test]
-fn a_promoted_replica_is_found() {
+fn promoted_replica_of_a_cluster_counts_as_restored() {
     let cluster = RedisCluster::new();
     let (namespace, grant, _) = lease_on(&cluster, 0);
     cluster.nodes[0].command(&["WAIT", "1", "10000"]).unwrap();
@@ -78,7 +78,7 @@ fn a_promoted_replica_is_found() {
 /// What was decided on one node is not written to another, and there it is another run; also when it
 /// comes back.
 #[test]
-fn a_namespace_that_is_moved_counts_as_restored() {
+fn namespace_moved_to_another_node_counts_as_restored() {
     let cluster = RedisCluster::new();
     let url = cluster.url(&[2]);
     let (namespace, mut last, slot) = lease_on(&cluster, 1);

@@ -9,7 +9,7 @@ use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal, Row};
 use flakeid_test_servers::{Proxy, RedisServer, Server};
 
 use crate::client::{connect, fresh_namespace, renewal, request};
-use crate::issuing::{Issuing, assert_no_id_twice};
+use crate::issuing::{Issuing, assert_ids_are_unique};
 use crate::operations;
 
 /// A primary and a replica that can be kept from following it.
@@ -29,7 +29,7 @@ impl Pair {
     }
 
     /// Waits until the replica has everything that the primary has.
-    fn settle(&self) {
+    fn wait_until_synced(&self) {
         let offset = |server: &RedisServer| {
             let state = server.command(&["INFO", "replication"]).unwrap();
             let line = state.lines().find(|line| line.starts_with("master_repl_offset:"));
@@ -44,7 +44,7 @@ impl Pair {
 
     /// From now on the replica misses what is written to the primary.
     fn lag(&self) {
-        self.settle();
+        self.wait_until_synced();
         self.replication.cut();
     }
 
@@ -59,7 +59,7 @@ impl Pair {
 
 /// Nothing that the primary confirmed last is there any more, and its `run_id` is what it was.
 #[test]
-fn a_primary_that_was_a_replica_meanwhile_counts_as_restored() {
+fn primary_that_was_temporarily_a_replica_counts_as_restored() {
     let pair = Pair::new();
     let mut store = connect(&pair.primary.url()).unwrap();
     let namespace = fresh_namespace("failback");
@@ -86,7 +86,7 @@ fn a_primary_that_was_a_replica_meanwhile_counts_as_restored() {
 
 /// The same with two processes' generators, the first of which hears of nothing.
 #[test]
-fn no_id_is_issued_twice_over_a_failover_and_back() {
+fn ids_stay_unique_over_a_failover_and_back() {
     const WINDOW_MS: u64 = 10_000;
     let pair = Pair::new();
     let bounds = Bounds {
@@ -108,13 +108,13 @@ fn no_id_is_issued_twice_over_a_failover_and_back() {
     let second = Issuing::on(&pair.primary.url(), &namespace, window);
     assert_eq!(first.node(), second.node(), "nobody knows that it was granted");
     sleep(Duration::from_millis(500));
-    assert_no_id_twice(&first.stop(), &second.stop());
+    assert_ids_are_unique(&first.stop(), &second.stop());
 }
 
 /// One that never got the other's data has lost nothing, but cannot know that others have not
 /// leased there meanwhile.
 #[test]
-fn a_primary_that_was_demoted_in_vain_counts_as_restored() {
+fn primary_that_was_demoted_without_syncing_counts_as_restored() {
     let server = RedisServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("in-vain");
@@ -133,14 +133,14 @@ fn a_primary_that_was_demoted_in_vain_counts_as_restored() {
 /// What was decided on one run of the data is not written to another, though every text that the
 /// decision rests on is there as well.
 #[test]
-fn a_transaction_is_not_committed_to_another_run() {
+fn transaction_is_not_committed_in_another_run() {
     let pair = Pair::new();
     let mut store = connect(&pair.primary.url()).unwrap();
     let namespace = fresh_namespace("between");
     let name = &namespace.name;
     operations::init(&mut *store, &namespace).unwrap();
     let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
-    pair.settle();
+    pair.wait_until_synced();
     let mut tries = Vec::new();
     store
         .transact(name, &mut |ledger: &mut dyn Ledger| {
@@ -161,7 +161,7 @@ fn a_transaction_is_not_committed_to_another_run() {
 
 /// A replica that may be written to (`replica-read-only no`) is no primary either.
 #[test]
-fn a_transaction_is_not_committed_to_a_replica() {
+fn transaction_is_not_committed_on_a_writable_replica() {
     let pair = Pair::new();
     pair.primary.command(&["CONFIG", "SET", "replica-read-only", "no"]).unwrap();
     let mut store = connect(&pair.primary.url()).unwrap();
@@ -170,7 +170,7 @@ fn a_transaction_is_not_committed_to_a_replica() {
     operations::init(&mut *store, &namespace).unwrap();
     let only = Acquire { identity: Identity::Node(3), ..request(&namespace) };
     let grant = operations::acquire(&mut *store, name, &only).unwrap();
-    pair.settle();
+    pair.wait_until_synced();
     let settled = store.transact(name, &mut |ledger: &mut dyn Ledger| {
         let row = ledger.row(grant.node)?.expect("it was granted");
         pair.replica.promote();
@@ -186,7 +186,7 @@ fn a_transaction_is_not_committed_to_a_replica() {
 /// The price of telling runs by `master_replid`: it also changes with the first replica, and some
 /// time after the last one has gone.
 #[test]
-fn only_the_first_replica_counts_as_a_restoration() {
+fn only_the_first_replica_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("first");

@@ -9,7 +9,7 @@ use crate::operations;
 use crate::optimistic::{brief_namespace, check_hanging};
 
 #[test]
-fn errors_name_the_place_and_keep_the_password() {
+fn errors_name_the_server_and_hide_the_password() {
     let server = RedisServer::new();
     server.command(&["ACL", "SETUSER", "weak", "on", ">wr0ng-secret", "+auth", "~*"]).unwrap();
     let nobody = free_port();
@@ -28,7 +28,7 @@ fn errors_name_the_place_and_keep_the_password() {
 }
 
 #[test]
-fn evicting_servers_are_refused() {
+fn server_that_evicts_keys_is_refused() {
     let server = RedisServer::with(&["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]);
     let Err(Fault::Rejected(text)) = connect(&server.url()).map(drop) else {
         panic!("it was used")
@@ -39,7 +39,7 @@ fn evicting_servers_are_refused() {
 }
 
 #[test]
-fn a_full_server_is_unavailable() {
+fn server_without_free_memory_is_unavailable() {
     let server = RedisServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("full");
@@ -53,7 +53,7 @@ fn a_full_server_is_unavailable() {
 }
 
 #[test]
-fn an_emptied_server_grants_nothing() {
+fn emptied_server_grants_nothing() {
     let server = RedisServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("emptied");
@@ -70,7 +70,7 @@ fn an_emptied_server_grants_nothing() {
 
 /// Keys that are lost one by one, as by eviction, are missed too.
 #[test]
-fn every_lost_key_is_noticed() {
+fn loss_of_any_key_is_detected() {
     for part in [":rows", ":used", ":fences"] {
         let server = RedisServer::new();
         let mut store = connect(&server.url()).unwrap();
@@ -93,7 +93,7 @@ fn every_lost_key_is_noticed() {
 }
 
 #[test]
-fn forgotten_scripts_are_sent_again_and_no_key_expires() {
+fn lost_scripts_are_reloaded_and_keys_never_expire() {
     let server = RedisServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("scripts");
@@ -109,7 +109,7 @@ fn forgotten_scripts_are_sent_again_and_no_key_expires() {
 }
 
 #[test]
-fn keys_of_others_are_left_alone() {
+fn keys_of_other_programs_stay_unchanged() {
     let server = RedisServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("taken");
@@ -124,7 +124,7 @@ fn keys_of_others_are_left_alone() {
 }
 
 #[test]
-fn hanging_servers_and_networks_are_unavailable() {
+fn hanging_server_and_network_are_unavailable() {
     let server = RedisServer::new();
     let proxy = Proxy::to(server.port());
     let url = format!("redis://:{}@127.0.0.1:{}/", RedisServer::PASSWORD, proxy.port());
@@ -150,7 +150,7 @@ fn hanging_servers_and_networks_are_unavailable() {
 /// What the documentation says to do about it ends all leases and keeps the windows granted since
 /// apart.
 #[test]
-fn a_fast_forward_makes_up_for_data_put_back() {
+fn fast_forward_keeps_windows_disjoint_after_undetected_restore() {
     let server = RedisServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = brief_namespace("swapped");

@@ -12,7 +12,7 @@ use crate::restored::{is_restored, lease};
 const PASSWORD: &str = RedisServer::PASSWORD;
 
 /// Waits until a replica has what its primary has.
-fn settle(replica: &RedisServer, primary: &RedisServer) {
+fn wait_until_synced(replica: &RedisServer, primary: &RedisServer) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let offset = |server: &RedisServer| {
         let state = server.command(&["INFO", "replication"]).unwrap_or_default();
@@ -25,12 +25,12 @@ fn settle(replica: &RedisServer, primary: &RedisServer) {
 }
 
 #[test]
-fn sentinels_lead_to_the_new_primary_and_back_again() {
+fn sentinels_lead_to_the_new_primary_after_each_failover() {
     let all = RedisSentinels::new();
     let url = all.url("");
     let (namespace, grant) = lease(&url, "sentinels");
     let [first, second] = &all.servers;
-    settle(second, first);
+    wait_until_synced(second, first);
     first.kill();
     all.wait_for_primary(1);
     is_restored(&url, &namespace, &grant);
@@ -43,14 +43,14 @@ fn sentinels_lead_to_the_new_primary_and_back_again() {
         Continuity::Same
     );
     all.wait_for_replica();
-    settle(first, second);
+    wait_until_synced(first, second);
     second.kill();
     all.wait_for_primary(0);
     is_restored(&url, &namespace, &grant);
 }
 
 #[test]
-fn a_sentinel_that_hangs_or_is_down_is_passed_over() {
+fn sentinel_that_hangs_or_is_down_is_skipped() {
     let all = RedisSentinels::new();
     leases(&all.url("&replicas=1"));
     all.pause_sentinel(0, true);
@@ -61,7 +61,7 @@ fn a_sentinel_that_hangs_or_is_down_is_passed_over() {
 }
 
 #[test]
-fn errors_of_sentinels_name_the_place_and_keep_passwords() {
+fn sentinel_errors_name_the_server_and_hide_passwords() {
     let all = RedisSentinels::new();
     let (sentinel, server, nobody) = (all.sentinel_port(0), all.servers[0].port(), free_port());
     let url = |password: &str, port: u16, rest: &str| {
@@ -85,13 +85,13 @@ fn errors_of_sentinels_name_the_place_and_keep_passwords() {
 
 /// Without sentinels, somebody else promotes the replica.
 #[test]
-fn the_first_host_that_is_a_primary_is_taken() {
+fn first_host_that_is_a_primary_is_used() {
     let (primary, replica) = (RedisServer::new(), RedisServer::new());
     replica.follow(primary.port());
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", replica.port(), primary.port());
     let url = format!("redis://:{PASSWORD}@{hosts}/0");
     let (namespace, grant) = lease(&url, "hosts");
-    settle(&replica, &primary);
+    wait_until_synced(&replica, &primary);
     primary.pause();
     let fault = connect(&url).map(drop).unwrap_err();
     let Fault::Unavailable(text) = &fault else { panic!("{fault:?}") };

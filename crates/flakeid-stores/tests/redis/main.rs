@@ -25,13 +25,13 @@ use flakeid_test_servers::{RedisServer, Server};
 use store_under_test::Redis;
 
 #[test]
-fn passes_the_suite() {
+fn conformance_suite_passes() {
     conformance::run(&Redis(RedisServer::new()));
 }
 
 /// On a running server if one is given, so that other versions can be tried.
 #[test]
-fn leases_on_a_given_server() {
+fn given_server_grants_leases() {
     match std::env::var("FLAKEID_TEST_REDIS_URL") {
         Ok(url) => client::leases(&url),
         Err(_) => client::leases(&RedisServer::new().url()),
@@ -39,16 +39,16 @@ fn leases_on_a_given_server() {
 }
 
 #[test]
-fn deleted_rows_are_noticed() {
-    optimistic::deleted_rows_are_noticed(&Redis(RedisServer::new()));
+fn deleted_row_is_detected_as_a_restore() {
+    optimistic::deleted_row_is_detected_as_a_restore(&Redis(RedisServer::new()));
 }
 
 #[test]
-fn deleted_rows_cannot_be_quarantined() {
-    optimistic::deleted_rows_cannot_be_quarantined(&Redis(RedisServer::new()));
+fn deleted_row_cannot_be_quarantined() {
+    optimistic::deleted_row_cannot_be_quarantined(&Redis(RedisServer::new()));
 }
 
 #[test]
-fn many_rows_are_handled() {
-    optimistic::many_rows_are_handled(&Redis(RedisServer::new()));
+fn operations_handle_more_rows_than_one_response() {
+    optimistic::operations_handle_more_rows_than_one_response(&Redis(RedisServer::new()));
 }

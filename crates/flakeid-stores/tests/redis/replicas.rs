@@ -22,7 +22,7 @@ fn confirmed_by(replicas: u32, server: &RedisServer) -> Result<Box<dyn Store>, F
 }
 
 #[test]
-fn replicas_are_unavailable_and_promoted_ones_count_as_restored() {
+fn replica_is_unavailable_and_counts_as_restored_when_promoted() {
     let primary = RedisServer::new();
     let url = |server: &RedisServer| server.url_of("", RedisServer::PASSWORD, "0?replicas=1");
     let namespace = fresh_namespace("failover");
@@ -43,7 +43,7 @@ fn replicas_are_unavailable_and_promoted_ones_count_as_restored() {
 
 /// A primary that is cut off from its replicas confirms nothing, not even what was written before.
 #[test]
-fn unconfirmed_writes_are_unavailable() {
+fn writes_without_confirming_replicas_are_unavailable() {
     let primary = RedisServer::new();
     let replica = replica_of(&primary);
     let url = primary.url_of("", RedisServer::PASSWORD, "0?replicas=1");
@@ -67,7 +67,7 @@ fn unconfirmed_writes_are_unavailable() {
 /// Of three replicas one can stay with the old primary and one go over with the new one, and each
 /// of the two would confirm with one.
 #[test]
-fn more_than_twice_the_replicas_asked_for_are_refused() {
+fn more_than_twice_the_required_replicas_is_refused() {
     let primary = RedisServer::new();
     let _two = [replica_of(&primary), replica_of(&primary)];
     // What copies the data (`redis-cli --rdb`) is no replica that could be promoted.
@@ -95,7 +95,7 @@ fn more_than_twice_the_replicas_asked_for_are_refused() {
 /// A new primary that notes its run while a replica still follows the old one, and confirms with
 /// it, would later grant what the old one has granted since.
 #[test]
-fn a_new_primary_notes_nothing_before_replicas_follow_it() {
+fn new_primary_records_no_run_before_replicas_follow_it() {
     let old = RedisServer::new();
     let (new, other) = (replica_of(&old), replica_of(&old));
     let bounds =
@@ -128,7 +128,7 @@ fn a_new_primary_notes_nothing_before_replicas_follow_it() {
 /// A primary that is demoted before it is asked for the replicas' confirmation has written all the
 /// same: nobody knows what becomes of it.
 #[test]
-fn a_demotion_before_the_confirmation_is_unavailable() {
+fn demotion_before_the_confirmation_is_unavailable() {
     let primary = RedisServer::new();
     let _replica = replica_of(&primary);
     let network = Proxy::to(primary.port());

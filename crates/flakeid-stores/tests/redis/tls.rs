@@ -35,7 +35,7 @@ impl Files {
 }
 
 #[test]
-fn certificates_are_verified() {
+fn server_certificates_are_verified() {
     let Files { right, wrong, certificate, key, .. } = &Files::new();
     let port = free_port();
     // Redis asks for the clients' certificates by default.
@@ -75,7 +75,7 @@ fn certificates_are_verified() {
 
 /// Both the sentinel and the server that it names.
 #[test]
-fn sentinels_and_their_servers_are_verified() {
+fn certificates_of_sentinels_and_their_servers_are_verified() {
     let Files { right, wrong, certificate, key, .. } = &Files::new();
     let (server_port, sentinel_port) = (free_port().to_string(), free_port().to_string());
     let settings = |port| {

@@ -8,7 +8,7 @@ use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_stores::Location;
 
 /// The longest time for which a busy machine is tolerated.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Connects to a store by the system's clock.
 pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
@@ -29,7 +29,7 @@ impl Retrying {
         &mut self,
         mut ask: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match ask(&mut *self.0) {
                 Err(Fault::Unavailable(text))

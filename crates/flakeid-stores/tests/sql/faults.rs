@@ -15,7 +15,7 @@ pub(crate) fn errors_name_the_server_and_hide_the_password<S: SqlServer>() {
     check_faults(&cases, &["wr0ng", "secret", S::PASSWORD]);
 }
 
-pub(crate) fn missing_tables_are_named<S: SqlServer>() {
+pub(crate) fn missing_table_is_named_in_the_error<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("missing");
@@ -32,7 +32,7 @@ pub(crate) fn missing_tables_are_named<S: SqlServer>() {
 }
 
 /// A server that hangs is noticed, before and after connecting, and forgotten once it goes on.
-pub(crate) fn paused_servers_are_unavailable<S: SqlServer>() {
+pub(crate) fn paused_server_is_unavailable_until_it_resumes<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("paused");
@@ -54,7 +54,7 @@ pub(crate) fn paused_servers_are_unavailable<S: SqlServer>() {
 }
 
 /// Something accepts connections and says nothing.
-pub(crate) fn silent_listeners_are_unavailable<S: SqlServer>() {
+pub(crate) fn listener_that_never_responds_is_unavailable<S: SqlServer>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let url = format!("{}://u:p@127.0.0.1:{port}/d", S::SCHEME);
@@ -62,7 +62,7 @@ pub(crate) fn silent_listeners_are_unavailable<S: SqlServer>() {
     assert!(matches!(fault, Fault::Unavailable(_)), "{fault:?}");
 }
 
-pub(crate) fn killed_servers_are_unavailable_until_they_run_again<S: SqlServer>() {
+pub(crate) fn killed_server_is_unavailable_until_it_restarts<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("killed");
@@ -80,7 +80,7 @@ pub(crate) fn killed_servers_are_unavailable_until_they_run_again<S: SqlServer>(
 }
 
 /// A lock that somebody holds for long is waited for with patience, and then given up.
-pub(crate) fn locked_rows_are_unavailable<S: SqlServer>() {
+pub(crate) fn locked_row_is_unavailable_until_it_is_unlocked<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("locked");
@@ -111,7 +111,7 @@ pub(crate) fn locked_rows_are_unavailable<S: SqlServer>() {
 }
 
 /// A store is used from a thread of an asynchronous runtime as from any other.
-pub(crate) fn asynchronous_callers_may_wait<S: SqlServer>() {
+pub(crate) fn store_can_be_used_inside_an_asynchronous_runtime<S: SqlServer>() {
     let server = S::new();
     let namespace = fresh_namespace("tokio");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

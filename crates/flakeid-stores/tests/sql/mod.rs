@@ -155,20 +155,20 @@ macro_rules! test_sql_server {
     ($server:ty) => {
         $crate::sql::test_sql_server!(
             $server,
-            passes_the_suite,
-            leases_on_a_given_server,
-            two_hundred_start_at_once,
+            conformance_suite_passes,
+            given_server_grants_leases,
+            two_hundred_clients_get_distinct_nodes_at_once,
             errors_name_the_server_and_hide_the_password,
-            missing_tables_are_named,
-            paused_servers_are_unavailable,
-            silent_listeners_are_unavailable,
-            killed_servers_are_unavailable_until_they_run_again,
-            locked_rows_are_unavailable,
-            asynchronous_callers_may_wait,
-            services_need_few_rights,
-            triggers_guard_what_safety_rests_on,
-            certificates_are_verified,
-            required_tls_is_not_skipped
+            missing_table_is_named_in_the_error,
+            paused_server_is_unavailable_until_it_resumes,
+            listener_that_never_responds_is_unavailable,
+            killed_server_is_unavailable_until_it_restarts,
+            locked_row_is_unavailable_until_it_is_unlocked,
+            store_can_be_used_inside_an_asynchronous_runtime,
+            documented_rights_suffice_for_a_service_and_no_more,
+            triggers_reject_unsafe_changes_by_the_owner,
+            server_certificate_is_verified,
+            connection_without_required_tls_is_rejected
         );
     };
     ($server:ty, $($test:ident),+) => {
@@ -182,14 +182,14 @@ macro_rules! test_sql_server {
 }
 pub(crate) use test_sql_server;
 
-pub(crate) fn passes_the_suite<S: SqlServer>() {
+pub(crate) fn conformance_suite_passes<S: SqlServer>() {
     let server = S::new();
     server.allow_damage();
     conformance::run(&UnderTest(server));
 }
 
 /// On a running server if one is given, so that other versions can be tried.
-pub(crate) fn leases_on_a_given_server<S: SqlServer>() {
+pub(crate) fn given_server_grants_leases<S: SqlServer>() {
     match std::env::var(S::GIVEN) {
         Ok(url) => client::leases(&url),
         Err(_) => client::leases(&S::new().url()),
@@ -198,7 +198,7 @@ pub(crate) fn leases_on_a_given_server<S: SqlServer>() {
 
 /// 200 processes that all prefer the same node are not sorted out one round after the other: each
 /// gets its own.
-pub(crate) fn two_hundred_start_at_once<S: SqlServer>() {
+pub(crate) fn two_hundred_clients_get_distinct_nodes_at_once<S: SqlServer>() {
     let server = S::new();
     acquire_at_once(&server.url(), 200);
 }
@@ -237,7 +237,7 @@ pub(crate) fn acquire_at_once(url: &str, clients: usize) {
 }
 
 /// Issues IDs until another renewal is confirmed, which must be of the grant that there was `before`.
-pub(crate) fn goes_on(generator: &Generator, before: &LeaseStatus) {
+pub(crate) fn check_lease_continues(generator: &Generator, before: &LeaseStatus) {
     let deadline = Instant::now() + Duration::from_secs(30);
     let renewals = generator.lease_status().unwrap().renewals;
     let mut last = generator.next_id().unwrap();

@@ -12,7 +12,7 @@ use crate::client::{connect, fresh_namespace, request};
 use crate::operations;
 
 /// The GRANTs in the documentation are enough for a service, and not enough to do harm.
-pub(crate) fn services_need_few_rights<S: SqlServer>() {
+pub(crate) fn documented_rights_suffice_for_a_service_and_no_more<S: SqlServer>() {
     let server = S::new();
     let namespace = fresh_namespace("roles");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
@@ -45,7 +45,7 @@ pub(crate) fn services_need_few_rights<S: SqlServer>() {
 }
 
 /// Triggers stop even the tables' owner and superusers who make a mistake.
-pub(crate) fn triggers_guard_what_safety_rests_on<S: SqlServer>() {
+pub(crate) fn triggers_reject_unsafe_changes_by_the_owner<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("guards");

@@ -6,7 +6,7 @@ use super::SqlServer;
 use crate::client::{Authority, connect, fresh_namespace, request};
 use crate::operations;
 
-pub(crate) fn certificates_are_verified<S: SqlServer>() {
+pub(crate) fn server_certificate_is_verified<S: SqlServer>() {
     let authority = Authority::for_host("127.0.0.1");
     let server = S::with_certificate(&authority.certificate, &authority.key);
     let files = tempfile::tempdir().unwrap();
@@ -55,7 +55,7 @@ pub(crate) fn certificates_are_verified<S: SqlServer>() {
     }
 }
 
-pub(crate) fn required_tls_is_not_skipped<S: SqlServer>() {
+pub(crate) fn connection_without_required_tls_is_rejected<S: SqlServer>() {
     let server = S::without_tls();
     for options in S::REQUIRED {
         match connect(&server.url_of("flakeid", S::PASSWORD, "ids", options)).map(drop) {

@@ -40,7 +40,7 @@ fn held() -> (Sqlite, Grant, i64) {
 }
 
 /// The store makes the namespace again by itself, with bounds of 10 s, and waits for the hour.
-fn check_waits(store: &Sqlite, held: &Grant, then: i64) {
+fn check_waits_for_old_bounds(store: &Sqlite, held: &Grant, then: i64) {
     for minutes in [1, 2, 30, 59] {
         let answer = take(store, then + minutes * MINUTE_MS, 10_000);
         assert!(waits(&answer), "{held:?} is held, and after {minutes} min: {answer:?}");
@@ -58,15 +58,15 @@ fn lose_database(store: &Sqlite) {
 }
 
 #[test]
-fn database_lost() {
+fn lost_database_waits_for_its_old_bounds() {
     let (store, grant, then) = held();
     lose_database(&store);
-    check_waits(&store, &grant, then);
+    check_waits_for_old_bounds(&store, &grant, then);
 }
 
 /// An older copy that knows nothing of the namespace, or of any.
 #[test]
-fn older_copy() {
+fn restored_copy_waits_for_the_bounds_of_lost_namespaces() {
     for with_another in [false, true] {
         let (store, then) = (Sqlite::new(), now());
         store.connect().prepare().unwrap();
@@ -77,34 +77,34 @@ fn older_copy() {
         make_wide(&store);
         let grant = take(&store, then, HOUR_MS).unwrap();
         store.restore(older);
-        check_waits(&store, &grant, then);
+        check_waits_for_old_bounds(&store, &grant, then);
     }
 }
 
 /// Lost twice, the second time when the namespace of an hour has long been forgotten.
 #[test]
-fn lost_again() {
+fn database_lost_twice_waits_for_its_old_bounds() {
     let (store, grant, then) = held();
     lose_database(&store);
     take(&store, then + MINUTE_MS, 10_000).unwrap_err();
     lose_database(&store);
-    check_waits(&store, &grant, then);
+    check_waits_for_old_bounds(&store, &grant, then);
 }
 
 #[test]
-fn serial_deleted() {
+fn database_lost_after_its_serial_file_waits_for_its_old_bounds() {
     let (store, _, then) = held();
     fs::remove_file(store.beside("-serial")).unwrap();
     take(&store, then, HOUR_MS).unwrap_err();
     let later = then + 120 * MINUTE_MS;
     let grant = take(&store, later, HOUR_MS).unwrap();
     lose_database(&store);
-    check_waits(&store, &grant, later);
+    check_waits_for_old_bounds(&store, &grant, later);
 }
 
 /// Killed between the commit that made the namespace and the note of it.
 #[test]
-fn writer_killed_before_its_note() {
+fn bounds_survive_a_writer_killed_before_recording_the_serial() {
     let (store, then) = (Sqlite::new(), now());
     store.connect().prepare().unwrap();
     let before = fs::read(store.beside("-serial")).unwrap();
@@ -112,5 +112,5 @@ fn writer_killed_before_its_note() {
     fs::write(store.beside("-serial"), before).unwrap();
     let grant = take(&store, then, HOUR_MS).unwrap();
     lose_database(&store);
-    check_waits(&store, &grant, then);
+    check_waits_for_old_bounds(&store, &grant, then);
 }

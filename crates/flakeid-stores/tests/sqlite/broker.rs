@@ -16,13 +16,13 @@ use crate::store_under_test::{Sqlite, connect, persist};
 
 /// Also with nothing left that could say that there ever was a namespace.
 #[test]
-fn a_removed_namespace_comes_back_as_it_was() {
+fn broker_recreates_a_removed_namespace_with_its_bounds() {
     for removed in [&["", "-wal"][..], &["", "-wal", "-serial"]] {
-        check_comes_back(removed);
+        check_recreated(removed);
     }
 }
 
-fn check_comes_back(removed: &[&str]) {
+fn check_recreated(removed: &[&str]) {
     let store = Sqlite::new();
     let bounds =
         Bounds { max_window_ms: 2_500, max_ahead_ms: 1_000, max_skew_ms: 500, quiet_ms: 2_000 };

@@ -32,7 +32,7 @@ fn at(path: &Path) -> String {
 }
 
 #[test]
-fn urls() {
+fn url_without_a_usable_file_is_rejected() {
     for (url, said) in [
         ("sqlite://", "needs a file"),
         ("sqlite:///", "needs a file"),
@@ -55,7 +55,7 @@ fn urls() {
 }
 
 #[test]
-fn files_are_their_users_alone() {
+fn files_are_accessible_only_to_their_user() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     for suffix in ["", "-wal", "-serial"] {
@@ -68,7 +68,7 @@ fn files_are_their_users_alone() {
 }
 
 #[test]
-fn links_and_other_things_are_refused() {
+fn links_directories_and_open_folders_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
     let (file, link) = (directory.path().join("x.db"), directory.path().join("link.db"));
     use_it(&at(&file)).unwrap();
@@ -92,7 +92,7 @@ fn links_and_other_things_are_refused() {
 }
 
 #[test]
-fn other_databases_are_refused() {
+fn databases_of_other_programs_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("x.db");
     fs::write(&file, "this is no database, but a text of some length. ".repeat(100)).unwrap();
@@ -116,7 +116,7 @@ fn other_databases_are_refused() {
 
 /// A stopped process in mid-transaction: others are told so within 2 s and go on afterwards.
 #[test]
-fn locked_by_another() {
+fn store_locked_by_another_process_is_unavailable() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let victim = Victim::of(&store.url());
@@ -132,7 +132,7 @@ fn locked_by_another() {
 
 /// Somebody else's tool holds `SQLite`'s own lock.
 #[test]
-fn locked_by_a_tool() {
+fn store_locked_by_an_sqlite_tool_is_unavailable() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let tool = rusqlite::Connection::open(store.file()).unwrap();
@@ -143,7 +143,7 @@ fn locked_by_a_tool() {
 }
 
 #[test]
-fn wrong_clocks_are_refused() {
+fn acquire_refuses_impossible_clocks() {
     let store = Sqlite::new();
     for (unix_ms, ahead) in [(0, false), (1_500_000_000_000, false), (3_471_292_800_000, true)] {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(unix_ms));
@@ -159,7 +159,7 @@ fn wrong_clocks_are_refused() {
 
 /// The log does not grow without end.
 #[test]
-fn log_is_merged() {
+fn log_is_merged_into_the_database() {
     let store = Sqlite::new();
     let mut connection = store.connect();
     for _ in 0..3 {
@@ -174,7 +174,7 @@ fn log_is_merged() {
 
 /// The host's copies on another machine are refused until they are adopted.
 #[test]
-fn other_machines_files() {
+fn files_of_another_machine_are_refused_until_adopted() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let file = rusqlite::Connection::open(store.file()).unwrap();
@@ -189,13 +189,13 @@ fn other_machines_files() {
 
 /// A full disk: unknown, worth trying again, and nothing is broken by it.
 #[test]
-fn full_disk() {
+fn full_disk_is_unavailable_and_harmless() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let full = std::process::Command::new("sh")
         .args([
             "-c",
-            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact files::full_disk_child --nocapture",
+            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact files::child_acquires_on_a_full_disk --nocapture",
         ])
         .arg(std::env::current_exe().unwrap())
         .env("FLAKEID_TEST_SQLITE_FULL", store.url())
@@ -209,9 +209,9 @@ fn full_disk() {
     use_it(&store.url()).unwrap();
 }
 
-/// Does nothing unless it is the child of [`full_disk`].
+/// Does nothing unless it is the child of [`full_disk_is_unavailable_and_harmless`].
 #[test]
-fn full_disk_child() {
+fn child_acquires_on_a_full_disk() {
     let Ok(url) = std::env::var("FLAKEID_TEST_SQLITE_FULL") else { return };
     println!("{:?}", use_it(&url));
 }

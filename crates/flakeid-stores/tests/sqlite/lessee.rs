@@ -38,7 +38,7 @@ impl Answer {
 /// The lessee of a store: any node, for 20 s.
 pub fn of(file: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "lessee::child", "--nocapture"]);
+    command.args(["--exact", "lessee::child_leases_a_node", "--nocapture"]);
     command.env(LESSEE, format!("sqlite://{}", file.display()));
     command
 }
@@ -88,7 +88,7 @@ pub fn names(directory: &Path) -> Vec<String> {
 
 /// Does nothing unless it is the child of another test.
 #[test]
-fn child() {
+fn child_leases_a_node() {
     let Ok(url) = std::env::var(LESSEE) else { return };
     let request = || Acquire { identity: Identity::Any, window_ms: 10_000, ..request(0) };
     let granted = persist(|| operations::acquire(&mut *connect(&url)?, SPACE, &request()));

@@ -50,7 +50,7 @@ fn files(store: &Sqlite) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn containers_of_one_boot_share_a_store() {
+fn containers_of_one_boot_lease_distinct_nodes() {
     let store = Sqlite::new();
     let boot = monday();
     let answers = [boot.lease(&store), boot.lease(&store), monday().lease(&store)];
@@ -59,7 +59,7 @@ fn containers_of_one_boot_share_a_store() {
 
 /// Which nobody has to be told of: it can be no other machine's file that is still in use.
 #[test]
-fn reboots_count_as_restorations() {
+fn reboot_of_a_host_counts_as_a_restore() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let answer = tuesday().lease(&store);
@@ -71,7 +71,7 @@ fn reboots_count_as_restorations() {
 
 /// Two hosts start from one image of a disk, in which a store lies.
 #[test]
-fn files_of_an_image() {
+fn second_host_with_one_disk_image_is_refused() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let image = files(&store);

@@ -29,27 +29,27 @@ mod restorations;
 mod retrying;
 mod store_under_test;
 
-use flakeid_conformance as conformance;
+use flakeid_conformance as conformance_suite_passes;
 use store_under_test::Sqlite;
 
 /// What puts older copies back has a store of its own: a namespace that is made in the same one
 /// afterwards may be one that was lost, and waits for the longest windows that any had.
 #[test]
-fn conformance() {
+fn conformance_suite_passes() {
     let store = Sqlite::new();
-    for (name, test) in conformance::TESTS {
-        println!("conformance {name} ...");
+    for (name, test) in conformance_suite_passes::TESTS {
+        println!("conformance_suite_passes {name} ...");
         if name.starts_with("restorations::") || name.starts_with("continuations::") {
             test(&Sqlite::new());
         } else {
             test(&store);
         }
-        println!("conformance {name} ... ok");
+        println!("conformance_suite_passes {name} ... ok");
     }
 }
 
 /// Does nothing unless it is a child that is to be killed in mid-transaction.
 #[test]
-fn victim() {
-    store_under_test::be_killed_if_asked();
+fn child_waits_in_a_transaction_to_be_killed() {
+    store_under_test::wait_in_a_transaction_if_child();
 }

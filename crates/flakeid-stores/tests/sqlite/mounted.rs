@@ -34,7 +34,7 @@ impl Containers {
 
 /// `docker run --volume /host/ids.db:/data/ids.db`, a `subPath` of Kubernetes.
 #[test]
-fn mounted_files() {
+fn mounted_files_are_refused() {
     for used_before in [false, true] {
         let containers = Containers::new();
         fs::write(containers.file(), "").unwrap();
@@ -56,7 +56,7 @@ fn mounted_files() {
 }
 
 #[test]
-fn mounted_serial_numbers() {
+fn mounted_serial_file_is_refused() {
     let containers = Containers::new();
     let file = containers.host.path().join("ids.db");
     lessee::run(lessee::of(&file)).node();
@@ -68,7 +68,7 @@ fn mounted_serial_numbers() {
 
 /// What is to be done instead: with its directory the file has one log and one lock.
 #[test]
-fn mounted_directories() {
+fn mounted_directory_is_shared_by_containers() {
     let containers = Containers::new();
     let answers = [0, 1].map(|guest| {
         let directory = containers.guests[guest].path();

@@ -20,7 +20,7 @@ fn rejection<T: std::fmt::Debug>(answer: Result<T, Fault>) -> String {
 }
 
 #[test]
-fn hard_links() {
+fn file_with_two_hard_links_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let [one, other] = ["one.db", "other.db"].map(|name| directory.path().join(name));
     fs::write(&one, "").unwrap();
@@ -35,12 +35,12 @@ fn hard_links() {
 
 /// Whatever is asked of a store that was opened before.
 #[test]
-fn links_made_later() {
+fn open_store_refuses_all_requests_while_a_file_has_two_links() {
     for suffix in ["", "-serial"] {
         let store = Sqlite::new();
         let mut connection = store.connect();
         let held = operations::acquire(&mut *connection, SPACE, &request(1)).unwrap();
-        let given_back = operations::acquire(&mut *connection, SPACE, &request(2)).unwrap();
+        let released = operations::acquire(&mut *connection, SPACE, &request(2)).unwrap();
         let renewal = || Renew {
             node: held.node,
             token: held.token,
@@ -52,7 +52,7 @@ fn links_made_later() {
             now: now(),
             waited_ms: 0,
         };
-        let release = Release { node: 2, token: given_back.token, used_until: 0 };
+        let release = Release { node: 2, token: released.token, used_until: 0 };
 
         let link = store.beside(".link");
         fs::hard_link(store.beside(suffix), &link).unwrap();

@@ -64,7 +64,7 @@ pub fn waits<T>(answer: &Result<T, Fault>) -> bool {
 }
 
 /// The store must have noticed: no grant, no renewal, and a floor above all that was granted.
-fn check_noticed(store: &Sqlite, held: &Grant, highest: u64) {
+fn check_detected(store: &Sqlite, held: &Grant, highest: u64) {
     let listing = operations::list(&mut *store.connect(), SPACE);
     if let Ok(listing) = &listing {
         assert_eq!(listing.continuity, Continuity::Restored);
@@ -93,28 +93,28 @@ fn check_noticed(store: &Sqlite, held: &Grant, highest: u64) {
 }
 
 /// Grants on other nodes until the log was merged into the file at least once.
-fn go_on(store: &Sqlite, transactions: u64) -> u64 {
+fn acquire_more(store: &Sqlite, transactions: u64) -> u64 {
     (0..transactions).map(|node| acquire(store, 10 + node).unwrap().fence).max().unwrap()
 }
 
 #[test]
-fn older_copy_over_the_file() {
+fn older_copy_over_the_file_is_detected() {
     for merged in [3, 140] {
         let (store, held) = prepared();
         let older = store.backup();
-        let highest = go_on(&store, merged);
+        let highest = acquire_more(&store, merged);
         store.restore(older);
-        check_noticed(&store, &held, highest);
+        check_detected(&store, &held, highest);
     }
 }
 
 /// The newer log stays beside the older file.
 #[test]
-fn older_file_without_its_log() {
+fn older_file_with_the_newer_log_is_detected() {
     for (before, after) in [(0, 3), (70, 3), (70, 140), (140, 70)] {
         let (store, held) = prepared();
         if before > 0 {
-            go_on(&store, before);
+            acquire_more(&store, before);
         }
         let aside = store.beside(".copy");
         copy(&store.file(), &aside);
@@ -151,34 +151,34 @@ fn check_floor(store: &Sqlite, highest: u64) {
 }
 
 #[test]
-fn log_deleted() {
+fn deleted_log_is_detected() {
     let (store, held) = prepared();
-    go_on(&store, 70);
+    acquire_more(&store, 70);
     let highest = (0..5).map(|n| acquire(&store, 300 + n).unwrap().fence).max().unwrap();
     fs::remove_file(store.beside("-wal")).unwrap();
-    check_noticed(&store, &held, highest);
+    check_detected(&store, &held, highest);
 }
 
 /// The same contents in another file: nothing says that the first one is not in use.
 #[test]
-fn copy_moved_over_the_file() {
+fn copy_moved_over_the_file_counts_as_a_restore() {
     let (store, held) = prepared();
-    let highest = go_on(&store, 3);
+    let highest = acquire_more(&store, 3);
     copy(&store.file(), &store.beside(".copy"));
     fs::rename(store.beside(".copy"), store.file()).unwrap();
-    check_noticed(&store, &held, highest);
+    check_detected(&store, &held, highest);
 }
 
 #[test]
-fn database_deleted() {
+fn deleted_database_is_detected() {
     for with_log in [false, true] {
         let (store, held) = prepared();
-        let highest = go_on(&store, 3);
+        let highest = acquire_more(&store, 3);
         fs::remove_file(store.file()).unwrap();
         if with_log {
             fs::remove_file(store.beside("-wal")).unwrap();
         }
-        check_noticed(&store, &held, highest);
+        check_detected(&store, &held, highest);
         // So are namespaces that were made meanwhile.
         let other = operations::acquire(&mut *store.connect(), "other", &request(1));
         assert!(waits(&other), "{other:?}");
@@ -187,7 +187,7 @@ fn database_deleted() {
 
 /// A namespace that the older copy knows nothing of.
 #[test]
-fn namespace_lost() {
+fn namespace_missing_in_the_older_copy_waits() {
     let (store, _) = prepared();
     let older = store.backup();
     operations::acquire(&mut *store.connect(), "later", &request(1)).unwrap();
@@ -205,7 +205,7 @@ fn copy_directory(from: &Path, to: &Path) {
 /// Nobody runs, the directory is deleted and a cold copy of it, `-serial` and all, takes its place.
 /// ext4 gives the same inodes out again.
 #[test]
-fn directory_put_back() {
+fn restored_directory_is_detected_every_time() {
     let store = Sqlite::new();
     let acquire = || {
         let request = Acquire { window_ms: 10_000, ..request(1) };
@@ -232,12 +232,12 @@ fn directory_put_back() {
     }
     // Noticed once, and every time that it is done.
     put_back();
-    check_noticed(&store, &held, after.fence);
+    check_detected(&store, &held, after.fence);
 }
 
 /// Nothing is left to compare with, so even the first transaction of all counts as old.
 #[test]
-fn serial_deleted_after_the_first_transaction() {
+fn serial_file_deleted_after_the_first_transaction_is_detected() {
     let store = Sqlite::new();
     acquire(&store, 1).unwrap();
     let older = store.backup();
@@ -251,15 +251,15 @@ fn serial_deleted_after_the_first_transaction() {
 }
 
 #[test]
-fn serial_deleted() {
+fn deleted_serial_file_is_detected() {
     let (store, held) = prepared();
-    let highest = go_on(&store, 3);
+    let highest = acquire_more(&store, 3);
     fs::remove_file(store.beside("-serial")).unwrap();
-    check_noticed(&store, &held, highest);
+    check_detected(&store, &held, highest);
 }
 
 #[test]
-fn serial_damaged() {
+fn damaged_serial_file_is_rejected() {
     let (store, _) = prepared();
     fs::write(store.beside("-serial"), "7 7\n").unwrap();
     let Err(Fault::Rejected(text)) = acquire(&store, 5) else { panic!("taken for sound") };
@@ -268,7 +268,7 @@ fn serial_damaged() {
 
 /// Restored twice from one copy: the second time is noticed like the first.
 #[test]
-fn restored_again() {
+fn second_restore_from_one_copy_is_detected() {
     let (store, held) = prepared();
     let keep = |store: &Sqlite| {
         ["", "-wal"].map(|suffix| fs::read(store.beside(suffix)).unwrap_or_default())
@@ -281,7 +281,7 @@ fn restored_again() {
             fs::write(store.beside(suffix), bytes).unwrap();
         }
         if !runs.is_empty() {
-            check_noticed(&store, &held, highest);
+            check_detected(&store, &held, highest);
         }
         acquire(&store, 6).ok();
         let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
@@ -292,7 +292,7 @@ fn restored_again() {
 
 /// Killed in mid-transaction: it never happened, and is no restoration.
 #[test]
-fn writer_killed() {
+fn writer_killed_in_a_transaction_is_no_restore() {
     let (store, held) = prepared();
     Victim::of(&store.url()).kill();
     let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
@@ -303,7 +303,7 @@ fn writer_killed() {
 
 /// Killed between the commit and the note of it: nobody was told, and it is no restoration.
 #[test]
-fn writer_killed_before_its_note() {
+fn writer_killed_before_recording_the_serial_is_no_restore() {
     let (store, held) = prepared();
     let before = fs::read(store.beside("-serial")).unwrap();
     let grant = acquire(&store, 5).unwrap();

@@ -10,7 +10,7 @@ use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::store::{Fault, Store};
 use tempfile::TempDir;
 
-pub(crate) use crate::retrying::{PATIENCE, connect, connect_with};
+pub(crate) use crate::retrying::{TIMEOUT, connect, connect_with};
 
 /// Tells a child of this test binary which file to be killed in.
 pub const VICTIM: &str = "FLAKEID_TEST_SQLITE_VICTIM";
@@ -52,7 +52,7 @@ impl Sqlite {
 
 /// Asks again while the store cannot answer, also because another process holds its lock.
 pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match ask() {
             Err(Fault::Unavailable(_)) if Instant::now() < deadline => {}
@@ -62,7 +62,7 @@ pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault>
 }
 
 /// What a child does that is to be killed: it holds the lock, has written, and stays there.
-pub fn be_killed_if_asked() {
+pub fn wait_in_a_transaction_if_child() {
     let Ok(url) = std::env::var(VICTIM) else { return };
     let outcome = connect(&url).unwrap().transact("victim", &mut |ledger| {
         if let Some(kept) = ledger.namespace()? {
@@ -84,7 +84,7 @@ impl Victim {
     pub fn of(url: &str) -> Self {
         loop {
             let mut child = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "victim", "--nocapture"])
+                .args(["--exact", "child_waits_in_a_transaction_to_be_killed", "--nocapture"])
                 .env(VICTIM, url)
                 .stdout(Stdio::piped())
                 .spawn()
