@@ -1,4 +1,4 @@
-//! Leased generators that issue IDs while something happens to their store.
+//! Leased generators that issue IDs during faults of their store.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use flakeid::Generator;
 use flakeid_core::Id;
 use flakeid_protocol::Namespace;
 
-/// A generator with a thread that takes some IDs from it in every tick.
+/// A leased generator, with a thread that takes some IDs in every tick.
 pub(crate) struct Issuing {
     node: u64,
     over: Arc<AtomicBool>,
@@ -18,11 +18,11 @@ pub(crate) struct Issuing {
 }
 
 impl Issuing {
-    /// Leases any node, waiting for as long as a restored store grants none.
+    /// Leases any node and starts the thread. Waits while a restored store grants no nodes.
     pub(crate) fn on(url: &str, namespace: &Namespace, window: Duration) -> Self {
         let lease = Generator::lease(url, namespace.layout).unwrap();
         let lease = lease.namespace(&namespace.name).window(window);
-        // In one attempt: one that ended while a node was being granted would leave that node used.
+        // One attempt must be enough, because an attempt that ends during a grant leaves the node held.
         let generator = lease.max_wait(Duration::from_secs(60)).open().unwrap();
         let node = generator.node();
         let over = Arc::new(AtomicBool::new(false));
@@ -42,19 +42,19 @@ impl Issuing {
         Self { node, over, thread }
     }
 
-    /// The node it began with.
+    /// The node of the first lease.
     pub(crate) fn node(&self) -> u64 {
         self.node
     }
 
-    /// Ends it; returns what it issued.
+    /// Stops the thread, and returns the issued IDs.
     pub(crate) fn stop(self) -> Vec<Id> {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
 }
 
-/// Two processes' IDs: neither has one twice, and no ID is both's.
+/// Checks that no ID occurs twice among the IDs of two generators.
 pub(crate) fn assert_ids_are_unique(one: &[Id], other: &[Id]) {
     let all: HashSet<Id> = one.iter().chain(other).copied().collect();
     assert_eq!(one.len() + other.len() - all.len(), 0, "IDs were issued twice");

@@ -1,4 +1,4 @@
-//! A client of a store as the tests of every server have it, and the authority behind TLS.
+//! Helpers for the tests of all servers: connections, requests, checks of faults, and certificates.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -15,8 +15,8 @@ pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     Location::parse(url).unwrap().connect(&clock)
 }
 
-/// Connects as soon as it can: a busy machine may not get 200 connections up within the time-out at
-/// once, and after a failover there may be no primary yet.
+/// Connects, and retries while the store is unavailable. A busy machine may not open 200 connections at once
+/// within the timeout, and after a failover there may be no primary yet.
 pub(crate) fn eventually_connect(url: &str) -> Box<dyn Store> {
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
@@ -39,8 +39,8 @@ pub(crate) fn token() -> Token {
     Token::from_bits(bits(0) << 64 | bits(1))
 }
 
-/// How old the readings of the clock in requests are taken to be. They are taken once, and a loaded
-/// machine may keep a request waiting for longer than the skew that namespaces allow.
+/// The assumed age of the clock readings in requests. The clock is read once, and a busy machine may delay a
+/// request by more than `max_skew`.
 const OLDEST_READING_MS: u64 = 10_000;
 
 pub(crate) fn request(namespace: &Namespace) -> Acquire {
@@ -71,7 +71,7 @@ pub(crate) fn renewal(grant: &Grant) -> Renew {
     Renew { node, start, token: current, next, confirmed, wanted, ttl_ms, now, waited_ms }
 }
 
-/// Everything that a store is for, once.
+/// Checks that a store creates a namespace, and that acquire, renew and whois work.
 pub(crate) fn leases(url: &str) {
     let mut store = connect(url).unwrap();
     let namespace = fresh_namespace("given");
@@ -85,7 +85,7 @@ pub(crate) fn leases(url: &str) {
     assert_eq!((holding.record.start, holding.fence), (grant.start, renewed.fence));
 }
 
-/// Every one of these must be such a fault, with this in its text, and no secret.
+/// Checks that connecting to each URL fails with the given kind of fault and reason, and that no secret is shown.
 pub(crate) fn check_faults(cases: &[(String, bool, &str)], secrets: &[&str]) {
     for (url, unavailable, reason) in cases {
         let fault = connect(url).map(drop).unwrap_err();
@@ -98,7 +98,7 @@ pub(crate) fn check_faults(cases: &[(String, bool, &str)], secrets: &[&str]) {
     }
 }
 
-/// An authority's certificate, and a certificate and key that it made for a host. PEM.
+/// An authority's certificate, and a certificate and key that it signed for a host, in PEM.
 pub(crate) struct Authority {
     pub(crate) own: String,
     pub(crate) certificate: String,
@@ -110,7 +110,8 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Under the name of what it signs, OpenSSL would take that for self-signed.
+        // The authority has its own name, because OpenSSL treats a certificate whose issuer has the same name as
+        // self-signed.
         params.distinguished_name.push(DnType::CommonName, "the authority");
         let own = params.self_signed(&key).unwrap().pem();
         let issuer = Issuer::new(params, key);

@@ -1,4 +1,4 @@
-//! Clusters of three members: an election is no restoration, and a restoration is no election.
+//! Tests of clusters of three members, in which elections and restores must be distinguished.
 
 use std::fs;
 use std::thread::sleep;
@@ -12,10 +12,10 @@ use crate::client::{connect, fresh_namespace, renewal, request};
 use crate::operations;
 use crate::optimistic::copy;
 
-/// How long a cluster may take for what it does by itself, on a busy machine.
+/// The longest time to wait for a cluster on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Tries again while the cluster elects a leader, on a new connection each time.
+/// Repeats `work` on new connections while the cluster elects a leader.
 fn eventually<T>(
     cluster: &EtcdCluster,
     mut work: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
@@ -38,7 +38,7 @@ fn acquire(cluster: &EtcdCluster, namespace: &Namespace) -> Result<Grant, Fault>
     eventually(cluster, |store| operations::acquire(store, &namespace.name, &request(namespace)))
 }
 
-/// A namespace with one grant.
+/// Creates a namespace with one grant.
 fn lease(cluster: &EtcdCluster, name: &str) -> (Namespace, Grant) {
     let namespace = fresh_namespace(name);
     eventually(cluster, |store| operations::init(store, &namespace)).unwrap();
@@ -46,7 +46,7 @@ fn lease(cluster: &EtcdCluster, name: &str) -> (Namespace, Grant) {
     (namespace, grant)
 }
 
-/// Neither grants nor renewals are refused.
+/// Checks that the cluster still grants and renews.
 fn check_lease_continues(
     cluster: &EtcdCluster,
     namespace: &Namespace,
@@ -61,9 +61,9 @@ fn check_lease_continues(
     (grant.fence, grant.token) = (renewed.fence, request.next);
 }
 
-/// Grants until the members of now are recorded.
+/// Acquires nodes until the present members are recorded.
 fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
-    // Clocks of members tell whole seconds.
+    // The members' clocks show whole seconds.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64 + 1_000;
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -76,7 +76,7 @@ fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
         if record["written"].as_i64().unwrap() > now {
             return;
         }
-        assert!(Instant::now() < deadline, "it is not written again: {record}");
+        assert!(Instant::now() < deadline, "the record is not updated: {record}");
         sleep(Duration::from_millis(500));
     }
 }
@@ -91,30 +91,30 @@ fn election_does_not_count_as_a_restore() {
     cluster.wait_for_leader_other_than(leader);
     check_lease_continues(&cluster, &namespace, &mut grant, "the leader was killed");
     cluster.member(leader).start();
-    check_lease_continues(&cluster, &namespace, &mut grant, "it came back");
+    check_lease_continues(&cluster, &namespace, &mut grant, "the leader was restarted");
     record_members(&cluster, &namespace);
 
     let leader = cluster.leader();
     cluster.member(leader).pause();
     cluster.wait_for_leader_other_than(leader);
-    check_lease_continues(&cluster, &namespace, &mut grant, "the leader was stopped");
+    check_lease_continues(&cluster, &namespace, &mut grant, "the leader was paused");
     cluster.member(leader).resume();
-    check_lease_continues(&cluster, &namespace, &mut grant, "it went on");
+    check_lease_continues(&cluster, &namespace, &mut grant, "the leader was resumed");
 
     let leader = cluster.leader();
     let id = cluster.cut_off(leader);
     cluster.wait_for_leader_other_than(leader);
+    check_lease_continues(&cluster, &namespace, &mut grant, "the leader was isolated");
+    cluster.join(leader, id);
     check_lease_continues(
         &cluster,
         &namespace,
         &mut grant,
-        "the leader was cut off from the others",
+        "the leader was joined with the others",
     );
-    cluster.join(leader, id);
-    check_lease_continues(&cluster, &namespace, &mut grant, "it was joined with them");
 }
 
-/// Members that are replaced, or restarted one after the other, are recorded in between.
+/// Checks that members can be replaced, and restarted one after the other, if clients record each change in between.
 #[test]
 fn members_can_be_replaced_and_restarted_one_by_one() {
     let mut cluster = EtcdCluster::new();
@@ -133,7 +133,7 @@ fn members_can_be_replaced_and_restarted_one_by_one() {
     }
 }
 
-/// What the others cannot know of, because no client came in between.
+/// Checks that a restart of most members without a client in between counts as a restore.
 #[test]
 fn restart_of_a_majority_counts_as_a_restore() {
     let cluster = EtcdCluster::new();
@@ -143,8 +143,8 @@ fn restart_of_a_majority_counts_as_a_restore() {
     assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
 }
 
-/// The cluster and its members have the same IDs, and a later term. Other clients have added more
-/// entries than the log had when the run was recorded first.
+/// Checks a restored snapshot whose cluster and members have the same IDs and a later term, and whose log is longer than
+/// when the run was first recorded.
 #[test]
 fn restored_snapshot_of_a_cluster_is_detected() {
     let cluster = EtcdCluster::new();
@@ -154,7 +154,7 @@ fn restored_snapshot_of_a_cluster_is_detected() {
     cluster.save(&saved);
     let lost = acquire(&cluster, &namespace).unwrap();
     cluster.restore(&saved);
-    // Every election adds a term.
+    // Each election increases the term.
     for _ in 0..2 {
         let leader = cluster.leader();
         cluster.member(leader).kill();
@@ -169,11 +169,11 @@ fn restored_snapshot_of_a_cluster_is_detected() {
     let refused = acquire(&cluster, &namespace);
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
     let listing = eventually(&cluster, |store| operations::list(store, &namespace.name)).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
-    assert!(listing.namespace.floor >= lost.fence, "no window overlaps the lost one");
+    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
+    assert!(listing.namespace.floor >= lost.fence, "new windows start above the lost one");
 }
 
-/// Nothing in the data tells them from those of a cluster that elected a new leader.
+/// Checks that restored data are detected, although they look like the data of a cluster that elected a new leader.
 #[test]
 fn restored_data_of_all_members_are_detected() {
     let cluster = EtcdCluster::new();
@@ -200,7 +200,8 @@ fn restored_data_of_all_members_are_detected() {
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
 
-/// The cluster has the ID and a member of the original, and several members before a client comes.
+/// Checks a forced new cluster, which has the ID and a member of the original, and has several members before the next
+/// client connects.
 #[test]
 fn forced_new_cluster_counts_as_restored() {
     let mut cluster = EtcdCluster::new();

@@ -1,5 +1,5 @@
-//! Rows deleted by other means than this library are noticed by whoever reads their node, not by
-//! counting all rows.
+//! Tests of rows that other programs deleted. A request that reads the row's node detects the deletion, because rows are
+//! not counted.
 
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::store::{Fault, Ledger};
@@ -11,7 +11,7 @@ use crate::operations;
 use crate::optimistic::brief_namespace;
 use crate::store_under_test::Etcd;
 
-/// Others go on until somebody wants the node, its own holder included.
+/// Checks that requests for other nodes succeed until a client, such as the holder, requests the node.
 #[test]
 fn deleted_row_is_detected_by_requests_for_its_node_only() {
     let etcd = Etcd(EtcdServer::new());
@@ -27,20 +27,20 @@ fn deleted_row_is_detected_by_requests_for_its_node_only() {
         operations::renew(&mut *store, name, &renewal(&kept)).unwrap();
         let elsewhere = Acquire { rotation: 5, ..request(&namespace) };
         operations::acquire(&mut *store, name, &elsewhere).unwrap();
-        let noticed = if by_holder {
+        let detected = if by_holder {
             operations::renew(&mut *store, name, &renewal(&lost)).map(drop)
         } else {
             let only = Acquire { identity: Identity::Node(lost.node), ..request(&namespace) };
             operations::acquire(&mut *store, name, &only).map(drop)
         };
-        assert!(matches!(noticed, Err(Fault::Refused(Refusal::Restored { .. }))), "{noticed:?}");
+        assert!(matches!(detected, Err(Fault::Refused(Refusal::Restored { .. }))), "{detected:?}");
         let listing = operations::list(&mut *store, name).unwrap();
         assert!(listing.namespace.floor >= lost.fence);
-        assert_eq!(listing.rows[0].node, lost.node, "it has a row again");
+        assert_eq!(listing.rows[0].node, lost.node, "the node must have a row again");
     }
 }
 
-/// A row that comes and goes while a transaction takes its node for a new one.
+/// Checks that a transaction on an unused node fails if another client's row for it is written and deleted meanwhile.
 #[test]
 fn row_deleted_during_a_transaction_is_detected() {
     let etcd = Etcd(EtcdServer::new());
@@ -50,9 +50,9 @@ fn row_deleted_during_a_transaction_is_detected() {
     operations::init(&mut *store, &namespace).unwrap();
     let template = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
     let mut attempts = 0;
-    let settled = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+    let outcome = store.transact(name, &mut |ledger: &mut dyn Ledger| {
         attempts += 1;
-        let row = ledger.row(template.node)?.expect("it was granted");
+        let row = ledger.row(template.node)?.expect("the granted node has a row");
         let new = flakeid_protocol::Row { node: 7, ..row };
         ledger.put_row(None, &new)?;
         if attempts == 1 {
@@ -62,6 +62,6 @@ fn row_deleted_during_a_transaction_is_detected() {
         }
         Ok(())
     });
-    assert!(matches!(settled, Err(Fault::Rejected(_))), "{settled:?}");
-    assert!(attempts > 1, "it was not compared");
+    assert!(matches!(outcome, Err(Fault::Rejected(_))), "{outcome:?}");
+    assert!(attempts > 1, "the commit must detect the conflict");
 }

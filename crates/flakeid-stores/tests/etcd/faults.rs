@@ -21,7 +21,7 @@ fn errors_name_the_server_and_hide_the_password() {
         &["user", "add", "weak:wr0ng-secret"],
         &["auth", "enable"],
     ] {
-        // Granting the role `root` to the first user needs the role, which auth makes by itself.
+        // Some versions require the role `root` to exist before it is granted.
         if let Err(text) = server.ctl(words) {
             assert!(text.contains("role name not found"), "{words:?}: {text}");
             server.ctl(&["role", "add", "root"]).unwrap();
@@ -47,7 +47,7 @@ fn errors_name_the_server_and_hide_the_password() {
     ];
     check_faults(&cases, &["wr0ng", "secret", "g00d"]);
 
-    // Without a user, or with one who may not, the server says so at the first transaction.
+    // The server refuses the first transaction without a user, or with a user who has no rights.
     for user in ["", "weak:wr0ng-secret@"] {
         let mut store = connect(&format!("etcd://{user}127.0.0.1:{port}/")).unwrap();
         let fault = operations::list(&mut *store, "any").unwrap_err();
@@ -56,7 +56,7 @@ fn errors_name_the_server_and_hide_the_password() {
     }
 }
 
-/// Logins end after five minutes, or when the server forgets them: they are renewed.
+/// Checks that the client logs in again after its login expired.
 #[test]
 fn expired_login_is_renewed() {
     let server = EtcdServer::with(&["--auth-token-ttl", "1"]);
@@ -109,9 +109,9 @@ fn server_over_its_space_quota_is_unavailable() {
     let filler = "x".repeat(100_000);
     let deadline = Instant::now() + Duration::from_secs(60);
     while server.ctl(&["alarm", "list"]).unwrap().trim().is_empty() {
-        // The one that is too much is refused, and raises the alarm.
+        // The write that exceeds the quota is refused and raises the alarm.
         let _ = server.ctl(&["put", "filler", &filler]);
-        assert!(Instant::now() < deadline, "it does not fill");
+        assert!(Instant::now() < deadline, "the quota is not exceeded");
     }
     let full = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
     let Err(Fault::Unavailable(text)) = full else { panic!("{full:?}") };

@@ -1,4 +1,4 @@
-//! A member whose status tells two numbers of two moments.
+//! Tests of a member whose status contains numbers of different moments.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -13,11 +13,11 @@ use flakeid_test_servers::{EtcdServer, Server};
 use crate::client::{connect, fresh_namespace, renewal, request};
 use crate::operations;
 
-/// What only a status tells, and what it reads before that.
+/// The field that only a status contains, and a field that the member reads before it.
 const APPLIED: &str = "raftAppliedIndex";
 const REVISION: &str = "revision";
 
-/// A proxy on whose way so many statuses tell one less of a number. Its threads end with the process.
+/// A proxy that decreases a number by one in the given number of statuses. Its threads end with the process.
 struct Lagging {
     url: String,
     answers: Arc<AtomicU32>,
@@ -36,7 +36,7 @@ impl Lagging {
                 let (client, server) = (client.unwrap(), TcpStream::connect(&target).unwrap());
                 let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
                 thread::spawn(move || {
-                    // Whichever side ends it, there is nothing left to carry.
+                    // An error means that a side closed the connection.
                     let _ = std::io::copy(&mut from, &mut to);
                     let _ = to.shutdown(Shutdown::Write);
                 });
@@ -51,28 +51,28 @@ impl Lagging {
 fn carry(mut from: TcpStream, mut to: TcpStream, number: &str, answers: &AtomicU32) {
     let mut part = [0; 16_384];
     while let Ok(length @ 1..) = from.read(&mut part) {
-        let told = &mut part[..length];
+        let bytes = &mut part[..length];
         let less = |left: u32| left.checked_sub(1);
-        if after(told, APPLIED).is_some()
-            && let Some(at) = after(told, number)
+        if after(bytes, APPLIED).is_some()
+            && let Some(at) = after(bytes, number)
             && answers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
         {
-            count_down(&mut told[at..]);
+            count_down(&mut bytes[at..]);
         }
-        if to.write_all(told).is_err() {
+        if to.write_all(bytes).is_err() {
             break;
         }
     }
 }
 
-/// Where the value of a key begins.
+/// Returns the position at which the value of a key begins.
 fn after(text: &[u8], key: &str) -> Option<usize> {
     let key = format!("\"{key}\":\"");
     let at = text.windows(key.len()).position(|window| window == key.as_bytes())?;
     Some(at + key.len())
 }
 
-/// The number that the text begins with, less one, in as many digits.
+/// Decreases the number at the start of `text` by one, with the same number of digits.
 fn count_down(text: &mut [u8]) {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     for digit in text[..digits].iter_mut().rev() {
@@ -82,7 +82,7 @@ fn count_down(text: &mut [u8]) {
         }
         *digit = b'9';
     }
-    panic!("it was 0");
+    panic!("the number is 0");
 }
 
 #[test]
@@ -97,15 +97,15 @@ fn entry_that_is_counted_late_is_not_a_restore() {
 
     member.answers.store(2, Ordering::SeqCst);
     operations::renew(&mut *store, name, &renewal(&grant)).unwrap();
-    assert_eq!(member.answers.load(Ordering::SeqCst), 0, "it was not asked again");
+    assert_eq!(member.answers.load(Ordering::SeqCst), 0, "the status was not requested again");
 
-    // One that stays behind has lost something.
+    // A number that stays too low shows that the member lost data.
     member.answers.store(u32::MAX, Ordering::SeqCst);
     let refused = operations::acquire(&mut *store, name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
 
-/// The status reads its revision first, and what was applied until then is no slack.
+/// Checks that entries applied after a status read its revision, and before it read the applied index, are ignored.
 #[test]
 fn entry_applied_between_two_numbers_of_a_status_is_ignored() {
     let server = EtcdServer::new();
@@ -114,6 +114,10 @@ fn entry_applied_between_two_numbers_of_a_status_is_ignored() {
     let mut store = connect(&member.url).unwrap();
     member.answers.store(u32::MAX, Ordering::SeqCst);
     operations::init(&mut *store, &namespace).unwrap();
-    assert_ne!(member.answers.swap(0, Ordering::SeqCst), u32::MAX, "no status was asked for");
+    assert_ne!(
+        member.answers.swap(0, Ordering::SeqCst),
+        u32::MAX,
+        "the client requested no status"
+    );
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Leases from etcd: the suite, and what is special about this store.
+//! Tests of leases in etcd: the conformance suite, and tests of this store only.
 #![cfg(feature = "etcd")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
@@ -29,7 +29,8 @@ fn conformance_suite_passes() {
     conformance::run(&Etcd(EtcdServer::new()));
 }
 
-/// On a running server if one is given, so that other versions can be tried.
+/// Checks leases on the running server that a variable gives, so that other versions can be tested, or on a private
+/// server.
 #[test]
 fn given_server_grants_leases() {
     match std::env::var("FLAKEID_TEST_ETCD_URL") {

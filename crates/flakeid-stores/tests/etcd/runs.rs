@@ -13,7 +13,7 @@ fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {
     operations::list(&mut *store, &namespace.name).unwrap().continuity
 }
 
-/// A snapshot's cluster has the ID and the term of the original, whose first term it was.
+/// Checks a restored snapshot of a cluster in its first term, which has the cluster ID and the term of the original.
 #[test]
 fn restored_snapshot_of_the_first_term_is_detected() {
     let server = EtcdServer::new();
@@ -32,10 +32,10 @@ fn restored_snapshot_of_the_first_term_is_detected() {
     server.save(&saved);
     assert_eq!(continuity(&server, &namespace), Continuity::Same);
     server.restore(&saved);
-    assert_eq!(status(), original, "nothing else would tell");
+    assert_eq!(status(), original, "the cluster ID and the term must be the same");
     assert_eq!(continuity(&server, &namespace), Continuity::Restored);
 
-    // Once it is noted, a snapshot of the restored one is told too.
+    // After the restore is recorded, a restored snapshot of the restored cluster is detected, too.
     let mut store = connect(&server.url()).unwrap();
     operations::adopt(&mut *store, &namespace.name).unwrap();
     assert_eq!(continuity(&server, &namespace), Continuity::Same);
@@ -45,8 +45,8 @@ fn restored_snapshot_of_the_first_term_is_detected() {
     assert_eq!(continuity(&server, &namespace), Continuity::Restored);
 }
 
-/// A new cluster's log is as short as that of its restored snapshot, unless recording the run makes it
-/// longer.
+/// Checks a restored snapshot of a new cluster. The log of the cluster would be as short as that of the snapshot if
+/// recording the run did not make it longer.
 #[test]
 fn restored_snapshot_of_a_new_cluster_is_detected() {
     let server = EtcdServer::new();
@@ -58,14 +58,14 @@ fn restored_snapshot_of_a_new_cluster_is_detected() {
     server.save(&saved);
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
     server.restore(&saved);
-    // Other clients add entries without a revision before flakeid looks.
+    // Other clients add entries without a revision before the next transaction.
     for _ in 0..40 {
         server.ctl(&["lease", "grant", "60"]).unwrap();
     }
     assert_eq!(continuity(&server, &namespace), Continuity::Restored);
 }
 
-/// A cold copy of the files goes on in the term after the one that it knows.
+/// Checks that a restored cold copy of the files, whose next term follows the copied one, is detected.
 #[test]
 fn restored_cold_copy_is_detected() {
     let server = EtcdServer::new();
@@ -87,8 +87,8 @@ fn restored_cold_copy_is_detected() {
     assert_eq!(continuity(&server, &namespace), Continuity::Restored);
 }
 
-/// A copy that is put back twice begins both times with the same term and revisions, so what was read
-/// from the first run would pass for what the second one has.
+/// Checks that a transaction fails if the same copy is restored in its middle. Both runs begin with the same term and
+/// revisions, so that the values that were read look unchanged.
 #[test]
 fn transaction_does_not_continue_in_another_run() {
     let server = EtcdServer::new();
@@ -111,19 +111,19 @@ fn transaction_does_not_continue_in_another_run() {
     };
     put_back();
     let mut store = connect(&server.url()).unwrap();
-    let settled = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+    let outcome = store.transact(name, &mut |ledger: &mut dyn Ledger| {
         assert!(ledger.namespace()?.is_some());
-        let row = ledger.row(grant.node)?.expect("it was granted");
+        let row = ledger.row(grant.node)?.expect("the granted node has a row");
         put_back();
         ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
     });
-    let Err(Fault::Unavailable(text)) = settled else { panic!("{settled:?}") };
+    let Err(Fault::Unavailable(text)) = outcome else { panic!("{outcome:?}") };
     assert!(text.contains("in the middle of a transaction"), "{text}");
     let rows = operations::list(&mut *store, name).unwrap().rows;
-    assert_eq!(rows[0].fence, grant.fence, "it was written");
+    assert_eq!(rows[0].fence, grant.fence, "the row must be unchanged");
 }
 
-/// Other clients' work, with and without revisions, is no reason to doubt.
+/// Checks that changes by other clients, with and without revisions, do not count as a restore.
 #[test]
 fn changes_by_other_clients_do_not_count_as_a_restore() {
     let server = EtcdServer::new();

@@ -10,7 +10,7 @@ use crate::client::eventually_connect;
 pub(crate) struct Etcd(pub(crate) EtcdServer);
 
 impl Etcd {
-    /// A row's text, and a change to it.
+    /// Changes the JSON of a row.
     fn edit(&self, namespace: &str, node: u64, change: impl FnOnce(&mut serde_json::Value)) {
         let key = row_key(namespace, node);
         let text = self.0.ctl(&["get", "--print-value-only", &key]).unwrap();
@@ -34,7 +34,7 @@ impl StoreUnderTest for Etcd {
         self.0.start();
     }
 
-    /// A snapshot, which is harder to tell from the original than a copy of the files.
+    /// Saves a snapshot, which is harder to distinguish from the original than a copy of the files.
     fn backup(&self) -> Box<dyn Any> {
         let saved = tempfile::tempdir().unwrap();
         self.0.save(&saved.path().join("snapshot"));

@@ -1,13 +1,13 @@
-//! Files mounted over others, as containers have them. Linux only.
+//! Bind mounts of files and directories, as in containers. Linux only.
 
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// Runs a program where each first file or directory is mounted over the second. Nothing of it is
-/// seen outside, and it ends with the program.
+/// Runs a program in which the first path of each pair is mounted over the second. The mounts are not visible to
+/// other processes, and end with the program.
 pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
-    // The pairs come first, then `--`, then the program, which runs as this user again.
+    // The arguments are the pairs, then `--`, then the program, which runs as the current user.
     const MOUNT_AND_RUN: &str = r#"
         while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done
         shift
@@ -27,8 +27,8 @@ pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
     }
     command.args(["--", "env"]);
     for (name, value) in program.get_envs() {
-        // sudo hands no variables on.
-        let value = value.expect("no variable is taken away").to_str().unwrap();
+        // sudo does not pass variables on, so `env` sets them.
+        let value = value.expect("no variable is removed").to_str().unwrap();
         command.arg(format!("{}={value}", name.to_str().unwrap()));
     }
     let output = command.arg(program.get_program()).args(program.get_args()).output().unwrap();
@@ -37,7 +37,7 @@ pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
     output
 }
 
-/// What begins a command that may mount something, and in which nobody else sees that.
+/// Returns the beginning of a command that may mount files, invisibly to other processes.
 fn way() -> &'static [&'static str] {
     static WAY: OnceLock<&[&str]> = OnceLock::new();
     const WAYS: [&[&str]; 3] = [
@@ -57,7 +57,7 @@ fn way() -> &'static [&'static str] {
         let found = tried.iter().position(|tried| tried.as_ref().is_ok_and(|o| o.status.success()));
         WAYS[found.unwrap_or_else(|| {
             panic!(
-                "this test mounts files, which takes `unshare` and `mount` (apt-get install \
+                "this test mounts files, which requires `unshare` and `mount` (apt-get install \
                  util-linux mount) and root, or unprivileged user namespaces (sysctl \
                  kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 \
                  user.max_user_namespaces=10000), or sudo without a password: {tried:?}"

@@ -1,4 +1,4 @@
-//! Several hosts in one URL: the source is found, also after a failover.
+//! Tests of URLs with several hosts: the client finds the source, including after a failover.
 
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Grant, Namespace};
@@ -6,7 +6,7 @@ use flakeid_test_servers::{MariadbPair, MariadbServer, Server, free_port};
 
 use crate::client::{check_faults, connect, leases, request};
 use crate::operations;
-use crate::restored::{self, is_restored};
+use crate::restored::{self, check_restored};
 
 fn lease(pair: &MariadbPair, name: &str) -> (Namespace, Grant) {
     let lease = restored::lease(&pair.url(""), name);
@@ -25,10 +25,10 @@ fn promoted_replica_is_used_after_a_failover() {
     assert!(text.contains(&pair.source.port().to_string()), "{text}");
     assert!(text.contains(&pair.replica.port().to_string()), "{text}");
     pair.promote();
-    is_restored(&pair.url(""), &namespace, &grant);
+    check_restored(&pair.url(""), &namespace, &grant);
 }
 
-/// What the replica has not got is granted again only above the floor.
+/// Checks that ticks of grants that the replica did not receive are not granted again.
 #[test]
 fn promoted_replica_that_lost_commits_counts_as_restored() {
     let pair = MariadbPair::new();
@@ -38,18 +38,18 @@ fn promoted_replica_that_lost_commits_counts_as_restored() {
     let lost = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
     pair.source.kill();
     pair.promote();
-    is_restored(&pair.url(""), &namespace, &lost);
+    check_restored(&pair.url(""), &namespace, &lost);
 }
 
-/// A source that accepts connections and then says nothing does not keep the others from being tried.
+/// Checks that the client tries the next host if a source accepts connections but does not respond.
 #[test]
 fn source_that_hangs_is_skipped() {
     let pair = MariadbPair::new();
     let (namespace, grant) = lease(&pair, "hanging");
     pair.source.pause();
     pair.promote();
-    is_restored(&pair.url(""), &namespace, &grant);
-    // Killed, not let go on: that would be a second source.
+    check_restored(&pair.url(""), &namespace, &grant);
+    // The server is killed, because resuming it would make it a second source.
     pair.source.kill();
 }
 

@@ -1,4 +1,4 @@
-//! What is special about `MariaDB` and `MySQL`: their durability, replicas and cold copies.
+//! Tests of `MariaDB` and `MySQL` only: their durability settings, replicas and cold copies.
 
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{MariadbServer, Server};
@@ -43,7 +43,7 @@ fn replica_is_refused() {
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
 }
 
-/// A copy that is put back while the server is stopped is another run.
+/// Checks that a copy that is restored while the server is stopped counts as another run.
 #[test]
 fn restored_cold_copy_is_detected() {
     let server = MariadbServer::new();

@@ -1,4 +1,4 @@
-//! A Galera cluster of three members, of which one is written to.
+//! Tests of a Galera cluster of three members, in which leases are written through one member.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use flakeid_test_servers::{GaleraCluster, Server};
 
 use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
 use crate::operations;
-use crate::restored::{is_restored, lease};
+use crate::restored::{check_restored, lease};
 use crate::sql::check_lease_continues;
 
 const ALL: [usize; 3] = [0, 1, 2];
 
-/// Tests of the suite that crash, restore or damage a single server.
+/// Tests of the suite that are skipped, because they crash, restore or damage a single server.
 const SKIPPED: [&str; 5] = [
     "crashes::",
     "restorations::",
@@ -25,7 +25,7 @@ const SKIPPED: [&str; 5] = [
     "tampering::damaged_row",
 ];
 
-/// A cluster under the rest of the suite.
+/// A cluster for the rest of the conformance suite.
 struct Members(GaleraCluster);
 
 impl StoreUnderTest for Members {
@@ -45,7 +45,7 @@ impl StoreUnderTest for Members {
         unreachable!("left out")
     }
 
-    /// On another member than the one that leases are written by.
+    /// Deletes the row through a member that leases are not written through.
     fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
         let condition = format!("namespace = '{namespace}' AND node = {node}");
         other(&self.0, &format!("DELETE FROM ids.flakeid_node WHERE {condition}")).map(drop)
@@ -70,10 +70,10 @@ impl StoreUnderTest for Members {
     }
 }
 
-/// Runs SQL on a member that leases are not written by.
+/// Executes SQL on a member that leases are not written through.
 fn other(cluster: &GaleraCluster, sql: &str) -> Result<String, String> {
     let at = (cluster.first() + 1) % 3;
-    // It answers by what it has applied otherwise.
+    // Without this setting the member may respond before it has applied all writes.
     cluster.member(at).sql(&format!("SET wsrep_sync_wait = 7; {sql}"))
 }
 
@@ -88,7 +88,7 @@ fn conformance_suite_passes_on_a_galera_cluster() {
     }
 }
 
-/// The member that all agree on is found wherever it stands, and no other is taken.
+/// Checks that the client uses the member on which all members agree, at any position in the URL, and no other.
 #[test]
 fn leases_are_written_through_one_member() {
     let cluster = GaleraCluster::new();
@@ -112,8 +112,7 @@ fn leases_are_written_through_one_member() {
     );
 }
 
-/// The row of a transaction is changed through another member before it is committed: what was decided
-/// by the row as it was is not written.
+/// Checks that a transaction is repeated if its row is changed through another member before the commit.
 #[test]
 fn row_changed_by_another_member_causes_a_conflict() {
     let cluster = GaleraCluster::new();
@@ -123,7 +122,7 @@ fn row_changed_by_another_member_causes_a_conflict() {
     let mut fences = Vec::new();
     store
         .transact(&namespace.name, &mut |ledger: &mut dyn Ledger| {
-            let row = ledger.row(grant.node)?.expect("it was granted");
+            let row = ledger.row(grant.node)?.expect("the granted node has a row");
             fences.push(row.fence);
             if fences.len() == 1 {
                 let update = "UPDATE ids.flakeid_node SET fence = fence + 5";
@@ -137,8 +136,8 @@ fn row_changed_by_another_member_causes_a_conflict() {
     assert_eq!(listing.rows[0].fence, grant.fence + 14);
 }
 
-/// Two members give the same node its first row at the same time, as when one takes the place of the
-/// other: only one of them does.
+/// Checks that only one of two members can insert the first row of a node at the same time, as when one member
+/// replaces the other.
 #[test]
 fn node_is_not_granted_by_two_members() {
     let cluster = GaleraCluster::new();
@@ -165,10 +164,10 @@ fn node_is_not_granted_by_two_members() {
             ledger.put_row(before.as_ref(), &after)
         })
         .unwrap();
-    assert_eq!(found, [None, Some(grant.fence + 50)], "the first attempt was a conflict");
+    assert_eq!(found, [None, Some(grant.fence + 50)], "the first attempt must be a conflict");
 }
 
-/// The member that leases are written by is killed: holders go on with the next one, and strangers wait.
+/// Checks that holders continue with the next member after the first one is killed, and that new clients wait.
 #[test]
 fn holders_continue_after_the_first_member_is_killed() {
     let cluster = GaleraCluster::new();
@@ -191,8 +190,8 @@ fn holders_continue_after_the_first_member_is_killed() {
     assert!(matches!(refused, Err(Fault::Refused(_))), "{refused:?}");
 }
 
-/// The first member is cut off, the others grant without it and are lost, and then it is told to be a
-/// cluster of its own. Its process ran on, and its tables are as they were.
+/// Checks a member that becomes a cluster of its own after the others granted without it and were lost. Its process
+/// kept running, and its tables did not change.
 #[test]
 fn isolated_member_counts_as_restored() {
     let cluster = GaleraCluster::new();
@@ -201,7 +200,7 @@ fn isolated_member_counts_as_restored() {
     let first = cluster.first();
     let others = [(first + 1) % 3, (first + 2) % 3];
     cluster.member(first).pause();
-    // Grants wait in the namespace that there was, so one of now is leased from.
+    // The old namespace grants nothing yet, so the grant is in a new one.
     let second = fresh_namespace("without");
     let mut store = eventually_connect(&cluster.url(&others));
     operations::init(&mut *store, &second).unwrap();
@@ -212,10 +211,10 @@ fn isolated_member_counts_as_restored() {
     }
     cluster.member(first).resume();
     cluster.make_primary(first);
-    is_restored(&url, &namespace, &lost);
+    check_restored(&url, &namespace, &lost);
 }
 
-/// All members' data are put back, as an operator restores a cluster from a backup.
+/// Checks that restoring the data of all members, as an operator does from a backup, is detected.
 #[test]
 fn restored_cluster_is_detected() {
     let cluster = GaleraCluster::new();
@@ -226,11 +225,11 @@ fn restored_cluster_is_detected() {
     operations::adopt(&mut *store, &namespace.name).unwrap();
     let listing = operations::list(&mut *store, &namespace.name).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
-    // Grants wait in the namespace that was adopted, so one of now is leased from.
+    // The adopted namespace grants nothing yet, so the grant is in a new one.
     let second = fresh_namespace("second");
     operations::init(&mut *store, &second).unwrap();
     let lost = operations::acquire(&mut *store, &second.name, &request(&second)).unwrap();
     drop(store);
     cluster.restore(copies);
-    is_restored(&url, &namespace, &lost);
+    check_restored(&url, &namespace, &lost);
 }

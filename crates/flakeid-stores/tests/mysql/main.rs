@@ -1,4 +1,4 @@
-//! Leases from `MariaDB`: what holds for every SQL server, and what is special about this one.
+//! Tests of leases in `MariaDB` and `MySQL`: those for all SQL servers, and those for these two only.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 #[path = "../client/mod.rs"]

@@ -1,4 +1,4 @@
-//! What the tests of every SQL server need to know about `MariaDB` and `MySQL`.
+//! The names, options and statements of `MariaDB` and `MySQL` for the tests of all SQL servers.
 
 use std::any::Any;
 
@@ -51,7 +51,7 @@ impl SqlServer for MariadbServer {
     }
 
     fn without_tls() -> Self {
-        // MySQL makes itself a certificate.
+        // MySQL creates a certificate for itself.
         let server = Self::new();
         if server.is_mysql() { Self::with(&["--tls-version="]) } else { server }
     }
@@ -78,8 +78,8 @@ impl SqlServer for MariadbServer {
 
     fn unreachable(&self) -> Vec<(String, bool, &'static str)> {
         let nobody = free_port();
-        // MySQL asks strangers for a password in a way that it takes from their name, so that nobody learns which
-        // users there are; the driver does not know all of these.
+        // MySQL chooses the authentication method of an unknown user by the user's name, so that clients cannot find
+        // out which users exist. The driver does not support all methods.
         let stranger = if self.is_mysql() { "" } else { "Access denied" };
         vec![
             (self.url_of("flakeid", "wr0ng-secret", "ids", ""), false, "Access denied"),
@@ -100,12 +100,12 @@ impl SqlServer for MariadbServer {
     }
 
     fn put_back(&self, copy: Box<dyn Any>) {
-        // Tables are told apart by the second of their creation, and the last ones may be new.
+        // Tables are distinguished by the second of their creation, and the present ones may be new.
         std::thread::sleep(std::time::Duration::from_millis(1_100));
         self.load(&copy.downcast::<String>().expect("a backup"));
     }
 
-    /// `MySQL` switches checks off by changing the table, which counts as another one from then on.
+    /// Disables checks in `MySQL`, which changes the table, so that it counts as another table.
     fn allow_damage(&self) {
         if self.is_mysql() {
             let namespace = fresh_namespace("checked");
@@ -114,7 +114,7 @@ impl SqlServer for MariadbServer {
         }
     }
 
-    /// As an administrator may, who can switch checks off.
+    /// Disables checks first, as an administrator may.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = if self.is_mysql() { "" } else { "SET check_constraint_checks = 0; " };
         let update = format!("UPDATE ids.flakeid_node SET {field} = '{text}' WHERE {condition}");
@@ -123,7 +123,7 @@ impl SqlServer for MariadbServer {
 
     fn can_hold(field: &str, text: &str) -> bool {
         match field {
-            // A lower one is refused by a trigger, a text by the column.
+            // A trigger rejects a lower fence, and the column rejects a string.
             "fence" => text.parse::<i64>().is_ok_and(|fence| fence > 0),
             "token" => text.len() <= 32,
             _ => text.len() <= 16,

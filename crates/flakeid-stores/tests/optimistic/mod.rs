@@ -1,4 +1,4 @@
-//! What holds for both stores without transactions: rows can be deleted by other means than this library.
+//! Tests for Redis and etcd, in which other programs can delete rows.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 use crate::client::{connect, fresh_namespace, renewal, request};
 use crate::operations;
 
-/// One that is over a restoration in seconds.
+/// Builds a namespace that grants nodes again within seconds after a restore.
 pub(crate) fn brief_namespace(name: &str) -> Namespace {
     let bounds =
         Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
     Namespace { bounds, ..fresh_namespace(name) }
 }
 
-/// A deleted row is not taken for a node that was never used: the store counts as restored, once,
-/// and the floor rises above what was granted there.
+/// Checks that a deleted row does not make its node count as unused. The store counts as restored once, and the
+/// floor rises above the lost grant.
 pub(crate) fn deleted_row_is_detected_as_a_restore(under_test: &dyn StoreUnderTest) {
     let mut store = under_test.connect();
     let namespace = brief_namespace("deleted");
@@ -32,7 +32,7 @@ pub(crate) fn deleted_row_is_detected_as_a_restore(under_test: &dyn StoreUnderTe
     let refused = operations::acquire(&mut *store, name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
     let listing = operations::list(&mut *store, name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
+    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
     assert!(listing.namespace.floor >= lost.fence);
     let nodes: Vec<u64> = listing.rows.iter().map(|row| row.node).collect();
     assert_eq!(nodes, [0, 1]);
@@ -53,7 +53,7 @@ pub(crate) fn deleted_row_is_detected_as_a_restore(under_test: &dyn StoreUnderTe
     assert!(again.start >= listing.namespace.floor && again.start >= lost.fence);
 }
 
-/// An operator's act on a node whose row is gone would hide that it is.
+/// Checks that a node whose row was deleted cannot be quarantined, because this would hide the deletion.
 pub(crate) fn deleted_row_cannot_be_quarantined(under_test: &dyn StoreUnderTest) {
     let mut store = under_test.connect();
     let namespace = brief_namespace("hidden");
@@ -72,18 +72,18 @@ pub(crate) fn deleted_row_cannot_be_quarantined(under_test: &dyn StoreUnderTest)
     assert!(operations::list(&mut *store, name).unwrap().namespace.floor >= lost.fence);
 }
 
-/// An operator's work on more rows than one answer or one request of a store holds.
+/// Checks that operations handle more rows than one response or one request of the store can contain.
 pub(crate) fn operations_handle_more_rows_than_one_response(under_test: &dyn StoreUnderTest) {
     const ROWS: u64 = 600;
     let mut store = under_test.connect();
     let namespace = fresh_namespace("many");
     let name = &namespace.name;
     operations::init(&mut *store, &namespace).unwrap();
-    // As one transaction, so that they are equally old too; only the last may be granted.
+    // One transaction writes all rows, so that they are equally old. Only the last row has expired.
     let template = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
     store
         .transact(name, &mut |ledger: &mut dyn Ledger| {
-            let row = ledger.row(template.node)?.expect("it was granted");
+            let row = ledger.row(template.node)?.expect("the granted node has a row");
             for node in 1..ROWS {
                 let expires = if node == ROWS - 1 { 0 } else { i64::MAX };
                 let new = flakeid_protocol::Row { node, expires, ..row.clone() };
@@ -98,8 +98,8 @@ pub(crate) fn operations_handle_more_rows_than_one_response(under_test: &dyn Sto
         |request: &Acquire| operations::acquire(&mut *store, name, request).unwrap().node;
     assert_eq!(granted(&next(0, 1023, 0)), ROWS);
     assert_eq!(granted(&next(10, 1023, 900)), 910);
-    assert_eq!(granted(&next(0, ROWS + 1, 3)), ROWS + 1, "the only one that is left");
-    assert_eq!(granted(&next(0, ROWS - 1, 0)), ROWS - 1, "the only one that has expired");
+    assert_eq!(granted(&next(0, ROWS + 1, 3)), ROWS + 1, "the only unused node");
+    assert_eq!(granted(&next(0, ROWS - 1, 0)), ROWS - 1, "the only expired node");
     let none = operations::acquire(&mut *store, name, &next(0, ROWS - 1, 0));
     let Err(Fault::Refused(Refusal::NoFreeNode { held, .. })) = none else { panic!("{none:?}") };
     assert_eq!(held, ROWS);
@@ -112,7 +112,7 @@ pub(crate) fn operations_handle_more_rows_than_one_response(under_test: &dyn Sto
     assert_eq!(fenced_off.unwrap_err(), Fault::Refused(Refusal::FencedOff));
 }
 
-/// What a client sees of a server that hangs, or of a network that lost everything.
+/// Checks that a client reports a server that hangs, or a network that loses all packets, as unavailable.
 pub(crate) fn check_hanging(store: &mut dyn Store, namespace: &Namespace, url: &str) {
     let hung = operations::acquire(store, &namespace.name, &request(namespace)).map(drop);
     assert!(matches!(hung, Err(Fault::Unavailable(_))), "{hung:?}");
@@ -120,7 +120,7 @@ pub(crate) fn check_hanging(store: &mut dyn Store, namespace: &Namespace, url: &
     assert!(matches!(refused, Err(Fault::Unavailable(_))), "{refused:?}");
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a directory with its contents.
 pub(crate) fn copy(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

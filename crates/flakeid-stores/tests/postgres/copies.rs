@@ -1,4 +1,4 @@
-//! Databases copied inside a running server, where the copy later takes the place of the original.
+//! Tests of databases that are copied inside a running server, and later replaced by the copy.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::client::{connect, fresh_namespace, renewal, request};
 use crate::issuing::{Issuing, assert_ids_are_unique};
 use crate::operations;
 
-/// Copies the database, as tools for snapshots of databases do.
+/// Copies the database, as snapshot tools do.
 fn copy(server: &PostgresServer) {
     server.sql("CREATE DATABASE ids_copy TEMPLATE ids OWNER flakeid").unwrap();
 }
 
-/// Puts the copy in the place of the database.
+/// Replaces the database by the copy.
 fn put_back(server: &PostgresServer) {
     server.sql_in("postgres", "DROP DATABASE ids WITH (FORCE)").unwrap();
     server.sql_in("postgres", "ALTER DATABASE ids_copy RENAME TO ids").unwrap();
 }
 
-/// The copy's tables have the oids of the original's, in the same run of the same cluster.
+/// Checks that the copy is detected, although its tables have the same OIDs in the same run of the server.
 #[test]
 fn restored_template_copy_is_detected() {
     let server = PostgresServer::new();
@@ -43,13 +43,13 @@ fn restored_template_copy_is_detected() {
     let refused = operations::acquire(&mut *store, name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
     let listing = operations::list(&mut *store, name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
-    assert!(listing.namespace.floor >= lost.fence, "no window overlaps the lost one");
+    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
+    assert!(listing.namespace.floor >= lost.fence, "new windows start above the lost one");
     let fenced_off = operations::renew(&mut *store, name, &renewal(&lost));
     assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
 }
 
-/// The same with two processes' generators, the first of which hears of nothing.
+/// Checks the IDs of two generators, the first of which is cut off before the restore.
 #[test]
 fn ids_stay_unique_after_a_restored_template_copy() {
     const WINDOW_MS: u64 = 10_000;
@@ -72,7 +72,7 @@ fn ids_stay_unique_after_a_restored_template_copy() {
 
     put_back(&server);
     let second = Issuing::on(&server.url(), &namespace, window);
-    assert_eq!(first.node(), second.node(), "nobody knows that it was granted");
+    assert_eq!(first.node(), second.node(), "the restored copy does not contain the first grant");
     std::thread::sleep(Duration::from_millis(500));
     assert_ids_are_unique(&first.stop(), &second.stop());
 }

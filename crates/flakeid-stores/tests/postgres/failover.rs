@@ -1,4 +1,4 @@
-//! Several hosts in one URL: the primary is found, also after a failover.
+//! Tests of URLs with several hosts: the client finds the primary, including after a failover.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use flakeid_test_servers::{PostgresPair, PostgresServer, Server, free_port};
 
 use crate::client::{Authority, check_faults, connect, leases, request};
 use crate::operations;
-use crate::restored::{is_restored, lease};
+use crate::restored::{check_restored, lease};
 
 #[test]
 fn promoted_synchronous_standby_is_used_after_a_failover() {
@@ -21,7 +21,7 @@ fn promoted_synchronous_standby_is_used_after_a_failover() {
     assert!(text.contains(&pair.primary.port().to_string()), "{text}");
     assert!(text.contains(&pair.standby.port().to_string()), "{text}");
     pair.standby.promote();
-    is_restored(&url, &namespace, &grant);
+    check_restored(&url, &namespace, &grant);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn promoted_standby_that_lost_commits_counts_as_restored() {
     let received = "SELECT count(*) FROM flakeid_node";
     let deadline = Instant::now() + Duration::from_secs(60);
     while pair.standby.sql(received).as_deref() != Ok("1") {
-        assert!(Instant::now() < deadline, "the standby does not follow");
+        assert!(Instant::now() < deadline, "the standby did not receive the row");
     }
     pair.standby.stop();
     let mut store = connect(&url).unwrap();
@@ -40,11 +40,11 @@ fn promoted_standby_that_lost_commits_counts_as_restored() {
     pair.primary.kill();
     pair.standby.start();
     pair.standby.promote();
-    // The last grant is lost.
-    is_restored(&url, &namespace, &lost);
+    // The promoted standby does not have the last grant.
+    check_restored(&url, &namespace, &lost);
 }
 
-/// A primary that accepts connections and then says nothing does not keep the others from being tried.
+/// Checks that the client tries the next host if a primary accepts connections but does not respond.
 #[test]
 fn primary_that_hangs_is_skipped() {
     let pair = PostgresPair::new(true);
@@ -52,8 +52,8 @@ fn primary_that_hangs_is_skipped() {
     let (namespace, grant) = lease(&url, "hanging");
     pair.primary.pause();
     pair.standby.promote();
-    is_restored(&url, &namespace, &grant);
-    // Killed, not let go on: that would be a second primary.
+    check_restored(&url, &namespace, &grant);
+    // The server is killed, because resuming it would make it a second primary.
     pair.primary.kill();
 }
 
@@ -69,7 +69,7 @@ fn standby_is_skipped_at_any_position_in_the_url() {
     leases(&url(&both, "?target_session_attrs=read-write"));
     leases(&url("", &format!("?host=localhost&host=127.0.0.1&port={standby},{primary}")));
     leases(&url("", &format!("?hostaddr=127.0.0.1,127.0.0.1&port={standby},{primary}")));
-    // What is asked for is done, and then refused.
+    // The client connects to the standby, as the option requires, and then refuses it.
     let mut store = connect(&url(&both, "?target_session_attrs=any")).unwrap();
     let fault = operations::list(&mut *store, "any").unwrap_err();
     assert!(
@@ -102,12 +102,12 @@ fn errors_name_every_host_and_hide_the_password() {
         (url("wr0ng-secret", "a,b", "?target_session_attrs=wr0ng"), false, "target_session_attrs"),
     ];
     check_faults(&cases, &["wr0ng", "secret", right]);
-    // The driver takes what follows the first @ for hosts.
+    // The driver interprets everything after the first @ as hosts.
     let text = connect(&url("x@wr0ng-secret", &down, "")).map(drop).unwrap_err().to_string();
     assert!(!text.contains("secret"), "{text}");
 }
 
-/// Each host is verified by its own name.
+/// Checks that each host's certificate is verified by that host's name.
 #[test]
 fn each_host_is_verified_by_its_own_name() {
     let authority = Authority::for_host("127.0.0.1");

@@ -1,4 +1,4 @@
-//! What is special about `PostgreSQL`: its durability, standbys and dumps.
+//! Tests of `PostgreSQL` only: its durability settings, standbys and dumps.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use flakeid_test_servers::{PostgresServer, Server};
 use crate::client::{connect, fresh_namespace, request};
 use crate::operations;
 
-/// `fsync = off` is refused; `synchronous_commit = off` is overridden for leases alone.
+/// Checks that `fsync = off` is refused, and that transactions of leases override `synchronous_commit = off`.
 #[test]
 fn server_without_durable_commits_is_refused() {
     let server = PostgresServer::new();
@@ -38,7 +38,7 @@ fn server_without_durable_commits_is_refused() {
     assert!(matches!(&refused, Fault::Rejected(text) if text.contains("fsync")), "{refused:?}");
 }
 
-/// Clocks agree, but others are in the way for longer than clocks may be apart.
+/// Checks that a request that waits for a lock for longer than `max_skew` is not refused.
 #[test]
 fn wait_for_a_table_lock_is_not_reported_as_clock_skew() {
     let server = PostgresServer::new();
@@ -75,7 +75,7 @@ fn standby_is_refused_until_promoted() {
         matches!(&fault, Fault::Unavailable(text) if text.contains("is a standby")),
         "{fault:?}"
     );
-    // Promoted, it is another run: what the primary confirmed last may be missing.
+    // The promoted standby is another run, because the last confirmed grants of the primary may be missing.
     drop(store);
     standby.sql("SELECT pg_promote()").unwrap();
     let mut store = connect(&standby.url()).unwrap();
@@ -83,14 +83,14 @@ fn standby_is_refused_until_promoted() {
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
 
-/// Where both servers wait for a standby that neither has, neither grants: a standby that is
-/// promoted while the old primary still serves does no harm then.
+/// Checks that a primary and a standby that was promoted next to it both grant nothing if both wait for a standby
+/// that they do not have.
 #[test]
 fn two_primaries_without_a_synchronous_standby_grant_nothing() {
     let primary = PostgresServer::new();
     let namespace = fresh_namespace("two-primaries");
     primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'").unwrap();
-    // Begins with the same setting.
+    // The standby copies the setting.
     let standby = primary.standby();
     primary.sql("SELECT pg_reload_conf()").unwrap();
     let mut store = connect(&primary.url()).unwrap();
@@ -105,7 +105,7 @@ fn two_primaries_without_a_synchronous_standby_grant_nothing() {
     }
 }
 
-/// A dump that is put back is another table, though the server runs on.
+/// Checks that a restored dump, which replaces the table in a running server, is detected.
 #[test]
 fn restored_dump_is_detected() {
     let server = PostgresServer::new();

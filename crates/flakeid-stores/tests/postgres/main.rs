@@ -1,4 +1,4 @@
-//! Leases from `PostgreSQL`: what holds for every SQL server, and what is special about this one.
+//! Tests of leases in `PostgreSQL`: those for all SQL servers, and those for `PostgreSQL` only.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 #[path = "../client/mod.rs"]

@@ -1,4 +1,4 @@
-//! A connection pooler in transaction mode between the clients and the server.
+//! Tests of a connection pooler in transaction mode between the clients and the server.
 
 use std::any::Any;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::operations;
 use crate::sql::check_lease_continues;
 use crate::sql::{UnderTest, acquire_at_once};
 
-/// What the guide recommends: otherwise a server that was down is not tried again for 15 s.
+/// The setting that the guide recommends. By default the pooler does not retry a server for 15 s.
 const RETRY: &str = "server_login_retry = 1";
 
-/// Tests of the suite that wait for five seconds, and have no more to do with a pooler than others.
+/// Tests of the suite that are skipped, because they wait for five seconds and test nothing special about a pooler.
 const SKIPPED: [&str; 5] = [
     "grants::last_window_ends_at_the_horizon",
     "operators::adopt_raises_the_floor_above_every_fence",
@@ -27,7 +27,7 @@ const SKIPPED: [&str; 5] = [
     "continuations::nodes_are_granted_again_after_the_quiet_time",
 ];
 
-/// A server whose clients all come through a pooler.
+/// A server whose clients all connect through a pooler.
 struct Pooled {
     server: UnderTest<PostgresServer>,
     pooler: PgBouncer,
@@ -88,7 +88,7 @@ fn conformance_suite_passes_through_a_pooler() {
     }
 }
 
-/// Three connections to the server serve thirty clients.
+/// Checks that thirty clients use at most three connections to the server.
 #[test]
 fn thirty_clients_share_three_server_connections() {
     let server = PostgresServer::new();
@@ -99,7 +99,7 @@ fn thirty_clients_share_three_server_connections() {
     assert!((1..=3).contains(&connections), "{connections}");
 }
 
-/// A leased generator with the default bounds, and a window that is renewed several times a second.
+/// Opens a leased generator with the default bounds, whose window is renewed several times a second.
 fn holder(url: &str, namespace: &Namespace) -> Generator {
     operations::init(&mut *connect(url).unwrap(), namespace).unwrap();
     let lease = Generator::lease(url, namespace.layout).unwrap();
@@ -133,13 +133,13 @@ fn holders_continue_after_the_pooler_restarts() {
     let before = generator.lease_status().unwrap();
     pooler.start();
     check_lease_continues(&generator, &before);
-    // The server ran on, so strangers need not wait.
+    // The run of the server is the same, so that new clients need not wait.
     let mut store = connect(&pooler.url()).unwrap();
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
 }
 
-/// If the server goes away in the middle of a transaction, the rest of it is not sent to another
-/// connection, where it would be committed by itself.
+/// Checks that the rest of a transaction is not sent through another connection after the server was killed,
+/// because it would be committed there on its own.
 #[test]
 fn transaction_does_not_continue_in_another_connection() {
     let server = PostgresServer::new();
@@ -149,20 +149,20 @@ fn transaction_does_not_continue_in_another_connection() {
     operations::init(&mut *store, &namespace).unwrap();
     let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
     let outcome = store.transact(&namespace.name, &mut |ledger: &mut dyn Ledger| {
-        let row = ledger.row(grant.node)?.expect("it was granted");
+        let row = ledger.row(grant.node)?.expect("the granted node has a row");
         server.kill();
         server.start();
-        // Another client has the pooler connect again.
+        // Another client makes the pooler reconnect.
         drop(operations::list(&mut *eventually_connect(&pooler.url()), &namespace.name));
         ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
     });
     assert!(matches!(outcome, Err(Fault::Unavailable(_))), "{outcome:?}");
     let mut store = eventually_connect(&pooler.url());
     let listed = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!(listed.rows[0].fence, grant.fence, "it was written");
+    assert_eq!(listed.rows[0].fence, grant.fence, "the row must be unchanged");
 }
 
-/// Each statement of a transaction could reach another connection there.
+/// Checks that statement pooling is refused, because each statement of a transaction could use another connection.
 #[test]
 fn statement_pooling_is_refused_and_session_pooling_accepted() {
     let server = PostgresServer::new();

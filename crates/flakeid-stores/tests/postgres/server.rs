@@ -1,4 +1,4 @@
-//! What the tests of every SQL server need to know about `PostgreSQL`.
+//! The names, options and statements of `PostgreSQL` for the tests of all SQL servers.
 
 use std::any::Any;
 
@@ -95,7 +95,7 @@ impl SqlServer for PostgresServer {
         self.restore(&copy.downcast::<TempDir>().expect("a backup"));
     }
 
-    /// As the owner of the tables may: no trigger, no check.
+    /// Disables triggers and drops checks first, as the owner of the tables may.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = "SELECT string_agg('DROP CONSTRAINT ' || conname, ', ') FROM pg_constraint \
              WHERE conrelid = 'flakeid_node'::regclass AND contype = 'c'";

@@ -1,4 +1,4 @@
-//! Redis Cluster: every namespace is found on its node.
+//! Tests of Redis Cluster, where each namespace is on one node.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use flakeid_test_servers::{RedisCluster, Server};
 use crate::client::{connect, fresh_namespace, leases, renewal, request};
 use crate::operations;
 
-/// A namespace with one grant whose keys belong to this node.
+/// Creates a namespace on the given node of the cluster, with one grant. Returns also the hash slot.
 fn lease_on(cluster: &RedisCluster, node: usize) -> (Namespace, Grant, u16) {
     let placed = (0..).map(|number| fresh_namespace(&format!("n{number}")));
     let mut placed = placed.map(|namespace| (cluster.place_of(&namespace.name), namespace));
@@ -21,7 +21,7 @@ fn lease_on(cluster: &RedisCluster, node: usize) -> (Namespace, Grant, u16) {
     (namespace, grant, slot)
 }
 
-/// On new connections, until it succeeds.
+/// Lists a namespace, and retries on new connections while the store is unavailable.
 fn eventually_list(url: &str, namespace: &Namespace) -> Listing {
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
@@ -36,15 +36,15 @@ fn eventually_list(url: &str, namespace: &Namespace) -> Listing {
     }
 }
 
-/// The next acquisition notes that the store is another.
-fn is_restored(url: &str, namespace: &Namespace, last: &Grant) {
+/// Checks that the store counts as restored, and that the next acquire records this.
+fn check_restored(url: &str, namespace: &Namespace, last: &Grant) {
     let listing = eventually_list(url, namespace);
     assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 1));
     let mut store = connect(url).unwrap();
     let refused = operations::acquire(&mut *store, &namespace.name, &request(namespace));
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
     let listing = eventually_list(url, namespace);
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
+    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
     assert!(listing.namespace.floor >= last.fence);
 }
 
@@ -53,12 +53,12 @@ fn namespaces_are_leased_from_every_cluster_node() {
     let cluster = RedisCluster::new();
     let leased = [0, 1, 2].map(|node| lease_on(&cluster, node));
     leases(&cluster.url(&[1]));
-    // The replica is passed over.
+    // The client skips the replica.
     let mut store = connect(&cluster.url(&[3, 2])).unwrap();
     let names = store.namespaces().unwrap();
     for (namespace, grant, _) in &leased {
         assert!(names.contains(&namespace.name), "{names:?}");
-        // One connection goes from node to node.
+        // One store connects to all nodes.
         operations::renew(&mut *store, &namespace.name, &renewal(grant)).unwrap();
         let found = operations::whois(&mut *store, &namespace.name, grant.node, grant.start);
         assert!(found.unwrap().is_some());
@@ -72,11 +72,11 @@ fn promoted_replica_of_a_cluster_counts_as_restored() {
     cluster.nodes[0].command(&["WAIT", "1", "10000"]).unwrap();
     cluster.nodes[0].kill();
     cluster.wait_for_primary(3);
-    is_restored(&cluster.url(&[0, 1, 2, 3]), &namespace, &grant);
+    check_restored(&cluster.url(&[0, 1, 2, 3]), &namespace, &grant);
 }
 
-/// What was decided on one node is not written to another, and there it is another run; also when it
-/// comes back.
+/// Checks that a namespace that is moved to another node counts as restored there, and again when it is moved back.
+/// A transaction that began on one node is not written to another.
 #[test]
 fn namespace_moved_to_another_node_counts_as_restored() {
     let cluster = RedisCluster::new();
@@ -92,7 +92,7 @@ fn namespace_moved_to_another_node_counts_as_restored() {
         let moved = operations::renew(&mut *store, &namespace.name, &renewal(&last));
         let Err(Fault::Unavailable(text)) = moved else { panic!("{moved:?}") };
         assert!(text.contains("another node"), "{text}");
-        is_restored(&url, &namespace, &last);
+        check_restored(&url, &namespace, &last);
         last.fence = eventually_list(&url, &namespace).namespace.floor;
         store = connect(&url).unwrap();
         assert_eq!(

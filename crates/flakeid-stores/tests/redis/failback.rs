@@ -1,5 +1,5 @@
-//! A primary that is demoted, has its data replaced by its replica's, and is promoted again: one
-//! run of the process, but another run of the data.
+//! Tests of a primary that is demoted, gets its replica's data, and is promoted again. Its process is the same, but
+//! its data are of another run.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::client::{connect, fresh_namespace, renewal, request};
 use crate::issuing::{Issuing, assert_ids_are_unique};
 use crate::operations;
 
-/// A primary and a replica that can be kept from following it.
+/// A primary and a replica whose replication can be cut.
 struct Pair {
     primary: RedisServer,
     replica: RedisServer,
@@ -28,7 +28,7 @@ impl Pair {
         Self { primary, replica, replication }
     }
 
-    /// Waits until the replica has everything that the primary has.
+    /// Waits until the replica has all data of the primary.
     fn wait_until_synced(&self) {
         let offset = |server: &RedisServer| {
             let state = server.command(&["INFO", "replication"]).unwrap();
@@ -37,19 +37,19 @@ impl Pair {
         };
         let deadline = Instant::now() + Duration::from_secs(30);
         while offset(&self.primary) != offset(&self.replica) {
-            assert!(Instant::now() < deadline, "the replica stays behind");
+            assert!(Instant::now() < deadline, "the replica does not catch up");
             sleep(Duration::from_millis(5));
         }
     }
 
-    /// From now on the replica misses what is written to the primary.
+    /// Cuts the replication, so that the replica misses all further writes.
     fn lag(&self) {
         self.wait_until_synced();
         self.replication.cut();
     }
 
-    /// Fails over to the replica and back. The primary's data are replaced by the replica's, which
-    /// nobody has written to.
+    /// Fails over to the replica and back. The primary's data are replaced by the replica's data, which no client has
+    /// changed.
     fn fail_over_and_back(&self) {
         self.replica.promote();
         self.primary.follow(self.replica.port());
@@ -57,7 +57,7 @@ impl Pair {
     }
 }
 
-/// Nothing that the primary confirmed last is there any more, and its `run_id` is what it was.
+/// Checks that the loss of confirmed writes is detected, although the primary's `run_id` is the same.
 #[test]
 fn primary_that_was_temporarily_a_replica_counts_as_restored() {
     let pair = Pair::new();
@@ -69,7 +69,7 @@ fn primary_that_was_temporarily_a_replica_counts_as_restored() {
     let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
 
     pair.fail_over_and_back();
-    // Whether the connection is an old one or a new one.
+    // Old and new connections detect it.
     for mut store in [store, connect(&pair.primary.url()).unwrap()] {
         let listing = operations::list(&mut *store, name).unwrap();
         assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 0));
@@ -78,13 +78,13 @@ fn primary_that_was_temporarily_a_replica_counts_as_restored() {
     let refused = operations::acquire(&mut *store, name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
     let listing = operations::list(&mut *store, name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "it is noted");
-    assert!(listing.namespace.floor >= lost.fence, "no window overlaps the lost one");
+    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
+    assert!(listing.namespace.floor >= lost.fence, "new windows start above the lost one");
     let fenced_off = operations::renew(&mut *store, name, &renewal(&lost));
     assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
 }
 
-/// The same with two processes' generators, the first of which hears of nothing.
+/// Checks the IDs of two generators, the first of which is cut off before the failover.
 #[test]
 fn ids_stay_unique_over_a_failover_and_back() {
     const WINDOW_MS: u64 = 10_000;
@@ -106,13 +106,13 @@ fn ids_stay_unique_over_a_failover_and_back() {
 
     pair.fail_over_and_back();
     let second = Issuing::on(&pair.primary.url(), &namespace, window);
-    assert_eq!(first.node(), second.node(), "nobody knows that it was granted");
+    assert_eq!(first.node(), second.node(), "the replica's data do not contain the first grant");
     sleep(Duration::from_millis(500));
     assert_ids_are_unique(&first.stop(), &second.stop());
 }
 
-/// One that never got the other's data has lost nothing, but cannot know that others have not
-/// leased there meanwhile.
+/// Checks that a demoted primary counts as restored even if it received no data. It lost nothing, but another primary
+/// may have granted leases in the meantime.
 #[test]
 fn primary_that_was_demoted_without_syncing_counts_as_restored() {
     let server = RedisServer::new();
@@ -130,8 +130,8 @@ fn primary_that_was_demoted_without_syncing_counts_as_restored() {
     assert_eq!(listing.continuity, Continuity::Restored);
 }
 
-/// What was decided on one run of the data is not written to another, though every text that the
-/// decision rests on is there as well.
+/// Checks that a transaction that began in one run of the data is not committed in another, although all values that
+/// it read are the same there.
 #[test]
 fn transaction_is_not_committed_in_another_run() {
     let pair = Pair::new();
@@ -144,9 +144,9 @@ fn transaction_is_not_committed_in_another_run() {
     let mut tries = Vec::new();
     store
         .transact(name, &mut |ledger: &mut dyn Ledger| {
-            let kept = ledger.namespace()?.expect("it was made");
+            let kept = ledger.namespace()?.expect("the namespace exists");
             tries.push(ledger.continuity(&kept.incarnation)?);
-            let row = ledger.row(grant.node)?.expect("it was granted");
+            let row = ledger.row(grant.node)?.expect("the granted node has a row");
             if tries.len() > 1 {
                 return Ok(());
             }
@@ -156,10 +156,10 @@ fn transaction_is_not_committed_in_another_run() {
         .unwrap();
     assert_eq!(tries, [Continuity::Same, Continuity::Restored]);
     let rows = operations::list(&mut *store, name).unwrap().rows;
-    assert_eq!(rows[0].fence, grant.fence, "it was written");
+    assert_eq!(rows[0].fence, grant.fence, "the row must be unchanged");
 }
 
-/// A replica that may be written to (`replica-read-only no`) is no primary either.
+/// Checks that a replica that accepts writes (`replica-read-only no`) does not count as a primary.
 #[test]
 fn transaction_is_not_committed_on_a_writable_replica() {
     let pair = Pair::new();
@@ -171,20 +171,20 @@ fn transaction_is_not_committed_on_a_writable_replica() {
     let only = Acquire { identity: Identity::Node(3), ..request(&namespace) };
     let grant = operations::acquire(&mut *store, name, &only).unwrap();
     pair.wait_until_synced();
-    let settled = store.transact(name, &mut |ledger: &mut dyn Ledger| {
-        let row = ledger.row(grant.node)?.expect("it was granted");
+    let outcome = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+        let row = ledger.row(grant.node)?.expect("the granted node has a row");
         pair.replica.promote();
         pair.primary.follow(pair.replica.port());
         ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
     });
-    let Err(Fault::Unavailable(text)) = settled else { panic!("{settled:?}") };
+    let Err(Fault::Unavailable(text)) = outcome else { panic!("{outcome:?}") };
     assert!(text.contains("is a replica"), "{text}");
     let rows = operations::list(&mut *connect(&pair.replica.url()).unwrap(), name).unwrap().rows;
     assert_eq!(rows[0].fence, grant.fence);
 }
 
-/// The price of telling runs by `master_replid`: it also changes with the first replica, and some
-/// time after the last one has gone.
+/// Checks when `master_replid`, by which runs are distinguished, changes without a restore: with the first replica, and
+/// some time after the last replica disconnects.
 #[test]
 fn only_the_first_replica_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);
@@ -198,7 +198,7 @@ fn only_the_first_replica_counts_as_a_restore() {
     first.follow(server.port());
     assert_eq!(continuity(), Continuity::Restored);
     operations::adopt(&mut *connect(&server.url()).unwrap(), name).unwrap();
-    assert_eq!(continuity(), Continuity::Same, "it is noted");
+    assert_eq!(continuity(), Continuity::Same, "the restore is recorded");
     let second = RedisServer::new();
     second.follow(server.port());
     assert_eq!(continuity(), Continuity::Same);
@@ -210,7 +210,7 @@ fn only_the_first_replica_counts_as_a_restore() {
     server.command(&["CONFIG", "SET", "repl-backlog-ttl", "1"]).unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
     while continuity() == Continuity::Same {
-        assert!(Instant::now() < deadline, "no new master_replid");
+        assert!(Instant::now() < deadline, "the master_replid did not change");
         sleep(Duration::from_millis(50));
     }
 }

@@ -31,7 +31,7 @@ fn errors_name_the_server_and_hide_the_password() {
 fn server_that_evicts_keys_is_refused() {
     let server = RedisServer::with(&["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]);
     let Err(Fault::Rejected(text)) = connect(&server.url()).map(drop) else {
-        panic!("it was used")
+        panic!("the server was accepted")
     };
     assert!(text.contains("allkeys-lru") && text.contains("noeviction"), "{text}");
     server.command(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]).unwrap();
@@ -68,7 +68,7 @@ fn emptied_server_grants_nothing() {
     assert!(store.namespaces().unwrap().is_empty());
 }
 
-/// Keys that are lost one by one, as by eviction, are missed too.
+/// Checks that the loss of single keys, for example by eviction, is detected.
 #[test]
 fn loss_of_any_key_is_detected() {
     for part in [":rows", ":used", ":fences"] {
@@ -88,7 +88,7 @@ fn loss_of_any_key_is_detected() {
 
         server.command(&["DEL", &key(":rows"), &key(":used"), &key(":fences")]).unwrap();
         let lost = operations::list(&mut *store, &namespace.name).unwrap();
-        assert_eq!(lost.continuity, Continuity::Restored, "all of them");
+        assert_eq!(lost.continuity, Continuity::Restored, "all keys are lost");
     }
 }
 
@@ -146,9 +146,8 @@ fn hanging_server_and_network_are_unavailable() {
     assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
 }
 
-/// Older data swapped in are not noticed, and the tokens in them are as good as they were then.
-/// What the documentation says to do about it ends all leases and keeps the windows granted since
-/// apart.
+/// Checks that the fast-forward that the documentation recommends ends all leases and keeps windows disjoint after
+/// older data were swapped in. The store does not detect such data, and their tokens are valid.
 #[test]
 fn fast_forward_keeps_windows_disjoint_after_undetected_restore() {
     let server = RedisServer::new();

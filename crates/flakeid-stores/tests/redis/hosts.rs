@@ -1,4 +1,4 @@
-//! Several hosts in one URL, and sentinels: the primary is found, also after a failover.
+//! Tests of URLs with several hosts, and of Sentinel: the client finds the primary, including after a failover.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +7,11 @@ use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{RedisSentinels, RedisServer, Server, free_port};
 
 use crate::client::{check_faults, connect, eventually_connect, leases};
-use crate::restored::{is_restored, lease};
+use crate::restored::{check_restored, lease};
 
 const PASSWORD: &str = RedisServer::PASSWORD;
 
-/// Waits until a replica has what its primary has.
+/// Waits until a replica has all data of its primary.
 fn wait_until_synced(replica: &RedisServer, primary: &RedisServer) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let offset = |server: &RedisServer| {
@@ -20,7 +20,7 @@ fn wait_until_synced(replica: &RedisServer, primary: &RedisServer) {
         line.map(str::to_owned)
     };
     while offset(primary) != offset(replica) {
-        assert!(Instant::now() < deadline, "the replica stays behind");
+        assert!(Instant::now() < deadline, "the replica does not catch up");
     }
 }
 
@@ -33,9 +33,9 @@ fn sentinels_lead_to_the_new_primary_after_each_failover() {
     wait_until_synced(second, first);
     first.kill();
     all.wait_for_primary(1);
-    is_restored(&url, &namespace, &grant);
+    check_restored(&url, &namespace, &grant);
 
-    // It comes back as a primary, until the sentinels make it a replica. Nobody is led to it.
+    // The first server starts as a primary until the sentinels make it a replica. Clients must not use it.
     first.start();
     let mut store = eventually_connect(&url);
     assert_eq!(
@@ -46,7 +46,7 @@ fn sentinels_lead_to_the_new_primary_after_each_failover() {
     wait_until_synced(first, second);
     second.kill();
     all.wait_for_primary(0);
-    is_restored(&url, &namespace, &grant);
+    check_restored(&url, &namespace, &grant);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn sentinel_errors_name_the_server_and_hide_passwords() {
     check_faults(&cases, &["wr0ng", "secret", PASSWORD, RedisSentinels::PASSWORD]);
 }
 
-/// Without sentinels, somebody else promotes the replica.
+/// Checks the hosts of a URL without sentinels, after an operator promoted the replica.
 #[test]
 fn first_host_that_is_a_primary_is_used() {
     let (primary, replica) = (RedisServer::new(), RedisServer::new());
@@ -97,8 +97,8 @@ fn first_host_that_is_a_primary_is_used() {
     let Fault::Unavailable(text) = &fault else { panic!("{fault:?}") };
     assert!(text.contains("is a replica") && text.contains("in time"), "{text}");
     replica.promote();
-    is_restored(&url, &namespace, &grant);
-    // Killed, not let go on: that would be a second primary.
+    check_restored(&url, &namespace, &grant);
+    // The server is killed, because resuming it would make it a second primary.
     primary.kill();
 
     let wrong = format!("redis://:wr0ng,secret@{hosts}/0");

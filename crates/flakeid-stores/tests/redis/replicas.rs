@@ -16,7 +16,7 @@ fn replica_of(primary: &RedisServer) -> RedisServer {
     replica
 }
 
-/// A connection on which so many replicas must confirm.
+/// Connects with the option that the given number of replicas must confirm each write.
 fn confirmed_by(replicas: u32, server: &RedisServer) -> Result<Box<dyn Store>, Fault> {
     connect(&server.url_of("", RedisServer::PASSWORD, &format!("0?replicas={replicas}")))
 }
@@ -38,10 +38,10 @@ fn replica_is_unavailable_and_counts_as_restored_when_promoted() {
     let mut store = connect(&replica.url()).unwrap();
     let listing = operations::list(&mut *store, &namespace.name).unwrap();
     assert_eq!(listing.continuity, Continuity::Restored);
-    assert_eq!(listing.rows[0].fence, grant.fence, "it was confirmed, so it is there");
+    assert_eq!(listing.rows[0].fence, grant.fence, "the confirmed grant must be on the replica");
 }
 
-/// A primary that is cut off from its replicas confirms nothing, not even what was written before.
+/// Checks that a primary without its replicas confirms nothing, not even a repeated renewal.
 #[test]
 fn writes_without_confirming_replicas_are_unavailable() {
     let primary = RedisServer::new();
@@ -64,20 +64,20 @@ fn writes_without_confirming_replicas_are_unavailable() {
     operations::renew(&mut *store, &namespace.name, &renewal).unwrap();
 }
 
-/// Of three replicas one can stay with the old primary and one go over with the new one, and each
-/// of the two would confirm with one.
+/// Checks that a primary with three replicas is refused if one must confirm. One replica could stay with the old
+/// primary and another could follow a new one, so that both primaries would confirm.
 #[test]
 fn more_than_twice_the_required_replicas_is_refused() {
     let primary = RedisServer::new();
     let _two = [replica_of(&primary), replica_of(&primary)];
-    // What copies the data (`redis-cli --rdb`) is no replica that could be promoted.
+    // A connection that only copies the data (`redis-cli --rdb`) is not a replica that could be promoted.
     let mut copying = TcpStream::connect((Ipv4Addr::LOCALHOST, primary.port())).unwrap();
     let mut answer = [0; 5];
     copying.write_all(format!("AUTH {}\r\n", RedisServer::PASSWORD).as_bytes()).unwrap();
     copying.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"+OK\r\n");
     copying.write_all(b"SYNC\r\n").unwrap();
-    // It comes with the data, or with an empty line to say that they take long.
+    // The server sends the data, or an empty line while they are not ready.
     copying.read_exact(&mut answer[..1]).unwrap();
     let state = primary.command(&["INFO", "replication"]).unwrap();
     assert!(state.contains("connected_slaves:3"), "{state}");
@@ -85,15 +85,15 @@ fn more_than_twice_the_required_replicas_is_refused() {
 
     let _third = replica_of(&primary);
     let Err(Fault::Rejected(text)) = confirmed_by(1, &primary).map(drop) else {
-        panic!("it was used")
+        panic!("the server was accepted")
     };
     assert!(text.contains("3 replicas") && text.contains("replicas=2"), "{text}");
     confirmed_by(2, &primary).unwrap();
     connect(&primary.url()).unwrap();
 }
 
-/// A new primary that notes its run while a replica still follows the old one, and confirms with
-/// it, would later grant what the old one has granted since.
+/// Checks that a new primary does not record its run before its replicas follow it. Otherwise it would later grant ticks
+/// that the old primary, confirmed by a replica, has granted in the meantime.
 #[test]
 fn new_primary_records_no_run_before_replicas_follow_it() {
     let old = RedisServer::new();
@@ -112,7 +112,7 @@ fn new_primary_records_no_run_before_replicas_follow_it() {
     let alone = acquire(&new);
     assert!(matches!(&alone, Err(Fault::Unavailable(text)) if text.contains("0 of 1 replicas")));
 
-    // Any floor that it had noted would be reached by now.
+    // The clock is now above any floor that the new primary could have recorded.
     sleep(Duration::from_millis(4_000 + 100 + 2 * 1_000 + 100));
     let granted = acquire(&old).unwrap();
     other.follow(new.port());
@@ -125,8 +125,8 @@ fn new_primary_records_no_run_before_replicas_follow_it() {
     assert!(noted.namespace.floor >= granted.fence);
 }
 
-/// A primary that is demoted before it is asked for the replicas' confirmation has written all the
-/// same: nobody knows what becomes of it.
+/// Checks that a demotion between a write and its confirmation is reported as unavailable, because the outcome of the
+/// write is unknown.
 #[test]
 fn demotion_before_the_confirmation_is_unavailable() {
     let primary = RedisServer::new();
@@ -142,7 +142,7 @@ fn demotion_before_the_confirmation_is_unavailable() {
     let renewal = renewal(&grant);
     let next = renewal.next.to_text();
     let rows = format!("flakeid:{{{name}}}:rows");
-    // Long enough to come between the two.
+    // The delay is long enough for a demotion between the write and its confirmation.
     network.delay(Duration::from_millis(500));
     let renewed = std::thread::scope(|scope| {
         let renewed = scope.spawn(|| operations::renew(&mut *store, name, &renewal));

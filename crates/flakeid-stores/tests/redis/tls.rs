@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::client::{Authority, connect, leases};
 
-/// A server's certificate and key, and the authority that vouches for it, or does not.
+/// Files with a server's certificate and key, with the certificate of its authority, and with that of another one.
 struct Files {
     right: String,
     wrong: String,
@@ -38,7 +38,7 @@ impl Files {
 fn server_certificates_are_verified() {
     let Files { right, wrong, certificate, key, .. } = &Files::new();
     let port = free_port();
-    // Redis asks for the clients' certificates by default.
+    // Redis requires client certificates by default.
     let settings = [
         "--tls-port",
         &port.to_string(),
@@ -73,7 +73,7 @@ fn server_certificates_are_verified() {
     }
 }
 
-/// Both the sentinel and the server that it names.
+/// Checks that the certificates of a sentinel and of the server that it returns are verified.
 #[test]
 fn certificates_of_sentinels_and_their_servers_are_verified() {
     let Files { right, wrong, certificate, key, .. } = &Files::new();
@@ -85,7 +85,7 @@ fn certificates_of_sentinels_and_their_servers_are_verified() {
             ("tls-key-file", key.as_str()),
             ("tls-ca-cert-file", right.as_str()),
             ("tls-auth-clients", "no"),
-            // Also how a sentinel connects to a server.
+            // With this setting a sentinel connects to servers with TLS.
             ("tls-replication", "yes"),
         ]
     };

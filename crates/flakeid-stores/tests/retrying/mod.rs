@@ -7,21 +7,21 @@ use flakeid_core::{Clock, SystemClock};
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_stores::Location;
 
-/// The longest time for which a busy machine is tolerated.
+/// The longest time for which a store on a busy machine is retried.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Connects to a store by the system's clock.
+/// Connects to a store with the system's clock.
 pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     connect_with(url, &(Arc::new(SystemClock) as Arc<dyn Clock>))
 }
 
-/// Connects to a store by the given clock.
+/// Connects to a store with the given clock.
 pub(crate) fn connect_with(url: &str, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
     Ok(Box::new(Retrying(Location::parse(url).unwrap().connect(clock)?)))
 }
 
-/// A store that is asked again while the machine is too busy to open the file in half a second.
-/// The store does no work before it reports that fault, so that a repetition changes nothing.
+/// A store that repeats a request while the machine is too busy to open the file within half a second. The
+/// store does nothing before it reports that fault, so that repeating is safe.
 struct Retrying(Box<dyn Store>);
 
 impl Retrying {
@@ -35,7 +35,7 @@ impl Retrying {
                 Err(Fault::Unavailable(text))
                     if text.contains("is too slow to open") && Instant::now() < deadline =>
                 {
-                    println!("  again after: {text}");
+                    println!("  retrying after: {text}");
                 }
                 answer => return answer,
             }

@@ -1,4 +1,4 @@
-//! What a client sees of a server that is wrong, hangs, or is gone.
+//! Tests of servers that hang, are killed, or have wrong tables.
 
 use std::net::TcpListener;
 
@@ -31,7 +31,7 @@ pub(crate) fn missing_table_is_named_in_the_error<S: SqlServer>() {
     assert!(fault.to_string().contains("version 5"), "{fault}");
 }
 
-/// A server that hangs is noticed, before and after connecting, and forgotten once it goes on.
+/// Checks that a server that hangs is unavailable, before and after connecting, and usable once it resumes.
 pub(crate) fn paused_server_is_unavailable_until_it_resumes<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
@@ -46,14 +46,14 @@ pub(crate) fn paused_server_is_unavailable_until_it_resumes<S: SqlServer>() {
         let Err(Fault::Unavailable(text)) = outcome else { panic!("{outcome:?}") };
         assert!(text.contains("did not answer") || text.contains("time"), "{text}");
     }
-    // What state the connection is in nobody knows, so it stays out of use.
+    // The state of the connection is unknown, so it must not be used again.
     let lost = operations::list(&mut *store, &namespace.name).unwrap_err();
     assert!(matches!(lost, Fault::Unavailable(_)), "{lost:?}");
     let mut store = connect(&server.url()).unwrap();
     operations::acquire(&mut *store, &namespace.name, &self::request(&namespace)).unwrap();
 }
 
-/// Something accepts connections and says nothing.
+/// Checks that a listener that accepts connections and never responds is unavailable.
 pub(crate) fn listener_that_never_responds_is_unavailable<S: SqlServer>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -79,7 +79,7 @@ pub(crate) fn killed_server_is_unavailable_until_it_restarts<S: SqlServer>() {
     assert_eq!(listing.rows[0].fence, grant.fence);
 }
 
-/// A lock that somebody holds for long is waited for with patience, and then given up.
+/// Checks that a request for a row that stays locked fails after a timeout.
 pub(crate) fn locked_row_is_unavailable_until_it_is_unlocked<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
@@ -102,7 +102,7 @@ pub(crate) fn locked_row_is_unavailable_until_it_is_unlocked<S: SqlServer>() {
         let release = Release { node: grant.node, token: grant.token, used_until: grant.start };
         let outcome = operations::release(&mut *store, &namespace.name, &release);
         assert!(matches!(outcome, Err(Fault::Unavailable(_))), "{outcome:?}");
-        // Other nodes are not locked: a free one is found.
+        // Other nodes are not locked, so that a free node is granted.
         let mut store = connect(&server.url()).unwrap();
         let other = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
         assert_ne!(other.unwrap().node, grant.node);
@@ -110,7 +110,7 @@ pub(crate) fn locked_row_is_unavailable_until_it_is_unlocked<S: SqlServer>() {
     });
 }
 
-/// A store is used from a thread of an asynchronous runtime as from any other.
+/// Checks that a store can be used on a thread of an asynchronous runtime.
 pub(crate) fn store_can_be_used_inside_an_asynchronous_runtime<S: SqlServer>() {
     let server = S::new();
     let namespace = fresh_namespace("tokio");

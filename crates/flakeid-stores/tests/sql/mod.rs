@@ -1,5 +1,4 @@
-//! What holds for every SQL server: each of these tests runs on `PostgreSQL` and on `MariaDB`, and on `MySQL` by
-//! `cargo xtask mysql`.
+//! Tests for all SQL servers. Each test runs on `PostgreSQL` and `MariaDB`, and `cargo xtask mysql` runs it on `MySQL`.
 
 mod faults;
 mod roles;
@@ -23,49 +22,49 @@ use flakeid_test_servers::Server;
 use crate::client::{self, connect, eventually_connect, fresh_namespace, request};
 use crate::operations;
 
-/// A private server, and what its kind calls things.
+/// A private server, with the names, options and statements of its kind.
 pub(crate) trait SqlServer: Server + Sized {
-    /// Of its URL.
+    /// The scheme of the server's URLs.
     const SCHEME: &'static str;
-    /// Of the user `flakeid`.
+    /// The password of the user `flakeid`.
     const PASSWORD: &'static str;
-    /// The variable that may name a running server to be tested.
+    /// The environment variable with the URL of a running server to test.
     const GIVEN: &'static str;
 
-    /// Creates a user `service` with [`PASSWORD`](Self::PASSWORD) and the rights that the documentation
-    /// of the store gives a service.
+    /// Statements that create a user `service` with [`PASSWORD`](Self::PASSWORD) and the rights that the
+    /// documentation recommends for a service.
     const CREATE_SERVICE: &'static str;
-    /// In the server's refusal for want of a right.
+    /// A part of the server's error when a right is missing.
     const DENIED: &'static str;
-    /// In the server's refusal of a value by a constraint, in capitals.
+    /// A part of the server's error when a constraint rejects a value, in uppercase.
     const CONSTRAINT: &'static str;
-    /// Statements of this kind of server that would lose rows.
+    /// Further statements of this kind of server that would lose rows.
     const LOSING: &'static [&'static str];
 
-    /// Sleeps for so many seconds, in a statement after others.
+    /// Returns a statement that sleeps for the given number of seconds.
     fn sleep(seconds: u32) -> String;
-    /// How many connections sleep.
+    /// A query for the number of connections that sleep.
     const SLEEPING: &'static str;
 
-    /// Options that verify nothing.
+    /// URL options that do not verify certificates.
     const UNVERIFIED: &'static [&'static str];
-    /// Options that insist on TLS.
+    /// URL options that require TLS.
     const REQUIRED: &'static [&'static str];
-    /// Options that switch it off.
+    /// URL options that turn TLS off.
     const NO_TLS: &'static str;
-    /// The option for a file with authorities.
+    /// The URL option for a file with certificates of authorities.
     const AUTHORITIES: &'static str;
-    /// The options that verify authority and host.
+    /// The URL options that verify the authority and the host.
     const VERIFY_HOST: &'static str;
-    /// Why TLS that is required is not there.
+    /// A part of the error when the server does not support the required TLS.
     const TLS_MISSING: &'static str;
-    /// Options that are refused, with what is in the refusal; `{right}` is the file of the right
-    /// authority, `{wrong}` that of another.
+    /// Options that are refused, each with a part of its error. `{right}` is the file of the right authority and
+    /// `{wrong}` the file of another one.
     const BAD_TLS: &'static [(&'static str, &'static str)];
 
     fn new() -> Self;
 
-    /// One that has no TLS, as most have unless they are told to.
+    /// Starts a server without TLS.
     fn without_tls() -> Self {
         Self::new()
     }
@@ -73,31 +72,31 @@ pub(crate) trait SqlServer: Server + Sized {
     fn with_certificate(certificate: &str, key: &str) -> Self;
     fn url_of(&self, user: &str, password: &str, database: &str, options: &str) -> String;
 
-    /// Runs statements as the administrator, in the database `ids`.
+    /// Executes statements as the administrator in the database `ids`.
     fn sql(&self, sql: &str) -> Result<String, String>;
 
-    /// Checks that connections by one URL are encrypted, and can be told from those by another that are
-    /// not. One is open by the first.
+    /// Checks that connections with the first URL are encrypted, and that those with the second URL are not. A
+    /// connection with the first URL is open.
     fn check_encryption(&self, encrypted: &str, plain: &str);
 
-    /// URLs that cannot be connected to, with whether trying again may help, and what is in the error;
-    /// every password in them has `wr0ng` or `secret` in it.
+    /// Returns URLs whose connections fail, each with whether the error is retryable and a part of its message. Every
+    /// password in them contains `wr0ng` or `secret`.
     fn unreachable(&self) -> Vec<(String, bool, &'static str)>;
 
     fn back_up(&self) -> Box<dyn Any>;
     fn put_back(&self, copy: Box<dyn Any>);
 
-    /// What [`damage`](Self::damage) needs that clients would notice, done before there are any.
+    /// Prepares the server for [`damage`](Self::damage) before clients connect, because they would detect the change.
     fn allow_damage(&self) {}
 
-    /// Changes a field of a row with all guards off.
+    /// Changes a field of a row with all triggers and constraints disabled.
     fn damage(&self, field: &str, text: &str, condition: &str);
 
-    /// Whether a column can hold a text with all guards off.
+    /// Whether a column can hold a string with all triggers and constraints disabled.
     fn can_hold(field: &str, text: &str) -> bool;
 }
 
-/// A server under the suite.
+/// A server for the conformance suite.
 pub(crate) struct UnderTest<S>(pub(crate) S);
 
 fn condition(namespace: &str, node: u64) -> String {
@@ -188,7 +187,8 @@ pub(crate) fn conformance_suite_passes<S: SqlServer>() {
     conformance::run(&UnderTest(server));
 }
 
-/// On a running server if one is given, so that other versions can be tried.
+/// Checks leases on the running server that a variable gives, so that other versions can be tested, or on a private
+/// server.
 pub(crate) fn given_server_grants_leases<S: SqlServer>() {
     match std::env::var(S::GIVEN) {
         Ok(url) => client::leases(&url),
@@ -196,15 +196,14 @@ pub(crate) fn given_server_grants_leases<S: SqlServer>() {
     }
 }
 
-/// 200 processes that all prefer the same node are not sorted out one round after the other: each
-/// gets its own.
+/// Checks that 200 clients that all prefer the same node get distinct nodes without one retry after the other.
 pub(crate) fn two_hundred_clients_get_distinct_nodes_at_once<S: SqlServer>() {
     let server = S::new();
     acquire_at_once(&server.url(), 200);
 }
 
-/// So many clients acquire a node each, and no two get the same. Most need one attempt; the others, which a
-/// busy machine keeps waiting for longer than the store's patience, ask again, as a keeper does.
+/// Acquires a node in each of the given number of clients, and checks that the nodes are distinct. Clients retry, as
+/// a keeper does, because a busy machine may delay a request beyond the timeout. Most must need one attempt.
 pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     let namespace = fresh_namespace("rush");
     operations::init(&mut *connect(url).unwrap(), &namespace).unwrap();
@@ -236,7 +235,7 @@ pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     assert!(faults.len() < clients / 2, "{faults:?}");
 }
 
-/// Issues IDs until another renewal is confirmed, which must be of the grant that there was `before`.
+/// Issues IDs until another renewal is confirmed, and checks that the grant is the same as `before`.
 pub(crate) fn check_lease_continues(generator: &Generator, before: &LeaseStatus) {
     let deadline = Instant::now() + Duration::from_secs(30);
     let renewals = generator.lease_status().unwrap().renewals;

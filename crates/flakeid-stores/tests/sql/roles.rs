@@ -1,4 +1,4 @@
-//! What the rights of a service and the triggers of the tables allow.
+//! Tests of a service's rights and of the tables' triggers.
 
 use std::time::Instant;
 
@@ -11,29 +11,29 @@ use super::SqlServer;
 use crate::client::{connect, fresh_namespace, request};
 use crate::operations;
 
-/// The GRANTs in the documentation are enough for a service, and not enough to do harm.
+/// Checks that the rights in the documentation suffice for a service, and do not suffice to create a namespace.
 pub(crate) fn documented_rights_suffice_for_a_service_and_no_more<S: SqlServer>() {
     let server = S::new();
     let namespace = fresh_namespace("roles");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
     server.sql(&S::CREATE_SERVICE.replace("{password}", S::PASSWORD)).unwrap();
-    // The first client after a restart records the run: here the service.
+    // The service is the first client after a restart, which records the run.
     server.stop();
     server.start();
     let url = server.url_of("service", S::PASSWORD, "ids", "");
     let mut store = connect(&url).unwrap();
     let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-    // Another namespace of this run, which need not wait.
+    // A new namespace of this run need not wait.
     let namespace = fresh_namespace("again");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
     let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
     let release = Release { node: grant.node, token: grant.token, used_until: grant.start + 1 };
     operations::release(&mut *store, &namespace.name, &release).unwrap();
-    // It may record a restoration, and ask for a namespace that exists.
+    // A service may record a restore, and initialize a namespace that exists.
     operations::adopt(&mut *store, &namespace.name).unwrap();
     operations::init(&mut *store, &namespace).unwrap();
-    // A broker's grants go into the history, and are found there.
+    // A broker's sub-grants are recorded in the history.
     let namespace = blocks("blocks");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
     let (node, tick) = hand_over(&mut *store, &namespace);
@@ -44,7 +44,7 @@ pub(crate) fn documented_rights_suffice_for_a_service_and_no_more<S: SqlServer>(
     assert!(matches!(&refused, Fault::Rejected(text) if text.contains(S::DENIED)), "{refused:?}");
 }
 
-/// Triggers stop even the tables' owner and superusers who make a mistake.
+/// Checks that triggers reject mistakes even of the tables' owner and of superusers.
 pub(crate) fn triggers_reject_unsafe_changes_by_the_owner<S: SqlServer>() {
     let server = S::new();
     let mut store = connect(&server.url()).unwrap();
@@ -90,13 +90,11 @@ fn blocks(name: &str) -> Namespace {
     Namespace { block_bits: 4, ..fresh_namespace(name) }
 }
 
-/// What a broker does: leases a block, and renews it together with a grant that it made. Returns the
-/// grant's node and first tick.
+/// Leases a block and renews it with a sub-grant, as a broker does. Returns the sub-grant's node and first tick.
 fn hand_over(store: &mut dyn Store, namespace: &Namespace) -> (u64, u64) {
-    let usual = request(namespace);
-    let (to, now, ttl_ms, owner) =
-        (namespace.max_row(), usual.now, usual.ttl_ms, usual.owner.clone());
-    let block = Acquire { block_bits: namespace.block_bits, to, ..usual };
+    let base = request(namespace);
+    let (to, now, ttl_ms, owner) = (namespace.max_row(), base.now, base.ttl_ms, base.owner.clone());
+    let block = Acquire { block_bits: namespace.block_bits, to, ..base };
     let grant = operations::acquire(store, &namespace.name, &block).unwrap();
     let renewal = Renew {
         node: grant.node,

@@ -1,4 +1,4 @@
-//! TLS as the URL asks for it.
+//! Tests of the TLS options in URLs.
 
 use flakeid_protocol::store::Fault;
 

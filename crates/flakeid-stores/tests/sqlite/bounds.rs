@@ -1,4 +1,4 @@
-//! A namespace that the store lost may have had longer windows than the one made in its place.
+//! Tests of lost namespaces that had longer windows than the namespaces that replace them.
 
 use std::fs;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const WIDE: &str = "wide";
 const HOUR_MS: u64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
 
-/// An operator makes a namespace for windows of an hour.
+/// Creates a namespace that allows windows of an hour.
 fn make_wide(store: &Sqlite) {
     let wanted = Namespace::new(WIDE, Layout::TWITTER);
     let bounds = Bounds { max_window_ms: HOUR_MS, ..wanted.bounds };
@@ -24,14 +24,14 @@ fn make_wide(store: &Sqlite) {
     operations::init(&mut *store.connect(), &wanted).unwrap();
 }
 
-/// A process takes node 1 for a window, when the host's clock reads `at`.
+/// Acquires node 1 for a window when the host's clock shows `at`.
 fn take(store: &Sqlite, at: i64, window_ms: u64) -> Result<Grant, Fault> {
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(at));
     let request = Acquire { now: at, window_ms, ..request(1) };
     operations::acquire(&mut *connect_with(&store.url(), &clock)?, WIDE, &request)
 }
 
-/// With windows of an hour, of which one is held: the grant, and when it was.
+/// Creates a store with windows of an hour and one grant. Returns the store, the grant and its time.
 fn held() -> (Sqlite, Grant, i64) {
     let (store, then) = (Sqlite::new(), now());
     make_wide(&store);
@@ -39,11 +39,11 @@ fn held() -> (Sqlite, Grant, i64) {
     (store, grant, then)
 }
 
-/// The store makes the namespace again by itself, with bounds of 10 s, and waits for the hour.
+/// Checks that the store recreates the namespace with windows of 10 s, and grants nothing for an hour.
 fn check_waits_for_old_bounds(store: &Sqlite, held: &Grant, then: i64) {
     for minutes in [1, 2, 30, 59] {
         let answer = take(store, then + minutes * MINUTE_MS, 10_000);
-        assert!(waits(&answer), "{held:?} is held, and after {minutes} min: {answer:?}");
+        assert!(waits(&answer), "{answer:?} after {minutes} min, although {held:?} is held");
     }
     let kept = operations::list(&mut *store.connect(), WIDE).unwrap().namespace;
     assert_eq!(kept.bounds, Bounds::of(&Layout::TWITTER));
@@ -64,7 +64,7 @@ fn lost_database_waits_for_its_old_bounds() {
     check_waits_for_old_bounds(&store, &grant, then);
 }
 
-/// An older copy that knows nothing of the namespace, or of any.
+/// Checks copies without this namespace, and without any namespace.
 #[test]
 fn restored_copy_waits_for_the_bounds_of_lost_namespaces() {
     for with_another in [false, true] {
@@ -81,7 +81,7 @@ fn restored_copy_waits_for_the_bounds_of_lost_namespaces() {
     }
 }
 
-/// Lost twice, the second time when the namespace of an hour has long been forgotten.
+/// Checks that the old bounds are still known when the database is lost a second time.
 #[test]
 fn database_lost_twice_waits_for_its_old_bounds() {
     let (store, grant, then) = held();
@@ -102,7 +102,7 @@ fn database_lost_after_its_serial_file_waits_for_its_old_bounds() {
     check_waits_for_old_bounds(&store, &grant, later);
 }
 
-/// Killed between the commit that made the namespace and the note of it.
+/// Simulates a writer that was killed between creating the namespace and recording its bounds.
 #[test]
 fn bounds_survive_a_writer_killed_before_recording_the_serial() {
     let (store, then) = (Sqlite::new(), now());

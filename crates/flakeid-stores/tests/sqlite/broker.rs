@@ -1,4 +1,4 @@
-//! A broker whose store's files are removed while it runs.
+//! Tests of a broker whose store's files are removed while it runs.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use flakeid_stores::Location;
 use crate::restorations::{SPACE, request};
 use crate::store_under_test::{Sqlite, connect, persist};
 
-/// Also with nothing left that could say that there ever was a namespace.
+/// Checks that a broker recreates its namespace, even if no file is left that shows that it existed.
 #[test]
 fn broker_recreates_a_removed_namespace_with_its_bounds() {
     for removed in [&["", "-wal"][..], &["", "-wal", "-serial"]] {
@@ -39,31 +39,34 @@ fn check_recreated(removed: &[&str]) {
         let acquire = Acquire { identity: Identity::Any, window_ms: 200, ..request(0) };
         let granted = broker.acquire(&acquire, Instant::now())?;
         let fence = fences.insert(granted.node, granted.fence).unwrap_or(0);
-        assert!(granted.start >= fence, "{granted:?} begins below the window before, to {fence}");
+        assert!(
+            granted.start >= fence,
+            "{granted:?} starts below the fence {fence} of the window before"
+        );
         Ok(granted)
     };
     persist(&mut grant).unwrap();
     for suffix in removed {
         match fs::remove_file(store.beside(suffix)) {
-            Err(error) if *suffix == "-wal" => println!("{error}: closed stores have none"),
+            Err(error) if *suffix == "-wal" => println!("{error}: a closed store has no log"),
             removed => removed.unwrap(),
         }
     }
     let is_back = || operations::describe(&mut *connect(&store.url()).ok()?, SPACE).ok();
     let deadline = Instant::now() + Duration::from_secs(60);
     let back = loop {
-        // What the broker holds serves until its window ends.
+        // The broker grants nodes from its blocks until their windows end.
         drop(grant());
         if let Some(back) = store.file().exists().then(is_back).flatten() {
             break back;
         }
-        assert!(Instant::now() < deadline, "nobody created it");
+        assert!(Instant::now() < deadline, "the namespace was not recreated");
         thread::sleep(Duration::from_millis(5));
     };
     assert_eq!((back.block_bits, back.bounds), (made.block_bits, made.bounds));
-    assert!(back.floor > 0, "what was granted before may still be in use");
+    assert!(back.floor > 0, "earlier grants may still be in use");
     while !grant().is_ok_and(|granted| granted.start >= back.floor) {
-        assert!(Instant::now() < deadline, "it grants nothing");
+        assert!(Instant::now() < deadline, "the broker grants nothing above the floor");
         thread::sleep(Duration::from_millis(5));
     }
 }

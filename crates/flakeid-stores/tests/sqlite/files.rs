@@ -1,4 +1,4 @@
-//! Files, directories, permissions, locks and clocks.
+//! Tests of the store's files, directories, permissions, locks and clocks.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -86,7 +86,7 @@ fn links_directories_and_open_folders_are_rejected() {
     assert!(rejection(&at(&open.join("x.db"))).contains("everybody can write in"));
     fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
     use_it(&at(&open.join("x.db"))).unwrap();
-    // A directory may be reached by a link.
+    // The directory may be a symbolic link.
     symlink(&open, directory.path().join("to-open")).unwrap();
     use_it(&at(&directory.path().join("to-open/x.db"))).unwrap();
 }
@@ -95,10 +95,10 @@ fn links_directories_and_open_folders_are_rejected() {
 fn databases_of_other_programs_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("x.db");
-    fs::write(&file, "this is no database, but a text of some length. ".repeat(100)).unwrap();
+    fs::write(&file, "this file is not a database, only a long string. ".repeat(100)).unwrap();
     let text = rejection(&at(&file));
     assert!(text.contains("not a database"), "{text}");
-    assert!(fs::read_to_string(&file).unwrap().starts_with("this is no database"));
+    assert!(fs::read_to_string(&file).unwrap().starts_with("this file is not a database"));
 
     let file = directory.path().join("theirs.db");
     let theirs = rusqlite::Connection::open(&file).unwrap();
@@ -114,7 +114,8 @@ fn databases_of_other_programs_are_rejected() {
     assert!(rejection(&store.url()).contains("version 99"));
 }
 
-/// A stopped process in mid-transaction: others are told so within 2 s and go on afterwards.
+/// Checks that other processes get a fault within 2 s while a stopped process is in a transaction, and continue
+/// after it was killed.
 #[test]
 fn store_locked_by_another_process_is_unavailable() {
     let store = Sqlite::new();
@@ -130,7 +131,7 @@ fn store_locked_by_another_process_is_unavailable() {
     use_it(&store.url()).unwrap();
 }
 
-/// Somebody else's tool holds `SQLite`'s own lock.
+/// Checks that the store is unavailable while another tool holds `SQLite`'s lock.
 #[test]
 fn store_locked_by_an_sqlite_tool_is_unavailable() {
     let store = Sqlite::new();
@@ -157,7 +158,7 @@ fn acquire_refuses_impossible_clocks() {
     assert!(!store.file().exists());
 }
 
-/// The log does not grow without end.
+/// Checks that the log is merged into the database before it grows large.
 #[test]
 fn log_is_merged_into_the_database() {
     let store = Sqlite::new();
@@ -172,7 +173,7 @@ fn log_is_merged_into_the_database() {
     assert!(fs::metadata(store.file()).unwrap().len() > 10_000);
 }
 
-/// The host's copies on another machine are refused until they are adopted.
+/// Checks that files of another machine are refused until an operator adopts them.
 #[test]
 fn files_of_another_machine_are_refused_until_adopted() {
     let store = Sqlite::new();
@@ -187,7 +188,7 @@ fn files_of_another_machine_are_refused_until_adopted() {
     assert!(waits(&refused), "{refused:?}");
 }
 
-/// A full disk: unknown, worth trying again, and nothing is broken by it.
+/// Checks that a full disk is reported as unavailable and does not damage the store.
 #[test]
 fn full_disk_is_unavailable_and_harmless() {
     let store = Sqlite::new();

@@ -1,11 +1,11 @@
-//! Forks while other threads are in the midst of transactions: no deadlock, no tick twice, and the
-//! file stays whole.
+//! Tests of forks while other threads run transactions: no process deadlocks, no tick is granted twice, and the
+//! database stays intact.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 #![cfg_attr(unix, allow(unsafe_code))]
 
 #[cfg(not(unix))]
 fn main() {
-    println!("there is no fork on this system");
+    println!("this system has no fork");
 }
 
 #[cfg(unix)]
@@ -32,7 +32,7 @@ mod unix {
     const FORKS: u64 = 300;
 
     pub(super) fn run() {
-        // SAFETY: only a number is set; the process ends loudly instead of hanging.
+        // SAFETY: `alarm` only sets a timer, which kills the process if it hangs.
         unsafe { libc::alarm(240) };
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
@@ -50,7 +50,7 @@ mod unix {
             let mut alive = Vec::new();
             for _ in 0..FORKS {
                 alive.push(fork(&url, &log));
-                // At most four at a time.
+                // At most four children run at a time.
                 if alive.len() == 4 {
                     wait(alive.remove(0));
                 }
@@ -59,17 +59,17 @@ mod unix {
             stop.store(true, Ordering::Relaxed);
         });
         check(&log, &directory.path().join("flakeid.db"));
-        println!("test {FORKS} forks in mid-transaction ... ok");
+        println!("test {FORKS} forks during transactions ... ok");
     }
 
     fn fork(url: &str, log: &Path) -> libc::pid_t {
-        // SAFETY: the child runs what a forked child of a program with threads can run with this
-        // C library (its allocator is made safe across fork), and ends by _exit.
+        // SAFETY: the child uses only what a forked child of a threaded program can use with this C library, whose
+        // allocator is safe across fork, and ends with `_exit`.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "fork failed");
         if pid == 0 {
             let done = std::panic::catch_unwind(|| take(url, log));
-            // SAFETY: ends this process only.
+            // SAFETY: `_exit` ends only this process.
             unsafe { libc::_exit(i32::from(done.is_err())) };
         }
         pid
@@ -77,9 +77,9 @@ mod unix {
 
     fn wait(pid: libc::pid_t) {
         let mut status = 0;
-        // SAFETY: waits for a child of ours; the status is written to a variable of ours.
+        // SAFETY: `pid` is a child of this process, and `status` is a local variable.
         let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-        assert_eq!((waited, status), (pid, 0), "a child failed");
+        assert_eq!((waited, status), (pid, 0), "the child failed");
     }
 
     /// Acquires one of a few nodes and writes its window to the log.

@@ -1,4 +1,4 @@
-//! Processes that lease a node for 20 s and are gone without a word.
+//! Child processes that lease a node for 20 s and exit without releasing it.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,12 +9,12 @@ use crate::operations;
 use crate::restorations::{SPACE, request};
 use crate::store_under_test::{connect, persist};
 
-/// Tells a child of this test binary in which store to lease.
+/// The environment variable with the URL of the store in which a child of this test binary leases a node.
 const LESSEE: &str = "FLAKEID_TEST_SQLITE_LESSEE";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The node, and the ticks from the first to the last one and one more.
+    /// The node, the first tick and the fence.
     Granted(u64, u64, u64),
     Refused(String),
 }
@@ -35,7 +35,7 @@ impl Answer {
     }
 }
 
-/// The lessee of a store: any node, for 20 s.
+/// Builds a command that leases any node of a store for 20 s.
 pub fn of(file: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "lessee::child_leases_a_node", "--nocapture"]);
@@ -59,10 +59,10 @@ pub fn answer(output: &Output) -> Answer {
             let mut next = || numbers.next().unwrap();
             Some(Answer::Granted(next(), next(), next()))
         })
-        .unwrap_or_else(|| panic!("no answer: {output:?}"))
+        .unwrap_or_else(|| panic!("the child printed no outcome: {output:?}"))
 }
 
-/// No tick of a node may be granted twice, whoever asks.
+/// Checks that no tick of a node was granted twice.
 pub fn check_apart(answers: &[Answer]) {
     for (at, one) in answers.iter().enumerate() {
         for other in &answers[..at] {
@@ -77,7 +77,7 @@ pub fn check_apart(answers: &[Answer]) {
     }
 }
 
-/// What is in a directory, to see what was made there.
+/// Returns the names of the files in a directory, sorted.
 pub fn names(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut names: Vec<_> =
@@ -92,7 +92,7 @@ fn child_leases_a_node() {
     let Ok(url) = std::env::var(LESSEE) else { return };
     let request = || Acquire { identity: Identity::Any, window_ms: 10_000, ..request(0) };
     let granted = persist(|| operations::acquire(&mut *connect(&url)?, SPACE, &request()));
-    // On a line of its own, whatever the test harness has written.
+    // The outcome begins on a new line, because the test harness may have begun one.
     match granted {
         Ok(grant) => println!("\ngranted {} {} {}", grant.node, grant.start, grant.fence),
         Err(fault) => println!("\nrefused {fault:?}"),

@@ -1,4 +1,4 @@
-//! Machines without an ID of their own, as many containers are: they are known by their boot.
+//! Tests of machines without a machine ID, such as many containers, which are identified by their boot ID.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::lessee::{self, Answer, check_apart};
 use crate::mounts;
 use crate::store_under_test::Sqlite;
 
-/// A host at work, from one boot to the next, on which containers have no `/etc/machine-id`.
+/// One boot of a host on which containers have no `/etc/machine-id`.
 struct Boot {
     files: TempDir,
 }
@@ -22,7 +22,7 @@ impl Boot {
         Self { files }
     }
 
-    /// A container that leases a node.
+    /// Leases a node in a container.
     fn lease(&self, store: &Sqlite) -> Answer {
         let [boot, machine] = ["boot_id", "machine-id"].map(|name| self.files.path().join(name));
         let mut over: Vec<(&Path, &Path)> =
@@ -57,26 +57,27 @@ fn containers_of_one_boot_lease_distinct_nodes() {
     assert_eq!(answers.map(|answer| answer.node()), [0, 1, 2]);
 }
 
-/// Which nobody has to be told of: it can be no other machine's file that is still in use.
+/// Checks that a reboot counts as a restore. An operator need not adopt the store, because a file of another machine
+/// would be in use there.
 #[test]
 fn reboot_of_a_host_counts_as_a_restore() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let answer = tuesday().lease(&store);
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
-    // From then on it is that boot's.
+    // The store belongs to the new boot from now on.
     let answer = tuesday().lease(&store);
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
 }
 
-/// Two hosts start from one image of a disk, in which a store lies.
+/// Checks two hosts that start from one disk image that contains a store.
 #[test]
 fn second_host_with_one_disk_image_is_refused() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let image = files(&store);
     let one = monday().lease(&store);
-    // As the other host has it: the same inode, the same bytes.
+    // The other host has the same inodes and the same bytes.
     for (path, bytes) in &image {
         fs::write(path, bytes).unwrap();
     }

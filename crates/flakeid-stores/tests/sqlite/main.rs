@@ -1,4 +1,4 @@
-//! The `SQLite` store: the suite, and what only files can suffer.
+//! Tests of the `SQLite` store: the conformance suite, and faults that only files can have.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -32,8 +32,8 @@ mod store_under_test;
 use flakeid_conformance as conformance_suite_passes;
 use store_under_test::Sqlite;
 
-/// What puts older copies back has a store of its own: a namespace that is made in the same one
-/// afterwards may be one that was lost, and waits for the longest windows that any had.
+/// Runs each test that restores older copies on a separate store. After a restore, a new namespace may replace a
+/// lost one, and so waits for the longest window of any namespace.
 #[test]
 fn conformance_suite_passes() {
     let store = Sqlite::new();
@@ -48,7 +48,7 @@ fn conformance_suite_passes() {
     }
 }
 
-/// Does nothing unless it is a child that is to be killed in mid-transaction.
+/// Does nothing unless this process is a child that will be killed in a transaction.
 #[test]
 fn child_waits_in_a_transaction_to_be_killed() {
     store_under_test::wait_in_a_transaction_if_child();

@@ -1,4 +1,4 @@
-//! A file that is mounted by itself, and so has two names. Linux only.
+//! Tests of a database file that is mounted without its directory, and so has two names. Linux only.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::lessee::{self, check_apart, names};
 use crate::mounts;
 
-/// A host's directory, and two of containers with the file of the host mounted in them.
+/// A host's directory, and the directories of two containers in which the host's file is mounted.
 struct Containers {
     host: TempDir,
     guests: [TempDir; 2],
@@ -24,7 +24,7 @@ impl Containers {
         self.host.path().join("ids.db")
     }
 
-    /// What one is mounted over, as `docker run --volume` makes it.
+    /// Creates the file over which the host's file is mounted, as `docker run --volume` does.
     fn target(&self, guest: usize, name: &str) -> PathBuf {
         let target = self.guests[guest].path().join(name);
         fs::write(&target, "").unwrap();
@@ -32,7 +32,8 @@ impl Containers {
     }
 }
 
-/// `docker run --volume /host/ids.db:/data/ids.db`, a `subPath` of Kubernetes.
+/// Checks that a mounted file is refused, as with `docker run --volume /host/ids.db:/data/ids.db` or a `subPath`
+/// of Kubernetes.
 #[test]
 fn mounted_files_are_refused() {
     for used_before in [false, true] {
@@ -50,7 +51,11 @@ fn mounted_files_are_refused() {
             let text = answer.refusal();
             assert!(text.contains("ids.db is a mount point"), "{text}");
             assert!(text.contains("mount the directory"), "{text}");
-            assert_eq!(names(containers.guests[guest].path()), ["ids.db"], "nothing was made");
+            assert_eq!(
+                names(containers.guests[guest].path()),
+                ["ids.db"],
+                "the store must create no file"
+            );
         }
     }
 }
@@ -66,7 +71,7 @@ fn mounted_serial_file_is_refused() {
     assert!(answer.refusal().contains("ids.db-serial is a mount point"), "{answer:?}");
 }
 
-/// What is to be done instead: with its directory the file has one log and one lock.
+/// Checks that containers can share a mounted directory, in which the database has one log and one lock.
 #[test]
 fn mounted_directory_is_shared_by_containers() {
     let containers = Containers::new();

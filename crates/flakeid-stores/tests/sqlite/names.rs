@@ -1,5 +1,5 @@
-//! One file under two names, as hard links are: each name has a log and a lock of its own, so each would be a store of
-//! its own, with the same nodes.
+//! Tests of a database file with two hard links. Each name would have its own log and lock, and so would be a separate
+//! store with the same nodes.
 
 use std::fs;
 
@@ -30,10 +30,10 @@ fn file_with_two_hard_links_is_refused() {
     for answer in &answers {
         assert!(answer.refusal().contains("has 2 names"), "{answer:?}");
     }
-    assert_eq!(names(directory.path()), ["one.db", "other.db"], "nothing was made");
+    assert_eq!(names(directory.path()), ["one.db", "other.db"], "the store must create no file");
 }
 
-/// Whatever is asked of a store that was opened before.
+/// Checks that an open store refuses all requests while one of its files has a second hard link.
 #[test]
 fn open_store_refuses_all_requests_while_a_file_has_two_links() {
     for suffix in ["", "-serial"] {

@@ -1,4 +1,4 @@
-//! "The database was replaced by an older copy", in every way an operator may do it.
+//! Tests of databases that an operator replaced by an older copy, in every way.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -58,12 +58,12 @@ fn prepared() -> (Sqlite, Grant) {
     (store, grant)
 }
 
-/// Whether it is refused until everything that was ever granted has ended.
+/// Whether the store refused because earlier windows may still be in use.
 pub fn waits<T>(answer: &Result<T, Fault>) -> bool {
     matches!(answer, Err(Fault::Refused(Refusal::Restored { .. } | Refusal::FenceInFuture { .. })))
 }
 
-/// The store must have noticed: no grant, no renewal, and a floor above all that was granted.
+/// Checks that the store detected the restore: it refuses grants and renewals, and its floor is above all windows.
 fn check_detected(store: &Sqlite, held: &Grant, highest: u64) {
     let listing = operations::list(&mut *store.connect(), SPACE);
     if let Ok(listing) = &listing {
@@ -92,7 +92,8 @@ fn check_detected(store: &Sqlite, held: &Grant, highest: u64) {
     assert!(floor >= highest, "{floor} {highest}");
 }
 
-/// Grants on other nodes until the log was merged into the file at least once.
+/// Acquires other nodes in the given number of transactions, and returns the highest fence. With many
+/// transactions `SQLite` merges the log into the file.
 fn acquire_more(store: &Sqlite, transactions: u64) -> u64 {
     (0..transactions).map(|node| acquire(store, 10 + node).unwrap().fence).max().unwrap()
 }
@@ -108,7 +109,7 @@ fn older_copy_over_the_file_is_detected() {
     }
 }
 
-/// The newer log stays beside the older file.
+/// Restores only the file, so that the newer log stays next to the older file.
 #[test]
 fn older_file_with_the_newer_log_is_detected() {
     for (before, after) in [(0, 3), (70, 3), (70, 140), (140, 70)] {
@@ -121,7 +122,7 @@ fn older_file_with_the_newer_log_is_detected() {
         let file = fs::read(&aside).unwrap();
         let highest = (0..after).map(|n| acquire(&store, 300 + n).unwrap().fence).max().unwrap();
         if fs::read(store.file()).unwrap() == file {
-            // The file was not written since: with its log it is what it was, nothing is lost.
+            // The file has not changed since the copy, so that file and log still match and nothing is lost.
             copy(&aside, &store.file());
             acquire(&store, 5).unwrap();
             continue;
@@ -129,7 +130,7 @@ fn older_file_with_the_newer_log_is_detected() {
         copy(&aside, &store.file());
         let mixed = acquire(&store, 5);
         match mixed {
-            // SQLite may see itself that the two do not belong together.
+            // SQLite may detect that the file and the log do not match.
             Err(Fault::Rejected(text)) => assert!(text.contains("malformed"), "{text}"),
             Err(Fault::Refused(Refusal::Restored { .. })) => {
                 check_floor(&store, highest);
@@ -139,7 +140,7 @@ fn older_file_with_the_newer_log_is_detected() {
     }
 }
 
-/// The rows may be a mixture that `SQLite` cannot read; the floor alone decides.
+/// Checks that the floor is above `highest`. Reads no rows, because they may be a mixture that `SQLite` cannot read.
 fn check_floor(store: &Sqlite, highest: u64) {
     let mut floor = None;
     let read = store.connect().transact(SPACE, &mut |ledger| {
@@ -159,7 +160,7 @@ fn deleted_log_is_detected() {
     check_detected(&store, &held, highest);
 }
 
-/// The same contents in another file: nothing says that the first one is not in use.
+/// Checks that an identical copy counts as a restore, because the original file may still be in use.
 #[test]
 fn copy_moved_over_the_file_counts_as_a_restore() {
     let (store, held) = prepared();
@@ -179,13 +180,13 @@ fn deleted_database_is_detected() {
             fs::remove_file(store.beside("-wal")).unwrap();
         }
         check_detected(&store, &held, highest);
-        // So are namespaces that were made meanwhile.
+        // A namespace that is created now must wait, too.
         let other = operations::acquire(&mut *store.connect(), "other", &request(1));
         assert!(waits(&other), "{other:?}");
     }
 }
 
-/// A namespace that the older copy knows nothing of.
+/// Checks that a namespace that the older copy does not contain grants nothing at first.
 #[test]
 fn namespace_missing_in_the_older_copy_waits() {
     let (store, _) = prepared();
@@ -196,14 +197,14 @@ fn namespace_missing_in_the_older_copy_waits() {
     assert!(waits(&again), "{again:?}");
 }
 
-/// With the owners and times of all files, and their serial number.
+/// Copies a directory with all files, their owners and their times.
 fn copy_directory(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-Rp").args([from, to]).status().unwrap();
     assert!(copied.success());
 }
 
-/// Nobody runs, the directory is deleted and a cold copy of it, `-serial` and all, takes its place.
-/// ext4 gives the same inodes out again.
+/// Replaces the directory by a cold copy, `-serial` file included, while no process uses it. ext4 may reuse the same
+/// inodes.
 #[test]
 fn restored_directory_is_detected_every_time() {
     let store = Sqlite::new();
@@ -226,16 +227,16 @@ fn restored_directory_is_detected_every_time() {
     let same_inode = (0..20).any(|_| put_back() == inode);
     if let Ok(again) = acquire() {
         panic!(
-            "granted to one, then to another process (in the same inode: {same_inode}): \
+            "two processes were granted the same window (same inode: {same_inode}): \
              {after:?}, {again:?}"
         );
     }
-    // Noticed once, and every time that it is done.
+    // Every further restore must be detected, too.
     put_back();
     check_detected(&store, &held, after.fence);
 }
 
-/// Nothing is left to compare with, so even the first transaction of all counts as old.
+/// Checks that a store without a `-serial` file counts as restored even if it has only one transaction.
 #[test]
 fn serial_file_deleted_after_the_first_transaction_is_detected() {
     let store = Sqlite::new();
@@ -245,7 +246,7 @@ fn serial_file_deleted_after_the_first_transaction_is_detected() {
     store.restore(older);
     fs::remove_file(store.beside("-serial")).unwrap();
     if let Ok(again) = acquire(&store, 1) {
-        panic!("granted to one, then to another process: up to {highest}, {again:?}");
+        panic!("two processes were granted the same window: up to {highest}, {again:?}");
     }
     check_floor(&store, highest);
 }
@@ -262,11 +263,13 @@ fn deleted_serial_file_is_detected() {
 fn damaged_serial_file_is_rejected() {
     let (store, _) = prepared();
     fs::write(store.beside("-serial"), "7 7\n").unwrap();
-    let Err(Fault::Rejected(text)) = acquire(&store, 5) else { panic!("taken for sound") };
+    let Err(Fault::Rejected(text)) = acquire(&store, 5) else {
+        panic!("the damaged file was accepted")
+    };
     assert!(text.contains("-serial was edited or damaged"), "{text}");
 }
 
-/// Restored twice from one copy: the second time is noticed like the first.
+/// Checks that restoring the same copy again is detected each time.
 #[test]
 fn second_restore_from_one_copy_is_detected() {
     let (store, held) = prepared();
@@ -290,9 +293,9 @@ fn second_restore_from_one_copy_is_detected() {
     assert_ne!(runs[1], runs[2]);
 }
 
-/// Killed in mid-transaction: it never happened, and is no restoration.
+/// Checks that a transaction whose writer was killed has no effect and does not count as a restore.
 #[test]
-fn writer_killed_in_a_transaction_is_no_restore() {
+fn writer_killed_in_a_transaction_does_not_count_as_a_restore() {
     let (store, held) = prepared();
     Victim::of(&store.url()).kill();
     let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
@@ -301,9 +304,10 @@ fn writer_killed_in_a_transaction_is_no_restore() {
     acquire(&store, 5).unwrap();
 }
 
-/// Killed between the commit and the note of it: nobody was told, and it is no restoration.
+/// Checks that a writer that was killed between the commit and recording the serial number does not count as a
+/// restore. The commit was not confirmed, but stays.
 #[test]
-fn writer_killed_before_recording_the_serial_is_no_restore() {
+fn writer_killed_before_recording_the_serial_does_not_count_as_a_restore() {
     let (store, held) = prepared();
     let before = fs::read(store.beside("-serial")).unwrap();
     let grant = acquire(&store, 5).unwrap();

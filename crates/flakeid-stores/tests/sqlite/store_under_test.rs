@@ -1,4 +1,4 @@
-//! The `SQLite` store under the suite, and what its own tests share.
+//! The `SQLite` store for the conformance suite, and helpers for its own tests.
 
 use std::any::Any;
 use std::io::{BufRead, BufReader};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 pub(crate) use crate::retrying::{TIMEOUT, connect, connect_with};
 
-/// Tells a child of this test binary which file to be killed in.
+/// The environment variable with the URL of the store in which a child of this test binary is killed.
 pub const VICTIM: &str = "FLAKEID_TEST_SQLITE_VICTIM";
 
 pub struct Sqlite {
@@ -36,7 +36,7 @@ impl Sqlite {
         format!("sqlite://{}", self.file().display())
     }
 
-    /// Past this library, with its triggers out of the way.
+    /// Executes a statement without the library and without its triggers.
     fn damage_by(&self, sql: &str, values: impl rusqlite::Params) {
         let connection = rusqlite::Connection::open(self.file()).unwrap();
         connection.execute_batch("DROP TRIGGER IF EXISTS flakeid_fence_stays").unwrap();
@@ -50,7 +50,7 @@ impl Sqlite {
     }
 }
 
-/// Asks again while the store cannot answer, also because another process holds its lock.
+/// Repeats a request while the store is unavailable, for example because another process holds its lock.
 pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -61,23 +61,23 @@ pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault>
     }
 }
 
-/// What a child does that is to be killed: it holds the lock, has written, and stays there.
+/// Writes in a transaction and waits there with the lock held, in a child that will be killed.
 pub fn wait_in_a_transaction_if_child() {
     let Ok(url) = std::env::var(VICTIM) else { return };
     let outcome = connect(&url).unwrap().transact("victim", &mut |ledger| {
         if let Some(kept) = ledger.namespace()? {
             ledger.put_namespace(&kept)?;
         }
-        println!("in the midst of it");
+        println!("waiting in a transaction");
         loop {
             std::thread::park();
         }
     });
-    // It was not given the lock within its 2 s; whoever started it tries again.
+    // The child did not get the lock within 2 s. Its parent starts another child.
     println!("{outcome:?}");
 }
 
-/// A child in mid-transaction.
+/// A child process that waits in a transaction.
 pub struct Victim(std::process::Child);
 
 impl Victim {
@@ -90,10 +90,10 @@ impl Victim {
                 .spawn()
                 .unwrap();
             let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-            if lines.map_while(Result::ok).any(|line| line.contains("in the midst of it")) {
+            if lines.map_while(Result::ok).any(|line| line.contains("waiting in a transaction")) {
                 return Self(child);
             }
-            // It was not given the lock within its 2 s.
+            // The child did not get the lock within 2 s.
             child.wait().unwrap();
         }
     }
