@@ -1,4 +1,4 @@
-//! Table 4: `fill` against the bare loop that writes the same array.
+//! Table 4: compares `fill` with the bare loop that writes the same array.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -11,13 +11,13 @@ use crate::report::{Figure, Kind, Section, Target, ratio, spread};
 use crate::sample::{Plan, Row, Samples, nanoseconds_per_id};
 use crate::{bare, subject};
 
-/// 8 KB, so that the array stays in the first-level cache.
+/// 8 KB: the array stays in the first-level cache.
 const SMALL: usize = 1000;
 /// 8 MB: larger than second-level caches.
 const LARGE: usize = 1_000_000;
 
-/// One array for all rows of its length, because its place counts as much as the code: it begins
-/// on a cache line, so that no run is luckier than another.
+/// One array for all rows of its length. It begins on a cache line, because the alignment of an array affects the
+/// speed as much as the code does.
 struct Array {
     ids: RefCell<Vec<Id>>,
     skip: usize,
@@ -41,10 +41,10 @@ impl Array {
     }
 }
 
-/// How many rows there are of each length.
+/// Rows of each length.
 const ROWS: usize = 4;
 
-/// The rows of one length: two loops, what an ID that is exact adds to the quicker one, and `fill`.
+/// Returns the rows of one length: two loops, the faster loop with the cost of an exact ID added, and `fill`.
 fn rows<'a>(
     names: [&'static str; ROWS],
     array: &'a Array,
@@ -63,7 +63,11 @@ fn rows<'a>(
         Row::batched(fill, ids, 1, move |calls| {
             array.repeat(calls, |_, ids| {
                 let issued = subject::fill(black_box(generator), ids);
-                assert_eq!(issued, ids.len() as u64, "a layout without a cap fills the array");
+                assert_eq!(
+                    issued,
+                    ids.len() as u64,
+                    "a layout that never reaches its maximum rate fills the array"
+                );
             });
         }),
     ]

@@ -1,4 +1,4 @@
-//! Table 3: what happens at the cap of Twitter's layout, 4096 IDs a millisecond.
+//! Table 3: calls at the maximum rate of Twitter's layout, 4,096 IDs per millisecond.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -21,25 +21,26 @@ const CAP: f64 = 4_096_000.0;
 const FILL: usize = 4096;
 const FOUR: &str = "flakeid `next_id`, four nodes in one generator";
 
-/// How long and how often each row runs.
+/// Duration and number of the runs of each row.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) rounds: usize,
     pub(crate) window: Duration,
 }
 
-/// A call that takes as long has waited: others take well below a microsecond.
+/// A call that takes this long has waited; others take well below a microsecond.
 pub(crate) const WAITED: Duration = Duration::from_micros(50);
 
-/// Single calls are timed for so many times longer than the rate is: one wait in a thousand is few.
+/// Factor by which single calls are timed longer than the rate is measured, because the 99.9th percentile needs
+/// many waits.
 const TIMED: u32 = 3;
 
 struct Row<'a> {
     name: &'static str,
     kind: Kind,
-    /// IDs a second.
+    /// Maximum rate in IDs per second.
     cap: f64,
-    /// A window of the given length for the rate, and a longer one to time single calls.
+    /// Measures the rate in a window of the given length and times single calls in a longer window.
     run: Box<dyn Fn(Duration) -> (Window, Histogram) + 'a>,
     rate: Samples,
     cpu: Samples,
@@ -69,7 +70,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Single calls on a generator that threads may share.
+    /// Returns a row of single calls on a generator that threads can share.
     fn single(
         name: &'static str,
         threads: usize,
@@ -90,7 +91,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Single calls of one thread, while another fills arrays on the same generator.
+    /// Returns a row of single calls of one thread while another thread fills arrays on the same generator.
     fn beside_a_filler(name: &'static str, generator: &'a Generator) -> Self {
         let single = move || {
             Box::new(move || {
@@ -121,7 +122,7 @@ impl<'a> Row<'a> {
         self.calls.merge(&calls);
     }
 
-    /// Milliseconds that one in a thousand of the calls that waited took longer than.
+    /// Returns the 99.9th percentile, in milliseconds, of the calls that waited.
     fn waits(&self) -> f64 {
         let waits = self.calls.percentile_from(WAITED, 0.999);
         waits.map_or(f64::NAN, |waits| waits.as_secs_f64() * 1e3)
@@ -190,7 +191,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         }),
         Row::single("snowdon, lock-free; caller tries again", 1, || rivals::snowdon_next(&snowdon)),
         Row::single("snowflaked `sync`", 1, || snowflaked.generate()),
-        // The locks make sole owners of generators that need `&mut`; each is taken once a window.
+        // Generators that need `&mut` are locked once per window.
         Row::new("rs-snowflake `real_time_generate` (unshared)", 1, || {
             let mut generator = rivals::lock(&real_time);
             move || {
@@ -255,7 +256,8 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     })
 }
 
-/// No generator, but what it waits shows how late the machine lets sleepers be.
+/// Returns the row of the floor with one sleep per millisecond. It issues no IDs; its waits show how late the machine
+/// wakes a sleeping thread.
 fn bound<'a>() -> Row<'a> {
     Row::new("F, and one sleep a millisecond (no IDs)", 1, || {
         let mut capped = Capped::new(FILL as u32);
@@ -278,7 +280,7 @@ fn scru64(ahead: &AtomicU64) -> Row<'_> {
         move || {
             let Some(id) = generator.generate() else { return 0 };
             calls += 1;
-            // Rarely enough that looking costs nothing.
+            // Checked so rarely that the check costs nothing.
             if calls.is_multiple_of(1 << 16) {
                 ahead.fetch_max(rivals::scru64_ahead_ms(id.to_u64()), Ordering::Relaxed);
             }
@@ -305,7 +307,7 @@ fn targets(rows: &[Row<'_>]) -> Vec<Target> {
     for (what, row, most) in [
         ("2 threads", two, 3.0),
         ("8 threads", eight, 3.0),
-        // Two ticks more.
+        // Two ticks more than alone.
         ("beside a filler", beside, 5.0),
     ] {
         targets.extend(of("Fair", &format!("`next_id` at the cap, {what}"), row, 0.40));

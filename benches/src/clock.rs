@@ -1,18 +1,17 @@
-//! The clocks the harness reads, and what else the system knows of processes.
+//! The clocks that the benchmark reads, and the resource use of processes.
 
 #![allow(unsafe_code)] // `clock_gettime`: std has no CPU clock, no coarse one, no bare milliseconds; `getrusage`.
 
 use std::time::Duration;
 
-/// Milliseconds since the Unix epoch: the least a strict generator has to ask the system.
+/// Returns the milliseconds since the Unix epoch: the minimum that a strict generator has to request from the system.
 #[inline]
 pub(crate) fn unix_ms() -> u64 {
     let now = read(libc::CLOCK_REALTIME);
     now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000
 }
 
-/// The kernel's last tick, from the kernel without a detour through libc: the least that anything has
-/// to ask that looks at a clock.
+/// Reads the kernel's last tick directly from the kernel, without libc: the cheapest way to read any clock.
 #[cfg(target_os = "linux")]
 #[inline]
 pub(crate) fn coarse() -> u64 {
@@ -20,14 +19,14 @@ pub(crate) fn coarse() -> u64 {
     now.tv_sec.cast_unsigned() << 30 | now.tv_nsec.cast_unsigned()
 }
 
-/// There is no coarser clock.
+/// Reads the normal clock, because this system has no coarser one.
 #[cfg(not(target_os = "linux"))]
 #[inline]
 pub(crate) fn coarse() -> u64 {
     unix_ms()
 }
 
-/// The processor's cycle counter.
+/// Reads the processor's cycle counter.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn counter() -> u64 {
@@ -35,25 +34,25 @@ pub(crate) fn counter() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// None that is known here.
+/// Returns 0, because this library reads no counter of this processor.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub(crate) fn counter() -> u64 {
     0
 }
 
-/// CPU time, user and system, of all threads.
+/// Returns the CPU time, user and system, of all threads.
 pub(crate) fn process_cpu() -> Duration {
     duration(read(libc::CLOCK_PROCESS_CPUTIME_ID))
 }
 
-/// CPU time, user and system, of the calling thread alone. The process's would count rivals'
-/// background threads against every row that is measured after they have been started.
+/// Returns the CPU time, user and system, of the calling thread. The time of the process would include the background
+/// threads of rivals in every row that is measured after they started.
 pub(crate) fn thread_cpu() -> Duration {
     duration(read(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
-/// The most resident memory that any process had that this one started and waited for.
+/// Returns the largest resident memory of any child process that has ended, in KiB.
 pub(crate) fn largest_child_kib() -> f64 {
     // SAFETY: zeros are a valid `rusage`, which the call writes.
     let used = unsafe {

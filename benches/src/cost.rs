@@ -1,4 +1,4 @@
-//! Table 1: what a call costs when the layout does not hold it up.
+//! Table 1: the cost of a call that does not wait for the layout.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -30,9 +30,9 @@ const FORK_CHECK: &str = "the check for a fork alone";
 const TICKER: &str = "ferroid Atomic, ticker (reads no clock)";
 const FERROID: &str = "ferroid Atomic, real clock";
 
-/// Enough that none is asked for 4096 IDs in a millisecond, even at 4 ns an ID.
+/// Enough generators that none issues 4,096 IDs in a millisecond, even at 4 ns per ID.
 const ROTATED: u16 = 64;
-/// rs-snowflake's `generate` takes about a nanosecond, so it needs more of them.
+/// More, because rs-snowflake's `generate` takes about a nanosecond.
 const ROTATED_FAST: u16 = 1024;
 
 pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box<dyn Error>> {
@@ -105,7 +105,7 @@ pub(crate) fn measure(plan: Plan, duplicates_over: usize) -> Result<Section, Box
     Ok(table.section(notes))
 }
 
-/// What was measured, by the names of the rows.
+/// Measurements by the names of the rows.
 struct Table {
     names: Vec<&'static str>,
     samples: Vec<Samples>,
@@ -209,7 +209,7 @@ impl Table {
     }
 }
 
-/// CPU seconds per second of the threads that rivals leave running.
+/// Returns the CPU seconds per second of the background threads of rivals.
 fn used_while_idle() -> f64 {
     const LENGTH: Duration = Duration::from_millis(500);
     let before = clock::process_cpu();

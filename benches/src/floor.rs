@@ -1,4 +1,4 @@
-//! The floor F: what no strict shared generator can do without.
+//! The floor F: the minimum work of a strict shared generator.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::clock;
 
-/// One clock read, then one compare-and-swap loop on a counter that threads share. Its line is
-/// padded like those of the generators, so that two threads contend for nothing else.
+/// One clock read, then one compare-and-swap loop on a counter that threads share. It occupies a cache line of its
+/// own, like the generators, so that two threads contend for nothing else.
 #[repr(align(128))]
 pub(crate) struct Floor(AtomicU64);
 
@@ -17,26 +17,25 @@ impl Floor {
         Self(AtomicU64::new(0))
     }
 
-    /// The counter only counts, so this is a bound and not a generator.
+    /// Reads the clock and increments the counter. It is a bound and not a generator, because the counter only counts.
     ///
-    /// The time is finished before the swap begins, as in any generator, whose swap depends on it.
-    /// Left alone, the compiler would put the conversion to milliseconds after the swap, where the
-    /// next call hides it.
+    /// The time is complete before the swap begins, as in any generator, whose swap depends on it. Otherwise the compiler
+    /// would move the conversion to milliseconds after the swap, where it overlaps with the next call.
     #[inline]
     pub(crate) fn count(&self) -> u64 {
         black_box(clock::unix_ms());
         self.advance(|counter| counter + 1)
     }
 
-    /// The least that asks the processor's counter instead of a clock. As fast as nothing at all where it has none that
-    /// is known here.
+    /// Reads the processor's counter instead of a clock and increments the counter. On a processor whose counter is not
+    /// read, only the increment remains.
     #[inline]
     pub(crate) fn count_by_counter(&self) -> u64 {
         black_box(clock::counter());
         self.advance(|counter| counter + 1)
     }
 
-    /// The least that is a generator: the counter never falls behind the clock.
+    /// The cheapest generator: a counter that never falls behind the clock.
     #[inline]
     pub(crate) fn position(&self) -> u64 {
         let start = clock::unix_ms() << 22;
@@ -57,8 +56,8 @@ impl Floor {
     }
 }
 
-/// F at a cap: so many times a millisecond, then asleep until the next one begins. What its waits take
-/// is the machine's.
+/// F at a maximum rate: a fixed number of calls per millisecond, then a sleep until the next one begins. The length
+/// of its waits depends only on the machine.
 pub(crate) struct Capped {
     floor: Floor,
     cap: u32,
@@ -84,7 +83,7 @@ impl Capped {
     fn begin(&mut self) {
         let next = Duration::from_millis(self.unix_ms + 1);
         loop {
-            // Before 1970 it would be longer ago still.
+            // A clock before 1970 reads as 0.
             let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
             if now >= next {
                 self.unix_ms = now.as_millis() as u64;

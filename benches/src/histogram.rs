@@ -1,4 +1,4 @@
-//! How long calls took, in buckets that are at most a 64th of what is in them.
+//! A histogram of durations whose buckets are at most a 64th as wide as their values.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// Nanoseconds below this have buckets of their own.
+    /// Nanoseconds below which every value has its own bucket.
     const EXACT: u64 = 64;
     const BITS: u32 = Self::EXACT.ilog2();
 
@@ -29,7 +29,7 @@ impl Histogram {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// How many calls there were.
+    /// Returns the number of calls.
     pub(crate) fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -38,13 +38,13 @@ impl Histogram {
         self.longest
     }
 
-    /// What this share of the calls did not exceed.
+    /// Returns the duration that this share of the calls did not exceed.
     pub(crate) fn percentile(&self, share: f64) -> Option<Duration> {
         self.percentile_from(Duration::ZERO, share)
     }
 
-    /// What this share of those calls did not exceed that took about `least` or longer; `None` if
-    /// there was none.
+    /// Returns the duration that this share of the calls of about `least` or longer did not exceed, or `None` if there
+    /// were no such calls.
     pub(crate) fn percentile_from(&self, least: Duration, share: f64) -> Option<Duration> {
         let first = Self::bucket(least.as_nanos() as u64);
         let total: u64 = self.counts[first..].iter().sum();
@@ -67,7 +67,7 @@ impl Histogram {
         (((shift as u64 + 1) << Self::BITS) | within) as usize
     }
 
-    /// The largest number in a bucket.
+    /// Returns the largest number in a bucket.
     const fn highest(bucket: usize) -> u64 {
         let bucket = bucket as u64;
         if bucket < Self::EXACT {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_in_a_bucket_that_is_at_most_a_64th_of_it() {
+    fn bucket_is_at_most_a_64th_of_each_number_in_it() {
         for number in (0..100_000).chain([u64::MAX - 1, u64::MAX]) {
             let bucket = Histogram::bucket(number);
             let highest = Histogram::highest(bucket);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_the_sorted_numbers() {
+    fn percentiles_match_the_sorted_numbers() {
         let histogram = nanoseconds(1, 10_000);
         for (share, exact) in [(0.5, 5_000), (0.99, 9_900), (0.999, 9_990), (1.0, 10_000)] {
             let found = histogram.percentile(share).expect("not empty").as_nanos();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn long_calls_have_percentiles_of_their_own() {
+    fn percentile_from_covers_only_long_calls() {
         let mut histogram = nanoseconds(1, 1_000);
         histogram.merge(&nanoseconds(50_000, 50_000));
         let waited = |share| histogram.percentile_from(Duration::from_micros(40), share);

@@ -1,4 +1,4 @@
-//! The facts that the figures depend on.
+//! Facts about the machine on which the figures depend.
 
 use std::{fs, thread};
 
@@ -6,10 +6,10 @@ use flakeid_core::Rfc3339;
 
 use crate::{clock, rivals};
 
-/// Cargo's own record of what was built, so that it cannot differ from what is printed.
+/// Cargo's lock file, so that the printed versions are the ones that were built.
 const LOCK: &str = include_str!("../Cargo.lock");
 
-/// Call it before measuring, or the load is that of the benchmarks.
+/// Collects the facts. Call it before the measurements, because they raise the load average.
 pub(crate) fn facts() -> Vec<String> {
     let processors = thread::available_parallelism().map_or(0, usize::from);
     let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".into());
@@ -31,20 +31,20 @@ fn processor() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Only major and minor: builds of one version do not differ in what matters here.
+/// Returns the system with the kernel's major and minor version. The builds of one version perform alike.
 fn system() -> Option<String> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
     let mut parts = release.trim().split('.');
     Some(format!("Linux {}.{}", parts.next()?, parts.next()?))
 }
 
-/// What reading the time costs depends on it more than on anything else.
+/// Returns the kernel's clock source, which determines the cost of a clock read.
 fn clock_source() -> Option<String> {
     let sources = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     Some(fs::read_to_string(sources).ok()?.trim().to_owned())
 }
 
-/// Processes that wanted a processor, on average over the last minute.
+/// Returns the load average of the last minute.
 fn load() -> Option<String> {
     let load = fs::read_to_string("/proc/loadavg").ok()?;
     Some(load.split_whitespace().next()?.to_owned())

@@ -1,4 +1,4 @@
-//! Table 7: how long single calls take while another thread makes the same ones as fast as it can.
+//! Table 7: the duration of single calls while another thread makes the same calls as fast as it can.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -30,7 +30,7 @@ impl<'a> Row<'a> {
         Self::each(name, kind, move || call)
     }
 
-    /// With something of its own for each thread.
+    /// Returns a row whose threads each have a state of their own.
     fn each<C: FnMut() -> u64>(
         name: &'static str,
         kind: Kind,

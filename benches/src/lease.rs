@@ -1,4 +1,4 @@
-//! Table 6: what a lease costs.
+//! Table 6: the cost of a lease.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -77,7 +77,7 @@ pub(crate) fn measure(plan: Plan, renewing: Duration) -> Result<Section, Box<dyn
     })
 }
 
-/// Milliseconds from nothing to a generator, again and again.
+/// Opens generators repeatedly and returns the milliseconds that each took.
 fn acquisitions(url: &str) -> Result<Samples, Box<dyn Error>> {
     let mut samples = Samples::new();
     for _ in 0..ACQUISITIONS {
@@ -89,7 +89,7 @@ fn acquisitions(url: &str) -> Result<Samples, Box<dyn Error>> {
     Ok(samples)
 }
 
-/// How often a generator in use renews, per minute.
+/// Returns the renewals per minute of a generator in use.
 fn renewals(url: &str, length: Duration) -> Result<f64, Box<dyn Error>> {
     let leased = Generator::lease(url, Layout::TWITTER)?.namespace("renew").open()?;
     let used = window::run(1, length, || {
@@ -102,7 +102,7 @@ fn renewals(url: &str, length: Duration) -> Result<f64, Box<dyn Error>> {
     Ok(leased.lease_status().unwrap_or_default().renewals as f64 * 60.0 / used.wall.as_secs_f64())
 }
 
-/// A directory of its own, removed at the end.
+/// A temporary directory that is removed when dropped.
 pub(crate) struct Directory(PathBuf);
 
 impl Directory {

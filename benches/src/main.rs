@@ -1,4 +1,4 @@
-//! `flakeid-bench`: flakeid next to its rivals, as Markdown.
+//! `flakeid-bench`: compares flakeid with its rivals and prints Markdown.
 
 mod bare;
 mod batch;
@@ -36,30 +36,30 @@ use broker::{connections, holders, member_process, renewals};
 use report::Section;
 use sample::Plan;
 
-/// Measures flakeid next to its rivals and prints Markdown.
+/// Compare flakeid with its rivals and print Markdown.
 ///
-/// The rows of a table are sampled in turn, so their ratios hold on a noisy machine; absolute
-/// nanoseconds hold only for the machine and the minute.
+/// The rows of a table are sampled in turn, so that their ratios hold on a noisy machine. Absolute nanoseconds hold
+/// only for one machine at one time.
 #[derive(Parser)]
 #[command(version)]
 struct Options {
-    /// A smoke run: fewer and shorter samples, whose figures mean little
+    /// Run fewer and shorter samples, to check that everything works; the figures mean little
     #[arg(long)]
     quick: bool,
-    /// Only this table (may be given more than once)
+    /// Measure only this table (repeatable)
     #[arg(long, value_name = "TABLE")]
     only: Vec<Table>,
-    /// Also write the figures to this file, as JSON
+    /// Write the figures to this file too, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(subcommand)]
     part: Option<Part>,
 }
 
-/// What a table starts as a process of its own.
+/// Processes that a table starts.
 #[derive(Subcommand)]
 enum Part {
-    /// Members of a broker on a connection each
+    /// Members of a broker, each on a connection
     #[command(hide = true)]
     Members(member_process::Options),
     /// Holders in the memory of a broker
@@ -78,33 +78,33 @@ enum Table {
     Threads,
     /// At the cap of Twitter's layout
     Cap,
-    /// `fill` against a bare loop
+    /// `fill` compared with a bare loop
     Batch,
-    /// What a lease costs
+    /// Cost of a lease
     Lease,
     /// Percentiles of single calls while another thread makes the same ones
     Latency,
     /// Memory, and the time until the first ID
     Resources,
-    /// Duplicates among ten million IDs
+    /// Duplicate IDs among ten million
     Correctness,
-    /// IDs over HTTP against a bare server
+    /// IDs over HTTP compared with a bare server
     Server,
-    /// Renewals through a broker against those of its store, and what is left for the store
+    /// Renewals through a broker compared with its store, and the transactions left for the store
     Broker,
     /// A million holders in a broker's memory
     Holders,
-    /// Members of a broker on thousands of connections at once
+    /// Members of a broker on thousands of simultaneous connections
     Connections,
     /// The public form of IDs
     Public,
-    /// What is said of a hundred million IDs
+    /// Statistics of a hundred million IDs
     Statistics,
 }
 
-/// Memory comes first, that of connections included, because what other tables have given back is used
-/// again. `threads` and `cost` come last, because ferroid's ticker is a background thread that never ends
-/// and would share the processors with whatever is measured after it.
+/// Order of measurement. Memory comes first, including that of connections, because a table reuses memory that an
+/// earlier one freed. `threads` and `cost` come last, because ferroid's ticker is a background thread that never ends
+/// and would share the processors with every later measurement.
 const ORDER: [Table; 14] = [
     Table::Resources,
     Table::Connections,
@@ -122,7 +122,7 @@ const ORDER: [Table; 14] = [
     Table::Cost,
 ];
 
-/// How much to measure: in full, or just enough to see that it works.
+/// Extent of the measurements: all of them, or just enough to check that everything works.
 struct Effort {
     plan: Plan,
     cap: cap::Plan,

@@ -1,4 +1,4 @@
-//! Table 13: the public form of IDs, beside another library that hides numbers.
+//! Table 13: public IDs compared with another library that hides numbers.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -89,14 +89,14 @@ fn rows<'a>(ids: &'a PublicIds, sqids: &'a Sqids) -> Result<Vec<Row<'a>>, Box<dy
     ])
 }
 
-/// Something of a UUID that the compiler cannot leave out.
+/// Returns the version of a UUID, so that the compiler cannot omit its creation.
 fn version(uuid: Uuid128) -> u64 {
     black_box(uuid).uuid_version().into()
 }
 
 const KEYS: [u32; 27] = [0x9e37_79b9; 27];
 
-/// The rounds of Speck64/128.
+/// Runs the rounds of Speck64/128.
 fn rounds(keys: &[u32; 27], block: u64) -> u64 {
     let halves = ((block >> 32) as u32, block as u32);
     let (high, low) = keys.iter().fold(halves, |(high, low), key| {

@@ -1,4 +1,4 @@
-//! What comes out: sections of Markdown with the targets at their end, and the same as data.
+//! The output: sections of Markdown with the targets at their end, and the same as JSON.
 
 use std::fmt::{self, Display};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::sample::Samples;
 
-/// Three kinds of figures that are often taken for one another, and what is none of them.
+/// The three kinds of figures, which are easily confused, and `Other`.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Ceiling,
@@ -26,7 +26,7 @@ impl Display for Kind {
     }
 }
 
-/// One figure of one row, as data.
+/// One figure of one row.
 pub(crate) struct Figure {
     pub(crate) label: String,
     /// `floor`, `ours` or `rival` if it is part of the chart.
@@ -36,7 +36,7 @@ pub(crate) struct Figure {
     pub(crate) median: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// To the floor of the table, in the same rounds; not a number if it has none.
+    /// Ratio to the floor of the table in the same rounds, or not a number if the table has no floor.
     pub(crate) ratio: f64,
 }
 
@@ -47,7 +47,7 @@ impl Figure {
         Self { label, role: None, kind, unit, median, min, max, ratio: f64::NAN }
     }
 
-    /// A figure that there is one of.
+    /// Returns a figure that was measured once.
     pub(crate) fn single(label: &str, kind: Kind, unit: &'static str, value: f64) -> Self {
         let mut samples = Samples::new();
         samples.push(value);
@@ -68,7 +68,7 @@ impl Figure {
         self
     }
 
-    /// What is not a number becomes `null`.
+    /// Returns the figure as JSON. Not a number becomes `null`.
     fn data(&self, section: &Section) -> Value {
         json!({
             "id": format!("rust.{}.{}", section.id, slug(&format!("{} {}", self.label, self.unit))),
@@ -85,7 +85,7 @@ impl Figure {
     }
 }
 
-/// Letters and figures, and one hyphen in place of whatever is between them.
+/// Returns the letters and digits of the text, with one hyphen in place of all other characters between them.
 fn slug(text: &str) -> String {
     text.to_lowercase()
         .split(|character: char| !character.is_alphanumeric())
@@ -96,7 +96,7 @@ fn slug(text: &str) -> String {
 
 /// One table with its caption and footnotes.
 pub(crate) struct Section {
-    /// As `--only` has it.
+    /// Name of the table in `--only`.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) kind: String,
@@ -108,7 +108,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// That of its title.
+    /// Returns the number at the start of the title.
     pub(crate) fn number(&self) -> Option<u32> {
         self.title.split_once('.')?.0.parse().ok()
     }
@@ -125,7 +125,7 @@ impl Display for Section {
     }
 }
 
-/// The first column is text, the others are figures.
+/// Writes a table whose first column is text and whose other columns are figures.
 fn table(f: &mut fmt::Formatter<'_>, header: &[&str], rows: &[Vec<String>]) -> fmt::Result {
     writeln!(f, "| {} |", header.join(" | "))?;
     writeln!(f, "|---{}|", "|---:".repeat(header.len() - 1))?;
@@ -135,9 +135,9 @@ fn table(f: &mut fmt::Formatter<'_>, header: &[&str], rows: &[Vec<String>]) -> f
     Ok(())
 }
 
-/// A promise of the project, and what was measured.
+/// A performance target of the project, and the measured figure.
 pub(crate) struct Target {
-    /// R1 to R11 and L1 to L3 are the project's, the others are named after what they are about.
+    /// Identifier: R1 to R11 and L1 to L3 are numbers of the project, the others name their subjects.
     pub(crate) id: &'static str,
     pub(crate) what: String,
     pub(crate) bound: Bound,
@@ -207,7 +207,7 @@ impl Display for Target {
     }
 }
 
-/// Those that have no row are said to have none.
+/// Prints all targets, including those without a row.
 pub(crate) fn print_targets(sections: &[Section]) {
     println!("## Targets\n");
     for target in sections.iter().flat_map(|section| &section.targets) {
@@ -219,7 +219,7 @@ pub(crate) fn print_targets(sections: &[Section]) {
     );
 }
 
-/// Everything that was measured, for other programs.
+/// Returns all measurements as JSON for other programs.
 pub(crate) fn data(facts: &[String], sections: &[Section]) -> Value {
     let rows: Vec<_> = sections
         .iter()
@@ -230,13 +230,13 @@ pub(crate) fn data(facts: &[String], sections: &[Section]) -> Value {
     json!({ "suite": "Rust", "facts": facts, "rows": rows, "targets": targets })
 }
 
-/// A ratio as a cell.
+/// Formats a ratio as a cell.
 pub(crate) fn ratio(of: &Samples, to: &Samples) -> String {
     let median = of.over(to).median();
     if median.is_nan() { "–".to_owned() } else { format!("{median:.2}") }
 }
 
-/// `median` and `min..max` as two cells.
+/// Formats `median` and `min..max` as two cells.
 pub(crate) fn spread(samples: &Samples, decimals: usize) -> [String; 2] {
     let (median, min, max) = (samples.median(), samples.min(), samples.max());
     if median.is_nan() {

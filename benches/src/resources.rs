@@ -1,4 +1,4 @@
-//! Table 8: memory, and the time until the first ID.
+//! Table 8: memory and the time until the first ID.
 
 use std::error::Error;
 use std::fs;
@@ -13,14 +13,14 @@ use crate::rivals::{self, FerroidTwitter};
 use crate::sample::Samples;
 use crate::subject::issued;
 
-/// As many as Twitter's layout has nodes for, nearly.
+/// Nearly as many as Twitter's layout has nodes.
 const GENERATORS: u32 = 1000;
 const RINGS: u32 = 16;
 const STARTS: u64 = 101;
 const LEASES: usize = 21;
 
-/// Measured before anything else: what other tables have given back would be used again, and not
-/// be seen to grow.
+/// Measures the table. It must run first, because memory that an earlier table freed is reused, which hides the
+/// growth.
 pub(crate) fn measure() -> Result<Section, Box<dyn Error>> {
     let layouts = |epoch| format!("t41.n10.s12@{epoch}/1ms").parse::<Layout>();
     let (many, rings, starts) = (layouts(1)?, layouts(2)?, layouts(3)?);
@@ -93,7 +93,7 @@ fn cells(figure: &Figure) -> Vec<String> {
     vec![figure.label.clone(), format!("{median:.decimals$}"), range, figure.unit.to_owned()]
 }
 
-/// Bytes of resident memory for each of so many.
+/// Returns the bytes of resident memory for each of `count` values.
 fn growth<T>(count: u32, make: impl Fn(u32) -> T) -> Result<f64, Box<dyn Error>> {
     let before = resident()?;
     let all: Vec<T> = (0..count).map(make).collect();
@@ -102,7 +102,7 @@ fn growth<T>(count: u32, make: impl Fn(u32) -> T) -> Result<f64, Box<dyn Error>>
     Ok((after - before) * 1024.0 / f64::from(count))
 }
 
-/// In KiB. The cheaper sources of this figure are late by a few dozen pages.
+/// Returns the resident memory in KiB. The cheaper sources of this figure lag by a few dozen pages.
 pub(crate) fn resident() -> Result<f64, Box<dyn Error>> {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup")?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Rss:"));

@@ -1,4 +1,4 @@
-//! The rivals, each behind a call that returns a plain integer.
+//! The rivals, each behind a function that returns a plain integer.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use crate::subject::issued;
 
 pub(crate) const NAMES: [&str; 5] = ["ferroid", "rs-snowflake", "scru64", "snowdon", "snowflaked"];
 
-/// Keeps generators on cache lines of their own, as the floor's counter is.
+/// Places a generator on cache lines of its own, like the floor's counter.
 #[repr(align(128))]
 pub(crate) struct Padded<T>(pub(crate) T);
 
@@ -60,7 +60,8 @@ pub(crate) fn ferroid_atomic<I: SnowflakeId<Ty = u64>>() -> FerroidAtomic<I> {
     Padded(AtomicSnowflakeGenerator::new(0, RealClock))
 }
 
-/// The first ticker clock of a process starts a background thread that never ends.
+/// Returns ferroid's generator with its ticker clock. The first one of a process starts a background thread that never
+/// ends.
 pub(crate) fn ferroid_atomic_ticker<I: SnowflakeId<Ty = u64>>() -> FerroidAtomic<I, MonotonicClock>
 {
     Padded(AtomicSnowflakeGenerator::new(0, MonotonicClock::default()))
@@ -70,7 +71,7 @@ pub(crate) fn ferroid_basic_ticker<I: SnowflakeId<Ty = u64>>() -> FerroidBasic<I
     Padded(BasicSnowflakeGenerator::new(0, MonotonicClock::default()))
 }
 
-/// What ferroid's caller does while it has to wait: its documentation offers these three.
+/// The three ways to wait that ferroid's documentation offers its callers.
 #[derive(Clone, Copy)]
 pub(crate) enum Wait {
     Spin,
@@ -103,7 +104,7 @@ pub(crate) fn ferroid_basic_next<I: SnowflakeId<Ty = u64>>(generator: &FerroidBa
     generator.0.next_id(|_| thread::yield_now()).to_raw()
 }
 
-// snowdon: the layout is a trait; a full millisecond is the caller's business.
+// snowdon: the layout is a trait, and the caller handles a full millisecond.
 
 /// flakeid's `t41.s22` for snowdon, on the Unix epoch.
 pub(crate) struct SnowdonWide;
@@ -179,7 +180,7 @@ pub(crate) fn scru64(counter_bits: u8) -> Scru64Generator {
     Scru64Generator::with_counter_mode(node, DefaultCounterMode::new(counter_bits))
 }
 
-/// By how many milliseconds an ID of scru64 is ahead of the clock (0 if it is not).
+/// Returns by how many milliseconds an ID of scru64 is ahead of the clock, or 0 if it is not.
 pub(crate) fn scru64_ahead_ms(id: u64) -> u64 {
     ((id >> 24) << 8).saturating_sub(clock::unix_ms())
 }
@@ -190,8 +191,8 @@ pub(crate) fn rs_snowflake(machine: u16) -> SnowflakeIdGenerator {
     SnowflakeIdGenerator::new(i32::from(machine >> 5), i32::from(machine & 31))
 }
 
-/// Generators of 12 fixed sequence bits used in turn, each for 256 calls: no one's millisecond
-/// fills up, so what is measured is the call and not the wait.
+/// Generators of 12 fixed sequence bits used in turn, each for 256 calls. None of them fills its millisecond, so that
+/// the call is measured and not the wait.
 pub(crate) struct Rotation<G> {
     generators: Vec<Padded<G>>,
     turn: usize,
@@ -216,7 +217,7 @@ impl<G> Rotation<G> {
     }
 }
 
-/// Sole use of a generator that needs `&mut`.
+/// Locks a generator that needs `&mut`.
 pub(crate) fn lock<T>(generator: &Mutex<T>) -> MutexGuard<'_, T> {
     generator.lock().unwrap_or_else(PoisonError::into_inner)
 }

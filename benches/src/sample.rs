@@ -1,12 +1,12 @@
-//! Sampling in turn: every row of a table once per round, so that whatever slows the machine
-//! for a while slows all rows, and the ratios of one round stay comparable.
+//! Sampling in turn: each round measures every row of a table once, so that a slower machine slows all rows and the
+//! ratios of one round stay comparable.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// How much to measure.
+/// Extent of the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) rounds: usize,
@@ -26,7 +26,7 @@ impl Samples {
         self.0.push(value);
     }
 
-    /// Not a number if there is no sample.
+    /// Returns the median, or not a number if there is no sample.
     pub(crate) fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -45,18 +45,18 @@ impl Samples {
         self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Round by round, `self + other`.
+    /// Adds the two samples of each round.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a + b).collect())
     }
 
-    /// Round by round, `self / other`: noise that lasts longer than a round cancels.
+    /// Divides the two samples of each round, which cancels noise that lasts longer than a round.
     pub(crate) fn over(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a / b).collect())
     }
 }
 
-/// A thing to measure: `calls(n)` makes n calls of `ids_per_call` IDs each.
+/// A row to measure: `calls(n)` makes n calls of `ids_per_call` IDs each.
 pub(crate) struct Row<'a> {
     pub(crate) name: &'static str,
     calls: Box<dyn FnMut(u64) + 'a>,
@@ -66,8 +66,8 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A row of single calls. The loop is compiled for this very call; only a whole batch goes
-    /// through a pointer. Each ID is passed to `black_box` as a plain integer in every row.
+    /// Returns a row of single calls. The loop is compiled for this call; only a whole batch goes through a pointer. In
+    /// every row each ID is passed to `black_box` as a plain integer.
     pub(crate) fn new(name: &'static str, mut call: impl FnMut() -> u64 + 'a) -> Self {
         Self::batched(name, 1, 1, move |calls| {
             for _ in 0..calls {
@@ -76,7 +76,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// A row that makes its own loop, in multiples of `granularity` calls.
+    /// Returns a row with a loop of its own, which makes multiples of `granularity` calls.
     pub(crate) fn batched(
         name: &'static str,
         ids_per_call: u64,
@@ -92,8 +92,8 @@ impl<'a> Row<'a> {
         start.elapsed()
     }
 
-    /// Chooses the number of calls that fill a batch, and warms the row up on the way: caches,
-    /// branch predictors, and the first ID, which a generator may hold back for a tick.
+    /// Chooses the number of calls that fill a batch, and warms up the row meanwhile: caches, branch predictors, and the
+    /// first ID, for which a generator may wait a tick.
     fn calibrate(&mut self, batch: Duration) {
         for _ in 0..2 {
             while self.time() < batch / 2 {
@@ -108,8 +108,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Nanoseconds per ID of every row, one sample per round. Each round begins with another row,
-/// so that no row always runs in the wake of the same neighbour.
+/// Returns the nanoseconds per ID of every row, one sample per round. Each round begins with another row, so that no
+/// row always runs after the same one.
 pub(crate) fn nanoseconds_per_id(rows: &mut [Row<'_>], plan: Plan) -> Vec<Samples> {
     for row in &mut *rows {
         row.calibrate(plan.batch);

@@ -1,4 +1,4 @@
-//! flakeid's server, as threads of this process.
+//! flakeid's server in threads of this process.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -7,20 +7,20 @@ use std::thread::JoinHandle;
 use flakeid_server::{Listener, ServeOptions, Server, Service};
 use tokio::sync::oneshot;
 
-/// How tokio calls the threads of flakeid's server.
+/// Name of the threads of flakeid's server.
 pub(crate) const THREADS: &str = "flakeid-serve";
 
-/// A free port of the loopback interface.
+/// Listens on a free port of the loopback interface.
 pub(crate) fn listener() -> std::io::Result<Listener> {
     Listener::bound(SocketAddr::from(([127, 0, 0, 1], 0)))
 }
 
-/// Where that is.
+/// Returns the address of the listener.
 pub(crate) fn address_of(listener: &Listener) -> Result<SocketAddr, Box<dyn Error>> {
     Ok(listener.tcp_address()?.ok_or("flakeid's server does not listen on TCP")?)
 }
 
-/// flakeid's server, until it is dropped.
+/// A running server of flakeid, which ends when dropped.
 pub(crate) struct OurServer {
     pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,

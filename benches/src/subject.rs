@@ -1,7 +1,6 @@
-//! The generators of flakeid that are measured.
+//! The measured generators of flakeid.
 //!
-//! Generators of one layout and node in one process share their position on purpose, so every
-//! row gets a layout or a node of its own.
+//! Generators of one layout and node in one process share their position, so every row has its own layout or node.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -13,24 +12,24 @@ use flakeid_core::{
 
 use crate::clock;
 
-/// 22 sequence bits: 4.19 million IDs a millisecond, far more than single calls can take.
+/// Returns a generator with 22 sequence bits: 4.19 million IDs per millisecond, far more than single calls can use.
 pub(crate) fn wide(epoch: u64) -> Result<Generator, Box<dyn Error>> {
     let layout: Layout = format!("t41.s22@{epoch}/1ms").parse()?;
     Ok(Generator::new(layout, 0)?)
 }
 
-/// The same on another clock.
+/// Returns the same generator on another clock.
 pub(crate) fn on(clock: impl Clock, epoch: u64) -> Result<Generator, Box<dyn Error>> {
     let layout: Layout = format!("t41.s22@{epoch}/1ms").parse()?;
     Ok(Generator::builder(layout).node(0).clock(clock).build()?)
 }
 
-/// A ring of IDs of that layout. It is refilled in the background while IDs are taken.
+/// Returns a ring of IDs of that layout, which is refilled in the background.
 pub(crate) fn ring(epoch: u64) -> Result<CachedGenerator, Box<dyn Error>> {
     Ok(CachedGenerator::new(wide(epoch)?)?)
 }
 
-/// Waits for a refill if the ring is empty.
+/// Takes an ID, and waits for a refill if the ring is empty.
 #[inline]
 pub(crate) fn take(ring: &CachedGenerator) -> u64 {
     issued(ring.next_id()).to_u64()
@@ -41,20 +40,20 @@ pub(crate) fn next_local(local: &mut LocalGenerator<&Generator>) -> u64 {
     issued(local.next_id()).to_u64()
 }
 
-/// 27 sequence bits: `fill` writes four million IDs a millisecond, so 22 bits would hold it up.
-/// The epoch is an hour ago, because 36 bits of milliseconds last only two years.
+/// Returns a generator with 27 sequence bits, because `fill` writes four million IDs per millisecond and would wait
+/// with 22. The epoch is an hour ago, because 36 bits of milliseconds last only two years.
 pub(crate) fn roomy() -> Result<Generator, Box<dyn Error>> {
     let epoch = clock::unix_ms() - 3_600_000;
     let layout: Layout = format!("t36.s27@{epoch}/1ms").parse()?;
     Ok(Generator::new(layout, 0)?)
 }
 
-/// 12 sequence bits: 4096 IDs a millisecond.
+/// Returns a generator with 12 sequence bits: 4,096 IDs per millisecond.
 pub(crate) fn twitter(node: u64) -> Result<Generator, Box<dyn Error>> {
     Ok(Generator::new(Layout::TWITTER, node)?)
 }
 
-/// The same in a window, where a full tick is no reason to wait: up to a day ahead of the clock.
+/// Returns the same generator in a window, in which it borrows up to a day ahead instead of waiting for the next tick.
 pub(crate) fn borrowing(node: u64) -> Result<Generator, Box<dyn Error>> {
     let layout = Layout::TWITTER;
     let window = Window::new(layout.tick_at(clock::unix_ms().cast_signed())?, layout.max_tick())?;
@@ -62,7 +61,7 @@ pub(crate) fn borrowing(node: u64) -> Result<Generator, Box<dyn Error>> {
     Ok(builder.max_ahead(Duration::from_hours(24)).build()?)
 }
 
-/// Four nodes: 16,384 IDs a millisecond.
+/// Returns a generator with four nodes: 16,384 IDs per millisecond.
 pub(crate) fn twitter_of_four(nodes: [u64; 4]) -> Result<Generator, Box<dyn Error>> {
     Ok(Generator::builder(Layout::TWITTER).nodes(&nodes).build()?)
 }
@@ -83,7 +82,7 @@ pub(crate) fn fill(generator: &Generator, ids: &mut [Id]) -> u64 {
     issued(generator.fill(ids)) as u64
 }
 
-/// Without IDs there is nothing to measure, so an error ends the run.
+/// Returns the ID, or ends the run with the error, because nothing can be measured without IDs.
 #[inline]
 pub(crate) fn issued<T, E: Display>(result: Result<T, E>) -> T {
     match result {

@@ -12,12 +12,12 @@ use crate::sample::{Plan, Samples};
 use crate::subject;
 use crate::window::{self, Window};
 
-/// A thread that had a processor for less of the window than this was interrupted, and the other
-/// one ran alone meanwhile, as fast as two never are: such a window does not count.
+/// Minimum share of a window during which each thread must have had a processor. Otherwise one thread was interrupted
+/// and the other ran alone meanwhile, faster than two threads ever are, so the window does not count.
 const LEAST_SHARE: f64 = 0.97;
-/// How often a disturbed window is repeated before its whole round is given up.
+/// Number of attempts at a window before its whole round is discarded.
 const ATTEMPTS: usize = 5;
-/// Rounds begun, for each that is wanted.
+/// Maximum number of rounds begun, for each one that is wanted.
 const PATIENCE: usize = 3;
 
 const FLOOR: &str = "F: clock to ms, then one CAS loop";
@@ -40,7 +40,7 @@ impl<'a> Row<'a> {
         Self::each(name, plan, move || call)
     }
 
-    /// With something of its own for each thread.
+    /// Returns a row whose threads each have a state of their own.
     fn each<C: FnMut() -> u64>(
         name: &'static str,
         plan: Plan,
@@ -59,7 +59,7 @@ impl<'a> Row<'a> {
         Self { name, window: Box::new(window), least_share: LEAST_SHARE, one, two }
     }
 
-    /// Million IDs a second of one thread and of two; `None` if the machine was too busy.
+    /// Returns the million IDs per second of one thread and of two, or `None` if the machine was too busy.
     fn sample(&self) -> Option<(f64, f64)> {
         Some((self.undisturbed(1)?, self.undisturbed(2)?))
     }
@@ -72,8 +72,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Samples every row in turn, beginning with another one each time. Only a round in which no
-/// window was disturbed counts, or its ratios would compare different machines.
+/// Samples every row in turn, beginning with another row each time. A round counts only if no window was disturbed,
+/// because its ratios would compare different conditions.
 fn sample_round(rows: &mut [Row<'_>], first: usize) -> bool {
     let mut round = vec![(f64::NAN, f64::NAN); rows.len()];
     for turn in 0..rows.len() {
@@ -108,7 +108,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             let mut local = shared.local();
             move || subject::next_local(&mut local)
         }),
-        // Its refilling thread needs a processor as well.
+        // The refilling thread needs a processor too.
         Row { least_share: 0.0, ..Row::new(RING, plan, || subject::take(&ring)) },
         Row::new("ferroid Atomic, real clock; caller spins", plan, || {
             rivals::ferroid_next(&spinning, Wait::Spin)

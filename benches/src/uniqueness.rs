@@ -1,4 +1,4 @@
-//! Counts duplicates. Speed without this would be easy.
+//! Counts duplicates, because speed without uniqueness would be easy.
 
 use std::error::Error;
 use std::sync::{Barrier, Mutex};
@@ -19,7 +19,7 @@ struct Outcome {
     steps_back: usize,
 }
 
-/// Lets `threads` workers fill a vector each, side by side.
+/// Lets `threads` workers fill a vector each, in parallel.
 fn collect(total: usize, threads: usize, worker: impl Fn(usize, &mut [u64]) + Sync) -> Outcome {
     let start = Barrier::new(threads);
     let mut all = vec![0; total];
@@ -62,7 +62,7 @@ fn runs(ids: &mut [u64], generator: &Generator) {
     }
 }
 
-/// flakeid, far from its cap and at it.
+/// Counts flakeid's duplicates far below its maximum rate and at it.
 pub(crate) fn measure(total: usize) -> Result<Section, Box<dyn Error>> {
     let mut outcomes = Vec::new();
     for (layout, one, two, mixed) in [
@@ -112,7 +112,7 @@ pub(crate) fn measure(total: usize) -> Result<Section, Box<dyn Error>> {
     })
 }
 
-/// A sentence about the rivals: whoever repeats IDs is not to be compared by speed.
+/// Returns a sentence about the rivals' duplicates, because speeds compare only libraries that repeat no IDs.
 pub(crate) fn of_rivals(total: usize) -> String {
     let atomic = rivals::ferroid_atomic::<FerroidTwitter>();
     let ticker = rivals::ferroid_atomic_ticker::<FerroidTwitter>();

@@ -1,4 +1,4 @@
-//! A window of wall time in which one or more threads issue IDs as fast as they can.
+//! A period of wall time in which one or more threads issue IDs as fast as they can.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use crate::clock;
 use crate::histogram::Histogram;
 
-/// Calls between two looks at the stop flag.
+/// Calls between two checks of the stop flag.
 const CHUNK: u32 = 64;
 
-/// What the threads did in a window, added up.
+/// Totals of all threads in a window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) ids: u64,
@@ -30,14 +30,14 @@ impl Window {
         self.cpu.as_secs_f64() / self.wall.as_secs_f64()
     }
 
-    /// In seconds.
+    /// Returns the CPU seconds per million IDs.
     pub(crate) fn cpu_per_million(&self) -> f64 {
         self.cpu.as_secs_f64() / (self.ids as f64 / 1e6)
     }
 }
 
-/// Runs `threads` workers side by side. `worker` is called in each thread and returns the call
-/// to repeat, which returns how many IDs it issued.
+/// Runs `threads` workers in parallel. `worker` is called in each thread and returns the call to repeat, which returns
+/// the number of IDs that it issued.
 pub(crate) fn run<W: FnMut() -> u64>(
     threads: usize,
     length: Duration,
@@ -52,7 +52,7 @@ pub(crate) fn run<W: FnMut() -> u64>(
             for _ in 0..CHUNK {
                 let issued = call();
                 ids += issued;
-                // A call that fills an array takes as long as a chunk of single ones, or longer.
+                // A call that fills an array takes at least as long as a chunk of single calls.
                 if issued != 1 {
                     break;
                 }
@@ -72,8 +72,8 @@ pub(crate) fn run<W: FnMut() -> u64>(
     sum
 }
 
-/// How long single calls of one thread took, while so many `others` make the same calls. A window of its own,
-/// because timing a call costs as much as it.
+/// Times single calls of one thread while `others` threads make the same calls. It needs a separate window, because
+/// timing a call costs as much as the call.
 pub(crate) fn timed<W: FnMut() -> u64>(
     others: usize,
     length: Duration,
@@ -82,7 +82,7 @@ pub(crate) fn timed<W: FnMut() -> u64>(
     timed_beside(others, length, &worker, &worker)
 }
 
-/// As [`timed`], while the others make calls of another kind.
+/// Does the same as [`timed`] while the other threads make calls of another kind.
 pub(crate) fn timed_beside<W: FnMut() -> u64, O: FnMut() -> u64>(
     others: usize,
     length: Duration,
@@ -103,7 +103,7 @@ pub(crate) fn timed_beside<W: FnMut() -> u64, O: FnMut() -> u64>(
         }
         let mut call = worker();
         start.wait();
-        // The first call of a generator may wait for its first tick; that is not the steady state.
+        // The first call of a generator can wait for its first tick, which is not the steady state.
         call();
         let mut before = Instant::now();
         while !stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Table 12: members on very many connections at once.
+//! Table 12: members on thousands of connections at once.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -24,18 +24,18 @@ use crate::resources::resident;
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// Between two questions for the server's health, each on a connection of its own as those of an
-/// orchestrator are, and for how long an answer is waited for.
+/// Interval between two health checks, and the timeout of each. Like those of an orchestrator, each check opens a
+/// new connection.
 const PROBE_INTERVAL: Duration = Duration::from_millis(10);
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
-/// File descriptors that a process has besides its connections.
+/// File descriptors that a process needs in addition to its connections.
 const OTHER_FILES: u64 = 600;
 
-/// How much to measure.
+/// Extent of the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) connections: [usize; 2],
-    /// For how long each row renews.
+    /// Time for which each row renews.
     pub(crate) renewing: Duration,
 }
 
@@ -44,12 +44,12 @@ struct Measured {
     connections: usize,
     joined: Joined,
     renewed: Renewed,
-    /// Of the server's process, for each connection.
+    /// Bytes of the server's process for each connection.
     bytes: f64,
     probes: Probes,
 }
 
-/// Answers to questions for the server's health.
+/// Responses to the health checks.
 struct Probes {
     calls: Histogram,
     failed: u64,
@@ -71,12 +71,11 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
     };
     let mut rows = Vec::new();
     let mut all = effort.connections.to_vec();
-    // As many as this machine has files for, unless that is a smaller number, or there are so many that
-    // its ports run out first.
+    // The number of connections is limited by the open files of a process and by the ports of an address.
     let largest = all.last().copied().unwrap_or(0);
     if most < largest {
         return Err(format!(
-            "a process may have {files} files open, too few for {largest} connections: raise `ulimit -n` to {}",
+            "a process can open {files} files, too few for {largest} connections: raise `ulimit -n` to {}",
             largest as u64 + OTHER_FILES
         )
         .into());
@@ -84,7 +83,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
     if effort.renewing >= Duration::from_secs(5) && (largest + 1..25_000).contains(&most) {
         all.push(most);
     }
-    // Before all rows: what one has given back the next one uses again.
+    // Measured before all rows, because a row reuses memory that an earlier row freed.
     let before = resident()?;
     for connections in all {
         rows.push(row(&probing, connections, effort.renewing, before)?);
@@ -209,14 +208,14 @@ impl Measured {
     }
 }
 
-/// As many files as this process may have; processes that it starts have as many.
+/// Raises the limit of open files to its maximum and returns it. Child processes inherit the limit.
 fn raise_file_limit() -> Result<u64, Box<dyn Error>> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
     Ok(maximum.unwrap_or(u64::MAX))
 }
 
-/// Asks for the server's health again and again.
+/// Requests the server's health repeatedly.
 async fn probe(address: SocketAddr, length: Duration) -> Probes {
     let mut probes = Probes { calls: Histogram::new(), failed: 0 };
     let began = Instant::now();

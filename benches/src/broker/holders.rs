@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use flakeid_core::Layout;
 use flakeid::broker::{Broker, BrokerOptions};
+use flakeid_core::Layout;
 use flakeid_protocol::{Acquire, Grant, Identity, Release, Renew};
 use serde::{Deserialize, Serialize};
 
@@ -16,42 +16,42 @@ use crate::histogram::Histogram;
 use crate::report::{Figure, Kind, Section, Target};
 use crate::resources::resident;
 
-/// As large as blocks can be in a layout of 20 node bits.
+/// The largest block of a layout with 20 node bits.
 const BLOCK_BITS: u32 = 10;
-/// So long that nobody's lease ends meanwhile.
+/// Long enough that no lease ends during the measurement.
 const TTL_MS: u64 = 3_600_000;
 
-/// How much to measure.
+/// Extent of the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) holders: usize,
-    /// How many single calls are timed.
+    /// Number of calls that are timed one by one.
     pub(crate) calls: usize,
 }
 
-/// The options of the process that has them.
+/// Options of the process that holds them.
 #[derive(Args)]
 pub(crate) struct Options {
     #[arg(long)]
     holders: usize,
     #[arg(long)]
     calls: usize,
-    /// Every holder has a name of 36 letters, and a host of 24 instead of 15
+    /// Give each holder a name of 36 letters, and a host name of 24 letters instead of 15
     #[arg(long)]
     named: bool,
 }
 
-/// What that process prints.
+/// Output of that process.
 #[derive(Serialize, Deserialize)]
 struct Measured {
-    /// Resident memory for each holder.
+    /// Bytes of resident memory for each holder.
     bytes: f64,
     acquire: Times,
     renew: Times,
     release: Times,
 }
 
-/// In microseconds.
+/// Durations in microseconds.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Times {
     p50: f64,
@@ -118,18 +118,18 @@ fn of_a_process(effort: Effort, named: bool) -> Result<Measured, Box<dyn Error>>
     }
     let output = command.stderr(std::process::Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err(format!("the process of the holders: {}", output.status).into());
+        return Err(format!("the process of the holders failed: {}", output.status).into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Leases, measures, and prints a line.
+/// Leases the nodes, measures, and prints a line.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let layout = layout()?;
     let broker = in_memory(options_of_broker()?)?;
     let acquire = |number: usize| acquire_of(layout, options.named, number);
-    // The first one, for which the broker gets its first block, is not counted; its place in the list,
-    // and that of all others, is resident before.
+    // The first grant is not counted, because the broker leases its first block for it. The memory of the list is
+    // resident before.
     let first = broker.acquire(&acquire(0), Instant::now())?;
     let mut grants = vec![first; options.holders];
     let before = resident()?;
@@ -200,13 +200,13 @@ fn times(of: &Histogram) -> Times {
     Times { p50: percentile(0.5), p99: percentile(0.99) }
 }
 
-/// So many different numbers below a bound, in an order that is the same in every run.
+/// Returns `wanted` different numbers below `bound`, in an order that is the same in every run.
 fn shuffled(bound: usize, wanted: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..bound).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let wanted = wanted.min(bound);
     for index in 0..wanted {
-        // xorshift64: good enough to leave no order that a cache could follow.
+        // xorshift64 leaves no order that a cache could predict.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;

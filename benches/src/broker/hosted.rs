@@ -1,4 +1,4 @@
-//! A broker with its server in this process, and what members of it are told.
+//! A broker with its server in this process, and the addresses that its members need.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -6,32 +6,32 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid::broker::{Broker, BrokerOptions};
+use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_protocol::MemoryStore;
 use flakeid_protocol::store::{Fault, Store};
-use flakeid_stores::Location;
 use flakeid_server::{ServeOptions, Service};
+use flakeid_stores::Location;
 
 use crate::serving::{self, OurServer};
 
 /// 2^20 nodes: enough for a million processes.
 pub(super) const LAYOUT: &str = "t41.n20.s2@1767225600000/1ms";
-/// The most connections that a server here has: more than any row asks for.
+/// Maximum number of connections of a server: more than any row opens.
 const MOST_CONNECTIONS: usize = 100_000;
 
 pub(super) fn layout() -> Result<Layout, Box<dyn Error>> {
     Ok(LAYOUT.parse()?)
 }
 
-/// The options of a broker for a namespace of blocks.
+/// Returns the options of a broker for a namespace of blocks.
 pub(super) fn options(namespace: &str, block_bits: u32) -> Result<BrokerOptions, Box<dyn Error>> {
     let address = "http://127.0.0.1:1";
     let options = BrokerOptions::new(namespace, layout()?, address);
     Ok(BrokerOptions { block_bits: Some(block_bits), ..options })
 }
 
-/// A broker on a store in the memory of this process.
+/// Returns a broker on a store in the memory of this process.
 pub(super) fn in_memory(options: BrokerOptions) -> Result<Broker, Box<dyn Error>> {
     let store = MemoryStore::new();
     let open = move || Ok::<_, Fault>(Box::new(store.clone()) as Box<dyn Store>);
@@ -42,12 +42,12 @@ pub(super) fn in_memory(options: BrokerOptions) -> Result<Broker, Box<dyn Error>
 /// A broker and its server.
 pub(super) struct Hosted {
     pub(super) address: SocketAddr,
-    /// First, so that the blocks are given back while the store is there.
+    /// Declared first, so that the blocks are released while the store still exists.
     _server: OurServer,
 }
 
 impl Hosted {
-    /// On the store at a location; on one in memory without it.
+    /// Starts a broker on the store at a location, or on a store in memory if there is no location.
     pub(super) fn start(
         location: Option<&Location>,
         options: BrokerOptions,
@@ -62,7 +62,7 @@ impl Hosted {
         let service = Service::new(BTreeMap::new()).brokers([broker]);
         let options = ServeOptions {
             max_connections: MOST_CONNECTIONS,
-            // Clients that are still there at the end of a row are not waited for.
+            // The server does not wait for clients that are still connected at the end of a row.
             shutdown_timeout: Duration::from_millis(100),
             ..ServeOptions::default()
         };

@@ -1,4 +1,4 @@
-//! The process of members: each has a connection that is kept, leases a node and renews it.
+//! The process of the members: each keeps one connection, leases a node and renews it.
 
 use std::error::Error;
 use std::io::Read;
@@ -30,43 +30,43 @@ use crate::histogram::Histogram;
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// How long a member waits for a node, with all others that come at the same moment; how long for an answer
-/// after that, and how often it asks for a node.
+/// Time for which a member waits for a node while all others request one too; after it, the timeout of a response
+/// and the interval between two requests for a node.
 const JOIN_PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(5);
 const ATTEMPTS: u32 = 5;
 
-/// The options of the process.
+/// Options of the process.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The broker's
+    /// Address of the broker
     #[arg(long)]
     address: SocketAddr,
-    /// The namespace of the nodes
+    /// Namespace of the nodes
     #[arg(long)]
     namespace: String,
-    /// How many members
+    /// Number of members
     #[arg(long)]
     members: usize,
-    /// Between two renewals of one member; 0 to renew again as soon as there is an answer
+    /// Interval between two renewals of one member, in milliseconds; 0 renews as soon as a response arrives
     #[arg(long)]
     interval_ms: u64,
 }
 
-/// What all members write to.
+/// Counters shared by all members.
 #[derive(Default)]
 struct Counts {
     failed: u64,
     why: String,
 }
 
-/// Prints a line when all members have a node, and another one when they have ended because the standard
-/// input was closed.
+/// Prints a line when all members have a node. Ends the members when standard input is closed, and prints another
+/// line.
 pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     let (end, ended) = watch::channel(false);
     std::thread::spawn(move || {
-        // An error is an end, too; and without a listener there is nothing left to end.
+        // An error ends the members like end of input. If no receiver is left, they have ended already.
         drop(std::io::stdin().read_to_end(&mut Vec::new()));
         end.send_replace(true);
     });
@@ -85,7 +85,7 @@ async fn run_all(options: &Options, ended: watch::Receiver<bool>) -> Result<(), 
         let (joining, mut ended) = (joining.clone(), ended.clone());
         let (calls, counts) = (Arc::clone(&calls), Arc::clone(&counts));
         let (address, namespace) = (options.address, options.namespace.clone());
-        // Members are spread evenly over the interval, and differ a little in how long theirs is.
+        // Members start evenly spread over the interval, and their intervals differ slightly.
         let share = number as f64 / options.members as f64;
         let interval = interval.mul_f64(0.9 + 0.2 * share);
         members.push(tokio::spawn(async move {
@@ -103,7 +103,7 @@ async fn run_all(options: &Options, ended: watch::Receiver<bool>) -> Result<(), 
                     match timeout(PATIENCE, member.renew()).await {
                         Ok(Ok(())) => lock(&calls).record(sent.elapsed()),
                         Ok(Err(error)) => note(&counts, &error.to_string()),
-                        Err(_) => note(&counts, "no answer in time"),
+                        Err(_) => note(&counts, "no response in time"),
                     }
                     if !interval.is_zero() {
                         sleep(interval.saturating_sub(sent.elapsed())).await;
@@ -118,7 +118,7 @@ async fn run_all(options: &Options, ended: watch::Receiver<bool>) -> Result<(), 
     }
     let mut outcome = Joined::default();
     for _ in 0..options.members {
-        match joined.recv().await.ok_or("a member is gone")? {
+        match joined.recv().await.ok_or("a member ended without a result")? {
             Ok(()) => outcome.granted += 1,
             Err(why) if outcome.failed == 0 => (outcome.failed, outcome.why) = (1, why),
             Err(_) => outcome.failed += 1,
@@ -126,7 +126,7 @@ async fn run_all(options: &Options, ended: watch::Receiver<bool>) -> Result<(), 
     }
     outcome.took_ms = began.elapsed().as_secs_f64() * 1e3;
     println!("{}", serde_json::to_string(&outcome)?);
-    // Renewals count from now on.
+    // Only renewals from here on are counted.
     *lock(&calls) = Histogram::new();
     let began = Instant::now();
     for member in members {
@@ -169,7 +169,7 @@ struct Member {
     grant: Grant,
 }
 
-/// Connects and leases a node; as often as a member would within its patience.
+/// Connects and leases a node, and repeats both until its timeout, as a client would.
 async fn join(address: SocketAddr, namespace: String, layout: Layout) -> Result<Member, Failed> {
     let mut failed: Failed = "never asked".into();
     for _ in 0..ATTEMPTS {
@@ -208,7 +208,7 @@ impl Member {
     }
 }
 
-/// One request, and its answer.
+/// Sends one request and returns its response.
 async fn ask<T: DeserializeOwned>(
     sender: &mut SendRequest<Full<Bytes>>,
     method: &Method,

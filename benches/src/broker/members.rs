@@ -1,5 +1,5 @@
-//! Members of a broker in a process of their own, so that a server's memory is its own and each process
-//! has its own file descriptors.
+//! Members of a broker in a separate process, so that the server's memory is measured alone and each process has
+//! its own file descriptors.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -15,28 +15,28 @@ pub(super) struct Fleet {
     pub(super) address: SocketAddr,
     pub(super) namespace: &'static str,
     pub(super) members: usize,
-    /// Between two renewals of one.
+    /// Interval between two renewals of one member.
     pub(super) interval: Duration,
 }
 
-/// What came of the requests for nodes.
+/// Results of the requests for nodes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Joined {
     pub(super) granted: usize,
     pub(super) failed: usize,
-    /// Until the last one had a node, in milliseconds.
+    /// Time until the last member had a node, in milliseconds.
     pub(super) took_ms: f64,
     /// Of the first failure.
     pub(super) why: String,
 }
 
-/// What came of the renewals since then.
+/// Results of the renewals since then.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Renewed {
     pub(super) renewals: u64,
     pub(super) failed: u64,
     pub(super) seconds: f64,
-    /// In microseconds.
+    /// Median duration in microseconds.
     pub(super) p50: f64,
     pub(super) p99: f64,
     /// Of the first failure.
@@ -49,17 +49,17 @@ impl Renewed {
     }
 }
 
-/// A process of members, which renew until it is told to end.
+/// A process of members, which renew until `end`.
 pub(super) struct Members {
     process: Child,
-    /// Closing it is what ends the members.
+    /// Standard input of the process. Closing it ends the members.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     pub(super) joined: Joined,
 }
 
 impl Members {
-    /// Starts the process, and waits until every member has a node or has failed to get one.
+    /// Starts the process and waits until every member has a node or has failed to get one.
     pub(super) fn start(fleet: &Fleet) -> Result<Self, Box<dyn Error>> {
         let mut process = Command::new(std::env::current_exe()?)
             .arg("members")
@@ -71,13 +71,13 @@ impl Members {
             .stdout(Stdio::piped())
             .spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take());
-        let output = BufReader::new(output.ok_or("the members have no standard output")?);
+        let output = BufReader::new(output.ok_or("the members' process has no standard output")?);
         let mut members = Self { process, input, output, joined: Joined::default() };
         members.joined = members.line()?;
         Ok(members)
     }
 
-    /// Ends them; what came of their renewals.
+    /// Ends the members and returns the results of their renewals.
     pub(super) fn end(mut self) -> Result<Renewed, Box<dyn Error>> {
         drop(self.input.take());
         self.line()
@@ -86,17 +86,18 @@ impl Members {
     fn line<T: DeserializeOwned>(&mut self) -> Result<T, Box<dyn Error>> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        serde_json::from_str(&line)
-            .map_err(|error| format!("the members say {line:?}: {error}").into())
+        serde_json::from_str(&line).map_err(|error| {
+            format!("cannot read the output {line:?} of the members: {error}").into()
+        })
     }
 }
 
 impl Drop for Members {
     fn drop(&mut self) {
         drop(self.input.take());
-        // It ends by itself once its input is closed; what it says is read, or not wanted.
+        // The process ends by itself once its input is closed. Its output was read, or is not needed.
         if let Err(error) = self.process.wait() {
-            eprintln!("flakeid-bench: the process of the members: {error}");
+            eprintln!("flakeid-bench: cannot wait for the process of the members: {error}");
         }
     }
 }

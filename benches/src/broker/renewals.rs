@@ -1,4 +1,4 @@
-//! Table 10: what members of a broker get, and what is left of them for its store.
+//! Table 10: renewals through a broker, and the transactions that remain for its store.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_protocol::{Grant, Namespace, Release, operations, Lessor};
+use flakeid_protocol::{Grant, Lessor, Namespace, Release, operations};
 use flakeid_stores::Location;
 use flakeid_test_servers::{PostgresServer, Server};
 
@@ -22,22 +22,22 @@ use crate::serving::THREADS;
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// The namespace of the rows of renewals as fast as they are answered.
+/// Namespace of the rows whose clients renew as soon as they have their response.
 const BROKERED: &str = "brokered";
-/// How many ways to renew are compared: the first is the store's own.
+/// Number of ways to renew; the first is the store itself.
 const WAYS: usize = 3;
-/// How many clients renew at the same time, each as soon as it has its answer.
+/// Numbers of clients that renew at the same time, each as soon as it has its response.
 const CLIENTS: [usize; 2] = [4, 16];
-/// The members of the rows of the store's transactions, and their blocks of nodes.
+/// Numbers of members in the rows that count the store's transactions.
 const MEMBERS: [usize; 3] = [10, 100, 1_000];
 const BLOCK_BITS: [u32; 2] = [8, 10];
 
-/// How much to measure.
+/// Extent of the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// Of the renewals as fast as they are answered.
+    /// Plan of the rows whose clients renew as soon as they have their response.
     pub(crate) plan: Plan,
-    /// For how long the store's transactions are counted.
+    /// Time for which the store's transactions are counted.
     pub(crate) counting: Duration,
 }
 
@@ -48,22 +48,22 @@ struct Row {
     clients: usize,
     per_second: Samples,
     p99: Samples,
-    /// Microseconds of the server's threads for each renewal.
+    /// CPU time of the server's threads for each renewal, in microseconds.
     processor: Samples,
 }
 
-/// Who asks whom.
+/// A client and the server that it asks.
 #[derive(Clone)]
 enum Way {
-    /// The client that generators lease with, each on a thread of its own.
+    /// The library's client, one on each thread.
     Ours { url: String, namespace: &'static str },
-    /// A client that does little else than to send and receive, for the broker, in a process of its own.
+    /// A minimal client of the broker that only sends and receives, in a separate process.
     Bare(SocketAddr),
 }
 
 pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
     let server = PostgresServer::new();
-    // It commits transactions of its own, now and then.
+    // Autovacuum commits transactions of its own.
     server.sql("ALTER SYSTEM SET autovacuum = off")?;
     server.sql("SELECT pg_reload_conf()")?;
     let location = Location::parse(&server.url())?;
@@ -153,7 +153,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
     })
 }
 
-/// How it was measured.
+/// Returns the note that describes the measurement.
 fn note(effort: Effort) -> String {
     format!(
         "{} rounds of {} ms a row, then {} s for each number of members. PostgreSQL is a private server with \
@@ -206,7 +206,7 @@ impl Row {
     }
 }
 
-/// How many renewals there were, how many a second, and the p99 of one in microseconds.
+/// Number of renewals, renewals per second, and the 99th percentile of one in microseconds.
 type Renewals = (u64, f64, f64);
 
 fn ours(
@@ -245,7 +245,7 @@ fn bare(address: SocketAddr, clients: usize, length: Duration) -> Result<Renewal
     Ok((outcome.renewals, outcome.per_second(), outcome.p99))
 }
 
-/// The namespaces of the server: one whose nodes are leased one by one, and those of blocks.
+/// Creates the namespaces of the server: one whose nodes are leased one by one, and those of blocks.
 fn prepare(location: &Location) -> Result<(), Box<dyn Error>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut store = location.connect(&clock)?;
@@ -262,7 +262,7 @@ const fn counted_namespace(block_bits: u32) -> &'static str {
     if block_bits == 8 { "blocks-of-256" } else { "blocks-of-1024" }
 }
 
-/// Leases a node, renews it again and again, and gives it back.
+/// Leases a node, renews it repeatedly, and releases it.
 fn renew_for(
     url: &str,
     namespace: &str,
@@ -291,8 +291,8 @@ fn give_back(lessor: &mut dyn Lessor, namespace: &str, grant: &Grant) -> Result<
     Ok(lessor.release(namespace, &release)?)
 }
 
-/// Renewals of so many members, and transactions that the store commits for their broker meanwhile; both
-/// a second.
+/// Returns the renewals per second of the given number of members, and the transactions per second that the store
+/// commits for their broker meanwhile.
 fn transactions(
     server: &PostgresServer,
     location: &Location,
@@ -307,7 +307,7 @@ fn transactions(
     if fleet.joined.granted != members {
         return Err(format!("{} of {members} members have a node", fleet.joined.granted).into());
     }
-    // Servers hand their counts in a second later.
+    // PostgreSQL publishes its statistics up to a second later.
     thread::sleep(Duration::from_secs(2));
     let (before, began) = (committed(server)?, Instant::now());
     thread::sleep(length);
@@ -319,7 +319,8 @@ fn transactions(
     Ok((outcome.per_second(), (after - before) / wall.as_secs_f64()))
 }
 
-/// How many transactions the database has committed; asked for in another one, which is not counted.
+/// Returns the number of transactions that the database has committed. The query runs in another database, so that
+/// it does not count itself.
 fn committed(server: &PostgresServer) -> Result<f64, Box<dyn Error>> {
     let query = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'ids'";
     Ok(server.sql_in("postgres", query)?.trim().parse()?)

@@ -1,16 +1,16 @@
-//! What a member asks a lessor for.
+//! Requests of a member.
 
 use std::time::Duration;
 
 use flakeid_core::{Clock, Error, Layout, SystemClock};
-use flakeid_stores::fresh_token;
 use flakeid_protocol::{Acquire, Grant, Identity, Owner, Renew, Renewed};
+use flakeid_stores::fresh_token;
 
-/// What members ask for: a broker's longest window, and a third of it between two renewals.
+/// Window that members request: the longest of a broker. They renew at every third of it.
 const WINDOW_MS: u64 = 4_000;
 pub(super) const INTERVAL: Duration = Duration::from_millis(1_333);
 
-/// A request for any node, as a generator makes it that is told nothing.
+/// Returns the request for any node that a generator sends by default.
 pub(super) fn request(layout: Layout) -> Acquire {
     Acquire {
         layout,
@@ -30,7 +30,7 @@ pub(super) fn request(layout: Layout) -> Acquire {
     }
 }
 
-/// The renewal that is due next.
+/// Returns the next renewal.
 pub(super) fn renewal(layout: &Layout, grant: &Grant) -> Result<Renew, Error> {
     let now = SystemClock.unix_ms();
     Ok(Renew {
@@ -46,7 +46,7 @@ pub(super) fn renewal(layout: &Layout, grant: &Grant) -> Result<Renew, Error> {
     })
 }
 
-/// What is held after an answer.
+/// Updates the grant after a response.
 pub(super) fn follow(grant: &mut Grant, request: &Renew, answer: Renewed) {
     grant.token = request.next;
     grant.fence = grant.fence.max(answer.fence);

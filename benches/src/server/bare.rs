@@ -1,4 +1,4 @@
-//! A server that does nothing but answer: hyper, with texts that are there already.
+//! A bare server: hyper, which responds with prepared bodies.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -17,15 +17,15 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::runtime::{self, Runtime};
 
-/// How its threads are called.
+/// Name of its threads.
 pub(super) const THREADS: &str = "bare-serve";
 
-/// What is answered to a path.
+/// Response to the requests of one path.
 #[derive(Clone)]
 pub(super) struct Answer {
     pub(super) path: &'static str,
     pub(super) media_type: &'static str,
-    /// Sent this many times, one piece after the other.
+    /// A part of the body, sent `pieces` times.
     pub(super) piece: Bytes,
     pub(super) pieces: usize,
 }
@@ -37,7 +37,7 @@ pub(super) struct BareServer {
 }
 
 impl BareServer {
-    /// With as many threads as flakeid's server has.
+    /// Starts the server with as many threads as flakeid's server.
     pub(super) fn start(answers: Vec<Answer>) -> Result<Self, Box<dyn Error>> {
         let runtime = runtime::Builder::new_multi_thread()
             .thread_name(THREADS)
@@ -52,7 +52,7 @@ impl BareServer {
 }
 
 async fn accept(listener: TcpListener, answers: Arc<Vec<Answer>>) {
-    // The end of a connection is the client's business.
+    // A connection that the client closes is not an error.
     while let Ok((stream, _)) = listener.accept().await {
         if stream.set_nodelay(true).is_err() {
             continue;
@@ -81,7 +81,7 @@ fn respond(request: &Request<Incoming>, answers: &[Answer]) -> Response<Pieces> 
     response
 }
 
-/// The same bytes again and again.
+/// A body that repeats the same bytes.
 struct Pieces {
     piece: Bytes,
     left: usize,

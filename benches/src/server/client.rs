@@ -1,5 +1,4 @@
-//! A client that asks one server or another: connections that are kept, one request after the other
-//! on each.
+//! A client of the servers: it keeps its connections and sends one request after another on each.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -21,7 +20,7 @@ use crate::histogram::Histogram;
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// What is asked for, and by how many at once.
+/// The requests that a number of callers send at the same time.
 #[derive(Clone)]
 pub(super) struct Load {
     pub(super) address: SocketAddr,
@@ -29,13 +28,13 @@ pub(super) struct Load {
     pub(super) target: &'static str,
     pub(super) accept: &'static str,
     pub(super) connections: usize,
-    /// Between an answer and the next request; without it there is none.
+    /// Pause between a response and the next request.
     pub(super) pause: Option<Duration>,
-    /// How long a body has to be.
+    /// Expected length of a body.
     pub(super) bytes: Option<usize>,
 }
 
-/// What came of a load.
+/// Results of a load.
 pub(super) struct Outcome {
     pub(super) requests: u64,
     pub(super) calls: Histogram,
@@ -47,19 +46,19 @@ impl Outcome {
         self.requests as f64 / self.wall.as_secs_f64()
     }
 
-    /// In microseconds; not a number if nothing was answered.
+    /// Returns a percentile in microseconds, or not a number if there was no response.
     pub(super) fn percentile(&self, share: f64) -> f64 {
         self.calls.percentile(share).map_or(f64::NAN, |took| took.as_secs_f64() * 1e6)
     }
 }
 
-/// One runtime for the callers that are measured, and one for whoever asks beside them.
+/// One runtime for the callers that are measured, and one for the other callers.
 pub(super) struct Client([Runtime; 2]);
 
 impl Client {
     pub(super) fn new() -> Result<Self, Box<dyn Error>> {
         let measured = Builder::new_multi_thread().enable_io().enable_time().build()?;
-        // Elsewhere it would have a processor of its own. Here it gets what the others leave.
+        // In production these callers run on another machine. Here they get only the time that the others leave.
         let beside = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_io()
@@ -72,7 +71,7 @@ impl Client {
         Ok(Self([measured, beside]))
     }
 
-    /// All loads at the same time, for as long as is said; what came of the first.
+    /// Runs all loads at the same time for the given length, and returns the results of the first.
     pub(super) fn run(&self, loads: &[Load], length: Duration) -> Result<Outcome, Box<dyn Error>> {
         let all: usize = loads.iter().map(|load| load.connections).sum();
         let [measured, beside] = &self.0;
@@ -116,7 +115,7 @@ async fn call(
         Ok::<_, Failed>(sender)
     };
     let connected = connected.await;
-    // Also if it failed, or the others would wait for ever.
+    // After a failure too, because the others would wait forever.
     start.wait().await;
     let mut sender = connected?;
     let began = Instant::now();
@@ -139,7 +138,7 @@ async fn connect(address: SocketAddr) -> Result<SendRequest<Empty<Bytes>>, Faile
     Ok(sender)
 }
 
-/// One request, and all of its answer.
+/// Sends one request and reads the whole response.
 async fn ask(sender: &mut SendRequest<Empty<Bytes>>, load: &Load) -> Result<(), Failed> {
     let request = Request::builder()
         .method(load.method.clone())

@@ -1,4 +1,4 @@
-//! Table 9: IDs over HTTP, against a server that only answers.
+//! Table 9: IDs over HTTP compared with a bare server.
 
 mod bare;
 mod client;
@@ -25,20 +25,20 @@ use rival::RivalServer;
 
 const JSON: &str = "application/json";
 const OCTETS: &str = "application/octet-stream";
-/// As many callers as keep two processors busy.
+/// Enough callers to keep two processors busy.
 const CALLERS: usize = 16;
-/// Of the rows where one caller asks for very much: the others, and how long each of them pauses.
+/// Number of other callers in the rows where one caller requests very many IDs.
 const OTHERS: usize = 8;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// An answer that both servers give.
+/// A response of both servers.
 struct Subject {
     label: &'static str,
     target: &'static str,
     bare: &'static str,
     accept: &'static str,
     ids: u64,
-    /// How long it is, with IDs of 19 digits: in pieces, of which flakeid's have 4,096 IDs.
+    /// Length of a piece in bytes, with IDs of 19 digits. A piece of flakeid's server has 4,096 IDs.
     piece: usize,
     pieces: usize,
 }
@@ -70,7 +70,7 @@ const THOUSAND: Subject = Subject {
     piece: 22_010,
     pieces: 1,
 };
-/// What one caller asks for while the others are measured.
+/// Request of the caller that is not measured.
 const VERY_MUCH: Subject = Subject {
     label: "1,000,000 IDs, JSON",
     target: "/v1/ids/ids?count=1000000",
@@ -82,7 +82,7 @@ const VERY_MUCH: Subject = Subject {
 };
 const SUBJECTS: [&Subject; 4] = [&ONE, &THOUSAND_OCTETS, &THOUSAND, &VERY_MUCH];
 
-/// A server, and which threads are its own.
+/// A server and the threads that belong to it.
 #[derive(Clone, Copy)]
 struct Place {
     name: &'static str,
@@ -104,10 +104,10 @@ impl Place {
         let (method, target) = match self.whose {
             Whose::Bare => (Method::POST, bare),
             Whose::Ours => (Method::POST, target),
-            // It hands out IDs by GET, as many as one.
+            // This server returns one ID for each GET request.
             Whose::Rivals => (Method::GET, "/"),
         };
-        // The last piece of very many is shorter with flakeid, and the rival answers with digits alone.
+        // The last of many pieces of flakeid's server is shorter, and the rival returns only digits.
         let is_known = subject.pieces == 1 && self.whose != Whose::Rivals;
         let bytes = is_known.then_some(subject.piece);
         Load { address: self.address, method, target, accept, connections, pause, bytes }
@@ -119,11 +119,11 @@ struct Row {
     loads: Vec<Load>,
     threads: Threads,
     ids: u64,
-    /// The row that it is compared with.
+    /// Row to compare with.
     floor: usize,
     per_second: Samples,
     p99: Samples,
-    /// Microseconds of the server's threads for each request.
+    /// CPU time of the server's threads for each request, in microseconds.
     processor: Samples,
 }
 
@@ -150,7 +150,7 @@ impl Row {
         cells.push(ratio(&self.per_second, &floor.per_second));
         cells.extend(spread(&self.p99, 0));
         cells.push(ratio(&self.p99, &floor.p99));
-        // Whoever asks for very much has a part in what the threads do.
+        // The time of the threads includes the requests of the other load.
         let is_alone = self.loads.len() == 1;
         let processor = spread(&self.processor, 1)[0].clone();
         cells.push(if is_alone { processor } else { "–".to_owned() });
@@ -259,7 +259,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     })
 }
 
-/// Pairs of the bare server and ours.
+/// Returns pairs of rows: the bare server and flakeid's.
 fn rows(places: [Place; 2]) -> Vec<Row> {
     let mut rows = Vec::new();
     for subject in [&ONE, &THOUSAND_OCTETS, &THOUSAND] {
@@ -304,7 +304,7 @@ fn answer(subject: &Subject) -> Answer {
     }
 }
 
-/// flakeid's server of IDs.
+/// Starts flakeid's server of IDs.
 fn serve() -> Result<OurServer, Box<dyn Error>> {
     let generator = subject::wide(31)?;
     let service = Service::new(BTreeMap::from([("ids".to_owned(), generator.into())]))

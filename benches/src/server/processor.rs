@@ -1,14 +1,14 @@
-//! How long a server's threads have had a processor.
+//! The CPU time of a server's threads.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Whose time it is.
+/// Threads whose time is measured.
 #[derive(Clone, Copy)]
 pub(crate) enum Threads {
-    /// All threads of this process that have that name, of which Linux keeps 15 letters.
+    /// All threads of this process with that name, of which Linux keeps 15 characters.
     Named(&'static str),
     /// All threads of another process.
     Of(u32),
@@ -35,7 +35,7 @@ impl Threads {
     }
 }
 
-/// The first figure of `schedstat` is nanoseconds on a processor.
+/// Reads the CPU time: the first figure of `schedstat`, in nanoseconds.
 fn time(task: &Path) -> io::Result<Duration> {
     let file = task.join("schedstat");
     let text = fs::read_to_string(&file)?;

@@ -1,5 +1,5 @@
-//! A rival's server: pysnowflake, a Python package, which answers with one ID of Twitter's layout, in a process of its
-//! own. Its node is a number in its arguments, and after a restart with the clock back it repeats IDs.
+//! The server of the Python package pysnowflake, in a separate process. It responds with one ID of Twitter's layout,
+//! takes its node from an argument, and repeats IDs after a restart with a clock that went backwards.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/pysnowflake");
 const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/requirements.txt");
-/// For starting an interpreter.
+/// Timeout for the start of the interpreter.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// pysnowflake's server, until it is dropped.
+/// A running server of pysnowflake, which ends when dropped.
 pub(super) struct RivalServer {
     pub(super) address: SocketAddr,
     process: Child,
 }
 
 impl RivalServer {
-    /// Installs it into an environment of its own, and starts it.
+    /// Installs the package into a virtual environment and starts the server.
     pub(super) fn start() -> Result<Self, Box<dyn Error>> {
         let program = install()?;
-        // It cannot say which port it was given, so a free one is looked for.
+        // The server cannot report the port that it was given, so a free one is chosen here.
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         let process = Command::new(&program)
             .args([format!("--port={}", free.port()), "--address=127.0.0.1".into()])

@@ -1,4 +1,4 @@
-//! Table 14: what is said of a hundred million IDs.
+//! Table 14: statistics of a hundred million IDs.
 
 pub(crate) mod process;
 mod source;
@@ -12,14 +12,14 @@ use crate::report::{Figure, Kind, Section, Target};
 use process::{COMMAND, Measured};
 use source::Source;
 
-/// Of the IDs that are kept to find those that come again, as [`Statistics::MOST_KEPT`] says.
+/// Memory in MiB for the IDs that are kept to find repeated ones, see [`Statistics::MOST_KEPT`].
 const MOST_MIB: f64 = (Statistics::MOST_KEPT * size_of::<u64>() / (1 << 20)) as f64;
-/// Million IDs a second.
+/// Minimum rate in million IDs per second.
 const LEAST_RATE: f64 = 20.0;
-/// So much more the command may take: the program itself, and what it reads into.
+/// Additional memory in MiB that the command may use, for the program and its input buffer.
 const PROGRAM_MIB: f64 = 16.0;
 
-/// How much to measure.
+/// Extent of the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
     pub(crate) ids: usize,
@@ -69,7 +69,7 @@ fn of_a_process(source: Source, effort: Effort, command: bool) -> Result<Measure
     }
     let output = process.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err(format!("the process of the statistics: {}", output.status).into());
+        return Err(format!("the process of the statistics failed: {}", output.status).into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }

@@ -1,4 +1,4 @@
-//! The process that looks at many IDs, or has the command do it, and says how long that took and how much memory.
+//! The process that computes statistics of many IDs, itself or with the command, and measures time and memory.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -16,10 +16,10 @@ use crate::clock;
 use crate::resources::resident;
 use crate::sample::Samples;
 
-/// What reads lines of text: built by `cargo xtask bench`, which says here where it is.
+/// Variable with the path of the command, set by `cargo xtask bench`, which builds it.
 pub(crate) const COMMAND: &str = "FLAKEID_COMMAND";
 
-/// The options of the process.
+/// Options of the process.
 #[derive(Args)]
 pub(crate) struct Options {
     #[arg(long)]
@@ -28,22 +28,22 @@ pub(crate) struct Options {
     ids: usize,
     #[arg(long)]
     rounds: usize,
-    /// The command reads them from a file
+    /// Let the command read the IDs from a file
     #[arg(long)]
     command: bool,
 }
 
-/// What it prints: nanoseconds an ID, one figure a round.
+/// Output of the process: nanoseconds per ID, one figure per round.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) looking: Samples,
-    /// Of the command these are with the looking.
+    /// Time to find repeats. The figures of the command include all other work.
     pub(crate) repeats: Samples,
     pub(crate) mib: f64,
 }
 
 impl Measured {
-    /// Both together, round by round.
+    /// Returns the sum of both for each round.
     pub(crate) fn all(&self) -> Samples {
         self.looking.plus(&self.repeats)
     }
@@ -67,7 +67,7 @@ fn here(options: &Options) -> Result<Measured, Box<dyn Error>> {
     source.ids(options.ids, |id| ids.push(id))?;
     let mut measured = Measured::default();
     let before = resident()?;
-    // The largest so far is forgotten.
+    // Resets the peak of the resident memory.
     fs::write("/proc/self/clear_refs", "5")?;
     for _ in 0..options.rounds {
         let mut statistics = Statistics::new(source.layout());
@@ -91,7 +91,7 @@ fn check(source: Source, repeats: Option<u64>) -> Result<(), Box<dyn Error>> {
     Err(format!("{repeats:?} repeats of {}", source.repeats()).into())
 }
 
-/// The most resident memory that this process has had, in KiB.
+/// Returns the peak of this process's resident memory, in KiB.
 fn largest() -> Result<f64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -99,7 +99,8 @@ fn largest() -> Result<f64, Box<dyn Error>> {
     Ok(figure.parse()?)
 }
 
-/// This process stays small, because the system counts what a process had before it became another program.
+/// Measures the command. This process must stay small, because the peak of a child includes its memory before it
+/// executes the command.
 fn of_the_command(options: &Options) -> Result<Measured, Box<dyn Error>> {
     let command = std::env::var_os(COMMAND).ok_or("no command")?;
     let lines = Lines::write(options)?;
@@ -123,7 +124,7 @@ fn of_the_command(options: &Options) -> Result<Measured, Box<dyn Error>> {
     Ok(measured)
 }
 
-/// A file of decimal numbers, which is removed in the end.
+/// A file of decimal numbers that is removed when dropped.
 struct Lines {
     path: std::path::PathBuf,
 }

@@ -1,20 +1,20 @@
-//! The IDs of which statistics are made: in three orders, from IDs as generators would give them out.
+//! The IDs for the statistics, in three orders, as generators would issue them.
 
 use clap::ValueEnum;
 use flakeid_core::{Error, Id, Layout};
 
-/// Where the clock stood at the first one: both layouts have such times.
+/// Time of the first ID, in milliseconds since the Unix epoch. Both layouts cover it.
 const START: i64 = 1_700_000_000_000;
 
-/// How many nodes take turns.
+/// Number of nodes that take turns.
 const NODES: u64 = 16;
 
-/// Which IDs, and in which order.
+/// IDs and their order.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Source {
     /// One node of the layout `twitter`, every tick full
     Ascending,
-    /// Sixteen nodes of that layout in turn, and one ID that comes again
+    /// Sixteen nodes of that layout in turn, and one repeated ID
     Interleaved,
     /// The same in the layout `baidu`
     Baidu,
@@ -23,7 +23,7 @@ pub(crate) enum Source {
 impl Source {
     pub(crate) const ALL: [Self; 3] = [Self::Ascending, Self::Interleaved, Self::Baidu];
 
-    /// As an argument.
+    /// Returns the name of the source in an argument.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Ascending => "ascending",
@@ -54,7 +54,7 @@ impl Source {
         }
     }
 
-    /// How many came before.
+    /// Returns the number of repeated IDs.
     pub(crate) const fn repeats(self) -> u64 {
         match self {
             Self::Ascending => 0,
@@ -62,8 +62,8 @@ impl Source {
         }
     }
 
-    /// Writes the first IDs: in each tick, the nodes take turns until all their sequences are at their ends. With several
-    /// nodes, the last one is the first again.
+    /// Writes `count` IDs. In each tick the nodes take turns until all sequences are full. With several nodes, the last ID
+    /// repeats the first.
     pub(crate) fn ids(self, count: usize, mut write: impl FnMut(Id)) -> Result<(), Error> {
         let layout = self.layout();
         let nodes = match self {
