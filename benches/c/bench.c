@@ -1,6 +1,6 @@
-/* What the C border costs: flakeid_generator_next and _fill beside the same loops in Rust, which
- * rust.rs exports, and beside what a C program does without a library, in one process and in turns, so
- * that all meet the same machine. Prints Markdown; --json FILE also writes the figures as data. */
+/* Measures the cost of a call from C: compares flakeid_generator_next and _fill with the same loops in Rust, which
+ * rust.rs exports, and with a C program without a library. All run in one process and in turn, so that they share the
+ * conditions of the machine. Prints Markdown; --json FILE also writes the figures as JSON. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <flakeid.h>
@@ -17,7 +17,7 @@ void rust_fill(const void *generator, uint64_t *ids, size_t n, uint64_t calls);
 int32_t rust_fill_once(const void *generator, uint64_t *ids, size_t n, size_t *count);
 
 static uint64_t ids[LONG_RUN];
-/* What the loops are made of; without it they would have no effect. */
+/* Keeps the compiler from removing the loops. */
 static volatile uint64_t sink;
 
 static const flakeid_generator *generator;
@@ -60,7 +60,7 @@ static void in_c(size_t n, uint64_t calls) {
     }
 }
 
-/* Rust's fill, one call of a shared library each, which lets no panic through. */
+/* Calls Rust's fill, one call of a shared library each, which lets no panic through. */
 static void by_call(size_t n, uint64_t calls) {
     size_t count;
     while (calls-- > 0) {
@@ -79,7 +79,7 @@ static void in_rust(size_t n, uint64_t calls) {
     }
 }
 
-/* The clock for one, base + i for many. */
+/* Reads the clock for one ID, and writes base + i for many. */
 static void by_hand(size_t n, uint64_t calls) {
     struct timespec time;
     uint64_t sum = 0, base;
@@ -125,7 +125,7 @@ static int compare(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Sorts them. */
+/* Sorts the numbers and returns the median. */
 static double median(double *samples, int rounds) {
     qsort(samples, (size_t)rounds, sizeof *samples, compare);
     return samples[rounds / 2];
@@ -242,8 +242,8 @@ int main(int count, char **arguments) {
             return 2;
         }
     }
-    /* 2^26 IDs in a millisecond, more than any loop can take, so nothing waits; the epoch is an
-     * hour ago, because 36 bits of milliseconds last only two years. */
+    /* 2^26 IDs per millisecond are more than any loop can use, so nothing waits. The epoch is an hour ago, because 36
+     * bits of milliseconds last only two years. */
     snprintf(layout, sizeof layout, "t36.n1.s26@%lld/1ms", ((long long)time(NULL) - 3600) * 1000);
     rust = rust_generator(layout, 1);
     config.has = FLAKEID_HAS_NODE;

@@ -1,4 +1,4 @@
-//! The loops of bench.c in Rust.
+//! The loops of `bench.c` in Rust.
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,8 @@ pub unsafe extern "C" fn rust_fill(generator: &Generator, ids: *mut u64, n: usiz
     }
 }
 
-/// The least that a library in Rust can offer to C: one call, through which no panic gets. 0 if it succeeded.
+/// Makes the smallest call that a library in Rust can offer to C: it lets no panic through, and returns 0 if it
+/// succeeded.
 ///
 /// # Safety
 /// `ids` has `n` integers.

@@ -10,16 +10,15 @@ import (
 	"github.com/sony/sonyflake"
 )
 
-// ceiling is what comes of a generator of 12 sequence bits, or what it has, that is asked for as many IDs
-// as there are.
+// ceiling measures a generator of 12 sequence bits, or of its fixed layout, that issues IDs as fast as it can.
 type ceiling struct {
 	label string
-	// ours is for the target.
+	// ours marks the row of the target.
 	ours       bool
 	goroutines int
-	// most is how many IDs the layout has in a second; of those that borrow there is none.
+	// most is the layout's maximum rate in IDs per second; 0 for generators that borrow.
 	most float64
-	// fill writes some IDs and says how many. Each goroutine has its own.
+	// fill writes IDs and returns their number. Each goroutine has its own.
 	fill func() func([]uint64) int
 
 	idsPerSecond, cpu float64
@@ -85,14 +84,14 @@ func atTheCeiling(second time.Duration) []*ceiling {
 	return all
 }
 
-// room is for the IDs of a second, some of which borrow.
+// room is the capacity for the IDs of a second, including borrowed ones.
 const room = 40_000_000
 
 func (c *ceiling) measure(second time.Duration) {
 	ids := make([]uint64, room)
 	share := room / c.goroutines
 	counts := make([]int, c.goroutines)
-	// The pages are there before the time is taken.
+	// Touches all pages before the time is taken.
 	for index := range ids {
 		ids[index] = 1
 	}
@@ -130,7 +129,7 @@ func (c *ceiling) measure(second time.Duration) {
 	}
 }
 
-// processorTime is what the process has used, in seconds.
+// processorTime returns the CPU time of the process in seconds.
 func processorTime() float64 {
 	var used syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &used))

@@ -14,19 +14,19 @@ import (
 	"github.com/yitter/idgenerator-go/idgen"
 )
 
-// row is something that makes IDs.
+// row is one way to generate IDs.
 type row struct {
 	table, label, role string
-	// ids is how many of them a call makes.
+	// ids is the number of IDs per call.
 	ids  int
 	loop func(calls int)
-	// floor is what its cost is compared with.
+	// floor is the row with which its cost is compared.
 	floor   *row
 	calls   int
 	samples []float64
 }
 
-// costs are the rows of what one ID costs, where no tick fills up.
+// costs returns the rows of the cost of one ID. No tick fills up.
 type costs struct {
 	floor, bound, next, gated, buffered, batch, rival *row
 	others                                            []*row
@@ -38,7 +38,7 @@ func (c *costs) all() []*row {
 
 var sink uint64
 
-// roomy is a layout with so many sequence bits that no tick fills up, even by batches.
+// roomy is a layout whose ticks do not fill up, even by batches.
 var roomy = flakeid.MustParseLayout(
 	fmt.Sprintf("t37.n3.s23@%d/1ms", time.Now().UnixMilli()-1000))
 
@@ -156,14 +156,14 @@ func bwmarrin() *row {
 	}}
 }
 
-// newBwmarrin is a node with that many bits for the sequence; the widths are global variables.
+// newBwmarrin returns a node with the given number of sequence bits. The widths are global variables.
 func newBwmarrin(steps uint8) *snowflake.Node {
 	snowflake.NodeBits, snowflake.StepBits = 22-steps, steps
 	return must(snowflake.NewNode(1))
 }
 
-// sonyflakeInTurn is version 1, which has 256 IDs in 10 ms: many generators take turns, so that the call
-// is measured and not the waiting.
+// sonyflakeInTurn returns generators of version 1, which issues 256 IDs in 10 ms. Many generators take turns, so that
+// the call is measured and not the wait.
 func sonyflakeInTurn() *row {
 	generators := make([]*sonyflake.Sonyflake, 4096)
 	for machine := range generators {
@@ -200,7 +200,7 @@ func sonyflakeTwo() *row {
 	}}
 }
 
-// newSonyflakeTwo has that many bits for the sequence, and ticks of a millisecond.
+// newSonyflakeTwo returns a generator with the given number of sequence bits and ticks of a millisecond.
 func newSonyflakeTwo(sequence int) *sonyflake2.Sonyflake {
 	return must(sonyflake2.New(sonyflake2.Settings{
 		BitsSequence: sequence, BitsMachineID: 26 - sequence, TimeUnit: time.Millisecond,
@@ -224,10 +224,10 @@ func newYitter(sequence byte) *idgen.DefaultIdGenerator {
 	return idgen.NewDefaultIdGenerator(options)
 }
 
-// sample takes the rows in turn, each once a round, and each round begins with another row.
+// sample measures each row once per round. Each round begins with another row.
 func sample(rows []*row, plan plan) {
 	for _, row := range rows {
-		// The quickest of three, or an interruption would end it too soon.
+		// The fastest of three, because an interruption would end the calibration too early.
 		for row.calls = 1; ; row.calls *= 2 {
 			times := []float64{row.time(), row.time(), row.time()}
 			sort.Float64s(times)
@@ -244,7 +244,7 @@ func sample(rows []*row, plan plan) {
 	}
 }
 
-// time is what an ID costs in nanoseconds.
+// time returns the cost of an ID in nanoseconds.
 func (r *row) time() float64 {
 	start := time.Now()
 	r.loop(r.calls)

@@ -1,5 +1,5 @@
-// flakeid's Go module beside its rivals and the floor, in one run. Prints Markdown, and with --json writes
-// the figures to a file too. See README.md.
+// The program compares flakeid's Go module with its rivals and the floor in one run. It prints Markdown, and with
+// --json also writes the figures to a file. See README.md.
 package main
 
 /*
@@ -8,7 +8,7 @@ package main
 #include <time.h>
 static uint64_t nothing(uint64_t id) { return id; }
 
-// Where there is no counter that flakeid reads, its default is the system's clock.
+// On processors whose counter flakeid does not read, its default is the system's clock.
 static uint64_t counter(void) {
 #if defined(__x86_64__)
 	return __builtin_ia32_rdtsc();
@@ -70,7 +70,7 @@ func main() {
 	report{facts, costs, atTheCeiling(plan.second), waitsAtTheCeiling(plan.second)}.write(*file)
 }
 
-// plan is how much to measure.
+// plan is the extent of the measurements.
 type plan struct {
 	rounds        int
 	round, second time.Duration
@@ -88,8 +88,9 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// intoC is what any call through cgo costs.
+// intoC makes an empty call through cgo.
 func intoC(id uint64) uint64 { return uint64(C.nothing(C.uint64_t(id))) }
 
-// counted is the least that makes an exact ID in C: it reads the processor's counter and makes one compare-and-swap.
+// counted makes the smallest call that could return an exact ID in C: it reads the processor's counter and makes one
+// compare-and-swap.
 func counted() uint64 { return uint64(C.counted()) }

@@ -16,7 +16,7 @@ type report struct {
 	waits    []*wait
 }
 
-// figure and target are what benches/report reads.
+// figure and target have the JSON form that benches/report reads.
 type figure struct {
 	ID     string   `json:"id"`
 	Table  string   `json:"table"`
@@ -161,7 +161,7 @@ func (r report) targets() (targets []target) {
 	return targets
 }
 
-// ratio is the median of the ratios of all rounds.
+// ratio returns the median of the ratios of all rounds.
 func ratio(row, to *row) float64 {
 	ratios := make([]float64, len(row.samples))
 	for round := range ratios {

@@ -9,13 +9,13 @@ import (
 	"github.com/flakeid/flakeid/go"
 )
 
-// wait is how long calls for single IDs wait at the ceiling, in rising order, in milliseconds. Calls of less
-// than 50 us do not count: they did not wait.
+// wait holds the durations, in milliseconds and increasing order, of the calls for single IDs that waited at the
+// maximum rate. Calls of less than 50 µs did not wait.
 type wait struct {
 	label      string
 	ours       bool
 	goroutines int
-	// fills says whether another goroutine asks for 4096 IDs at a time.
+	// fills reports whether another goroutine requests 4,096 IDs at a time.
 	fills bool
 	times []float64
 }
@@ -81,7 +81,7 @@ func (w *wait) measure(second time.Duration, next func(), fill func([]flakeid.ID
 	sort.Float64s(w.times)
 }
 
-// quantile is 0 if nothing waited.
+// quantile returns a quantile of the waits, or 0 if no call waited.
 func (w *wait) quantile(permille int) float64 {
 	if len(w.times) == 0 {
 		return 0

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * What comes of one generator that threads ask for as many IDs as there are, for a while.
+ * Results of one generator from which threads request IDs as fast as they can.
  *
- * @param most how many IDs the layout has in a second; 0 of those that borrow from later ones
- * @param cpu seconds of processor time in a second
- * @param empty calls that threw; they were repeated
- * @param twice IDs that were there before
+ * @param most the layout's maximum rate in IDs per second; 0 for generators that borrow from later ticks
+ * @param cpu CPU seconds per second
+ * @param empty calls that threw an exception and were repeated
+ * @param twice repeated IDs
  */
 record Asked(String label, boolean ours, int threads, double most, double idsPerSecond, double cpu, long empty, long twice) {
     private static final int ROOM = 100_000_000;
@@ -17,14 +17,14 @@ record Asked(String label, boolean ours, int threads, double most, double idsPer
     static Asked measure(String label, boolean ours, int threads, double most, LongSupplier next, double seconds)
             throws InterruptedException {
         long[] ids = new long[ROOM];
-        // The pages are there before the time is taken.
+        // Touches all pages before the time is taken.
         Arrays.fill(ids, 1);
         int share = ROOM / threads;
         int[] counts = new int[threads];
         long[] empty = new long[threads];
         Thread[] workers = new Thread[threads];
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        // From the beginning of a second, because that is the tick of one of the rivals.
+        // Starts at the beginning of a second, because one of the rivals has ticks of a second.
         Thread.sleep(1000 - System.currentTimeMillis() % 1000);
         long cpu = system.getProcessCpuTime();
         long start = System.nanoTime();

@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
-/** The Java library beside its rivals and the floor, in one run. Prints Markdown; {@code --json FILE} writes the figures. */
+/** Compares the Java library with its rivals and the floor in one run. Prints Markdown; {@code --json FILE} writes the figures. */
 public final class Bench {
     private static final String ONE = "One ID";
     private static final String MANY = "Many by one call";
-    /** 22 bits of sequence: four million IDs a millisecond. */
+    /** 22 sequence bits: four million IDs per millisecond. */
     private static final String ROOMY = "t37.n3.s23@" + (System.currentTimeMillis() - 1000) + "/1ms";
 
-    /** 4.2 million IDs a second for Baidu's default generator, about as many as the others have with 12 bits a millisecond. */
+    /** 4.2 million IDs per second for Baidu's default generator, about as many as the others with 12 bits per millisecond. */
     private static final int BAIDUS_BITS = 22;
     private static final double BAIDUS_MOST = 1 << BAIDUS_BITS;
 
@@ -37,7 +37,7 @@ public final class Bench {
         if (json >= 0) {
             Files.writeString(Path.of(given.get(json + 1)), report.json());
         }
-        // Baidu's ring has threads that keep the process.
+        // Baidu's ring has threads that keep the process running.
         System.exit(0);
     }
 
@@ -83,7 +83,7 @@ public final class Bench {
         return rows;
     }
 
-    /** One call after the other, by an interface: the compiler sees what is called no better than for any other row. */
+    /** Makes one call after another through an interface, so that the compiler optimises no row better than another. */
     private static Row single(String label, Row.Role role, LongSupplier next) {
         return new Row(ONE, label, role, 1, calls -> {
             long sum = 0;
@@ -106,7 +106,7 @@ public final class Bench {
         return ids[0];
     }
 
-    /** The least that can make an ID that no other thread makes. */
+    /** Does the minimum for an ID that no other thread can get. */
     private static LongSupplier floor() {
         AtomicLong last = new AtomicLong();
         return () -> {

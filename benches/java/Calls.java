@@ -3,7 +3,7 @@ import com.sun.jna.Native;
 import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 
-/** Calls into C that do nothing, or the least that makes an exact ID. */
+/** Calls into C that do nothing, or the minimum for an exact ID. */
 final class Calls {
     private static final Path LIBRARY = Path.of(System.getProperty("nothing")).toAbsolutePath();
 
@@ -18,12 +18,12 @@ final class Calls {
     /** Reads the processor's counter and swaps a word. */
     static native long counted(long value);
 
-    /** JNA with an interface, as its documentation begins. */
+    /** JNA with an interface, as its documentation introduces it. */
     interface Mapped extends Library {
         long nothing(long value);
     }
 
-    /** JNA with native methods, the quicker way. */
+    /** JNA with native methods, which are faster. */
     static final class Direct {
         static {
             Native.register(LIBRARY.toString());
@@ -38,7 +38,7 @@ final class Calls {
         return Native.load(LIBRARY.toString(), Mapped.class)::nothing;
     }
 
-    /** By the foreign-function interface, where this Java has it: {@code nothing}, {@code critical} or {@code counted}. */
+    /** Calls through the foreign-function interface, if this Java has it: {@code nothing}, {@code critical} or {@code counted}. */
     static LongUnaryOperator foreign(String kind) throws ReflectiveOperationException {
         return (LongUnaryOperator) Class.forName("Foreign").getMethod(kind).invoke(null);
     }

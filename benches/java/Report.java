@@ -2,7 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What was measured, as Markdown and as {@code benches/report} reads it. */
+/** The measurements as Markdown and in the JSON form that {@code benches/report} reads. */
 record Report(List<Row> rows, List<Asked> ceilings, List<Asked> rings) {
     static final String COSID = "CosId `MillisecondSnowflakeId`";
     static final String HUTOOL = "hutool `Snowflake` (1,024 in turn)";
@@ -12,13 +12,13 @@ record Report(List<Row> rows, List<Asked> ceilings, List<Asked> rings) {
     static final String BAIDU = "Baidu `DefaultUidGenerator` (ticks of 1 s)";
     static final String JNI_BOUND = "a call by JNI that reads the counter and swaps a word: the bound";
     static final String FOREIGN_BOUND = "a critical call by that interface that reads the counter and swaps a word: the bound";
-    /** Those that read a clock for every ID; whether they repeat is counted. */
+    /** Generators that read a clock for every ID; their repeated IDs are counted. */
     private static final List<String> READ_A_CLOCK = List.of(COSID, HUTOOL, YITTER, TSID, BAIDU);
-    /** From this Java on, the library calls by the foreign-function interface. */
+    /** First Java version on which the library uses the foreign-function interface. */
     private static final int FOREIGN = 24;
 
     private static final int VERSION = Runtime.version().feature();
-    /** Other Javas than the oldest have sections of their own. */
+    /** Each Java version except the oldest has a section of its own. */
     private static final String SUITE = VERSION < FOREIGN ? "Java" : "Java " + VERSION;
 
     private static final String FACTS = "Java " + System.getProperty("java.version") + " (" + System.getProperty("java.vm.name")
@@ -86,7 +86,7 @@ record Report(List<Row> rows, List<Asked> ceilings, List<Asked> rings) {
         return targets;
     }
 
-    /** By what the library calls with. */
+    /** Returns the floor of the interface that the library uses. */
     private Row bound() {
         String label = VERSION < FOREIGN ? JNI_BOUND : FOREIGN_BOUND;
         return rows.stream().filter(row -> row.label.equals(label)).findFirst().orElseThrow();

@@ -11,7 +11,7 @@ import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import me.ahoo.cosid.snowflake.MillisecondSnowflakeId;
 
-/** Generators of other libraries: with 12 bits of sequence, as they come, or with so many that no tick fills up. */
+/** Generators of other libraries, with their default of 12 sequence bits, or with so many that no tick fills up. */
 final class Rivals {
     private static final long YEAR_2020 = LocalDate.of(2020, 1, 1).toEpochDay() * 86_400_000;
 
@@ -21,12 +21,12 @@ final class Rivals {
         return new MillisecondSnowflakeId(YEAR_2020, 41, 22 - sequenceBits, sequenceBits, 1)::generate;
     }
 
-    /** Its sequence has 12 bits. With the ticker it reads no clock. */
+    /** Generator with 12 sequence bits. With the ticker it reads no clock. */
     static LongSupplier hutool(int node, boolean ticker) {
         return new Snowflake(node >> 5 & 31, node & 31, ticker)::nextId;
     }
 
-    /** Its sequence has 12 bits. */
+    /** Generator with 12 sequence bits. */
     static LongSupplier mybatisPlus(int node) {
         return new Sequence(node & 31, node >> 5 & 31)::nextId;
     }
@@ -43,12 +43,12 @@ final class Rivals {
         return () -> factory.create().toLong();
     }
 
-    /** Its tick is a second. */
+    /** Generator whose tick is a second. */
     static LongSupplier baidu(int sequenceBits) throws Exception {
         return prepared(new DefaultUidGenerator(), sequenceBits)::getUID;
     }
 
-    /** The ring, as it comes: eight seconds of 8,192 IDs, filled anew below a half, which borrows from later seconds. */
+    /** Ring with default settings: eight seconds of 8,192 IDs, refilled below a half, which borrows from later seconds. */
     static CachedUidGenerator baiduRing() throws Exception {
         return (CachedUidGenerator) prepared(new CachedUidGenerator(), 13);
     }
@@ -63,7 +63,7 @@ final class Rivals {
         return generator;
     }
 
-    /** 1,024 generators, of which each makes 128 IDs in turn: what is measured is the call, and not the waiting. */
+    /** 1,024 generators that take turns with 128 IDs each, so that the call is measured and not the wait. */
     static LongSupplier inTurn(IntFunction<LongSupplier> make) {
         LongSupplier[] generators = new LongSupplier[1024];
         for (int node = 0; node < generators.length; node++) {

@@ -1,9 +1,9 @@
 import java.util.Arrays;
 import java.util.List;
 
-/** Something that makes IDs, and what each has cost in every round, in nanoseconds. */
+/** One way to generate IDs, and the cost of an ID in every round, in nanoseconds. */
 final class Row {
-    /** Calls the source that many times; the sum keeps the compiler from leaving calls out. */
+    /** Calls the source the given number of times. The sum keeps the compiler from omitting calls. */
     interface Loop {
         long run(int calls);
     }
@@ -33,23 +33,23 @@ final class Row {
 
     private static volatile long kept;
 
-    /** What an ID costs now. */
+    /** Measures the cost of an ID. */
     private double time() {
         long start = System.nanoTime();
         kept ^= loop.run(calls);
         return (double) (System.nanoTime() - start) / ((double) calls * ids);
     }
 
-    /** The rows take turns, and each round begins with another one. */
+    /** Measures each row once per round. Each round begins with another row. */
     static void sample(List<Row> rows, int rounds, long roundNanos) {
         for (Row row : rows) {
-            // Until the compiler has done its part: it replaces a loop that has run for a while.
+            // Runs until the compiler has replaced the loop by optimised code.
             long until = System.nanoTime() + 15 * roundNanos;
             row.calls = 1000;
             while (System.nanoTime() < until) {
                 row.time();
             }
-            // The quickest of three, or an interruption would end it too soon.
+            // The fastest of three, because an interruption would end the calibration too early.
             row.calls = 1;
             while (Math.min(row.time(), Math.min(row.time(), row.time())) * row.calls * row.ids < roundNanos) {
                 row.calls *= 2;
@@ -76,7 +76,7 @@ final class Row {
         return Arrays.stream(samples).max().orElse(Double.NaN);
     }
 
-    /** The median of the ratios of all rounds. */
+    /** Returns the median of the ratios of all rounds. */
     double ratio(Row to) {
         double[] ratios = new double[samples.length];
         Arrays.setAll(ratios, round -> samples[round] / to.samples[round]);

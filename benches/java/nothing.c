@@ -1,5 +1,5 @@
-/* What is called by JNI, JNA and the foreign-function interface to see what a call costs that does nothing, or the least
- * that makes an exact ID: it reads the processor's counter and makes one compare-and-swap. */
+/* Functions that measure the cost of a call through JNI, JNA and the foreign-function interface. They do nothing, or the
+ * minimum for an exact ID: read the processor's counter and make one compare-and-swap. */
 
 #include <jni.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ JNIEXPORT jlong JNICALL Java_Calls_jni(JNIEnv *env, jclass of, jlong value) {
 
 JNIEXPORT int64_t nothing(int64_t value) { return value; }
 
-/* Where there is no counter that flakeid reads, its default is the system's clock. */
+/* On processors whose counter flakeid does not read, its default is the system's clock. */
 static uint64_t counter(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -28,7 +28,7 @@ static uint64_t counter(void) {
 static _Atomic uint64_t word;
 static volatile uint64_t read_last;
 
-/* Takes a number, as a generator's function takes its address. */
+/* Takes a number, like a generator's function, which takes its address. */
 JNIEXPORT int64_t counted(int64_t value) {
     uint64_t before = atomic_load_explicit(&word, memory_order_relaxed);
     (void)value;

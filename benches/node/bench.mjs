@@ -1,5 +1,5 @@
-// flakeid beside its rivals and the floor, in one run. Prints Markdown, and with --json writes the
-// figures to a file too. See README.md.
+// Compares flakeid with its rivals and the floor in one run. Prints Markdown, and with --json also writes the figures
+// to a file. See README.md.
 
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -25,12 +25,12 @@ const STARTS = quick ? 3 : 21;
 const COST = 'CPU cost per ID';
 const OTHER = 'none of the three';
 
-// So many sequence bits that no tick fills up, even by fill: what is measured is no wait.
+// Enough sequence bits that no tick fills up, even by fill, so that no wait is measured.
 const roomy = { layout: 't37.n3.s23@0/1ms', epoch: Date.now() - 1000 };
 const wide = (node, options) => new Generator({ node, ...roomy, ...options });
 
-// One that throws in a full tick, or while its ring is being refilled on a busy machine, is asked for
-// as many IDs as it has.
+// A generator that throws in a full tick, or while its ring is refilled on a busy machine, issues as many IDs as it
+// has.
 function unlessFull(call) {
   try {
     return call();
@@ -39,9 +39,8 @@ function unlessFull(call) {
   }
 }
 
-// Every row has a loop of its own, so that the compiler sees one callee in each; equal sources would
-// share what it has seen.
-// Those without a role are not in the chart.
+// Every row has a loop of its own, so that the compiler sees one callee in each. Functions with equal source would
+// share their profile. Rows without a role are not in the chart.
 function row(name, perCall, make, group, role = null) {
   const body = `/* ${name} */ let last; for (let n = 0; n < count; n += 1) last = call(); return last;`;
   const loop = new Function('call', 'count', body);
@@ -117,7 +116,7 @@ function sample(row, count) {
   return Number(process.hrtime.bigint() - start) / count / row.perCall;
 }
 
-// Of three samples, or an interruption would end the calibration too soon.
+// The fastest of three, because an interruption would end the calibration too early.
 function quickest(row) {
   const samples = [1, 2, 3].map(() => sample(row, row.count));
   return Math.min(...samples) * row.count * row.perCall;
@@ -144,7 +143,7 @@ function cost(leased) {
   return all;
 }
 
-// How many of so many IDs in a row were there before.
+// Returns the number of repeated IDs among consecutive ones.
 function repeated(next) {
   const ids = new BigUint64Array(quick ? 400_000 : 4_000_000);
   for (let index = 0; index < ids.length; ) {
@@ -171,14 +170,14 @@ function duplicates() {
   ];
 }
 
-// Milliseconds that a statement takes as the first one of a new process.
+// Returns the milliseconds that a statement takes as the first one of a new process.
 function started(statement) {
   const program = `const start = process.hrtime.bigint(); ${statement};
     console.log(Number(process.hrtime.bigint() - start) / 1e6)`;
   return Number(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' }));
 }
 
-// What node_modules has of the add-on alone, for this platform.
+// Returns the size of the add-on for this platform in node_modules.
 function addonAlone() {
   const [folder] = readdirSync('node_modules').filter((name) => name.startsWith('flakeid-core-'));
   return resolve('node_modules', folder, 'flakeid.node');
@@ -199,7 +198,7 @@ function starts() {
   ].map(([name, statement]) => ({ name, statement, role: null, samples: [] }));
 }
 
-// In turns, as the rows of the other table are.
+// Measured in turn, like the rows of the other table.
 function startAll() {
   const all = starts();
   for (let round = 0; round < STARTS; round += 1) {
@@ -248,8 +247,7 @@ const leased = await Generator.lease(`sqlite://${join(store, 'flakeid.db')}`, ro
 leased.nextId();
 const all = cost(leased);
 await leased.close();
-// By the beginning of its name, which has to be the only such one: a row that is added must not take the place
-// of another in a target.
+// Finds a row by the start of its name, which must be unique, so that a new row cannot replace another in a target.
 function find(start) {
   const found = all.filter((row) => row.name.startsWith(start));
   if (found.length !== 1) throw new Error(`${found.length} rows begin with ${start}, not one`);

@@ -1,4 +1,4 @@
-"""flakeid next to the Python packages it competes with, in one run.
+"""Compares flakeid with the Python packages it competes with, in one run.
 
 Prints Markdown, and with --json writes the figures to a file too.
 
@@ -28,15 +28,15 @@ import uuid_utils
 
 import flakeid
 
-# No tick of these fills up, or the layout's ceiling would be measured; IDs are above 2^62, like the
-# floor's.
+# No tick of these layouts fills up, because otherwise the layout's ceiling would be measured. IDs are above 2^62, like
+# the floor's.
 PER_CALL = "t41.n1.s21@0/1ms"
 OF_RING = "t41.n1.s21@1/1ms"
-# Generators of one layout and node share their position, and one that is late has to catch up.
+# Generators of one layout and node share their position, and a late one must catch up.
 SYSTEM, COARSE = "t41.n1.s21@2/1ms", "t41.n1.s21@3/1ms"
 PER_ARRAY = "t30.s33@1104537600000/1s"
 
-#: Runs a statement so many times and returns the nanoseconds.
+#: Source of a function that runs a statement the given number of times and returns the nanoseconds.
 Timed = Callable[[int], int]
 
 COST = "CPU cost per ID"
@@ -55,7 +55,7 @@ def run(count):
 def timed(statement: str, **names: object) -> Timed:
     """What runs a statement so many times and returns the nanoseconds, the loop's own included."""
     scope = {"repeat": itertools.repeat, "clock": time.perf_counter_ns}
-    # Names as locals of a closure, as in a function of the user's.
+    # Names are locals of a closure, as in a function of a user.
     body = TEMPLATE.format(statement=statement).replace("\n", "\n    ")
     exec(f"def make({', '.join(names)}):\n    {body}\n    return run", scope)
     return scope["make"](**names)
@@ -67,7 +67,7 @@ class Row:
 
     def calibrate(self, nanoseconds: int) -> None:
         self.count = 1
-        # The quickest of three, or an interruption would end it too soon.
+        # The fastest of three, because an interruption would end the calibration too early.
         while (took := min(self.run(self.count) for _ in range(3))) < nanoseconds / 8:
             self.count *= 2
         self.count = max(1, int(self.count * nanoseconds / took))
@@ -89,7 +89,7 @@ def ratio(row: Row, other: Row) -> float:
 
 
 class Report:
-    """Prints tables and targets, and keeps what was printed as data."""
+    """Prints tables and targets, and keeps the figures as data."""
 
     def __init__(self) -> None:
         self.rows, self.targets = [], []
@@ -147,7 +147,7 @@ def slug(text: str) -> str:
 
 
 def started(statement: str, runs: int) -> Iterator[float]:
-    """Milliseconds that a statement takes as the first of a new interpreter, again and again."""
+    """Returns the milliseconds that a statement takes as the first of a new interpreter, once per run."""
     program = (
         "import time; start = time.perf_counter_ns(); "
         f"{statement}; print(time.perf_counter_ns() - start)"
@@ -178,8 +178,8 @@ def starts(runs: int) -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a smoke run; its figures mean little")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the figures, as data")
+    parser.add_argument("--quick", action="store_true", help="run fewer and shorter samples; the figures mean little")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the figures to this file, as JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="flakeid-bench-") as folder:
         run(options.quick, options.json, pathlib.Path(folder) / "flakeid.db")

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Inserts into a MariaDB with flakeid_next(), in the statement and by a trigger, beside a bare sequence, in one run.
+# Compares inserts into a MariaDB with flakeid_next(), in the statement and in a trigger, with a bare sequence, in one run.
 # Usage: measure-mariadb.sh FLAKEID SOCKET, where FLAKEID is the command and a MariaDB listens on SOCKET, whose root
-# has no password. Makes a database flakeid_bench anew. Prints rows a second.
+# has no password. Creates the database flakeid_bench again. Prints rows per second.
 set -eu
 flakeid=$1
 socket=$2
 rounds=${ROUNDS:-3}
-# Queries in a measurement of single rows; of 1,000 rows, a hundredth of it.
+# Statements in a measurement of single rows; a hundredth of it for 1,000 rows each.
 queries=${QUERIES:-5000}
 
 client() { mariadb --no-defaults -u root --socket="$socket" "$@"; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Inserts into tables whose default is flakeid_next(), beside the same tables with a bare sequence, in one run.
+# Compares inserts into tables whose default is flakeid_next() with the same tables with a bare sequence, in one run.
 # Usage: measure.sh FLAKEID PORT, where FLAKEID is the command and a PostgreSQL without passwords listens on PORT
-# of 127.0.0.1 with a superuser postgres. Makes a database flakeid_bench anew. Prints rows a second.
+# of 127.0.0.1 with a superuser postgres. Creates the database flakeid_bench again. Prints rows per second.
 set -eu
 flakeid=$1
 export PGHOST=127.0.0.1 PGPORT="$2" PGUSER=postgres PGDATABASE=flakeid_bench
@@ -46,7 +46,7 @@ measure() { # label, file, rows a transaction, sessions
     echo "$4 sessions, $1: $(echo "$tps * $3 / 1" | bc) rows/s"
 }
 
-# A transaction that has taken an ID and stays open, as long as the measurement lasts.
+# A transaction that has taken an ID and stays open during the measurement.
 beside_an_open_transaction() {
     printf 'BEGIN;\nSELECT flakeid_next();\nSELECT pg_sleep(3600);\n' | psql -Xq > "$dir/holder" 2>&1 &
     holder=$!

@@ -1,7 +1,6 @@
-// flakeid-wasm beside another generator in WebAssembly and the floors, in one run. Prints Markdown, and
-// with --json writes the figures to a file too. Rows are sampled in turn, each once a round and each
-// round beginning with another row; a ratio is that of two rows of the same round, and the median of
-// the rounds is printed.
+// Compares flakeid-wasm with another generator in WebAssembly and the floors, in one run. Prints Markdown, and with
+// --json also writes the figures to a file. Rows are sampled in turn, each once per round, and each round begins with
+// another row. A ratio compares two rows of the same round; the median of the rounds is printed.
 //
 //   cargo xtask wasm --bench
 
@@ -18,7 +17,7 @@ const ROUNDS = quick ? 5 : 101;
 const ROUND_MS = quick ? 2 : 20;
 const COST = 'CPU cost per ID';
 
-// So many sequence bits that no tick gets full, even by fill. 36 bits of milliseconds last two years.
+// Enough sequence bits that no tick fills up, even by fill. 36 bits of milliseconds last two years.
 const layout = `t36.n1.s26@${Date.now() - 3_600_000}/1ms`;
 const generator = new Generator({ layout, node: 1 });
 await generator.nextIdAsync();
@@ -33,7 +32,7 @@ const empty = new Uint8Array([
 ]);
 const { one } = (await WebAssembly.instantiate(empty)).instance.exports;
 
-// Eight numbers a turn, in what every browser can do that flakeid-wasm is for: they have no vectors.
+// Eight numbers per iteration, with the instructions of all browsers that flakeid-wasm supports, which lack vectors.
 // (module (memory (export "memory") 1)
 //   (func (export "rise") (param $first i64) (param $bytes i32) (local $at i32)
 //     (loop $next
@@ -53,13 +52,13 @@ const { memory, rise } = (await WebAssembly.instantiate(loop)).instance.exports;
 
 let stamp = 0;
 
-// As many at a time as flakeid-wasm makes before it copies them (ROOM of lib/backend.js), so that both stay in the
+// As many at a time as flakeid-wasm generates before it copies them (ROOM of lib/backend.js), so that both stay in the
 // same cache.
 const ROOM = 8192;
 const whole = new BigUint64Array(memory.buffer, 0, ROOM);
 
-// The least that fills an array from a module: a look at the clock and numbers that rise, in its memory, and a copy of
-// them, piece by piece. All arrays are of a multiple of eight numbers.
+// The minimum that fills an array from a module: reads the clock, writes increasing numbers into its memory, and copies
+// them piece by piece. The length of all arrays is a multiple of eight.
 function bareFill(array) {
   for (let at = 0; at < array.length; at += ROOM) {
     const count = Math.min(ROOM, array.length - at);
@@ -69,7 +68,7 @@ function bareFill(array) {
   }
 }
 
-// 1024 IDs a millisecond, fixed: one generator would reach its cap, so many are used in turn.
+// The layout has a fixed maximum of 1,024 IDs per millisecond, so many generators are used in turn.
 const rivals = Array.from({ length: 64 }, (_, id) => new Snowflake({ instance_id: id }));
 let turn = 0;
 function rival() {
@@ -77,8 +76,8 @@ function rival() {
   return rivals[(turn >> 7) & 63].getUniqueID();
 }
 
-// Every row has a loop of its own, so that the compiler sees one callee in each; equal sources would
-// share what it has seen.
+// Every row has a loop of its own, so that the compiler sees one callee in each. Functions with equal source would
+// share their profile.
 function row(name, ids, call, floor, role = null) {
   const body = `/* ${name} */ let last; for (let n = 0; n < count; n += 1) last = call(); return last;`;
   return {
@@ -142,7 +141,7 @@ function sample({ call, loop, count, ids }) {
   return Number(process.hrtime.bigint() - start) / count / ids;
 }
 
-// The quickest of three, or an interruption would end it too soon.
+// The fastest of three, because an interruption would end the calibration too early.
 const quickest = (row) => Math.min(sample(row), sample(row), sample(row)) * row.count * row.ids;
 for (const row of rows) while (quickest(row) < ROUND_MS * 1e6) row.count *= 2;
 for (let round = 0; round < ROUNDS; round += 1) {

@@ -7,7 +7,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
 
-/** Calls into C that do nothing, or the least that makes an exact ID, by the foreign-function interface (Java 22 and later). */
+/** Calls into C through the foreign-function interface (Java 22 and later) that do nothing, or the minimum for an exact ID. */
 public final class Foreign {
     private static final FunctionDescriptor TYPE = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
     private static final Path LIBRARY = Path.of(System.getProperty("nothing")).toAbsolutePath();
@@ -22,7 +22,7 @@ public final class Foreign {
         return Linker.nativeLinker().downcallHandle(library.find(name).orElseThrow(), TYPE, options);
     }
 
-    /** One that the garbage collector waits for. */
+    /** Makes a critical call, for which the garbage collector waits. */
     public static LongUnaryOperator critical() {
         return value -> {
             try {
@@ -33,7 +33,7 @@ public final class Foreign {
         };
     }
 
-    /** One that the garbage collector waits for, which reads the processor's counter and swaps a word. */
+    /** Makes a critical call that reads the processor's counter and swaps a word. */
     public static LongUnaryOperator counted() {
         return value -> {
             try {

@@ -1,23 +1,22 @@
-//! The chart of the README: what an ID costs in each language, as a multiple of its floor.
+//! The chart of the README: the cost of an ID in each language, as a multiple of its floor.
 
 use crate::data::{Role, Suite};
 
 const WIDTH: f64 = 900.0;
 const MARGIN: f64 = 20.0;
-/// Where labels end and bars begin.
+/// Position at which labels end and bars begin.
 const BARS: f64 = 430.0;
-/// What the longest bar leaves for its figure.
+/// Space beside the longest bar for its figure.
 const FIGURE: f64 = 80.0;
 const BAR: f64 = 14.0;
 const STEP: f64 = 20.0;
 const PANEL: f64 = 34.0;
-/// As many characters as fit in front of the bars.
+/// Number of characters that fit in front of the bars.
 const LABEL: usize = 64;
-/// Bars end here, or a slow rival would leave the others no room; their figures tell.
+/// Longest ratio of a bar, so that a slow rival leaves room for the others. The figures show the whole ratio.
 const LONGEST: f64 = 5.0;
 
-/// The picture has a background of its own, so that it can be read wherever it is put; which one is
-/// up to the reader's system.
+/// Style of the picture. Its background follows the reader's system, so that the text is readable on any page.
 const STYLE: &str = "\
     .back{fill:#fff}.text{fill:#1f2328}.line{stroke:#59636e}\
     .soft{fill:#59636e;stroke:#fff}\
@@ -48,7 +47,7 @@ pub(crate) fn draw(suites: &[&Suite]) -> String {
 
 struct Drawing {
     elements: Vec<String>,
-    /// The top of what comes next.
+    /// Top of the next element.
     y: f64,
 }
 
@@ -69,7 +68,7 @@ impl Drawing {
         self.y += STEP;
     }
 
-    /// The bars of one language, on a scale of its own.
+    /// Draws the bars of one language on a scale of its own.
     fn panel(&mut self, suite: &Suite) {
         let mut rows: Vec<_> = suite.charted().collect();
         if rows.is_empty() {
@@ -81,7 +80,7 @@ impl Drawing {
         self.y += PANEL - STEP;
         self.text(MARGIN, "head text", "start", &suite.name);
         self.y += STEP;
-        // First, because it goes behind the bars and their figures.
+        // Drawn first, behind the bars and their figures.
         let (x, top) = (BARS + scale, self.y);
         let bottom = top + STEP * rows.len() as f64 - (STEP - BAR);
         self.elements.push(format!(
@@ -120,7 +119,7 @@ impl Drawing {
     }
 }
 
-/// Without the signs of Markdown, and cut to what there is room for.
+/// Removes the marks of Markdown and shortens the label to the available space.
 fn plain(label: &str) -> String {
     let plain = label.replace("**", "").replace('`', "");
     if plain.chars().count() <= LABEL {
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
     use crate::data::suite_of;
 
-    /// Every element is closed by its own end, attributes are quoted, and no sign is left bare.
+    /// Checks that every element is closed, attributes are quoted, and special characters are escaped.
     fn check(mut xml: &str) {
         let mut open = Vec::new();
         while let Some(at) = xml.find('<') {
@@ -173,7 +172,7 @@ mod tests {
                 ("F: \"the\" <floor> & `more`", Role::Floor, 1.0),
                 ("**flakeid** `next_id`", Role::Ours, 0.22),
                 (
-                    "slow, and with a label that is much longer than what has room here",
+                    "slow, and with a label that is much longer than the available space",
                     Role::Rival,
                     72.9,
                 ),
@@ -182,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn the_chart_is_well_formed_whatever_is_in_the_labels() {
+    fn chart_is_well_formed_for_any_label() {
         check(&draw(&[&rows(), &suite_of("empty", &[])]));
         check(&draw(&[]));
     }
 
     #[test]
-    fn the_fastest_comes_first_and_every_bar_has_its_figure() {
+    fn fastest_bar_comes_first_and_every_bar_has_its_figure() {
         let chart = draw(&[&rows()]);
         let place = |text: &str| chart.find(text).expect(text);
         assert!(place("0.22 ×<") < place("1.00 ×<") && place("1.00 ×<") < place("72.90 × →<"));
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_as_long_as_their_ratios_and_end_before_the_edge() {
+    fn bars_match_their_ratios_and_end_before_the_edge() {
         let chart = draw(&[&suite_of("x", &[("F", Role::Floor, 1.0), ("b", Role::Rival, 2.0)])]);
         assert!(chart.contains("width=\"370.0\"") && chart.contains("width=\"185.0\""), "{chart}");
     }

@@ -1,4 +1,4 @@
-//! The benchmarks of two commits, run alternately.
+//! The comparison of two commits, whose benchmarks run alternately.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use clap::Args;
 use crate::data::{Suite, median};
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-/// Where everything is built.
+/// Folder of all builds.
 const WORK: &str = "target/bench";
 const MANIFEST: &str = "benches/Cargo.toml";
 
 #[derive(Args)]
 pub(crate) struct Compare {
-    /// What the ratios are to: a commit, tag or branch.
+    /// Base of the ratios: a commit, tag or branch.
     old: String,
     new: String,
-    /// A table of Rust's: cost, threads, cap, batch, lease, latency, resources or correctness.
+    /// Table of the Rust benchmark: cost, threads, cap, batch, lease, latency, resources or correctness.
     #[arg(long, default_value = "cost", value_name = "TABLE")]
     only: String,
-    /// How often each is run.
+    /// Number of runs of each.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
-    /// A smoke run: its figures mean little.
+    /// Run fewer and shorter samples; the figures mean little.
     #[arg(long)]
     quick: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) fn run(compare: &Compare) -> Outcome {
     let mut rounds = Vec::new();
     for round in 0..compare.rounds {
         eprintln!("round {} of {}", round + 1, compare.rounds);
-        // Each goes first as often as the other one.
+        // Each commit runs first equally often.
         let swapped = round % 2 == 1;
         let [first, second] = if swapped { [1, 0] } else { [0, 1] };
         let one = measure(&programs[first], compare)?;
@@ -51,16 +51,16 @@ pub(crate) fn run(compare: &Compare) -> Outcome {
     Ok(())
 }
 
-/// The whole hash.
+/// Returns the whole hash of a commit.
 fn resolve(name: &str) -> Result<String, Failed> {
     let commit = format!("{name}^{{commit}}");
     Step::new("git", &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])
         .output()
         .map(|hash| hash.trim().to_owned())
-        .map_err(|_| Failed(format!("there is no commit {name} in this repository")))
+        .map_err(|_| Failed(format!("this repository has no commit {name}")))
 }
 
-/// The benchmarks as they were, next to the code as it was.
+/// Builds the benchmarks of a commit with the code of that commit.
 fn build(commit: &str) -> Result<String, Failed> {
     let short = &commit[..12];
     let folder = root().join(WORK).join("compare");
@@ -77,10 +77,10 @@ fn build(commit: &str) -> Result<String, Failed> {
     if Step::new(&program, &["--help"]).output()?.contains("--json") {
         return Ok(program);
     }
-    Err(Failed(format!("the benchmarks of {short} do not hand over their figures (--json)")))
+    Err(Failed(format!("the benchmarks of {short} have no option --json")))
 }
 
-/// Another folder with the files of a commit, for as long as this lives.
+/// A Git worktree with the files of a commit, which is removed when dropped.
 struct Worktree {
     path: PathBuf,
 }
@@ -88,7 +88,7 @@ struct Worktree {
 impl Worktree {
     fn new(path: PathBuf, commit: &str) -> Result<Self, Failed> {
         let worktree = Self { path };
-        // What an interrupted run has left.
+        // The files of an interrupted run.
         files::remove(&worktree.path)?;
         Step::new("git", &["worktree", "prune"]).run()?;
         let shown = files::shown(&worktree.path)?;
@@ -102,7 +102,7 @@ impl Drop for Worktree {
         let path = self.path.display().to_string();
         if let Err(Failed(why)) = Step::new("git", &["worktree", "remove", "--force", &path]).run()
         {
-            eprintln!("flakeid-bench-report: {path} is left behind: {why}");
+            eprintln!("flakeid-bench-report: cannot remove {path}: {why}");
         }
     }
 }
@@ -115,7 +115,7 @@ fn measure(program: &str, compare: &Compare) -> Result<Suite, Failed> {
     Suite::read(&file)
 }
 
-/// Each row that both have, with the ratio of new to old.
+/// Formats the rows that both commits have, with the ratio of new to old.
 fn table(rounds: &[[Suite; 2]]) -> String {
     let mut table =
         "| | unit | old | new | new / old | min..max |\n|---|---|---:|---:|---:|---:|\n".to_owned();
@@ -142,7 +142,7 @@ fn table(rounds: &[[Suite; 2]]) -> String {
     table
 }
 
-/// The medians of a row in one round.
+/// Returns the medians of a row in one round.
 fn both([old, new]: &[Suite; 2], id: &str) -> Option<[f64; 2]> {
     let of = |suite: &Suite| suite.rows.iter().find(|row| row.id == id)?.median;
     Some([of(old)?, of(new)?])
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_those_of_one_round_and_their_median_is_shown() {
+    fn table_shows_the_median_of_the_ratios_of_each_round() {
         let table = table(&[round(1.0, 0.5), round(2.0, 1.2), round(1.0, 0.7)]);
         assert!(table.contains("| F | ns | 30.000 | 30.000 | 1.000 | 1.000..1.000 |\n"), "{table}");
         assert!(
@@ -173,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_commit_is_named() {
+    fn resolve_names_an_unknown_commit() {
         let why = resolve("no-such-commit").err().map(|Failed(why)| why);
-        let expected = "there is no commit no-such-commit in this repository";
+        let expected = "this repository has no commit no-such-commit";
         assert_eq!(why.as_deref(), Some(expected));
     }
 }

@@ -1,15 +1,15 @@
-//! What a benchmark hands over, as JSON.
+//! The JSON output of a benchmark.
 
 use serde::Deserialize;
 
 use flakeid_steps::{Failed, files};
 
-/// What the benchmark of one language measured.
+/// Measurements of the benchmark of one language.
 #[derive(Deserialize)]
 pub(crate) struct Suite {
     #[serde(rename = "suite")]
     pub(crate) name: String,
-    /// What the figures depend on.
+    /// Facts about the machine on which the figures depend.
     pub(crate) facts: Vec<String>,
     pub(crate) rows: Vec<Row>,
     pub(crate) targets: Vec<Target>,
@@ -17,19 +17,19 @@ pub(crate) struct Suite {
 
 #[derive(Deserialize)]
 pub(crate) struct Row {
-    /// The same in every run.
+    /// Identifier that is the same in every run.
     pub(crate) id: String,
     pub(crate) table: String,
     pub(crate) label: String,
-    /// There if the row is part of the chart.
+    /// Role in the chart, if the row is part of it.
     pub(crate) role: Option<Role>,
     pub(crate) kind: Kind,
     pub(crate) unit: String,
-    /// Missing if the machine was too busy to measure it.
+    /// Median, missing if the machine was too busy to measure it.
     pub(crate) median: Option<f64>,
     pub(crate) min: Option<f64>,
     pub(crate) max: Option<f64>,
-    /// To the floor, in the same rounds.
+    /// Ratio to the floor in the same rounds.
     pub(crate) ratio: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Role {
     Rival,
 }
 
-/// Three kinds of figures that are easily taken for one another, and what is none of them.
+/// The three kinds of figures, which are easily confused, and `Other`.
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     #[serde(rename = "the layout's ceiling")]
@@ -85,13 +85,13 @@ impl Suite {
         serde_json::from_str(text)
     }
 
-    /// The rows of the chart, with their ratios.
+    /// Returns the rows of the chart with their ratios.
     pub(crate) fn charted(&self) -> impl Iterator<Item = (&Row, Role, f64)> {
         self.rows.iter().filter_map(|row| Some((row, row.role?, row.ratio?)))
     }
 }
 
-/// Not a number if there is nothing.
+/// Returns the median, or not a number for an empty slice.
 pub(crate) fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_targets_are_read_with_what_is_missing_from_them() {
+    fn suite_is_read_with_missing_fields() {
         let suite = suite(ROW).unwrap();
         let row = &suite.rows[0];
         assert_eq!((row.median, row.min, row.max), (Some(30.5), Some(30.0), None));
@@ -151,19 +151,19 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_does_not_say_its_kind_is_refused() {
+    fn figure_without_a_kind_is_rejected() {
         assert!(suite(&ROW.replace("CPU cost per ID", "fast")).is_err());
         assert!(suite(&ROW.replace("\"kind\": \"CPU cost per ID\",", "")).is_err());
     }
 
     #[test]
-    fn rows_without_a_ratio_are_not_in_the_chart() {
+    fn chart_omits_rows_without_a_ratio() {
         assert_eq!(suite(&ROW.replace("1.02", "null")).unwrap().charted().count(), 0);
         assert_eq!(suite(&ROW.replace("\"ours\"", "null")).unwrap().charted().count(), 0);
     }
 
     #[test]
-    fn medians() {
+    fn median_covers_empty_odd_and_even_lengths() {
         assert!(median(&[]).is_nan());
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);

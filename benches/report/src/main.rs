@@ -1,5 +1,5 @@
-//! `RESULTS.md` and the chart from what the benchmarks handed over, and the comparison of two commits.
-//! `cargo xtask bench` runs this.
+//! Writes `RESULTS.md` and the chart from the output of the benchmarks, and compares two commits. `cargo xtask bench`
+//! runs this.
 
 mod chart;
 mod compare;
@@ -16,7 +16,7 @@ use compare::Compare;
 use data::Suite;
 use results::Measured;
 
-/// Reports on the benchmarks.
+/// Report on the benchmarks.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -33,19 +33,19 @@ enum Task {
 
 #[derive(Args)]
 struct Results {
-    /// Where the benchmarks wrote NAME.json, and what they printed to NAME.md.
+    /// Folder of the benchmarks' output: NAME.json and NAME.md.
     #[arg(long)]
     from: PathBuf,
-    /// Where to write.
+    /// Folder to write to.
     #[arg(long)]
     to: PathBuf,
-    /// How long was measured, in minutes.
+    /// Duration of the measurements in minutes.
     #[arg(long)]
     minutes: f64,
-    /// The figures are of a smoke run.
+    /// Mark the figures as those of a smoke run.
     #[arg(long)]
     quick: bool,
-    /// The benchmarks, in the order of the report.
+    /// Benchmarks in the order of the report.
     names: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Results {
     }
 }
 
-/// What was measured, as git knows it.
+/// Returns the measured commit as Git describes it.
 fn commit() -> Result<String, Failed> {
     let commit = Step::new("git", &["rev-parse", "--short=12", "HEAD"]).output()?;
     let sources = ["crates", "bindings", "node", "python", "go", "java", "include", "benches"];

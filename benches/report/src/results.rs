@@ -1,8 +1,8 @@
-//! `RESULTS.md`: what the run depends on, the figures of the chart, the targets, and everything.
+//! `RESULTS.md`: the facts about the run, the figures of the chart, the targets, and all tables.
 
 use crate::data::{Row, Suite, Target};
 
-/// One language's figures, and what its benchmark printed.
+/// Figures of one language and the Markdown that its benchmark printed.
 pub(crate) struct Measured {
     pub(crate) suite: Suite,
     pub(crate) text: String,
@@ -63,7 +63,7 @@ fn short(suite: &str, row: &Row, ratio: f64) -> String {
     )
 }
 
-/// Those that are met are listed with the tables of their language.
+/// Writes the targets that were missed. The others are listed with the tables of their language.
 fn targets_of(text: &mut String, targets: &[(&str, &Target)]) {
     let met = targets.iter().filter(|(_, target)| target.met).count();
     line(text, &format!("\n## Targets\n\n{met} of {} are met. The others:\n", targets.len()));
@@ -79,7 +79,7 @@ fn targets_of(text: &mut String, targets: &[(&str, &Target)]) {
     }
 }
 
-/// With every heading one level lower.
+/// Returns the Markdown with every heading one level lower.
 fn lower(markdown: &str) -> String {
     let lowered = markdown
         .lines()
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_of_the_summary_says_its_kind_range_and_ratio() {
+    fn summary_states_kind_range_and_ratio_of_every_figure() {
         let text = text(&[measured(true)], "abc", 9.5, false);
         let row =
             "| Rust, One ID | flakeid `next_id` | CPU cost per ID | 31.20 ns | 30.16..32.24 |";
@@ -118,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missed_is_listed_with_its_figure() {
+    fn missed_target_is_listed_with_its_figure() {
         let text = text(&[measured(true), measured(false)], "abc", 1.0, true);
         assert!(text.contains("1 of 2 are met. The others:\n\n- Rust, R1: next / F, at most 1.12"));
         assert!(text.contains(": 1.500\n") && text.contains("smoke run"));
     }
 
     #[test]
-    fn what_a_benchmark_prints_goes_below_the_heading_of_its_language() {
+    fn output_of_a_benchmark_goes_below_the_heading_of_its_language() {
         let text = text(&[measured(true)], "abc", 1.0, false);
         assert!(text.contains("\n## Rust\n\n- a fact\n\n### 1. One call\n\n| a |\n"), "{text}");
     }

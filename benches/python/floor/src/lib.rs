@@ -1,4 +1,4 @@
-//! The least that a Python extension in Rust can do: what flakeid is measured against.
+//! The floor of a Python extension in Rust: calls that do the minimum.
 
 use pyo3::prelude::*;
 
@@ -11,7 +11,7 @@ mod flakeid_floor {
     use pyo3::prelude::*;
     use pyo3::types::PyList;
 
-    /// Returns integers as large as IDs, and does nothing else.
+    /// Returns integers as large as IDs.
     #[pyclass(frozen)]
     struct Floor(u64, AtomicU64);
 
@@ -22,13 +22,12 @@ mod flakeid_floor {
             Self(1 << 62, AtomicU64::new(1 << 62))
         }
 
-        /// One int above 2^62.
+        /// Returns one int above 2^62.
         fn one(&self) -> u64 {
             black_box(self.0)
         }
 
-        /// One int above 2^62 for which the processor's counter was read and a word swapped, as for an ID that is
-        /// exact.
+        /// Reads the processor's counter and swaps a word, as for an exact ID, and returns one int above 2^62.
         fn counted(&self) -> u64 {
             black_box(counter());
             let mut before = self.1.load(Ordering::Relaxed);
@@ -41,19 +40,19 @@ mod flakeid_floor {
             }
         }
 
-        /// A list of n such ints.
+        /// Returns a list of n such ints.
         fn list<'py>(&self, py: Python<'py>, n: u64) -> PyResult<Bound<'py, PyList>> {
             let base = black_box(self.0);
             let end = base + n;
             PyList::new(py, (base..end).collect::<Vec<_>>())
         }
 
-        /// Writes base + i into a uint64 array, which the caller promises that it is.
+        /// Writes base + i into an array, which must be of uint64.
         fn fill(&self, array: &Bound<'_, PyAny>) -> PyResult<usize> {
             let buffer = PyUntypedBuffer::get(array)?;
             let base = black_box(self.0);
             let count = buffer.item_count();
-            // SAFETY: the one caller, bench.py, passes a contiguous numpy array of uint64.
+            // SAFETY: the only caller, bench.py, passes a contiguous numpy array of uint64.
             let numbers =
                 unsafe { std::slice::from_raw_parts_mut(buffer.buf_ptr().cast::<u64>(), count) };
             for (number, i) in numbers.iter_mut().zip(0u64..) {
@@ -65,11 +64,11 @@ mod flakeid_floor {
 
     #[cfg(target_arch = "x86_64")]
     fn counter() -> u64 {
-        // SAFETY: every processor of this architecture has it.
+        // SAFETY: every processor of this architecture has the instruction.
         unsafe { std::arch::x86_64::_rdtsc() }
     }
 
-    /// Where flakeid reads no counter: its default is the system's clock there.
+    /// Reads the system's clock on processors whose counter flakeid does not read, because it is the default there.
     #[cfg(not(target_arch = "x86_64"))]
     fn counter() -> u64 {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
