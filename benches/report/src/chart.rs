@@ -6,7 +6,7 @@ const WIDTH: f64 = 900.0;
 const MARGIN: f64 = 20.0;
 /// Position at which labels end and bars begin.
 const BARS: f64 = 430.0;
-/// Space beside the longest bar for its figure.
+/// Space after the longest bar for its figure.
 const FIGURE: f64 = 80.0;
 const BAR: f64 = 14.0;
 const STEP: f64 = 20.0;

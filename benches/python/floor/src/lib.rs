@@ -47,7 +47,7 @@ mod flakeid_floor {
             PyList::new(py, (base..end).collect::<Vec<_>>())
         }
 
-        /// Writes base + i into an array, which must be of uint64.
+        /// Writes base + i into an array of uint64 that the caller guarantees.
         fn fill(&self, array: &Bound<'_, PyAny>) -> PyResult<usize> {
             let buffer = PyUntypedBuffer::get(array)?;
             let base = black_box(self.0);
