@@ -10,7 +10,7 @@ use napi::sys::{self, napi_callback_info, napi_env, napi_value};
 use napi::{Env, Result};
 use napi_derive::napi;
 
-/// As large as an ID; a smaller BigInt costs the same.
+/// A number as large as an ID; a smaller BigInt costs the same.
 const LARGE: u64 = 1 << 62 | 12345;
 
 /// Returns a BigInt from a plain function of napi-rs.
