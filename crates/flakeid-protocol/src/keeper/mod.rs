@@ -1,11 +1,19 @@
 //! Keeping a lease: its options, when it is renewed, what happens to it, for observers, and how it
 //! stands.
 
+mod lease_keeper;
+mod messages;
 mod options;
 mod schedule;
+mod state;
 
+pub use lease_keeper::{LeaseKeeper, Notice, Progress};
+pub use messages::{
+    Begin, Demand, GeneratorState, Input, KeeperOptions, Output, Reading, Reply, Report,
+};
 pub use options::LeaseOptions;
-pub use schedule::RenewalSchedule;
+pub use schedule::{RenewalSchedule, renewal_margin};
+pub use state::Keeper;
 
 use flakeid_core::{Error, ErrorKind};
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window, whole_ms};
 
-use crate::{Bounds, Identity, Namespace};
+use super::KeeperOptions;
+use crate::{Acquire, Bounds, Identity, Namespace, Owner, Token};
 
 /// The options of a lease. Two generators of a process share a lease if all of them are equal.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +96,34 @@ impl LeaseOptions {
             Some(mask) => builder.sequence_mask(mask),
             None => builder,
         })
+    }
+
+    /// Returns the options of a keeper in a process of the given host.
+    #[must_use]
+    pub fn of_keeper(&self, host: String, pid: u32) -> KeeperOptions {
+        let (name, is_fixed) = match &self.identity {
+            Identity::Any => (String::new(), false),
+            Identity::Name(name) => (name.clone(), false),
+            Identity::Node(_) => (String::new(), true),
+        };
+        let acquire = Acquire {
+            layout: self.layout,
+            identity: self.identity.clone(),
+            from: self.from,
+            to: self.to,
+            rotation: self.rotation,
+            block_bits: 0,
+            reuse: self.reuse,
+            token: Token::from_bits(0),
+            window_ms: self.window_ms,
+            ttl_ms: self.ttl_ms,
+            now: 0,
+            waited_ms: 0,
+            after: 0,
+            owner: Owner { name, host, pid },
+        };
+        let nodes = usize::try_from(self.node_count).unwrap_or(usize::MAX);
+        KeeperOptions { nodes, acquire, moves: self.moves && !is_fixed }
     }
 
     /// Checks what needs no store.

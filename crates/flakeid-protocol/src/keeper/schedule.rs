@@ -7,6 +7,7 @@ use flakeid_core::Layout;
 use crate::{Holder, HolderOptions};
 
 /// When the keeper asks the store again.
+#[derive(Clone, Debug)]
 pub struct RenewalSchedule {
     window_ms: u64,
     ttl: Duration,
@@ -80,8 +81,7 @@ impl RenewalSchedule {
         if now.saturating_sub(self.succeeded) > self.ttl / 2 {
             return u64::MAX;
         }
-        // Rounded up, or a window of two ticks would be renewed only once it is used up.
-        ((window as f64 * 2.0 / 3.0 * self.jitter).ceil() as u64).clamp(1, window.max(1))
+        renewal_margin(window, self.jitter)
     }
 
     /// With fewer ticks than this left, a holder whose renewals fail asks other lessors: about half of
@@ -134,4 +134,12 @@ impl RenewalSchedule {
             Self::SHORTEST.saturating_sub(now.saturating_sub(failed))
         })
     }
+}
+
+/// Returns the number of ticks that must be left of a window for a renewal not to be due: two thirds of
+/// the window, times `jitter`.
+#[must_use]
+pub fn renewal_margin(window: u64, jitter: f64) -> u64 {
+    // Rounded up, or a window of two ticks would be renewed only once it is used up.
+    ((window as f64 * 2.0 / 3.0 * jitter).ceil() as u64).clamp(1, window.max(1))
 }
