@@ -9,8 +9,9 @@ use flakeid_core::{Error, Layout};
 use super::answer::{AnswerJson, Cause, Failure, HttpAnswer, no_broker};
 use super::brokers::{Brokers, Granter};
 use super::json::{AcquireJson, ReleaseJson, RenewJson};
+use crate::keeper::Demand;
 use crate::store::Fault;
-use crate::{Acquire, Grant, Refusal, Release, Renew, Renewed};
+use crate::{Grant, Refusal, Renewed};
 
 /// The time limit of a renewal or release. A broker answers those from memory, and a holder needs the
 /// rest of its window to get a node elsewhere.
@@ -19,24 +20,6 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// The time limit of an acquire in the first round, while other brokers may answer at once.
 const FIRST_ROUND_TIMEOUT: Duration = Duration::from_millis(700);
-
-/// What a holder requests.
-#[derive(Clone, Debug)]
-pub enum Demand {
-    /// A node.
-    Acquire {
-        /// The request; its layout, window and TTL are not sent unless the layout is known.
-        request: Acquire,
-        /// Whether the node has to be of the request's layout; otherwise it is of the namespace's.
-        is_of_layout: bool,
-        /// The node that the holder has and whose granter is not asked.
-        instead_of: Option<u64>,
-    },
-    /// A higher fence.
-    Renew(Renew),
-    /// To take a node back.
-    Release(Release),
-}
 
 /// A successful answer.
 #[derive(Clone, Debug)]
@@ -47,6 +30,29 @@ pub enum Reply {
     Renewed(Renewed),
     /// The node is released.
     Released,
+}
+
+impl Reply {
+    /// Returns the grant.
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] if it is the reply to another request, which would be a bug.
+    pub fn granted(self) -> Result<Grant, Fault> {
+        if let Self::Granted(grant, _) = self { Ok(grant) } else { Err(mixed_up()) }
+    }
+
+    /// Returns the higher fence.
+    ///
+    /// # Errors
+    /// As [`granted`](Self::granted).
+    pub fn renewed(self) -> Result<Renewed, Fault> {
+        if let Self::Renewed(renewed) = self { Ok(renewed) } else { Err(mixed_up()) }
+    }
+}
+
+/// Returns the fault for a reply of the wrong kind, which the exchange never produces.
+fn mixed_up() -> Fault {
+    Fault::Rejected("the answer is to another request".into())
 }
 
 /// A request to send.
@@ -69,6 +75,9 @@ pub struct HttpRequest {
 pub struct Exchange {
     path: String,
     demand: Demand,
+    /// Whether the namespace must have the request's layout. Otherwise the request's layout, window and
+    /// TTL are not sent.
+    is_of_layout: bool,
     /// The broker that granted the node, for renewals and releases.
     granter: Option<Granter>,
     /// The address that is asked now.
@@ -84,7 +93,12 @@ pub struct Exchange {
 impl Exchange {
     /// Begins an exchange. `None` if there is no broker to ask: there
     /// is no other one, or none has to release the node.
-    pub fn new(brokers: &Brokers, namespace: &str, demand: Demand) -> Option<Self> {
+    pub fn new(
+        brokers: &Brokers,
+        namespace: &str,
+        demand: Demand,
+        is_of_layout: bool,
+    ) -> Option<Self> {
         let node = match &demand {
             Demand::Acquire { .. } => None,
             Demand::Renew(request) => Some(request.node),
@@ -110,7 +124,8 @@ impl Exchange {
         };
         let has_rounds = matches!(demand, Demand::Acquire { .. }) && !further.is_empty();
         let silent = has_rounds.then(Vec::new);
-        Some(Self { path, demand, granter, address, further, silent, failures: Vec::new() })
+        let failures = Vec::new();
+        Some(Self { path, demand, is_of_layout, granter, address, further, silent, failures })
     }
 
     /// The demand, once it is settled.
@@ -126,9 +141,9 @@ impl Exchange {
     pub fn request(&self, brokers: &Brokers, waited: Duration) -> Result<HttpRequest, Fault> {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         let (method, body, timeout) = match &self.demand {
-            Demand::Acquire { request, is_of_layout, .. } => {
+            Demand::Acquire { request, .. } => {
                 let mut body = AcquireJson::new(request, request.waited_ms.saturating_add(waited));
-                if !is_of_layout {
+                if !self.is_of_layout {
                     (body.layout, body.window_ms, body.ttl_ms) = (None, None, None);
                 }
                 let timeout =
@@ -216,9 +231,9 @@ impl Exchange {
         let mut answer = AnswerJson::read(address, answer)?;
         let wrong = |error: Error| no_broker(address, &error);
         match &self.demand {
-            Demand::Acquire { request, is_of_layout, .. } => {
+            Demand::Acquire { request, .. } => {
                 let (layout, broker) = answer.layout_and_broker().map_err(wrong)?;
-                if *is_of_layout && !request.layout.is_same_space(&layout) {
+                if self.is_of_layout && !request.layout.is_same_space(&layout) {
                     let text = format!("{address} grants nodes of the layout {layout}");
                     return Err(Failure::rejected(text));
                 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::json::GrantJson;
 use super::*;
-use crate::{Identity, Owner, Token};
+use crate::{Acquire, Identity, Owner, Release, Renew, Token};
 
 const TOKEN: Token = Token::from_bits(7 << 64 | 7);
 
@@ -35,7 +35,7 @@ fn acquire() -> Acquire {
 }
 
 fn demand(instead_of: Option<u64>) -> Demand {
-    Demand::Acquire { request: acquire(), is_of_layout: true, instead_of }
+    Demand::Acquire { request: acquire(), instead_of }
 }
 
 fn renew(node: u64, confirmed: u64) -> Demand {
@@ -120,7 +120,7 @@ fn run(
     demand: Demand,
     mut answer: impl FnMut(&HttpRequest) -> Result<HttpAnswer, String>,
 ) -> (Result<Reply, Fault>, Vec<String>) {
-    let mut exchange = Exchange::new(brokers, "default", demand).unwrap();
+    let mut exchange = Exchange::new(brokers, "default", demand, true).unwrap();
     let mut asked = Vec::new();
     loop {
         let request = exchange.request(brokers, Duration::ZERO).unwrap();
@@ -275,7 +275,7 @@ fn a_node_in_place_of_another_comes_from_the_other_brokers() {
     assert_eq!(asked, ["http://b:1", "http://c:1"]);
     let mut single = brokers(&["a:1"]);
     granted(&mut single, "http://a:1", 3, "http://a:1");
-    assert!(Exchange::new(&single, "default", demand(Some(3))).is_none());
+    assert!(Exchange::new(&single, "default", demand(Some(3)), true).is_none());
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn a_release_is_one_request() {
     let release = || Demand::Release(Release { node: 3, token: TOKEN, used_until: 5 });
     let (reply, asked) = run(&mut brokers, release(), |_| no_answer());
     assert!(reply.is_err() && asked == ["http://a:1"]);
-    assert!(Exchange::new(&brokers, "default", release()).is_none());
+    assert!(Exchange::new(&brokers, "default", release(), true).is_none());
 }
 
 #[test]

@@ -8,5 +8,5 @@ mod json;
 
 pub use answer::{AnswerJson, Failure, HttpAnswer, checked_instant, in_range, no_broker};
 pub use brokers::Brokers;
-pub use exchange::{Demand, Exchange, HttpRequest, Reply};
+pub use exchange::{Exchange, HttpRequest, Reply};
 pub use json::{AcquireJson, GrantJson, ReleaseJson, RenewJson, RenewedJson};

@@ -9,7 +9,8 @@ use super::agent::{agent, unix_agent};
 use crate::certificates::tls_config;
 use crate::random;
 use crate::url::file;
-use flakeid_protocol::http::{Brokers, Demand, Exchange, HttpAnswer, HttpRequest, Reply};
+use flakeid_protocol::http::{Brokers, Exchange, HttpAnswer, HttpRequest, Reply};
+use flakeid_protocol::keeper::Demand;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 use flakeid_protocol::{Acquire, Grant, Lessor, Release, Renew, Renewed, no_other_lessor};
@@ -61,7 +62,7 @@ impl HttpLessor {
         demand: Demand,
         read: Instant,
     ) -> Result<Option<Reply>, Fault> {
-        let Some(mut exchange) = Exchange::new(&self.brokers, namespace, demand) else {
+        let Some(mut exchange) = Exchange::new(&self.brokers, namespace, demand, true) else {
             return Ok(None);
         };
         loop {
@@ -80,12 +81,8 @@ impl HttpLessor {
         instead_of: Option<u64>,
         read: Instant,
     ) -> Result<Grant, Fault> {
-        let demand = Demand::Acquire { request: request.clone(), is_of_layout: true, instead_of };
-        match self.ask(namespace, demand, read)? {
-            Some(Reply::Granted(grant, _)) => Ok(grant),
-            Some(_) => Err(mixed_up()),
-            None => Err(no_other_lessor()),
-        }
+        let demand = Demand::Acquire { request: request.clone(), instead_of };
+        self.ask(namespace, demand, read)?.ok_or_else(no_other_lessor)?.granted()
     }
 
     /// Sends a request and accepts a response of at most `longest` bytes. The error is a string for human readers.
@@ -112,11 +109,6 @@ impl HttpLessor {
     }
 }
 
-/// Returns the fault for a reply of the wrong kind, which the exchange never produces.
-fn mixed_up() -> Fault {
-    Fault::Rejected("the answer is to another request".into())
-}
-
 impl Lessor for HttpLessor {
     fn acquire(
         &mut self,
@@ -138,10 +130,8 @@ impl Lessor for HttpLessor {
     }
 
     fn renew(&mut self, namespace: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault> {
-        match self.ask(namespace, Demand::Renew(*request), read)? {
-            Some(Reply::Renewed(renewed)) => Ok(renewed),
-            _ => Err(mixed_up()),
-        }
+        let reply = self.ask(namespace, Demand::Renew(*request), read)?;
+        reply.ok_or_else(no_other_lessor)?.renewed()
     }
 
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault> {

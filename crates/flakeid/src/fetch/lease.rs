@@ -99,31 +99,19 @@ impl FetchLease {
 
     /// Whether it was closed, and nothing is left to be sent.
     pub fn is_ended(&mut self) -> bool {
-        self.is_ended |=
-            self.is_closing && self.keeper.holder().closing && self.keeper.request().is_none();
+        self.is_ended |= self.is_closing && self.keeper.is_ended();
         self.is_ended
     }
 
     /// How long nothing is due, if nobody asks.
     pub fn rest(&mut self) -> Duration {
-        let keeper = &mut self.keeper;
-        let reached = keeper.reached();
-        let holder = keeper.holder().clone();
-        let layout = keeper.options.layout;
-        let options = keeper.holder_options;
-        keeper.schedule.until_next(
-            &layout,
-            &options,
-            std::iter::once(&holder),
-            reached,
-            host::now(),
-        )
+        self.keeper.rest()
     }
 
     /// What is left of the pause after a failure, however many ask.
     #[must_use]
     pub fn pause(&self) -> Duration {
-        self.keeper.schedule.pause(host::now())
+        self.keeper.pause()
     }
 
     /// Ends the lease: every later call is [`Closed`](ErrorKind::Closed). The node is given back by the
@@ -157,7 +145,7 @@ impl FetchLease {
     /// Why there is no window.
     #[must_use]
     pub fn why(&self) -> Error {
-        let last = self.keeper.status.last_error.clone();
+        let last = self.keeper.progress().status.last_error.clone();
         last.unwrap_or_else(|| unanswered(&self.keeper.place()))
     }
 
@@ -170,14 +158,13 @@ impl FetchLease {
     /// Whether waiting on for `left` is in vain.
     #[must_use]
     pub fn is_in_vain(&self, left: Duration) -> bool {
-        let Some(error) = &self.keeper.status.last_error else { return false };
-        !error.kind().is_retryable() || error.retry_after().is_some_and(|waits| waits > left)
+        self.keeper.progress().is_hopeless(left)
     }
 
     /// How many attempts to acquire or renew have ended, and how many of them took effect.
     #[must_use]
     pub const fn attempts_and_gains(&self) -> (u64, u64) {
-        (self.keeper.attempts, self.keeper.gains)
+        (self.keeper.progress().attempts, self.keeper.progress().gains)
     }
 
     /// What happened to the lease since this was asked last, one at a time.
@@ -188,7 +175,7 @@ impl FetchLease {
     /// How the lease stands.
     #[must_use]
     pub const fn status(&self) -> &LeaseStatus {
-        &self.keeper.status
+        &self.keeper.progress().status
     }
 
     /// What happened besides issuing IDs since the node was acquired.
@@ -227,7 +214,7 @@ impl std::fmt::Debug for FetchLease {
         f.debug_struct("FetchLease")
             .field("broker", &self.keeper.place())
             .field("options", &self.keeper.options)
-            .field("status", &self.keeper.status)
+            .field("status", &self.keeper.progress().status)
             .finish_non_exhaustive()
     }
 }

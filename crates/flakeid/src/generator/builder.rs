@@ -14,7 +14,7 @@ use crate::broker::Broker;
 use crate::embedded::embedded_url;
 use crate::keeper::{Lease, LeaseClock, Observer, StoreSource};
 use crate::leased::{LeaseUsers, LeasedGenerator, find_or_add};
-use flakeid_protocol::keeper::{LeaseEvent, LeaseOptions};
+use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::{Identity, Lessor};
 use flakeid_stores::{Location, machine_rotation};
@@ -257,19 +257,13 @@ impl LeaseBuilder {
 
     /// Options that only the core can judge are judged before the store is asked for anything.
     fn check_generator(&self) -> Result<(), Error> {
-        use flakeid_protocol::{Grant, Token};
         let trial = Lease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
         let node = match self.options.identity {
             Identity::Node(node) => node,
             Identity::Any | Identity::Name(_) => self.options.from,
         };
-        let (start, fence, token) = (0, 2, Token::from_bits(0));
-        let (max_ahead_ms, max_window_ms, expires) = (0, 0, 0);
-        let grant =
-            |node| Grant { node, start, fence, token, max_ahead_ms, max_window_ms, expires };
-        let grants: Vec<Grant> =
-            (0..self.options.node_count).map(|more| grant(node + more)).collect();
-        trial.begin(&grants, start, fence).map(drop)
+        let nodes = (0..self.options.node_count).map(|more| node + more).collect();
+        trial.begin(&Begin { nodes, start: 0, fence: 2, max_ahead_ms: 0 }).map(drop)
     }
 
     fn is_shareable(&self) -> bool {

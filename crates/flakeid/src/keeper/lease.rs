@@ -8,8 +8,7 @@ use flakeid_core::{Error, Generator};
 use super::session::Sessions;
 use super::source::{LeaseClock, SharedClock, StoreSource};
 use crate::keeper::chain::Chain;
-use flakeid_protocol::Grant;
-use flakeid_protocol::keeper::{LeaseEvent, LeaseOptions};
+use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
 
 pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
 
@@ -50,11 +49,6 @@ impl Lease {
         self.tenures.push(Arc::new(generator));
     }
 
-    /// The tick that the clock has come to; 0 if it does not say.
-    pub(crate) fn tick_now(&self) -> u64 {
-        self.clock.unix_ms().and_then(|now| self.options.layout.tick_at(now)).unwrap_or(0)
-    }
-
     pub(crate) fn used_until(&self) -> u64 {
         self.used_until.load(Ordering::Acquire)
     }
@@ -69,28 +63,16 @@ impl Lease {
         self.keeps_fence.store(true, Ordering::Release);
     }
 
-    /// Returns the tick from which on nothing was used, for the release: the end of the layout if the
-    /// fence stays, because the store lowers a fence to this tick and never raises it.
-    pub(crate) fn released_from(&self) -> u64 {
-        if self.keeps_fence.load(Ordering::Acquire) {
-            self.options.layout.max_tick() + 1
-        } else {
-            self.used_until()
-        }
+    pub(super) fn keeps_fence(&self) -> bool {
+        self.keeps_fence.load(Ordering::Acquire)
     }
 
-    /// Makes a generator for the nodes of `grants`, in the window from `start` to `fence`.
-    pub(crate) fn begin(
-        &self,
-        grants: &[Grant],
-        start: u64,
-        fence: u64,
-    ) -> Result<Generator, Error> {
+    /// Makes a generator.
+    pub(crate) fn begin(&self, begin: &Begin) -> Result<Generator, Error> {
+        let Begin { nodes, start, fence, max_ahead_ms } = begin;
         let options = &self.options;
-        let nodes: Vec<u64> = grants.iter().map(|grant| grant.node).collect();
-        let max_ahead_ms = grants.iter().map(|grant| grant.max_ahead_ms).min().unwrap_or(0);
-        let builder = Generator::builder(options.layout).nodes(&nodes);
-        let builder = options.generator(builder, max_ahead_ms, (start, fence))?;
+        let builder = Generator::builder(options.layout).nodes(nodes);
+        let builder = options.generator(builder, *max_ahead_ms, (*start, *fence))?;
         let builder = match self.clock.system {
             Some(clock) => builder.clock(clock),
             None => builder.clock(SharedClock(Arc::clone(&self.clock.exact))),

@@ -11,7 +11,7 @@ use flakeid_core::internal::ProcessMark;
 use flakeid_core::{Error, ErrorKind};
 
 use super::source::StoreSource;
-use flakeid_protocol::keeper::{LeaseStatus, unanswered};
+use flakeid_protocol::keeper::{LeaseStatus, Progress, unanswered};
 
 /// A lease in one process: the state that its keeper and its users share. A forked child begins a
 /// session of its own and never touches its parent's, because a lock in that may be held for ever.
@@ -25,22 +25,13 @@ pub(crate) struct LeaseSession {
 /// What the keeper and the users of a lease tell each other.
 #[derive(Default)]
 pub(super) struct SessionState {
-    pub(super) status: LeaseStatus,
+    /// What the keeper has made known.
+    pub(super) progress: Progress,
     /// How often users asked for a renewal ahead of schedule.
     pub(super) asked: u64,
     /// The value of `asked` when the latest attempt began.
     pub(super) heard: u64,
-    /// How many attempts have ended, successful or not.
-    pub(super) attempts: u64,
-    /// How many grants and renewals have taken effect.
-    pub(super) gains: u64,
     pub(super) phase: Phase,
-    /// Whether a node was ever granted, so that there is something to release.
-    pub(super) granted: bool,
-    /// Whether retrying cannot fix the last failure.
-    pub(super) cannot_be_fixed: bool,
-    /// Whether another process took over the one node that was asked for. There are no more attempts.
-    pub(super) ousted: bool,
     /// Why there is no keeper, although the lease was not closed: its thread could not be started, or
     /// has died. Whoever needs the lease next starts another.
     pub(super) stopped: Option<Error>,
@@ -87,8 +78,8 @@ impl LeaseSession {
     /// Records that there is no keeper any more and wakes everybody who waits for it.
     pub(super) fn stop(&self, error: Error) {
         self.update(|state| {
-            state.status.failures += 1;
-            state.status.last_error = Some(error.clone());
+            state.progress.status.failures += 1;
+            state.progress.status.last_error = Some(error.clone());
             state.stopped = Some(error);
         });
     }
@@ -99,12 +90,12 @@ impl LeaseSession {
     }
 
     pub(crate) fn status(&self) -> LeaseStatus {
-        self.state().status.clone()
+        self.state().progress.status.clone()
     }
 
     /// How many grants and renewals there have been; an argument of [`gain`](Self::gain).
     pub(crate) fn gains(&self) -> u64 {
-        self.state().gains
+        self.state().progress.gains
     }
 
     /// Waits until there were more than `since` grants and renewals; if there were not, asks for
@@ -119,20 +110,20 @@ impl LeaseSession {
         let left = || deadline.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
         let (asked, mut seen) = {
             let mut state = self.state();
-            if state.gains != since {
+            if state.progress.gains != since {
                 return Ok(());
             }
             state.asked += 1;
-            (state.asked, state.attempts)
+            (state.asked, state.progress.attempts)
         };
         self.changed.notify_all();
         loop {
             let state = self.wait(left(), |state| {
-                let tried = state.heard >= asked && state.attempts != seen;
+                let tried = state.heard >= asked && state.progress.attempts != seen;
                 let over = state.phase != Phase::Kept || state.stopped.is_some();
-                state.gains != since || over || state.ousted || tried
+                state.progress.gains != since || over || state.progress.is_ousted || tried
             });
-            if state.gains != since {
+            if state.progress.gains != since {
                 return Ok(());
             }
             if state.phase != Phase::Kept {
@@ -141,14 +132,11 @@ impl LeaseSession {
             if let Some(error) = &state.stopped {
                 return Err(error.clone());
             }
-            let tried = state.heard >= asked && state.attempts != seen;
-            seen = state.attempts;
-            let error = state.status.last_error.clone();
-            let left = left();
-            let waits = error.as_ref().and_then(Error::retry_after);
-            let in_vain =
-                tried && (state.cannot_be_fixed || waits.is_some_and(|waits| waits > left));
-            if left.is_zero() || state.ousted || in_vain {
+            let tried = state.heard >= asked && state.progress.attempts != seen;
+            let (progress, left) = (&state.progress, left());
+            seen = progress.attempts;
+            if left.is_zero() || progress.is_ousted || tried && progress.is_hopeless(left) {
+                let error = progress.status.last_error.clone();
                 return Err(error.unwrap_or_else(|| unanswered(source)));
             }
         }
@@ -165,7 +153,7 @@ impl LeaseSession {
             state.phase = state.phase.max(end);
             let now = Instant::now();
             let until = state.close_until.get_or_insert_with(|| now + timeout);
-            if state.granted {
+            if state.progress.is_granted {
                 left = until.saturating_duration_since(now);
             }
         });

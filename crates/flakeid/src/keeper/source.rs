@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::internal::named_clock;
-use flakeid_core::{Clock, Error, Layout, NamedClock, SystemClock};
+use flakeid_core::{Clock, Error, NamedClock, SystemClock};
 
 use flakeid_protocol::Lessor;
 use flakeid_protocol::store::Fault;
@@ -33,11 +33,6 @@ impl StoreSource {
     /// Whether another lessor may grant a node while the granter of the present one does not renew it.
     pub(crate) fn has_several_lessors(&self) -> bool {
         matches!(self, Self::Location(location) if location.may_be_several_brokers())
-    }
-
-    /// A fault as users see it.
-    pub(crate) fn error(&self, fault: &Fault, namespace: &str, layout: &Layout) -> Error {
-        fault.to_error(&self.to_string(), namespace, layout)
     }
 }
 
