@@ -10,12 +10,13 @@ use flakeid_core::internal::spawn_background;
 use flakeid_core::{Error, ErrorKind};
 
 use super::state::{Phase, Shared, State};
+use flakeid_protocol::keeper::{GeneratorState, Input, Keeper, KeeperOptions, renewal_margin};
 use flakeid_protocol::store::{Fault, RETRY, Store};
-use flakeid_protocol::{Event, Handover, Holder, HolderOptions, Refusal, Token};
-use flakeid_stores::random;
+use flakeid_protocol::{Acquire, Handover, HeldNode, Identity, Owner, Refusal, Token};
+use flakeid_stores::{host_name, random};
 
 mod budget;
-mod effects;
+mod driver;
 
 use budget::Budget;
 
@@ -33,7 +34,7 @@ pub(super) struct BlockKeeper {
     shared: Arc<Shared>,
     open: Arc<Opener>,
     store: Option<Box<dyn Store>>,
-    holder_options: HolderOptions,
+    options: KeeperOptions,
     holders: Vec<BlockHolder>,
     /// Failures in a row.
     failures: u32,
@@ -43,11 +44,10 @@ pub(super) struct BlockKeeper {
 
 /// One block.
 struct BlockHolder {
-    holder: Holder,
+    keeper: Keeper,
     block: Option<u64>,
-    /// A renewal is due when fewer ticks than this are left: about two thirds of the window, never the
-    /// same for two blocks, so that they are not renewed together.
-    margin: u64,
+    /// A random number from 0.8 to 1.2, so that blocks are not renewed together.
+    jitter: f64,
     /// When the last request was sent that the store has answered with yes.
     confirmed: Instant,
     /// What goes into the store's history when the block is given back.
@@ -61,18 +61,10 @@ impl BlockKeeper {
         open: Arc<Opener>,
         store: Box<dyn Store>,
     ) -> Result<(), Error> {
-        let (namespace, options) = (&shared.namespace, &shared.options);
-        let window_ms = options.block_window_ms(namespace);
-        let holder_options = HolderOptions {
-            window: window_ms.div_ceil(namespace.layout.unit_ms()),
-            // No longer: after a crash the block is free for the next start of the same broker.
-            ttl_ms: window_ms.saturating_add(namespace.bounds.max_skew_ms),
-            fixed: false,
-            moves: false,
-        };
+        let options = shared.of_keeper();
         let (store, holders) = (Some(store), Vec::new());
         let budget = Budget::new();
-        let keeper = Self { shared, open, store, holder_options, holders, failures: 0, budget };
+        let keeper = Self { shared, open, store, options, holders, failures: 0, budget };
         let started = spawn_background("flakeid-broker", move || keeper.run());
         started.map(drop).map_err(|error| {
             let text = format!("the broker's thread for {place} cannot be started: {error}");
@@ -145,7 +137,7 @@ impl BlockKeeper {
         let often = Duration::from_millis(self.shared.options.ttl_ms / 4);
         let holds = self.holders.iter().filter_map(|of| {
             let left = self.half_ttl().saturating_sub(of.confirmed.elapsed());
-            Some((of.holder.hold.as_ref()?, of.margin, left.max(Duration::from_millis(1))))
+            Some((of.hold()?, of.margin(), left.max(Duration::from_millis(1))))
         });
         let due = holds.map(|(hold, margin, left)| {
             let at = layout.unix_ms_at(hold.grant.fence.saturating_sub(margin));
@@ -157,27 +149,24 @@ impl BlockKeeper {
     fn renew_due(&mut self) -> Result<(), Fault> {
         let mut outcome = Ok(());
         for index in 0..self.holders.len() {
-            let BlockHolder { ref holder, margin, confirmed, .. } = self.holders[index];
+            let of = &self.holders[index];
             // Where fences are far ahead of the clock, as after a restoration, none is due for long, but
             // the row expires by the store's clock.
-            let is_late = confirmed.elapsed() >= self.half_ttl();
-            let margin = if is_late { u64::MAX } else { margin };
+            let is_late = of.confirmed.elapsed() >= self.half_ttl();
+            let margin = if is_late { u64::MAX } else { of.margin() };
             // Most blocks have nothing due, and a token is a call of the system's: with a thousand blocks,
             // of which hundreds are renewed in a second, one for each of them every time would be hundreds
             // of thousands of calls.
-            let event = self.wake_by(margin, Token::from_bits(0));
-            if holder.step(&self.holder_options, &event).1.is_empty() {
-                continue;
+            if of.keeper.is_due(&self.options, &self.reading(), margin, 0) {
+                outcome = outcome.and(self.wake(index, margin));
             }
-            let event = self.wake(margin);
-            outcome = outcome.and(self.follow(index, event));
         }
-        self.holders.retain(|of| of.holder.hold.as_ref().is_some_and(|hold| !hold.fenced_off));
+        self.holders.retain(|of| of.hold().is_some_and(|hold| !hold.fenced_off));
         outcome
     }
 
     fn half_ttl(&self) -> Duration {
-        Duration::from_millis(self.holder_options.ttl_ms / 2)
+        Duration::from_millis(self.options.acquire.ttl_ms / 2)
     }
 
     /// Leases as many blocks as those who wait need.
@@ -185,18 +174,13 @@ impl BlockKeeper {
         let size = 1_usize << self.shared.namespace.block_bits;
         let waiting = self.shared.state()?.waiting;
         for _ in 0..waiting.div_ceil(size).min(MOST_AT_ONCE) {
-            let window = self.holder_options.window;
-            let margin = (window as f64 * 2.0 / 3.0 * random::jitter()).ceil() as u64;
-            let margin = margin.clamp(1, window);
-            let (holder, confirmed) = (Holder::new(), Instant::now());
+            let keeper = Keeper::new(&self.options, GeneratorState::Ended { used_until: 0 });
+            let (jitter, confirmed) = (random::jitter(), Instant::now());
             let last = Handover::default();
-            self.holders.push(BlockHolder { holder, block: None, margin, confirmed, last });
-            let event = self.wake(margin);
-            let outcome = self.follow(self.holders.len() - 1, event);
-            if outcome.is_err() {
-                self.holders.retain(|of| of.holder.hold.is_some());
-                return outcome;
-            }
+            self.holders.push(BlockHolder { keeper, block: None, jitter, confirmed, last });
+            let outcome = self.wake(self.holders.len() - 1, u64::MAX);
+            self.holders.retain(|of| of.hold().is_some());
+            outcome?;
         }
         Ok(())
     }
@@ -240,33 +224,50 @@ impl BlockKeeper {
     }
 
     fn close(&mut self, index: usize) -> Result<(), Fault> {
-        self.follow(index, Event::Close)
+        self.follow(index, Input::Close)
     }
 
-    fn wake(&self, margin: u64) -> Event {
-        self.wake_by(margin, random::token())
+    fn wake(&mut self, index: usize, margin: u64) -> Result<(), Fault> {
+        let fresh = random::token();
+        self.follow(index, Input::Wake { member: 0, margin, reserve: 0, fresh })
+    }
+}
+
+impl BlockHolder {
+    /// Returns the number of ticks that must be left for a renewal not to be due.
+    fn margin(&self) -> u64 {
+        renewal_margin(self.keeper.window, self.jitter)
     }
 
-    fn wake_by(&self, margin: u64, fresh: Token) -> Event {
-        let unix_ms = self.shared.clock.unix_ms();
-        let now = self.shared.namespace.layout.tick_at(unix_ms).unwrap_or(0);
-        Event::Wake { now, unix_ms, next: 0, margin, reserve: 0, fresh }
+    fn hold(&self) -> Option<&HeldNode> {
+        self.keeper.holders.first()?.hold.as_ref()
     }
+}
 
-    /// Passes an event to the holder, carries out the effects, and passes the resulting events back.
-    fn follow(&mut self, index: usize, event: Event) -> Result<(), Fault> {
-        let mut events = std::collections::VecDeque::from([event]);
-        let mut outcome = Ok(());
-        while let Some(event) = events.pop_front() {
-            let (next, effects) = self.holders[index].holder.step(&self.holder_options, &event);
-            self.holders[index].holder = next;
-            for effect in effects {
-                let (answer, failed) = self.act(index, &effect);
-                events.extend(answer);
-                outcome = outcome.and(failed);
-            }
-        }
-        outcome
+impl Shared {
+    /// Returns the options of a block's keeper: the last block of this broker if it is free, otherwise
+    /// any.
+    fn of_keeper(&self) -> KeeperOptions {
+        let Self { namespace, options, .. } = self;
+        let (name, window_ms) = (options.address.clone(), options.block_window_ms(namespace));
+        let acquire = Acquire {
+            layout: namespace.layout,
+            block_bits: namespace.block_bits,
+            identity: Identity::Name(name.clone()),
+            from: 0,
+            to: namespace.max_row(),
+            rotation: 0,
+            reuse: true,
+            token: Token::from_bits(0),
+            window_ms,
+            // No longer: after a crash the block is free for the next start of the same broker.
+            ttl_ms: window_ms.saturating_add(namespace.bounds.max_skew_ms),
+            now: 0,
+            waited_ms: 0,
+            after: 0,
+            owner: Owner { name, host: host_name(), pid: std::process::id() },
+        };
+        KeeperOptions { nodes: 1, acquire, moves: false }
     }
 }
 
