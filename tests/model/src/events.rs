@@ -13,7 +13,7 @@ impl World {
         let processes = &self.processes;
         let any = |found: &dyn Fn(&Process) -> bool| processes.iter().any(found);
         let any_holder = |found: &dyn Fn(&Process, &Holder) -> bool| {
-            any(&|process| process.holders.iter().any(|holder| found(process, holder)))
+            any(&|process| process.holders().iter().any(|holder| found(process, holder)))
         };
         let incarnation = self.contents.incarnation;
         let restored = incarnation > Incarnation::default();
@@ -79,7 +79,7 @@ impl World {
             }
             Event::WindowsDoNotMeet => any(&|process| {
                 let holds: Vec<_> =
-                    process.holders.iter().filter_map(|holder| holder.hold.as_ref()).collect();
+                    process.holders().iter().filter_map(|holder| holder.hold.as_ref()).collect();
                 let start = holds.iter().map(|hold| hold.grant.start).max();
                 let fence = holds.iter().map(|hold| hold.grant.fence).min();
                 holds.len() > 1 && start.zip(fence).is_some_and(|(start, fence)| start + 2 > fence)

@@ -2,12 +2,12 @@
 
 use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Fault;
-use flakeid_protocol::{Acquire, Identity, Owner, Refusal, Release, Renew, State, Token};
+use flakeid_protocol::{Acquire, Refusal, Release, Renew, State};
 
-use crate::contents::{Contents, Disguise, LAYOUT, MAX_SKEW_MS, ModelStore, NAMESPACE, NODES};
+use crate::contents::{Contents, Disguise, MAX_SKEW_MS, ModelStore, NAMESPACE, NODES};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
-use crate::process::{Message, WINDOW};
+use crate::process::Message;
 use crate::scenario::Scenario;
 use crate::world::{Action, World};
 
@@ -63,8 +63,7 @@ impl World {
         }
         let answer = match message {
             Message::Acquire { token, now, after } => {
-                let identity = scenario.identities[process].clone();
-                let request = acquire(scenario, identity, token, now, after);
+                let request = Acquire { token, now, after, ..scenario.options(process).acquire };
                 Some(match refusal_of(operations::acquire(&mut kept, NAMESPACE, &request)) {
                     Ok(grant) => {
                         let (node, start, fence) = (grant.node, grant.start, grant.fence);
@@ -187,25 +186,6 @@ fn disguise(scenario: &Scenario, now: i64, message: &Message) -> Disguise {
         (Mutant::TakesOverLive, Message::Acquire { .. }) => Disguise::Fixed,
         (Mutant::NoWait, Message::Acquire { .. }) => Disguise::NoWait,
         _ => Disguise::None,
-    }
-}
-
-fn acquire(scenario: &Scenario, identity: Identity, token: Token, now: i64, after: u64) -> Acquire {
-    Acquire {
-        layout: LAYOUT,
-        identity,
-        from: 0,
-        to: scenario.nodes - 1,
-        rotation: 0,
-        block_bits: 0,
-        reuse: true,
-        token,
-        window_ms: WINDOW,
-        ttl_ms: scenario.ttl,
-        now,
-        waited_ms: 0,
-        after,
-        owner: Owner::default(),
     }
 }
 

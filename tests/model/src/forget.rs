@@ -28,7 +28,8 @@ impl World {
             }
         }
         for process in &mut self.processes {
-            for hold in process.holders.iter_mut().filter_map(|holder| holder.hold.as_mut()) {
+            for hold in process.keeper.holders.iter_mut().filter_map(|holder| holder.hold.as_mut())
+            {
                 hold.grant.expires = 0;
                 if let Some(renewal) = &mut hold.renewal {
                     renewal.now = 0;
@@ -62,7 +63,8 @@ impl World {
     fn burn_letters(&mut self, scenario: &Scenario, slowest: i64) {
         let oldest = slowest - MAX_SKEW_MS.cast_signed();
         for process in &mut self.processes {
-            let Process { holders, mail, .. } = process;
+            let Process { keeper, mail, .. } = process;
+            let holders = &keeper.holders;
             let acquiring = |token| holders.iter().any(|holder| holder.acquiring == Some(token));
             let renewing = |token| {
                 holders.iter().any(|holder| renewal_of(holder).is_some_and(|r| r.next == token))
@@ -93,7 +95,7 @@ impl World {
     fn is_moot(&self, scenario: &Scenario, process: usize, request: &Message) -> bool {
         let token = match *request {
             Message::Renew { token, next, .. } => {
-                let holders = &self.processes[process].holders;
+                let holders = self.processes[process].holders();
                 if holders.iter().any(|holder| renewal_of(holder).is_some_and(|r| r.next == next)) {
                     return false;
                 }
@@ -111,7 +113,7 @@ impl World {
         let sent = self.processes.iter().any(|process| {
             let renews =
                 |holder: &Holder| renewal_of(holder).is_some_and(|renewal| is_it(renewal.next));
-            process.holders.iter().any(renews)
+            process.holders().iter().any(renews)
                 || process.mail.iter().any(|message| match *message {
                     Message::Acquire { token: new, .. } | Message::Renew { next: new, .. } => {
                         is_it(new)
@@ -138,7 +140,7 @@ impl World {
         };
         self.contents.rows.iter_mut().filter_map(|row| row.token.as_mut()).for_each(&mut rename);
         for process in &mut self.processes {
-            for holder in &mut process.holders {
+            for holder in &mut process.keeper.holders {
                 if let Some(hold) = &mut holder.hold {
                     rename(&mut hold.grant.token);
                     if let Some(renewal) = &mut hold.renewal {

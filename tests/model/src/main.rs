@@ -1,4 +1,4 @@
-//! The protocol of leases under a model checker: the product's rules, operations and holder, in
+//! The protocol of leases under a model checker: the product's rules, operations and keeper, in
 //! every order of events within the bounds of each scenario; and mutants of them, each refuted.
 //!
 //! `FLAKEID_MODEL_PROCESSES=3 cargo run --release -p flakeid-model` takes long: its
@@ -16,6 +16,7 @@ mod exchange;
 mod fingerprint;
 mod forget;
 mod invariant;
+mod keepers;
 mod mutant;
 mod process;
 mod refutations;

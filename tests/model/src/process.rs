@@ -1,11 +1,16 @@
-//! One process: the product's holders, one for each node of its lease, a generator reduced to its
-//! word and limit, and what is on its way between it and the store.
+//! One process: the product's keeper, a generator reduced to its word and limit, and what is on its way
+//! between the keeper and the store.
 
-use flakeid_protocol::{
-    Effect, Event, Grant, Holder, HolderOptions, Refusal, Release, Renew, Renewed, Token,
+use std::time::Duration;
+
+use flakeid_protocol::keeper::{
+    Begin, Demand, GeneratorState, Input, Keeper, KeeperOptions, Output, Reading, Reply, Report,
 };
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Grant, Holder, Refusal, Release, Renew, Renewed, Token};
 
 use crate::contents::LAYOUT;
+use crate::keepers;
 use crate::mutant::Mutant;
 
 pub const WINDOW: u64 = 2;
@@ -23,6 +28,13 @@ pub struct Cell {
 }
 
 impl Cell {
+    fn new(begin: &Begin) -> Self {
+        let mut nodes = begin.nodes.clone();
+        nodes.sort_unstable();
+        let word = begin.start * nodes.len() as u64 * LAYOUT.ids_per_tick();
+        Self { nodes, word, limit: begin.fence, closed: false }
+    }
+
     /// How many IDs there are in a tick.
     pub fn per_tick(&self) -> u64 {
         self.nodes.len() as u64 * LAYOUT.ids_per_tick()
@@ -87,6 +99,21 @@ pub enum Message {
 }
 
 impl Message {
+    /// Returns a demand as a message; `used` is the field of a [release](Self::Release).
+    fn request(demand: Demand, used: Option<u64>) -> Self {
+        match demand {
+            Demand::Acquire { request, .. } => {
+                Self::Acquire { token: request.token, now: request.now, after: request.after }
+            }
+            Demand::Renew(Renew { node, start, token, next, confirmed, wanted, .. }) => {
+                Self::Renew { node, start, token, next, confirmed, wanted }
+            }
+            Demand::Release(Release { node, token, used_until }) => {
+                Self::Release { node, token, used_until, used }
+            }
+        }
+    }
+
     pub fn is_request(&self) -> bool {
         matches!(self, Self::Acquire { .. } | Self::Renew { .. } | Self::Release { .. })
     }
@@ -121,18 +148,18 @@ impl Message {
         }
     }
 
-    /// The answer as a holder hears it whose next ID would be of the tick `next`.
-    pub fn event(&self, next: u64) -> Option<Event> {
+    /// Returns an answer as the keeper's input.
+    pub fn reply(&self) -> Option<Reply> {
         Some(match *self {
             Self::Granted { node, start, fence, token } => {
-                let (max_ahead_ms, max_window_ms, expires) = (0, 0, 0);
+                let (max_ahead_ms, max_window_ms, expires) = (0, WINDOW, 0);
                 let grant =
                     Grant { node, start, fence, token, max_ahead_ms, max_window_ms, expires };
-                Event::Granted { grant, next }
+                Reply::Acquire { token, result: Ok(grant) }
             }
-            Self::NotGranted { token } => Event::NotGranted { token },
+            Self::NotGranted { token } => Reply::Acquire { token, result: Err(no_answer()) },
             Self::Renewed { next, fence } => {
-                Event::Renewed { next, answer: Renewed { fence, expires: 0, renewed: 0 } }
+                Reply::Renew { next, result: Ok(Renewed { fence, expires: 0, renewed: 0 }) }
             }
             Self::NotRenewed { next, fenced_off, restored } => {
                 let refusal = match (fenced_off, restored) {
@@ -140,7 +167,7 @@ impl Message {
                     (_, true) => Refusal::Restored { retry_after_ms: 0 },
                     _ => Refusal::TooFarAhead { by_ms: 0 },
                 };
-                Event::NotRenewed { next, refusal }
+                Reply::Renew { next, result: Err(Fault::Refused(refusal)) }
             }
             _ => return None,
         })
@@ -149,8 +176,7 @@ impl Message {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
-    /// One for each node of the lease.
-    pub holders: Vec<Holder>,
+    pub keeper: Keeper,
     pub cell: Option<Cell>,
     /// The last position issued in this process's life.
     pub last: Option<u64>,
@@ -159,145 +185,58 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn new(nodes: usize) -> Self {
-        Self { holders: vec![Holder::new(); nodes], cell: None, last: None, mail: Vec::new() }
+    pub fn new(options: &KeeperOptions) -> Self {
+        let keeper = Keeper::new(options, GeneratorState::Ended { used_until: 0 });
+        Self { keeper, cell: None, last: None, mail: Vec::new() }
     }
 
-    pub fn step(
-        &mut self,
-        options: &HolderOptions,
-        member: usize,
-        clock: i64,
-        mutant: Mutant,
-        event: Event,
-    ) {
-        let mut events = vec![event];
-        while let Some(event) = events.pop() {
-            let (next, effects) = self.holders[member].step(options, &event);
-            self.holders[member] = next;
-            // In this order, as the holder says.
-            for effect in effects {
-                let used = match event {
-                    // A grant that is released at once is never installed.
-                    Event::Granted { .. } => Some(0),
-                    Event::Ended { used_until } => Some(used_until),
-                    _ => None,
-                };
-                events.extend(self.act(clock, mutant, &effect, used));
+    /// Passes an input to the keeper, while the clock reads `clock`, and carries out the outputs.
+    pub fn step(&mut self, options: &KeeperOptions, clock: i64, mutant: Mutant, input: Input) {
+        let reading = Reading {
+            unix_ms: Ok(clock),
+            passed: Duration::ZERO,
+            next: self.open_cell().map(|cell| cell.word / cell.per_tick()),
+            jitter: 1.0,
+        };
+        let (ended, answers) = match &input {
+            Input::Ended { used_until, .. } => (Some(*used_until), false),
+            Input::Reply(Reply::Acquire { .. }) => (None, true),
+            _ => (None, false),
+        };
+        let outputs = keepers::handle(mutant, &mut self.keeper, options, &reading, input);
+        let takes =
+            outputs.iter().any(|output| matches!(output, Output::Event(Report::Granted(_))));
+        // A grant that the keeper releases at once was never used.
+        let used = if answers && !takes { Some(0) } else { ended };
+        for output in outputs {
+            match output {
+                Output::Begin(begin) => {
+                    self.cell = Some(Cell::new(&begin));
+                    self.step(options, clock, mutant, Input::Began { begin, result: Ok(()) });
+                }
+                Output::Extend { fence } => self.raise(fence),
+                Output::End => {
+                    if let Some(cell) = &mut self.cell {
+                        cell.closed = true;
+                    }
+                    let (used_until, keeps_fence) = (self.used_until(), false);
+                    self.step(options, clock, mutant, Input::Ended { used_until, keeps_fence });
+                }
+                Output::Event(_) => {}
+                Output::Demand(demand) => self.send(Message::request(demand, used)),
             }
         }
     }
 
-    /// An answer as this process hears it now.
-    pub fn heard(&self, answer: &Message) -> Option<Event> {
-        answer.event(self.next_tick())
-    }
-
-    /// Whose answer this is; anybody may hear one that nobody waits for.
-    pub fn member_of(&self, answer: &Message) -> usize {
-        let waits = |holder: &Holder| match *answer {
-            Message::Granted { token, .. } | Message::NotGranted { token } => {
-                holder.acquiring == Some(token)
-            }
-            Message::Renewed { next, .. } | Message::NotRenewed { next, .. } => {
-                renewal_of(holder).is_some_and(|renewal| renewal.next == next)
-            }
-            _ => false,
-        };
-        self.holders.iter().position(waits).unwrap_or(0)
+    pub fn holders(&self) -> &[Holder] {
+        &self.keeper.holders
     }
 
     /// Whether it waits for the answer to a renewal, or would still take it.
     pub fn awaits(&self, request: &Message) -> bool {
         let Message::Renew { next: sent, .. } = *request else { return false };
-        let mut renewals = self.holders.iter().filter_map(renewal_of);
-        !self.closing() && renewals.any(|renewal| renewal.next == sent)
-    }
-
-    pub fn closing(&self) -> bool {
-        self.holders.iter().any(|holder| holder.closing)
-    }
-
-    /// Carries out an effect; `used` is that of a [release](Message::Release).
-    fn act(
-        &mut self,
-        clock: i64,
-        mutant: Mutant,
-        effect: &Effect,
-        used: Option<u64>,
-    ) -> Option<Event> {
-        match *effect {
-            Effect::Acquire { token, .. } => {
-                let open = self.open_cell().map(|cell| cell.word / cell.per_tick() + 1);
-                let after = open.unwrap_or_else(|| self.used_until());
-                self.send(Message::Acquire { token, now: clock, after });
-            }
-            Effect::Renew(renew) => {
-                let Renew { node, start, token, next, confirmed, wanted, .. } = renew;
-                self.send(Message::Renew { node, start, token, next, confirmed, wanted });
-                if mutant == Mutant::UseBeforePersist {
-                    self.raise(wanted);
-                }
-            }
-            Effect::Install(_) => {
-                if let Some(cell) = &mut self.cell {
-                    cell.closed = true;
-                }
-                return self.begin(mutant);
-            }
-            Effect::Raise { fence, .. } => {
-                if self.open_cell().is_none() {
-                    return self.begin(mutant);
-                }
-                self.raise(self.window_fence().unwrap_or(fence));
-            }
-            Effect::End => {
-                if let Some(cell) = &mut self.cell {
-                    cell.closed |= mutant != Mutant::ReleaseWithoutClosing;
-                }
-                return Some(Event::Ended { used_until: self.used_until() });
-            }
-            Effect::Release(Release { node, token, used_until }) => {
-                let lower = u64::from(mutant == Mutant::PastHighWater);
-                let used_until = used_until.saturating_sub(lower);
-                self.send(Message::Release { node, token, used_until, used });
-            }
-        }
-        None
-    }
-
-    /// A generator in what is common to the windows granted, as the keeper begins one.
-    fn begin(&mut self, mutant: Mutant) -> Option<Event> {
-        let (start, fence) = (self.window_start(mutant)?, self.window_fence()?);
-        let mut nodes: Vec<u64> = self.grants().map(|grant| grant.node).collect();
-        if nodes.len() < self.holders.len() {
-            return None;
-        }
-        // The shortest window that a generator takes.
-        if start + 2 > fence {
-            let used_until = self.used_until();
-            return match mutant {
-                Mutant::UnusedUnlessBegun => Some(Event::Unusable { used_until: 0 }),
-                _ => (nodes.len() == 1).then_some(Event::Unusable { used_until }),
-            };
-        }
-        nodes.sort_unstable();
-        let word = start * nodes.len() as u64 * LAYOUT.ids_per_tick();
-        self.cell = Some(Cell { nodes, word, limit: fence, closed: false });
-        None
-    }
-
-    fn grants(&self) -> impl Iterator<Item = &Grant> {
-        self.holders.iter().filter_map(|holder| holder.hold.as_ref()).map(|hold| &hold.grant)
-    }
-
-    fn window_start(&self, mutant: Mutant) -> Option<u64> {
-        let start = self.grants().map(|grant| grant.start).max()?;
-        Some(if mutant == Mutant::BelowOwnLast { start } else { start.max(self.used_until()) })
-    }
-
-    fn window_fence(&self) -> Option<u64> {
-        self.grants().map(|grant| grant.fence).min()
+        let mut renewals = self.holders().iter().filter_map(renewal_of);
+        !self.keeper.is_closing() && renewals.any(|renewal| renewal.next == sent)
     }
 
     fn raise(&mut self, fence: u64) {
@@ -312,14 +251,8 @@ impl Process {
 
     /// The tick after the last one in which it issued an ID.
     pub fn used_until(&self) -> u64 {
-        let per_tick = self.holders.len() as u64 * LAYOUT.ids_per_tick();
+        let per_tick = self.holders().len() as u64 * LAYOUT.ids_per_tick();
         self.last.map_or(0, |last| last / per_tick + 1)
-    }
-
-    /// The tick of the next ID, or where the next generator would begin.
-    pub fn next_tick(&self) -> u64 {
-        let open = self.open_cell().map(|cell| cell.word / cell.per_tick());
-        open.or_else(|| self.window_start(Mutant::Nothing)).unwrap_or(0)
     }
 
     pub fn send(&mut self, message: Message) {
@@ -329,13 +262,18 @@ impl Process {
 
     /// All tokens that it knows, or that are on their way.
     pub fn tokens(&self) -> impl Iterator<Item = Token> {
-        let known = self.holders.iter().flat_map(|holder| {
+        let known = self.holders().iter().flat_map(|holder| {
             let held = holder.hold.as_ref().map(|hold| hold.grant.token);
             let renewal = renewal_of(holder).map(|renewal| [renewal.token, renewal.next]);
             held.into_iter().chain(renewal.into_iter().flatten()).chain(holder.acquiring)
         });
         known.chain(self.mail.iter().flat_map(Message::tokens).flatten())
     }
+}
+
+/// Returns the fault of a request without an answer.
+pub fn no_answer() -> Fault {
+    Fault::Unavailable(String::new())
 }
 
 /// The renewal that a holder has sent, and not heard of.

@@ -1,11 +1,12 @@
 //! What is let loose, and how far: within these bounds every order of events is tried.
 
-use flakeid_protocol::{Bounds, Identity};
+use flakeid_protocol::keeper::KeeperOptions;
+use flakeid_protocol::{Acquire, Bounds, Identity, Owner, Token};
 
 use crate::contents::{LAYOUT, MAX_SKEW_MS};
 use crate::invariant::{Event, Invariant};
 use crate::mutant::Mutant;
-use crate::process::Process;
+use crate::process::{Process, WINDOW};
 
 /// What a process's clock may read when its keeper looks.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +127,30 @@ impl Scenario {
 
     /// A process that knows nothing yet.
     pub fn process(&self, index: usize) -> Process {
-        Process::new(if index == 0 { self.leased } else { 1 })
+        Process::new(&self.options(index))
+    }
+
+    /// Returns the options of a process's keeper.
+    pub fn options(&self, index: usize) -> KeeperOptions {
+        let identity = self.identities[index].clone();
+        let moves = self.moves && !matches!(identity, Identity::Node(_));
+        let acquire = Acquire {
+            layout: LAYOUT,
+            identity,
+            from: 0,
+            to: self.nodes - 1,
+            rotation: 0,
+            block_bits: 0,
+            reuse: true,
+            token: Token::from_bits(0),
+            window_ms: WINDOW,
+            ttl_ms: self.ttl,
+            now: 0,
+            waited_ms: 0,
+            after: 0,
+            owner: Owner::default(),
+        };
+        KeeperOptions { nodes: if index == 0 { self.leased } else { 1 }, acquire, moves }
     }
 
     /// Whether it makes no difference which process is which.

@@ -1,12 +1,13 @@
 //! Everything that can be at a moment, and everything that can happen then.
 
+use flakeid_protocol::keeper::{GeneratorState, Input, Reply};
 use flakeid_protocol::operations::Repair;
-use flakeid_protocol::{Event as Heard, Holder, HolderOptions, Identity, Renewed, Token};
+use flakeid_protocol::{Holder, Token};
 
 use crate::contents::{Contents, LAYOUT, NODES};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
-use crate::process::{Cell, Message, Process, WINDOW, halves, renewal_of};
+use crate::process::{Cell, Message, Process, WINDOW, halves, no_answer, renewal_of};
 use crate::scenario::Scenario;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -130,9 +131,9 @@ impl World {
         for _ in 0..2 {
             let message = self.processes[0].mail[0];
             self.take(0, message);
-            match self.processes[0].heard(&message) {
+            match message.reply() {
                 None => self.deliver(scenario, 0, message, false),
-                Some(heard) => self.step(scenario, 0, member, 0, heard),
+                Some(reply) => self.step(scenario, 0, 0, Input::Reply(reply)),
             }
         }
     }
@@ -207,7 +208,7 @@ impl World {
         if room && scenario.mutant != Mutant::Plain {
             for reading in &scenario.readings {
                 let clock = reading.at(self.time);
-                let members = 0..process.holders.len();
+                let members = 0..process.holders().len();
                 actions.extend(members.map(|member| Action::Wake {
                     process: index,
                     member,
@@ -215,18 +216,18 @@ impl World {
                 }));
             }
         }
-        if scenario.closes && !process.closing() {
+        if scenario.closes && !process.keeper.is_closing() {
             actions.push(Action::Close { process: index });
         }
         let waits = |holder: &Holder| {
             holder.acquiring.is_some() || holder.hold.as_ref().is_some_and(|hold| hold.waiting)
         };
-        for (member, holder) in process.holders.iter().enumerate() {
+        for (member, holder) in process.holders().iter().enumerate() {
             if waits(holder) {
                 actions.push(Action::TimeOut { process: index, member });
             }
         }
-        let waits = process.holders.iter().any(waits);
+        let waits = process.holders().iter().any(waits);
         let mut before = None;
         for message in &process.mail {
             if before.replace(*message) == Some(*message) {
@@ -278,9 +279,8 @@ impl World {
             }
             Action::Hear { process, message } => {
                 next.take(process, message);
-                let member = next.processes[process].member_of(&message);
-                let heard = next.processes[process].heard(&message).expect("an answer");
-                next.step(scenario, process, member, 0, heard);
+                let reply = message.reply().expect("an answer");
+                next.step(scenario, process, 0, Input::Reply(reply));
             }
             Action::Lose { process, message } => next.take(process, message),
             Action::TimeOut { process, member } => next.time_out(scenario, process, member),
@@ -291,11 +291,7 @@ impl World {
                     next.watched = Some(cell.id(position));
                 }
             }
-            Action::Close { process } => {
-                for member in 0..next.processes[process].holders.len() {
-                    next.step(scenario, process, member, 0, Heard::Close);
-                }
-            }
+            Action::Close { process } => next.step(scenario, process, 0, Input::Close),
             Action::Crash { process } => {
                 next.mischief -= 1;
                 next.crash(scenario, process);
@@ -340,41 +336,24 @@ impl World {
         mail.remove(place);
     }
 
-    fn step(
-        &mut self,
-        scenario: &Scenario,
-        process: usize,
-        member: usize,
-        clock: i64,
-        event: Heard,
-    ) {
-        let fixed = matches!(scenario.identities[process], Identity::Node(_));
-        let moves = scenario.moves && !fixed;
-        let options = HolderOptions { window: WINDOW, ttl_ms: scenario.ttl, fixed, moves };
-        self.processes[process].step(&options, member, clock, scenario.mutant, event);
+    fn step(&mut self, scenario: &Scenario, process: usize, clock: i64, input: Input) {
+        let options = scenario.options(process);
+        self.processes[process].step(&options, clock, scenario.mutant, input);
     }
 
     fn wake(&mut self, scenario: &Scenario, process: usize, member: usize, clock: i64) {
-        let now = LAYOUT.tick_at(clock).unwrap_or(0);
-        let next = self.processes[process].next_tick();
-        let fresh = self.fresh();
-        let (margin, reserve) = (WINDOW, u64::MAX);
-        let heard = Heard::Wake { now, unix_ms: 0, next, margin, reserve, fresh };
-        self.step(scenario, process, member, clock, heard);
+        let (fresh, margin, reserve) = (self.fresh(), WINDOW, u64::MAX);
+        self.step(scenario, process, clock, Input::Wake { member, margin, reserve, fresh });
     }
 
     fn time_out(&mut self, scenario: &Scenario, process: usize, member: usize) {
-        let holder = &self.processes[process].holders[member];
-        let heard = match (holder.acquiring, renewal_of(holder)) {
-            (Some(token), _) => Heard::NotGranted { token },
-            (None, Some(renewal)) if scenario.mutant == Mutant::AckLostIsSuccess => {
-                let answer = Renewed { fence: renewal.wanted, expires: 0, renewed: 0 };
-                Heard::Renewed { next: renewal.next, answer }
-            }
-            (None, Some(renewal)) => Heard::Unanswered { next: renewal.next },
+        let holder = &self.processes[process].holders()[member];
+        let reply = match (holder.acquiring, renewal_of(holder)) {
+            (Some(token), _) => Reply::Acquire { token, result: Err(no_answer()) },
+            (None, Some(renewal)) => Reply::Renew { next: renewal.next, result: Err(no_answer()) },
             (None, None) => return,
         };
-        self.step(scenario, process, member, 0, heard);
+        self.step(scenario, process, 0, Input::Reply(reply));
     }
 
     fn issue(&mut self, scenario: &Scenario, index: usize, position: u64) {
@@ -386,7 +365,7 @@ impl World {
         let node = id.0 as usize;
         cell.word = if scenario.fills_ticks { position + 1 } else { (tick + 1) * per_tick };
         let before = process.last.replace(position);
-        let closing = process.closing();
+        let closing = process.keeper.is_closing();
         self.break_if(self.watched == Some(id), Invariant::I1, scenario);
         self.break_if(tick >= self.reached[node], Invariant::I2, scenario);
         self.break_if(closing, Invariant::I6, scenario);
@@ -407,7 +386,10 @@ impl World {
         born.last = copied.last;
         born.cell = copied.cell;
         if matches!(scenario.mutant, Mutant::ForkBlind | Mutant::ForkKeepsHolder) {
-            born.holders = copied.holders;
+            born.keeper = copied.keeper;
+        } else {
+            let used_until = born.used_until();
+            born.keeper.generator = GeneratorState::Ended { used_until };
         }
         if let Some(cell) = born.cell.as_mut().filter(|_| scenario.mutant != Mutant::ForkBlind) {
             cell.limit = 0;
@@ -430,7 +412,7 @@ impl World {
             let hold = holder.hold.as_ref().filter(|hold| !hold.fenced_off);
             hold.map(|hold| hold.grant.token)
         };
-        let holders = self.processes.iter().flat_map(|process| &process.holders);
+        let holders = self.processes.iter().flat_map(Process::holders);
         let mut tokens = holders.filter_map(held);
         let mut twice = false;
         while let Some(token) = tokens.next() {
