@@ -1,16 +1,18 @@
 //! Brokers and those who lease nodes from them, and what they send.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use flakeid_protocol::broker::Blocks;
+use flakeid_protocol::keeper::{Keeper, Reading};
 use flakeid_protocol::{Acquire, Grant, Holder, Refusal, Release, Renew, Renewed, Token};
 
-/// A broker in one process: the product's [`Blocks`], and a [`Holder`] for each block.
+/// A broker in one process: the product's [`Blocks`], and a [`Keeper`] for each block.
 #[derive(Clone, Debug)]
 pub struct Broker {
     pub blocks: Blocks,
-    pub holders: Vec<Holder>,
-    /// The block of each holder, once it has one.
+    pub keepers: Vec<Keeper>,
+    /// The block of each keeper, once it has one.
     pub owned: Vec<Option<u64>>,
     /// Requests to the store and its answers, on their way.
     pub messages: Vec<Message>,
@@ -20,6 +22,21 @@ pub struct Broker {
     pub is_forked: bool,
     /// Blocks that it lost. Nothing depends on it.
     pub lost: Vec<u64>,
+}
+
+impl Broker {
+    pub fn holder(&self, slot: usize) -> &Holder {
+        &self.keepers[slot].holders[0]
+    }
+
+    pub fn holders(&self) -> impl Iterator<Item = &Holder> {
+        self.keepers.iter().flat_map(|keeper| &keeper.holders)
+    }
+}
+
+/// Returns the readings of a broker's thread whose clock reads `clock`.
+pub fn reading(clock: i64) -> Reading {
+    Reading { unix_ms: Ok(clock), passed: Duration::ZERO, next: None, jitter: 1.0 }
 }
 
 /// What a broker may use of a block.

@@ -1,9 +1,6 @@
 //! What can happen next.
 
-use flakeid_protocol::Holder;
-
-use crate::actors::{Arrival, Broker, Member, Message, Outcome};
-use crate::ledger::LAYOUT;
+use crate::actors::{Arrival, Broker, Member, Message, Outcome, reading};
 use crate::scenario::{BLOCK_WINDOW, Scenario};
 use crate::world::{Action, World};
 
@@ -54,7 +51,8 @@ impl World {
         } else {
             &[Outcome::Answered, Outcome::Unheard, Outcome::Lost]
         };
-        for (slot, holder) in known.holders.iter().enumerate() {
+        let options = scenario.options();
+        for (slot, holder) in known.holders().enumerate() {
             let waits =
                 holder.acquiring.is_some() || holder.hold.as_ref().is_some_and(|hold| hold.waiting);
             if waits {
@@ -69,7 +67,10 @@ impl World {
                 let clocks = scenario.readings.iter().map(|reading| self.time + reading);
                 // Nothing comes of it, or nothing that can be told from this.
                 let is_lost = *outcome == Outcome::Lost && holder.hold.is_none();
-                for clock in clocks.filter(|clock| !is_lost && is_due(holder, *clock)) {
+                let is_due = |clock: &i64| {
+                    known.keepers[slot].is_due(&options, &reading(*clock), BLOCK_WINDOW, 0)
+                };
+                for clock in clocks.filter(|clock| !is_lost && is_due(clock)) {
                     actions.extend((0..blocks).map(|block| Action::Wake {
                         broker,
                         slot,
@@ -155,12 +156,4 @@ impl World {
         let ticks = (cell.word..cell.limit).filter(matters);
         actions.extend(ticks.map(|tick| Action::Issue { member, tick }));
     }
-}
-
-/// Whether a broker's thread would ask the store for anything.
-fn is_due(holder: &Holder, clock: i64) -> bool {
-    let now = LAYOUT.tick_at(clock).unwrap_or(0);
-    holder.hold.as_ref().is_none_or(|hold| {
-        hold.renewal.is_some() || hold.grant.fence.saturating_sub(now) < BLOCK_WINDOW
-    })
 }

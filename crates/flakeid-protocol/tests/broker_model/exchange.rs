@@ -1,16 +1,13 @@
 //! A broker and the store: blocks are leased, renewed and given back, as the broker's thread does it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
+use flakeid_protocol::keeper::{Begin, Demand, Input, Output, Reply};
 use flakeid_protocol::store::Fault;
-use flakeid_protocol::{
-    Acquire, Effect, Event as Heard, Grant, Holder, HolderOptions, Identity, Owner, Refusal,
-    Renewed, Token, operations,
-};
+use flakeid_protocol::{Acquire, Grant, Refusal, Renewed, operations};
 
-use crate::actors::{Broker, Confirmed, Message, Outcome};
-use crate::ledger::{LAYOUT, ModelStore, NAMESPACE};
+use crate::actors::{Broker, Confirmed, Message, Outcome, reading};
+use crate::ledger::{ModelStore, NAMESPACE};
 use crate::scenario::{BLOCK_WINDOW, Event, Mutant, Scenario};
 use crate::world::{Action, World};
 
@@ -18,15 +15,13 @@ impl World {
     pub fn lease(&mut self, scenario: &Scenario, action: Action) {
         match action {
             Action::Wake { broker, slot, block, clock, outcome } => {
-                let now = LAYOUT.tick_at(clock).unwrap_or(0);
-                let fresh = self.fresh();
-                let (margin, reserve) = (BLOCK_WINDOW, 0);
-                let heard = Heard::Wake { now, unix_ms: clock, next: 0, margin, reserve, fresh };
-                self.step(scenario, broker, slot, clock, heard);
+                let (fresh, margin, reserve) = (self.fresh(), BLOCK_WINDOW, 0);
+                let input = Input::Wake { member: 0, margin, reserve, fresh };
+                self.step(scenario, broker, slot, clock, input);
                 self.settle(scenario, broker, slot, block, outcome);
             }
             Action::GiveBack { broker, slot, outcome } => {
-                self.step(scenario, broker, slot, self.time, Heard::Close);
+                self.step(scenario, broker, slot, self.time, Input::Close);
                 self.settle(scenario, broker, slot, 0, outcome);
             }
             Action::Deliver { broker, message, block } => {
@@ -70,158 +65,188 @@ impl World {
     }
 
     fn time_out(&mut self, scenario: &Scenario, broker: usize, slot: usize) {
-        let holder = &self.brokers[broker].holders[slot];
+        let holder = self.brokers[broker].holder(slot);
         let renewal = holder.hold.as_ref().and_then(|hold| hold.renewal);
-        let heard = match (holder.acquiring, renewal) {
-            (Some(token), _) => Heard::NotGranted { token },
+        let no_answer = || Fault::Unavailable(String::new());
+        let reply = match (holder.acquiring, renewal) {
+            (Some(token), _) => Reply::Acquire { token, result: Err(no_answer()) },
             (None, Some(renewal)) if scenario.mutant == Mutant::AckLostIsSuccess => {
                 let answer = Renewed { fence: renewal.wanted, expires: 0, renewed: 0 };
-                Heard::Renewed { next: renewal.next, answer }
+                Reply::Renew { next: renewal.next, result: Ok(answer) }
             }
-            (None, Some(renewal)) => Heard::Unanswered { next: renewal.next },
+            (None, Some(renewal)) => Reply::Renew { next: renewal.next, result: Err(no_answer()) },
             (None, None) => return,
         };
-        self.step(scenario, broker, slot, self.time, heard);
+        self.step(scenario, broker, slot, self.time, Input::Reply(reply));
     }
 
     fn hear(&mut self, scenario: &Scenario, broker: usize, answer: &Message) {
-        let (slot, heard) = match answer {
-            Message::Granted { slot, grant } => (*slot, Heard::Granted { grant: *grant, next: 0 }),
-            Message::NotGranted { slot, token } => (*slot, Heard::NotGranted { token: *token }),
+        let (slot, reply) = match answer {
+            Message::Granted { slot, grant } => {
+                (*slot, Reply::Acquire { token: grant.token, result: Ok(*grant) })
+            }
+            Message::NotGranted { slot, token } => {
+                let result = Err(Fault::Unavailable(String::new()));
+                (*slot, Reply::Acquire { token: *token, result })
+            }
             Message::Renewed { slot, next, answer } => {
-                let hold = self.brokers[broker].holders[*slot].hold.as_ref();
+                let hold = self.brokers[broker].holder(*slot).hold.as_ref();
                 if hold.is_some_and(|h| !h.waiting && h.renewal.is_some_and(|r| r.next == *next)) {
                     scenario.note(Event::LateConfirmation);
                 }
-                (*slot, Heard::Renewed { next: *next, answer: *answer })
+                (*slot, Reply::Renew { next: *next, result: Ok(*answer) })
             }
             Message::NotRenewed { slot, next, refusal } => {
-                (*slot, Heard::NotRenewed { next: *next, refusal: refusal.clone() })
+                let result = Err(Fault::Refused(refusal.clone()));
+                (*slot, Reply::Renew { next: *next, result })
             }
             Message::Acquire { .. } | Message::Renew { .. } | Message::Release(_) => {
                 unreachable!("{answer:?}")
             }
         };
-        self.step(scenario, broker, slot, self.time, heard);
+        self.step(scenario, broker, slot, self.time, Input::Reply(reply));
     }
 
-    /// The holder's step and its effects, as in the broker's thread.
-    fn step(&mut self, scenario: &Scenario, broker: usize, slot: usize, clock: i64, heard: Heard) {
-        let options = HolderOptions {
-            window: BLOCK_WINDOW,
-            ttl_ms: scenario.ttl,
-            fixed: false,
-            moves: false,
-        };
-        let mut events = VecDeque::from([heard]);
-        while let Some(heard) = events.pop_front() {
-            let before = &self.brokers[broker].holders[slot];
-            let (next, effects) = before.step(&options, &heard);
-            self.broker(broker).holders[slot] = next;
-            for effect in effects {
-                events.extend(self.act(scenario, broker, slot, clock, &effect));
-            }
-        }
+    /// Passes an input to a keeper and carries out the outputs, as the broker's thread does.
+    fn step(&mut self, scenario: &Scenario, broker: usize, slot: usize, clock: i64, input: Input) {
+        self.follow(scenario, broker, slot, clock, input);
         let (known, mutant) = (self.broker(broker), scenario.mutant);
-        let holder = &known.holders[slot];
-        if holder.hold.as_ref().is_some_and(|hold| hold.fenced_off) {
-            if let Some(block) = known.owned[slot].take() {
-                if mutant != Mutant::KeepsRows {
-                    known.give_up(scenario, block);
-                }
-                known.lost.push(block);
+        let holder = known.holder(slot);
+        let is_lost = holder.hold.as_ref().is_some_and(|hold| hold.fenced_off);
+        let is_over = holder.closing && holder.hold.is_none() && holder.acquiring.is_none();
+        if is_lost && let Some(block) = known.owned[slot].take() {
+            if mutant != Mutant::KeepsRows {
+                known.give_up(scenario, block);
             }
-            known.holders[slot] = Holder::default();
-        } else if holder.closing && holder.hold.is_none() && holder.acquiring.is_none() {
-            known.holders[slot] = Holder::default();
+            known.lost.push(block);
+        }
+        if is_lost || is_over {
+            known.keepers[slot] = scenario.keeper();
         }
     }
 
-    fn act(
+    fn follow(
         &mut self,
         scenario: &Scenario,
         broker: usize,
         slot: usize,
         clock: i64,
-        effect: &Effect,
-    ) -> Option<Heard> {
-        let Self { brokers, members, .. } = self;
-        let (known, mutant) = (Arc::make_mut(&mut brokers[broker]), scenario.mutant);
-        let beyond = u64::from(mutant == Mutant::BeyondFence);
-        match *effect {
-            Effect::Acquire { token, .. } => {
-                known.messages.push(Message::Acquire { slot, token, now: clock });
-            }
-            Effect::Renew(renew) => {
-                if mutant == Mutant::BeforeConfirmed {
-                    known.blocks.raise(renew.node, renew.wanted);
+        input: Input,
+    ) {
+        let reading = reading(clock);
+        let keeper = &mut self.broker(broker).keepers[slot];
+        for output in keeper.handle(&scenario.options(), &reading, input) {
+            match output {
+                Output::Begin(begin) => {
+                    self.begin(scenario, broker, slot, clock, &begin);
+                    let done = Input::Began { begin, result: Ok(()) };
+                    self.follow(scenario, broker, slot, clock, done);
                 }
-                known.messages.push(Message::Renew { slot, renew });
-            }
-            Effect::Release(release) => known.messages.push(Message::Release(release)),
-            Effect::Install(grant) => {
-                if mutant != Mutant::GivesUpLaterGrant {
-                    // What is left of an earlier grant is not this block's holder any more.
-                    for owned in known.owned.iter_mut().filter(|of| **of == Some(grant.node)) {
-                        *owned = None;
-                        scenario.note(Event::OwnBlockAgain);
-                    }
+                Output::Extend { fence } => self.extend_block(scenario, broker, slot, fence),
+                Output::End => {
+                    let (used_until, keeps_fence) = (self.end(scenario, broker, slot), false);
+                    let ended = Input::Ended { used_until, keeps_fence };
+                    self.follow(scenario, broker, slot, clock, ended);
                 }
-                known.owned[slot] = Some(grant.node);
-                let Grant { start, fence, .. } = grant;
-                let confirmed = Confirmed { start, fence, used_until: start };
-                known.confirmed.insert(grant.node, confirmed);
-                let is_known = known.blocks.blocks().any(|(block, ..)| block == grant.node);
-                if mutant == Mutant::KeepsRows && is_known {
-                    known.blocks.raise(grant.node, grant.fence);
-                } else {
-                    let start = if mutant == Mutant::BelowStart { 0 } else { grant.start };
-                    let told = Grant { start, fence: grant.fence + beyond, ..grant };
-                    known.blocks.add(&told, clock);
-                }
-                if known.lost.contains(&grant.node) {
-                    scenario.note(Event::SameBlockAgain);
-                }
-                let other = &brokers[1 - broker];
-                if other.confirmed.contains_key(&grant.node) && !other.is_forked {
-                    scenario.note(Event::TakenOver);
-                }
-            }
-            Effect::Raise { node, fence, .. } => {
-                if let Some(confirmed) = known.confirmed.get_mut(&node)
-                    && mutant != Mutant::AckLostIsSuccess
-                {
-                    confirmed.fence = confirmed.fence.max(fence);
-                }
-                known.blocks.raise(node, fence + beyond);
-            }
-            Effect::End => {
-                let used_until = known.owned[slot].take().map_or(0, |block| {
-                    let is_in_use = members.iter().filter_map(|member| member.cell).any(|cell| {
-                        cell.node >> scenario.block_bits == block && cell.word < cell.limit
-                    });
-                    if is_in_use {
-                        scenario.note(Event::GivenBackInUse);
-                    }
-                    known.lost.push(block);
-                    let rows = known.blocks.rows(0);
-                    let present = rows.filter(|row| row.node >> scenario.block_bits == block);
-                    let present = present.map(|row| row.fence).max().unwrap_or(0);
-                    let ever = if mutant == Mutant::GivesBackAndGrants {
-                        known.blocks.clone().lose(block)
-                    } else {
-                        known.give_up(scenario, block)
-                    };
-                    match mutant {
-                        Mutant::GivesBackOwnLast => 0,
-                        Mutant::GivesBackPresentHighest => present,
-                        _ => ever,
-                    }
-                });
-                return Some(Heard::Ended { used_until });
+                Output::Event(_) => {}
+                Output::Demand(demand) => self.send(scenario, broker, slot, demand),
             }
         }
-        None
+    }
+
+    fn send(&mut self, scenario: &Scenario, broker: usize, slot: usize, demand: Demand) {
+        let known = self.broker(broker);
+        known.messages.push(match demand {
+            Demand::Acquire { request, .. } => {
+                Message::Acquire { slot, token: request.token, now: request.now }
+            }
+            Demand::Renew(renew) => {
+                if scenario.mutant == Mutant::BeforeConfirmed {
+                    known.blocks.raise(renew.node, renew.wanted);
+                }
+                Message::Renew { slot, renew }
+            }
+            Demand::Release(release) => Message::Release(release),
+        });
+    }
+
+    fn begin(
+        &mut self,
+        scenario: &Scenario,
+        broker: usize,
+        slot: usize,
+        clock: i64,
+        begin: &Begin,
+    ) {
+        let Self { brokers, .. } = self;
+        let (known, mutant) = (Arc::make_mut(&mut brokers[broker]), scenario.mutant);
+        let hold = known.holder(slot).hold.as_ref().expect("a block was granted");
+        let grant = Grant { start: begin.start, fence: begin.fence, ..hold.grant };
+        if mutant != Mutant::GivesUpLaterGrant {
+            // The keeper of an earlier grant does not keep this block any more.
+            for owned in known.owned.iter_mut().filter(|of| **of == Some(grant.node)) {
+                *owned = None;
+                scenario.note(Event::OwnBlockAgain);
+            }
+        }
+        known.owned[slot] = Some(grant.node);
+        let Grant { start, fence, .. } = grant;
+        let confirmed = Confirmed { start, fence, used_until: start };
+        known.confirmed.insert(grant.node, confirmed);
+        let is_known = known.blocks.blocks().any(|(block, ..)| block == grant.node);
+        if mutant == Mutant::KeepsRows && is_known {
+            known.blocks.raise(grant.node, grant.fence);
+        } else {
+            let start = if mutant == Mutant::BelowStart { 0 } else { grant.start };
+            let told = Grant { start, fence: grant.fence + scenario.beyond(), ..grant };
+            known.blocks.add(&told, clock);
+        }
+        if known.lost.contains(&grant.node) {
+            scenario.note(Event::SameBlockAgain);
+        }
+        let other = &brokers[1 - broker];
+        if other.confirmed.contains_key(&grant.node) && !other.is_forked {
+            scenario.note(Event::TakenOver);
+        }
+    }
+
+    fn extend_block(&mut self, scenario: &Scenario, broker: usize, slot: usize, fence: u64) {
+        let known = self.broker(broker);
+        let Some(block) = known.owned[slot] else { return };
+        if let Some(confirmed) = known.confirmed.get_mut(&block)
+            && scenario.mutant != Mutant::AckLostIsSuccess
+        {
+            confirmed.fence = confirmed.fence.max(fence);
+        }
+        known.blocks.raise(block, fence + scenario.beyond());
+    }
+
+    /// Stops granting in a block; returns the tick up to which the broker says that it was used.
+    fn end(&mut self, scenario: &Scenario, broker: usize, slot: usize) -> u64 {
+        let Self { brokers, members, .. } = self;
+        let known = Arc::make_mut(&mut brokers[broker]);
+        let Some(block) = known.owned[slot].take() else { return 0 };
+        let is_in_use = members
+            .iter()
+            .filter_map(|member| member.cell)
+            .any(|cell| cell.node >> scenario.block_bits == block && cell.word < cell.limit);
+        if is_in_use {
+            scenario.note(Event::GivenBackInUse);
+        }
+        known.lost.push(block);
+        let rows = known.blocks.rows(0);
+        let present = rows.filter(|row| row.node >> scenario.block_bits == block);
+        let present = present.map(|row| row.fence).max().unwrap_or(0);
+        let ever = if scenario.mutant == Mutant::GivesBackAndGrants {
+            known.blocks.clone().lose(block)
+        } else {
+            known.give_up(scenario, block)
+        };
+        match scenario.mutant {
+            Mutant::GivesBackOwnLast => 0,
+            Mutant::GivesBackPresentHighest => present,
+            _ => ever,
+        }
     }
 
     /// What the store answers, by the product's operations.
@@ -236,7 +261,8 @@ impl World {
         };
         let answer = match *request {
             Message::Acquire { slot, token, now } => {
-                let asked = block_request(scenario, token, block, now);
+                let (from, to) = (block, block);
+                let asked = Acquire { token, now, from, to, ..scenario.options().acquire };
                 Some(match refused(operations::acquire(&mut store, NAMESPACE, &asked)) {
                     Ok(grant) => {
                         if self.run > 0 {
@@ -281,25 +307,6 @@ impl Broker {
             assert!(!is_product || confirmed.used_until == used_until);
         }
         used_until
-    }
-}
-
-fn block_request(scenario: &Scenario, token: Token, block: u64, now: i64) -> Acquire {
-    Acquire {
-        layout: LAYOUT,
-        block_bits: scenario.block_bits,
-        identity: Identity::Any,
-        from: block,
-        to: block,
-        rotation: 0,
-        reuse: true,
-        token,
-        window_ms: BLOCK_WINDOW,
-        ttl_ms: scenario.ttl,
-        now,
-        waited_ms: 0,
-        after: 0,
-        owner: Owner::default(),
     }
 }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use flakeid_protocol::Bounds;
+use flakeid_protocol::keeper::{GeneratorState, Keeper, KeeperOptions};
+use flakeid_protocol::{Acquire, Bounds, Identity, Owner, Token};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
-use crate::ledger::MAX_SKEW_MS;
+use crate::ledger::{LAYOUT, MAX_SKEW_MS};
 use crate::world::{Action, World};
 
 /// How far the renewal of a block reaches, in ticks.
@@ -150,6 +151,37 @@ impl Scenario {
             max_skew_ms: MAX_SKEW_MS,
             quiet_ms: self.quiet,
         }
+    }
+
+    /// Returns the options of a block's keeper.
+    pub fn options(&self) -> KeeperOptions {
+        let acquire = Acquire {
+            layout: LAYOUT,
+            block_bits: self.block_bits,
+            identity: Identity::Any,
+            from: 0,
+            to: self.blocks - 1,
+            rotation: 0,
+            reuse: true,
+            token: Token::from_bits(0),
+            window_ms: BLOCK_WINDOW,
+            ttl_ms: self.ttl,
+            now: 0,
+            waited_ms: 0,
+            after: 0,
+            owner: Owner::default(),
+        };
+        KeeperOptions { nodes: 1, acquire, moves: false }
+    }
+
+    /// Returns a keeper that has no block yet.
+    pub fn keeper(&self) -> Keeper {
+        Keeper::new(&self.options(), GeneratorState::Ended { used_until: 0 })
+    }
+
+    /// Returns the number of ticks that a broker adds to a block's fence.
+    pub fn beyond(&self) -> u64 {
+        u64::from(self.mutant == Mutant::BeyondFence)
     }
 
     /// What a broker's clock reads at the least.

@@ -140,7 +140,7 @@ impl<'a> View<'a> {
         self.put(broker.is_forked);
         if broker.answers(self.scenario) {
             self.blocks(broker);
-            for (holder, owned) in broker.holders.iter().zip(&broker.owned) {
+            for (holder, owned) in broker.holders().zip(&broker.owned) {
                 self.put(owned.unwrap_or(END));
                 self.holder(holder);
             }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use flakeid_protocol::broker::Blocks;
-use flakeid_protocol::{Holder, Namespace, Token};
+use flakeid_protocol::{Namespace, Token};
 
 use crate::actors::{Arrival, Broker, Cell, Member, Message, Outcome, Request};
 use crate::ledger::{Contents, LAYOUT, NAMESPACE};
@@ -164,7 +164,7 @@ impl World {
         kept.filter_map(|row| row.token).for_each(&mut *see);
         for broker in &self.brokers {
             broker.blocks.rows(0).filter_map(|row| row.token).for_each(&mut *see);
-            for holder in &broker.holders {
+            for holder in broker.holders() {
                 holder.acquiring.into_iter().for_each(&mut *see);
                 if let Some(hold) = &holder.hold {
                     see(hold.grant.token);
@@ -226,7 +226,7 @@ impl World {
                 next.mischief -= 1;
                 let memory = Broker::clone(&next.brokers[parent]);
                 let child = Broker {
-                    holders: vec![Holder::new(); scenario.slots],
+                    keepers: vec![scenario.keeper(); scenario.slots],
                     owned: vec![None; scenario.slots],
                     is_forked: true,
                     messages: Vec::new(),
@@ -302,7 +302,7 @@ impl Broker {
         };
         Self {
             blocks: Blocks::new(&namespace, WINDOW, TTL),
-            holders: vec![Holder::new(); scenario.slots],
+            keepers: vec![scenario.keeper(); scenario.slots],
             owned: vec![None; scenario.slots],
             messages: Vec::new(),
             confirmed: BTreeMap::new(),
