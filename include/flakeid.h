@@ -53,16 +53,16 @@
 /* No options: a node has still to be given. */
 #define FLAKEID_CONFIG_INIT \
     {sizeof(flakeid_config), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, \
-     NULL, 0}
+     NULL, 0, NULL}
 
 /* No options: any node of the namespace "default". */
 #define FLAKEID_LEASE_CONFIG_INIT \
     {sizeof(flakeid_lease_config), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, 0, 0}
+     NULL, NULL, NULL, 0, 0, NULL}
 
 /* No options: the defaults. */
 #define FLAKEID_RING_CONFIG_INIT \
-    {sizeof(flakeid_ring_config), 0, 0, 0, 0, 0, NULL, NULL, NULL}
+    {sizeof(flakeid_ring_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL}
 
 #define FLAKEID_LEASE_STATUS_INIT {sizeof(flakeid_lease_status), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
@@ -80,17 +80,37 @@
 #define FLAKEID_ABI_VERSION 1
 
 /**
+ * For flakeid_last_error_spelled: names as C spells them, `max_wait_ms`.
+ */
+#define FLAKEID_SPELLING_C 0
+
+/**
+ * For flakeid_last_error_spelled: names as C++ spells them, `max_wait`.
+ */
+#define FLAKEID_SPELLING_CPP 1
+
+/**
+ * For flakeid_last_error_spelled: names as Go spells them, `WithMaxWait`.
+ */
+#define FLAKEID_SPELLING_GO 2
+
+/**
+ * For flakeid_last_error_spelled: names as Java spells them, `maxWait`.
+ */
+#define FLAKEID_SPELLING_JAVA 3
+
+/**
  * `has`: node is given.
  */
 #define FLAKEID_HAS_NODE 1
 
 /**
- * `has`: datacenter is given. In flakeid_parts, the layout splits its node.
+ * `has`: datacenter is given.
  */
 #define FLAKEID_HAS_DATACENTER 2
 
 /**
- * `has`: worker is given. In flakeid_parts, the layout splits its node.
+ * `has`: worker is given.
  */
 #define FLAKEID_HAS_WORKER 4
 
@@ -296,6 +316,13 @@ typedef struct flakeid_generator flakeid_generator;
 typedef struct flakeid_local flakeid_local;
 
 /**
+ * Options by name, as text: for programs that read options from a file, and for other languages.
+ * The field `options` of flakeid_config, flakeid_lease_config and flakeid_ring_config refers to
+ * them.
+ */
+typedef struct flakeid_options flakeid_options;
+
+/**
  * IDs of one domain as outsiders see them: encrypted, so that they tell neither a time nor a node
  * nor a number. It hides; it does not authorise: a text that was made up may open as some ID, if
  * seldom. Any thread.
@@ -323,42 +350,44 @@ typedef struct flakeid_config {
      */
     uint32_t has;
     /**
-     * A preset's name or a descriptor; NULL is "twitter".
+     * The layout of the IDs: the name of a preset or a descriptor; NULL is "twitter".
      */
     const char *layout;
     /**
-     * The node, 0 to the layout's max_node, different for every generator of the layout that may
-     * run at the same time (FLAKEID_HAS_NODE).
+     * The node, from 0 to the layout's largest; every generator that may run at the same time
+     * needs another one (FLAKEID_HAS_NODE; otherwise none: a node must be given).
      */
     uint64_t node;
     /**
-     * The high part of the node in layouts that split it (FLAKEID_HAS_DATACENTER).
+     * The high part of the node, in layouts that split it; requires worker
+     * (FLAKEID_HAS_DATACENTER).
      */
     uint64_t datacenter;
     /**
-     * The low part of the node in layouts that split it (FLAKEID_HAS_WORKER).
+     * The low part of the node, in layouts that split it; requires datacenter
+     * (FLAKEID_HAS_WORKER).
      */
     uint64_t worker;
     /**
-     * Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
+     * The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; otherwise the layout's).
      */
     int64_t epoch;
     /**
-     * The largest sequence number to use, 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
-     * layout's max_sequence).
+     * The largest sequence number to use: 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
+     * layout's).
      */
     uint64_t sequence_mask;
     /**
-     * Begin each tick at a random sequence number below 2^sequence_start; 0 means at sequence
-     * number 0.
+     * The number of bits of a random sequence number with which each tick begins.
      */
     uint32_t sequence_start;
     /**
-     * FLAKEID_OVERFLOW_...
+     * The behaviour when a tick is full: a constant FLAKEID_OVERFLOW_*. FLAKEID_OVERFLOW_BORROW
+     * requires a window.
      */
     int32_t overflow;
     /**
-     * FLAKEID_ROLLBACK_...
+     * The behaviour when the clock goes backwards: a constant FLAKEID_ROLLBACK_*.
      */
     int32_t rollback;
     /**
@@ -366,44 +395,49 @@ typedef struct flakeid_config {
      */
     uint32_t reserved;
     /**
-     * How far ahead of the clock a window may be used (FLAKEID_HAS_MAX_AHEAD; otherwise 20 s).
+     * The longest time by which IDs of a window may be ahead of the clock (FLAKEID_HAS_MAX_AHEAD;
+     * otherwise 20 s).
      */
     uint64_t max_ahead_ms;
     /**
-     * How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
-     * ticks, whichever is longer).
+     * The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1
+     * s or two ticks, whichever is longer).
      */
     uint64_t max_wait_ms;
     /**
-     * The clock; NULL is that of clock_name. The generator keeps a reference of its own.
+     * A clock for tests, instead of clock_name; or NULL. The generator keeps a reference of its
+     * own.
      */
     const struct flakeid_manual_clock *clock;
     /**
-     * The first tick that the generator may use (FLAKEID_HAS_WINDOW).
+     * The first tick that may be used (FLAKEID_HAS_WINDOW).
      */
     uint64_t window_start;
     /**
-     * The tick after the last one it may use (FLAKEID_HAS_WINDOW).
+     * The tick after the last one that may be used (FLAKEID_HAS_WINDOW).
      */
     uint64_t window_fence;
     /**
-     * The system's clock by name: "gated" (and NULL), exact to the millisecond, and read anew only a
-     * few times a millisecond where the processor's counter allows that; "system", exact, and read
-     * for every ID; or "coarse", a few milliseconds late. None is ahead. Not with clock.
+     * The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
+     * processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
+     * NULL is "gated".
      */
     const char *clock_name;
     /**
-     * NULL, or several nodes instead of one: node_count of them, all different. The generator then
-     * issues node_count times as many IDs per tick, and they still strictly increase. Cannot be
-     * combined with node, datacenter, worker, sequence_mask, or layouts with clock sequences.
-     * Within a process a node must be used either alone or always together with the same other
-     * nodes.
+     * NULL, or several nodes instead of one, for as many times the IDs in a tick; their number
+     * must be a power of two. Cannot be combined with sequence_mask or layouts with clock
+     * sequences. Within a process a node must be used either alone or always together with the
+     * same other nodes.
      */
     const uint64_t *nodes;
     /**
-     * How many nodes there are, a power of two; 0 if nodes is NULL.
+     * The number of integers in nodes; 0 if nodes is NULL.
      */
     size_t node_count;
+    /**
+     * NULL, or further options by name, which are set after the fields.
+     */
+    const struct flakeid_options *options;
 } flakeid_config;
 
 /**
@@ -453,24 +487,25 @@ typedef struct flakeid_ring_config {
      */
     uint32_t has;
     /**
-     * The ring holds the IDs of 2^boost_power full ticks, 0 to 20, but at least 2 IDs and at most
-     * 2^20 (FLAKEID_HAS_BOOST_POWER; otherwise 3).
+     * The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and
+     * at most 2^20 (FLAKEID_HAS_BOOST_POWER; otherwise 3).
      */
     uint32_t boost_power;
     /**
-     * Refill when fewer than this many percent are left, 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
+     * The percentage of IDs below which the ring is refilled: 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
      * otherwise 50).
      */
     uint32_t padding_factor;
     /**
-     * Also refill this often, at least 1: this keeps a ring fresh that is seldom used
-     * (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few are left).
+     * The interval at which the ring is refilled even if enough IDs are left, which keeps a seldom
+     * used ring fresh: at least 1 ms (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few IDs
+     * are left).
      */
     uint64_t refill_interval_ms;
     /**
-     * How long after the beginning of its tick an ID may be handed out, at least two ticks; what
-     * is older is dropped and counted (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever
-     * is longer).
+     * The largest age of an ID that the ring hands out, from the beginning of the ID's tick: at
+     * least two ticks (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever is longer).
+     * Older IDs are dropped and counted.
      */
     uint64_t max_age_ms;
     /**
@@ -486,9 +521,13 @@ typedef struct flakeid_ring_config {
      */
     flakeid_rejected_callback on_rejected_take;
     /**
-     * Passed to both functions. It must live until the ring is freed.
+     * Passed to the functions. It must live until what was opened with it is freed.
      */
     void *user_data;
+    /**
+     * NULL, or further options by name, which are set after the fields.
+     */
+    const struct flakeid_options *options;
 } flakeid_ring_config;
 
 /**
@@ -592,56 +631,63 @@ typedef struct flakeid_lease_config {
      */
     uint32_t has;
     /**
-     * A preset's name or a descriptor; NULL is "twitter". Each namespace has one.
+     * The layout of the IDs, which must be the namespace's: the name of a preset or a descriptor;
+     * NULL is "twitter".
      */
     const char *layout;
     /**
-     * The namespace, 1 to 64 of A-Z a-z 0-9 . _ -; NULL is "default".
+     * The namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ -; NULL is "default". Each namespace
+     * has one layout, and nodes of its own.
      */
     const char *namespace_name;
     /**
-     * Prefer the node that this name had last, 1 to 128 bytes; NULL is no name.
+     * The name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
+     * NULL is no name.
      */
     const char *name;
     /**
-     * Lease exactly this node, 0 to the layout's max_node, and take it over even from a live
-     * holder, which is safe (FLAKEID_HAS_NODE).
+     * The node to lease, which is taken over even from a live holder; that is safe
+     * (FLAKEID_HAS_NODE; otherwise any node).
      */
     uint64_t node;
     /**
-     * The high part of that node in layouts that split it (FLAKEID_HAS_DATACENTER).
+     * The high part of the node, in layouts that split it; requires worker
+     * (FLAKEID_HAS_DATACENTER).
      */
     uint64_t datacenter;
     /**
-     * The low part of that node in layouts that split it (FLAKEID_HAS_WORKER).
+     * The low part of the node, in layouts that split it; requires datacenter
+     * (FLAKEID_HAS_WORKER).
      */
     uint64_t worker;
     /**
-     * The lowest node that may be leased (FLAKEID_HAS_NODES).
+     * The first node to choose from (FLAKEID_HAS_NODES).
      */
     uint64_t first_node;
     /**
-     * The highest node that may be leased (FLAKEID_HAS_NODES).
+     * The last node to choose from (FLAKEID_HAS_NODES).
      */
     uint64_t last_node;
     /**
-     * Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
+     * The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; otherwise the layout's).
      */
     int64_t epoch;
     /**
-     * As in flakeid_config (FLAKEID_HAS_SEQUENCE_MASK).
+     * The largest sequence number to use: 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
+     * layout's).
      */
     uint64_t sequence_mask;
     /**
-     * As in flakeid_config.
+     * The number of bits of a random sequence number with which each tick begins.
      */
     uint32_t sequence_start;
     /**
-     * FLAKEID_OVERFLOW_...
+     * The behaviour when a tick is full: a constant FLAKEID_OVERFLOW_*.
      */
     int32_t overflow;
     /**
-     * FLAKEID_ROLLBACK_..., but not FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
+     * The behaviour when the clock goes backwards: a constant FLAKEID_ROLLBACK_* except
+     * FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
      */
     int32_t rollback;
     /**
@@ -649,18 +695,20 @@ typedef struct flakeid_lease_config {
      */
     int32_t never_reuse;
     /**
-     * How long IDs go on while the store is away, at least two ticks (FLAKEID_HAS_WINDOW_MS;
-     * otherwise 10 s).
+     * The time for which the generator issues IDs while the store is away: from two ticks to what
+     * the namespace allows (FLAKEID_HAS_WINDOW_MS; otherwise 10 s or two ticks, whichever is
+     * longer).
      */
     uint64_t window_ms;
     /**
-     * How long other processes cannot have the node after its last renewal (FLAKEID_HAS_TTL;
-     * otherwise 60 s). Uniqueness does not depend on it.
+     * The time after the last renewal until other processes can have the node: 1 ms to 30 days
+     * (FLAKEID_HAS_TTL; otherwise 60 s or 12 ticks, whichever is longer). Uniqueness does not
+     * depend on it.
      */
     uint64_t ttl_ms;
     /**
-     * How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
-     * ticks, whichever is longer).
+     * The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1
+     * s or two ticks, whichever is longer). Opening a lease takes at most 2 s more, to connect.
      */
     uint64_t max_wait_ms;
     /**
@@ -670,22 +718,28 @@ typedef struct flakeid_lease_config {
      */
     flakeid_lease_callback on_event;
     /**
-     * Passed to on_event. It must live until the generator is freed.
+     * Passed to the functions. It must live until what was opened with it is freed.
      */
     void *user_data;
     /**
-     * As in flakeid_config.
+     * The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
+     * processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
+     * NULL is "gated".
      */
     const char *clock_name;
     /**
-     * How many nodes to lease for this one generator: a power of two; 0 means 1. Cannot be
-     * combined with a name, a node, or sequence_mask.
+     * The number of nodes to lease for this one generator, a power of two, for as many times the
+     * IDs in a tick; 0 means 1. Several nodes cannot be combined with name, node or sequence_mask.
      */
     uint32_t node_count;
     /**
      * Must be 0.
      */
     uint32_t reserved;
+    /**
+     * NULL, or further options by name, which are set after the fields.
+     */
+    const struct flakeid_options *options;
 } flakeid_lease_config;
 
 /**
@@ -1008,10 +1062,22 @@ const char *flakeid_status_code(flakeid_status status);
 const char *flakeid_last_error(void);
 
 /**
+ * Returns the message of flakeid_last_error() with the names of options and fields as another
+ * language spells them: `spelling` is FLAKEID_SPELLING_... Any thread; each has its own.
+ */
+const char *flakeid_last_error_spelled(int32_t spelling);
+
+/**
  * The field at fault if the last failed call was FLAKEID_FIELD_OUT_OF_RANGE ("node", "tick",
  * ...), otherwise NULL. Lives as long as flakeid_last_error(). Any thread; each has its own.
  */
 const char *flakeid_last_error_field(void);
+
+/**
+ * Returns the field of flakeid_last_error_field() as another language spells it: `spelling` is
+ * FLAKEID_SPELLING_... Any thread; each has its own.
+ */
+const char *flakeid_last_error_field_spelled(int32_t spelling);
 
 /**
  * After how many milliseconds the last failed call may succeed, or -1 where waiting does not
@@ -1030,6 +1096,32 @@ int64_t flakeid_rollback_ms(void);
  * FLAKEID_HORIZON_REACHED, otherwise -1. Any thread; each has its own.
  */
 int64_t flakeid_horizon_ms(void);
+
+/**
+ * Makes an empty list of options by name. The caller owns it, and flakeid_options_free() frees it.
+ *
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_options_new(struct flakeid_options **options);
+
+/**
+ * Sets an option by its name in the core, such as "node", "max_wait_ms", "overflow" or "nodes", or
+ * by the names "layout" and "epoch". Numbers and milliseconds are decimal digits,
+ * several numbers have commas between them, flags are "true" or "false". Both strings are copied.
+ *
+ * Setting an option again replaces its text. The function that takes the options checks the text;
+ * it returns the same errors as for a field. One thread at a time.
+ *
+ * FLAKEID_INVALID_OPTION for a name that is not an option, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_options_set(struct flakeid_options *options,
+                                   const char *name,
+                                   const char *text);
+
+/**
+ * Frees options by name; NULL is allowed. Generators and rings do not need the options any more.
+ */
+void flakeid_options_free(struct flakeid_options *options);
 
 /**
  * Makes a clock that reads `unix_ms` milliseconds since 1970. The caller owns it and frees it

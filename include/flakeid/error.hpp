@@ -25,8 +25,8 @@ class error : public std::runtime_error {
 public:
     // From the calling thread's last error, right after a call failed with this status.
     explicit error(flakeid_status status)
-        : std::runtime_error(flakeid_last_error()), status_(status) {
-        if (const char *field = flakeid_last_error_field()) {
+        : std::runtime_error(flakeid_last_error_spelled(FLAKEID_SPELLING_CPP)), status_(status) {
+        if (const char *field = flakeid_last_error_field_spelled(FLAKEID_SPELLING_CPP)) {
             field_ = field;
         }
         retry_after_ = duration(flakeid_retry_after_ms());

@@ -55,6 +55,45 @@ static void layout_and_node(void) {
     flakeid_generator_free(generator);
 }
 
+/* Every kind of option by name does what its field does, and is set after the fields. */
+static void by_name(void) {
+    static const char *const pairs[][2] = {
+        {"layout", "discord"},
+        {"epoch", "1505914987995"},
+        {"nodes", "67,66"},
+        {"sequence_start", "1"},
+        {"overflow", "error"},
+        {"max_wait_ms", "250"},
+        {"window_start", "6"},
+        {"window_fence", "9"},
+    };
+    flakeid_config config = FLAKEID_CONFIG_INIT;
+    flakeid_options *options = NULL;
+    flakeid_generator *generator;
+    flakeid_parts parts;
+    char layout[FLAKEID_DESCRIPTOR_SIZE];
+    uint64_t id = 0, max_wait_ms = 0;
+    size_t at;
+    EXPECT(FLAKEID_OK, flakeid_options_new(&options));
+    for (at = 0; at < sizeof pairs / sizeof *pairs; at++) {
+        EXPECT(FLAKEID_OK, flakeid_options_set(options, pairs[at][0], pairs[at][1]));
+    }
+    config.clock = manual_clock;
+    config.layout = "twitter";
+    config.overflow = FLAKEID_OVERFLOW_BORROW;
+    config.options = options;
+    generator = built(config);
+    flakeid_options_free(options);
+    EXPECT(FLAKEID_OK, flakeid_generator_layout(generator, layout, sizeof layout));
+    CHECK(strcmp(layout, "t42.d5.w5.s12@1505914987995/1ms") == 0, layout);
+    EXPECT(FLAKEID_OK, flakeid_generator_max_wait_ms(generator, &max_wait_ms));
+    CHECK(max_wait_ms == 250, "the longest wait");
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+    EXPECT(FLAKEID_OK, flakeid_decode(layout, id, &parts));
+    CHECK(parts.tick == 6 && (parts.node == 66 || parts.node == 67), "the parts");
+    flakeid_generator_free(generator);
+}
+
 static void sequences(void) {
     uint64_t ids[8];
     size_t count = 0, at, different = 0;
@@ -195,6 +234,7 @@ static void several_nodes(void) {
 int main(void) {
     EXPECT(FLAKEID_OK, flakeid_manual_clock_new(START * INT64_C(1000), &manual_clock));
     layout_and_node();
+    by_name();
     sequences();
     waiting();
     windows();

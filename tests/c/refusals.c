@@ -116,7 +116,7 @@ static void nodes(void) {
     refuse(config, FLAKEID_INVALID_OPTION, "node: set, but its FLAKEID_HAS_ flag");
     config = with_node(7);
     config.has |= FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER;
-    refuse(config, FLAKEID_INVALID_OPTION, "either a node, or a datacenter with a worker");
+    refuse(config, FLAKEID_INVALID_OPTION, "either `node`, or `datacenter` with `worker`");
     config.has = FLAKEID_HAS_DATACENTER;
     config.node = 0;
     refuse(config, FLAKEID_INVALID_OPTION, "worker: missing");
@@ -166,11 +166,11 @@ static void clocks(flakeid_manual_clock *clock) {
     size_t index;
     for (index = 0; index < sizeof none / sizeof none[0]; index++) {
         config.clock_name = none[index];
-        refuse(config, FLAKEID_INVALID_OPTION, "clock: must be system, coarse");
+        refuse(config, FLAKEID_INVALID_OPTION, "clock_name: must be system, coarse");
     }
     config.clock_name = "coarse";
     config.clock = clock;
-    refuse(config, FLAKEID_INVALID_OPTION, "give only one of: clock, clock_name");
+    refuse(config, FLAKEID_INVALID_OPTION, "give either clock or clock_name");
 }
 
 static void options(void) {
@@ -273,6 +273,54 @@ static void sizes(flakeid_generator *generator) {
     more.later = 42;
     EXPECT(FLAKEID_OK, flakeid_generator_stats(generator, &more.stats));
     CHECK(more.later == 0, "what an older library does not know becomes 0");
+}
+
+/* An option by name is refused as the field is, and messages have the names of a language. */
+static void by_name(void) {
+    flakeid_config config = FLAKEID_CONFIG_INIT;
+    flakeid_lease_config lease = FLAKEID_LEASE_CONFIG_INIT;
+    flakeid_generator *made = NULL;
+    flakeid_options *options = NULL;
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_options_new(NULL));
+    EXPECT(FLAKEID_OK, flakeid_options_new(&options));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_options_set(NULL, "node", "7"));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_options_set(options, NULL, "7"));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_options_set(options, "node", NULL));
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_options_set(options, "nod", "7"));
+    CHECK(strstr(flakeid_last_error(), "no option \"nod\"") != NULL, flakeid_last_error());
+    config.options = lease.options = options;
+    EXPECT(FLAKEID_OK, flakeid_options_set(options, "node", "1024"));
+    refuse(config, FLAKEID_FIELD_OUT_OF_RANGE, "node 1024 is out of range: must be from 0 to 1023");
+    CHECK(strcmp(flakeid_last_error_spelled(FLAKEID_SPELLING_GO),
+                 "WithNode 1024 is out of range: must be from 0 to 1023") == 0, "the message in Go");
+    CHECK(strcmp(flakeid_last_error_field_spelled(FLAKEID_SPELLING_GO), "WithNode") == 0, "in Go");
+    CHECK(strcmp(flakeid_last_error_field(), "node") == 0, "the field");
+    EXPECT(FLAKEID_OK, flakeid_options_set(options, "node", "seven"));
+    refuse(config, FLAKEID_FIELD_OUT_OF_RANGE, "node seven is out of range");
+    EXPECT(FLAKEID_OK, flakeid_options_set(options, "node", "7"));
+    EXPECT(FLAKEID_OK, flakeid_options_set(options, "window_ms", "1"));
+    refuse(config, FLAKEID_INVALID_OPTION, "no option \"window_ms\"; there are node: number, ");
+    EXPECT(FLAKEID_FIELD_OUT_OF_RANGE, flakeid_generator_open("sqlite://never.db", &lease, &made));
+    CHECK(strcmp(flakeid_last_error(),
+                 "window_ms 1 is out of range: must be from 2 to 2592000000") == 0, "in C");
+    CHECK(strcmp(flakeid_last_error_spelled(FLAKEID_SPELLING_CPP),
+                 "window 1 ms is out of range: must be from 2 to 2592000000 ms") == 0, "in C++");
+    CHECK(strcmp(flakeid_last_error_spelled(FLAKEID_SPELLING_JAVA),
+                 "window 1 ms is out of range: must be from 2 to 2592000000 ms") == 0, "in Java");
+    CHECK(strncmp(flakeid_last_error_spelled(FLAKEID_SPELLING_GO), "WithLeaseWindow 1 ms", 20) == 0,
+          "in Go");
+    CHECK(strncmp(flakeid_last_error_spelled(-1), "window_ms 1 is", 14) == 0, "another number");
+    lease.options = NULL;
+    lease.has = FLAKEID_HAS_NODES;
+    lease.first_node = 2;
+    lease.last_node = 1;
+    EXPECT(FLAKEID_FIELD_OUT_OF_RANGE, flakeid_generator_open("sqlite://never.db", &lease, &made));
+    CHECK(strcmp(flakeid_last_error(), "first_node 2 is out of range: must be from 0 to 1") == 0,
+          "the field of C");
+    EXPECT(FLAKEID_OK, flakeid_options_set(options, "epoch", "soon"));
+    refuse(config, FLAKEID_INVALID_OPTION, "epoch: must be a whole number of Unix milliseconds");
+    flakeid_options_free(options);
+    flakeid_options_free(NULL);
 }
 
 static void buffers(flakeid_generator *generator) {
@@ -390,6 +438,7 @@ int main(void) {
     several_nodes();
     clocks(clock);
     options();
+    by_name();
     layouts();
     texts();
     sizes(generator);

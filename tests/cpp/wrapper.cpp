@@ -223,6 +223,10 @@ void leases() {
     check(generator::open_auto().next_id() > 0, "auto");
     thrown([&] { generator::open(std::string("sqlite\0", 7)); }, FLAKEID_INVALID_OPTION);
     thrown([&] { generator::open(url, lease_options().worker(1)); }, FLAKEID_INVALID_OPTION);
+    const auto open = [&] { generator::open(url, lease_options().window(milliseconds(1))); };
+    check(thrown(open, FLAKEID_FIELD_OUT_OF_RANGE).what()
+              == std::string("window 1 ms is out of range: must be from 2 to 2592000000 ms"),
+          "the name in C++");
     thrown([&] { generator::open(url, lease_options().layout("plain")); }, FLAKEID_STORE_REJECTED);
     thrown([] { generator(flakeid::options().node(1)).lease(); }, FLAKEID_INVALID_OPTION);
     const auto pair = generator::open(url, lease_options().node_count(2).clock("coarse")).nodes();

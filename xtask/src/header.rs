@@ -3,10 +3,12 @@
 use cbindgen::{Builder, Config};
 use flakeid_steps::{Failed, Outcome, files, root};
 
+use crate::options;
+
 const PLACE: &str = "include/flakeid.h";
 
 /// The modules, in the order in which they are useful to a reader.
-const SOURCES: &str = "version status last_error config clock generator local cached event lease \
+const SOURCES: &str = "version status spelling last_error options config clock generator local cached event lease \
                        parts layout text public_ids";
 
 /// Writes the header.
@@ -29,7 +31,13 @@ fn generated() -> Result<Vec<u8>, Failed> {
     let mut config = Config::from_file(library.join("cbindgen.toml")).map_err(Failed)?;
     // The workspace and the library have the same version.
     let version = env!("CARGO_PKG_VERSION");
-    config.after_includes = config.after_includes.map(|text| text.replace("@VERSION@", version));
+    let initialisers = options::initialisers()?;
+    config.after_includes = config.after_includes.map(|text| {
+        let text = text.replace("@VERSION@", version);
+        initialisers
+            .iter()
+            .fold(text, |text, (handle, values)| text.replace(&format!("@{handle}@"), values))
+    });
     let builder =
         SOURCES.split_whitespace().fold(Builder::new().with_config(config), |builder, name| {
             builder.with_src(library.join("src").join(name).with_extension("rs"))

@@ -215,7 +215,8 @@ fn run(task: Task) -> Outcome {
         Task::Java { natives: Some(folder), .. } => jar::release(&folder),
         Task::Java { .. } => jar::build(),
         Task::Header => header::write(),
-        Task::Options => options::write(),
+        // The header has the fields of C, and so their documentation.
+        Task::Options => options::write().and_then(|()| header::write()),
         Task::Python { package, free_threaded } => {
             let wheel = |target: &Target| Wheel {
                 target: *target,

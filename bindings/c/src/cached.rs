@@ -7,13 +7,15 @@ use flakeid::CachedGenerator;
 use flakeid_core::{Error, ErrorKind, RingOptions};
 
 use crate::border::{self, Sized32, given};
-use crate::config::{check_flags, set_flagged};
 use crate::fault::Fault;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
 use crate::last_error;
+use crate::options::{self, OptionsHandle};
+use crate::set;
 use crate::status::Status;
 
+// [options: ring flags]
 /// `has`: boost_power is given.
 pub const FLAKEID_HAS_BOOST_POWER: u32 = 2048;
 /// `has`: padding_factor is given.
@@ -22,11 +24,13 @@ pub const FLAKEID_HAS_PADDING_FACTOR: u32 = 4096;
 pub const FLAKEID_HAS_REFILL_INTERVAL: u32 = 8192;
 /// `has`: max_age_ms is given.
 pub const FLAKEID_HAS_MAX_AGE: u32 = 16384;
+// [/options]
 
-const KNOWN: u32 = FLAKEID_HAS_BOOST_POWER
-    | FLAKEID_HAS_PADDING_FACTOR
-    | FLAKEID_HAS_REFILL_INTERVAL
-    | FLAKEID_HAS_MAX_AGE;
+// [options: ring known]
+#[rustfmt::skip]
+const KNOWN: u32 = FLAKEID_HAS_BOOST_POWER | FLAKEID_HAS_PADDING_FACTOR |
+    FLAKEID_HAS_REFILL_INTERVAL | FLAKEID_HAS_MAX_AGE;
+// [/options]
 
 /// A function that is called when IDs were refused, with the reason and user_data. While it runs,
 /// flakeid_last_error() and its companions say more.
@@ -42,18 +46,20 @@ pub struct RingConfig {
     pub struct_size: u32,
     /// FLAKEID_HAS_... flags.
     pub has: u32,
-    /// The ring holds the IDs of 2^boost_power full ticks, 0 to 20, but at least 2 IDs and at most
-    /// 2^20 (FLAKEID_HAS_BOOST_POWER; otherwise 3).
+    // [options: ring fields]
+    /// The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and
+    /// at most 2^20 (FLAKEID_HAS_BOOST_POWER; otherwise 3).
     pub boost_power: u32,
-    /// Refill when fewer than this many percent are left, 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
+    /// The percentage of IDs below which the ring is refilled: 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
     /// otherwise 50).
     pub padding_factor: u32,
-    /// Also refill this often, at least 1: this keeps a ring fresh that is seldom used
-    /// (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few are left).
+    /// The interval at which the ring is refilled even if enough IDs are left, which keeps a seldom
+    /// used ring fresh: at least 1 ms (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few IDs
+    /// are left).
     pub refill_interval_ms: u64,
-    /// How long after the beginning of its tick an ID may be handed out, at least two ticks; what
-    /// is older is dropped and counted (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever
-    /// is longer).
+    /// The largest age of an ID that the ring hands out, from the beginning of the ID's tick: at
+    /// least two ticks (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever is longer).
+    /// Older IDs are dropped and counted.
     pub max_age_ms: u64,
     /// NULL, or a function that is called each time the generator refuses to fill the ring for
     /// another reason than a full tick. It is called on threads of the library, and must not block,
@@ -63,13 +69,16 @@ pub struct RingConfig {
     /// FLAKEID_CLOSED and FLAKEID_FORKED. It is called on the caller's thread, so possibly on
     /// several at the same time, and must not free the ring or throw.
     pub on_rejected_take: RejectedCallback,
-    /// Passed to both functions. It must live until the ring is freed.
+    /// Passed to the functions. It must live until what was opened with it is freed.
     pub user_data: *mut c_void,
+    /// NULL, or further options by name, which are set after the fields.
+    pub options: *const OptionsHandle,
+    // [/options]
 }
 
 // SAFETY: numbers, a raw pointer, and functions that may be NULL.
 unsafe impl Sized32 for RingConfig {
-    const FIRST: usize = offset_of!(RingConfig, user_data) + size_of::<*mut c_void>();
+    const FIRST: usize = offset_of!(RingConfig, options) + size_of::<*const OptionsHandle>();
 }
 
 /// What a ring holds, and what happened to it. Start from FLAKEID_RING_STATS_INIT.
@@ -122,16 +131,16 @@ impl Rejection {
 }
 
 impl RingConfig {
-    fn options(&self) -> Result<RingOptions, Fault> {
-        check_flags(self.has, KNOWN)?;
+    /// Returns the core's options.
+    ///
+    /// # Safety
+    /// `options` is NULL or a living handle.
+    unsafe fn ring_options(&self) -> Result<RingOptions, Fault> {
+        set::check_flags(self.has, KNOWN)?;
         let mut options = RingOptions::new();
-        let numbers = [
-            (FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power.into()),
-            (FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor.into()),
-            (FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms),
-            (FLAKEID_HAS_MAX_AGE, "max_age_ms", self.max_age_ms),
-        ];
-        set_flagged(&mut options, self.has, &numbers)?;
+        self.set(&mut options)?;
+        // SAFETY: the caller guarantees this.
+        options::apply(unsafe { self.options.as_ref() }, &mut options)?;
         if self.on_rejected_put.or(self.on_rejected_take).is_none() && !self.user_data.is_null() {
             let reason = "set, but on_rejected_put and on_rejected_take are NULL";
             return Err(Error::invalid_option("user_data", reason).into());
@@ -145,6 +154,18 @@ impl RingConfig {
             options = options.on_rejected_take(move |error| rejection.tell(error));
         }
         Ok(options)
+    }
+
+    /// Sets the options of the fields.
+    #[rustfmt::skip]
+    fn set(&self, builder: &mut RingOptions) -> Result<(), Fault> {
+        // [options: ring set]
+        set::flagged(builder, self.has, FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power.into())?;
+        set::flagged(builder, self.has, FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor.into())?;
+        set::flagged(builder, self.has, FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_MAX_AGE, "max_age_ms", self.max_age_ms)?;
+        // [/options]
+        Ok(())
     }
 }
 
@@ -176,7 +197,9 @@ pub unsafe extern "C" fn flakeid_cached_open(
         let (generator, cached) = (given(generator, "generator")?, given(cached, "cached")?);
         // SAFETY: C promises that `config` is as large as it says.
         let config = unsafe { border::read_optional(config)? };
-        let ring = CachedGenerator::with(&generator.generator, config.options()?)?;
+        // SAFETY: C promises that the handle of its options lives.
+        let options = unsafe { config.ring_options()? };
+        let ring = CachedGenerator::with(&generator.generator, options)?;
         cached.write(Box::new(CachedHandle(ring)));
         Ok(())
     })

@@ -3,17 +3,20 @@
 use std::ffi::c_char;
 use std::mem::offset_of;
 
-use flakeid_core::{Error, Generator, GeneratorBuilder, NamedClock, Overflow, Rollback, SetByName};
+use flakeid_core::{Error, Generator, GeneratorBuilder, Overflow, Rollback};
 
 use crate::border::{self, Sized32};
 use crate::clock::ClockHandle;
 use crate::fault::Fault;
+use crate::options::{self, OptionsHandle};
+use crate::set;
 
+// [options: generator flags]
 /// `has`: node is given.
 pub const FLAKEID_HAS_NODE: u32 = 1;
-/// `has`: datacenter is given. In flakeid_parts, the layout splits its node.
+/// `has`: datacenter is given.
 pub const FLAKEID_HAS_DATACENTER: u32 = 2;
-/// `has`: worker is given. In flakeid_parts, the layout splits its node.
+/// `has`: worker is given.
 pub const FLAKEID_HAS_WORKER: u32 = 4;
 /// `has`: epoch is given.
 pub const FLAKEID_HAS_EPOCH: u32 = 8;
@@ -25,6 +28,14 @@ pub const FLAKEID_HAS_MAX_AHEAD: u32 = 32;
 pub const FLAKEID_HAS_MAX_WAIT: u32 = 64;
 /// `has`: window_start and window_fence are given.
 pub const FLAKEID_HAS_WINDOW: u32 = 128;
+// [/options]
+
+// [options: generator known]
+#[rustfmt::skip]
+const KNOWN: u32 = FLAKEID_HAS_NODE | FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER |
+    FLAKEID_HAS_EPOCH | FLAKEID_HAS_WINDOW | FLAKEID_HAS_SEQUENCE_MASK | FLAKEID_HAS_MAX_AHEAD |
+    FLAKEID_HAS_MAX_WAIT;
+// [/options]
 
 /// When a tick is full, next and fill wait for the next one (the default).
 pub const FLAKEID_OVERFLOW_WAIT: i32 = 0;
@@ -70,52 +81,59 @@ pub struct Config {
     pub struct_size: u32,
     /// FLAKEID_HAS_... flags.
     pub has: u32,
-    /// A preset's name or a descriptor; NULL is "twitter".
+    // [options: generator fields]
+    /// The layout of the IDs: the name of a preset or a descriptor; NULL is "twitter".
     pub layout: *const c_char,
-    /// The node, 0 to the layout's max_node, different for every generator of the layout that may
-    /// run at the same time (FLAKEID_HAS_NODE).
+    /// The node, from 0 to the layout's largest; every generator that may run at the same time
+    /// needs another one (FLAKEID_HAS_NODE; otherwise none: a node must be given).
     pub node: u64,
-    /// The high part of the node in layouts that split it (FLAKEID_HAS_DATACENTER).
+    /// The high part of the node, in layouts that split it; requires worker
+    /// (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
-    /// The low part of the node in layouts that split it (FLAKEID_HAS_WORKER).
+    /// The low part of the node, in layouts that split it; requires datacenter
+    /// (FLAKEID_HAS_WORKER).
     pub worker: u64,
-    /// Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
+    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; otherwise the layout's).
     pub epoch: i64,
-    /// The largest sequence number to use, 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
-    /// layout's max_sequence).
+    /// The largest sequence number to use: 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
+    /// layout's).
     pub sequence_mask: u64,
-    /// Begin each tick at a random sequence number below 2^sequence_start; 0 means at sequence
-    /// number 0.
+    /// The number of bits of a random sequence number with which each tick begins.
     pub sequence_start: u32,
-    /// FLAKEID_OVERFLOW_...
+    /// The behaviour when a tick is full: a constant FLAKEID_OVERFLOW_*. FLAKEID_OVERFLOW_BORROW
+    /// requires a window.
     pub overflow: i32,
-    /// FLAKEID_ROLLBACK_...
+    /// The behaviour when the clock goes backwards: a constant FLAKEID_ROLLBACK_*.
     pub rollback: i32,
     /// Must be 0.
     pub reserved: u32,
-    /// How far ahead of the clock a window may be used (FLAKEID_HAS_MAX_AHEAD; otherwise 20 s).
+    /// The longest time by which IDs of a window may be ahead of the clock (FLAKEID_HAS_MAX_AHEAD;
+    /// otherwise 20 s).
     pub max_ahead_ms: u64,
-    /// How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
-    /// ticks, whichever is longer).
+    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1
+    /// s or two ticks, whichever is longer).
     pub max_wait_ms: u64,
-    /// The clock; NULL is that of clock_name. The generator keeps a reference of its own.
+    /// A clock for tests, instead of clock_name; or NULL. The generator keeps a reference of its
+    /// own.
     pub clock: *const ClockHandle,
-    /// The first tick that the generator may use (FLAKEID_HAS_WINDOW).
+    /// The first tick that may be used (FLAKEID_HAS_WINDOW).
     pub window_start: u64,
-    /// The tick after the last one it may use (FLAKEID_HAS_WINDOW).
+    /// The tick after the last one that may be used (FLAKEID_HAS_WINDOW).
     pub window_fence: u64,
-    /// The system's clock by name: "gated" (and NULL), exact to the millisecond, and read anew only a
-    /// few times a millisecond where the processor's counter allows that; "system", exact, and read
-    /// for every ID; or "coarse", a few milliseconds late. None is ahead. Not with clock.
+    /// The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
+    /// processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
+    /// NULL is "gated".
     pub clock_name: *const c_char,
-    /// NULL, or several nodes instead of one: node_count of them, all different. The generator then
-    /// issues node_count times as many IDs per tick, and they still strictly increase. Cannot be
-    /// combined with node, datacenter, worker, sequence_mask, or layouts with clock sequences.
-    /// Within a process a node must be used either alone or always together with the same other
-    /// nodes.
+    /// NULL, or several nodes instead of one, for as many times the IDs in a tick; their number
+    /// must be a power of two. Cannot be combined with sequence_mask or layouts with clock
+    /// sequences. Within a process a node must be used either alone or always together with the
+    /// same other nodes.
     pub nodes: *const u64,
-    /// How many nodes there are, a power of two; 0 if nodes is NULL.
+    /// The number of integers in nodes; 0 if nodes is NULL.
     pub node_count: usize,
+    /// NULL, or further options by name, which are set after the fields.
+    pub options: *const OptionsHandle,
+    // [/options]
 }
 
 // SAFETY: numbers, and pointers that may be null.
@@ -124,114 +142,53 @@ unsafe impl Sized32 for Config {
 }
 
 impl Config {
-    /// The core's builder with these options.
+    /// Returns the core's builder with these options.
     ///
     /// # Safety
-    /// Strings are NULL or end in NUL; `clock` is NULL or a living handle; `nodes` is NULL or has
-    /// `node_count` integers.
+    /// Strings are NULL or end in NUL; `clock` and `options` are NULL or living handles; `nodes` is
+    /// NULL or has `node_count` integers.
     pub(crate) unsafe fn builder(&self) -> Result<GeneratorBuilder, Fault> {
-        check_flags(self.has, FLAKEID_HAS_WINDOW * 2 - 1)?;
-        if self.reserved != 0 {
-            return Err(Error::invalid_option("reserved", "must be 0").into());
+        set::check_flags(self.has, KNOWN)?;
+        set::check_reserved(self.reserved)?;
+        // SAFETY: the caller guarantees this.
+        let (layout, clock, by_name) =
+            unsafe { (border::text(self.layout), self.clock.as_ref(), self.options.as_ref()) };
+        let epoch = set::given(self.has, FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
+        let mut builder = Generator::builder(options::layout(by_name, layout, epoch)?);
+        // SAFETY: the caller guarantees this.
+        unsafe { self.set(&mut builder)? };
+        options::apply(by_name, &mut builder)?;
+        let Some(clock) = clock else { return Ok(builder) };
+        if !self.clock_name.is_null() {
+            let reason = "give either clock or clock_name, not both";
+            return Err(Error::invalid_option("clock", reason).into());
         }
-        // SAFETY: as promised by the caller.
-        let (mut layout, clock, clock_name, nodes) = unsafe {
-            (
-                border::layout(border::text(self.layout))?,
-                self.clock.as_ref(),
-                named_clock(self.clock_name)?,
-                border::nodes(self.nodes, self.node_count)?,
-            )
-        };
-        if let Some(epoch) = flagged(self.has, FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
-            layout = layout.with_epoch(epoch)?;
-        }
-        let mut builder = Generator::builder(layout)
-            .sequence_start(self.sequence_start.into())
-            .overflow(choice(&Overflow::ALL, self.overflow)?)
-            .rollback(choice(&Rollback::ALL, self.rollback)?);
-        if let Some(nodes) = nodes {
-            builder = builder.nodes(&nodes);
-        }
-        let numbers = [
-            (FLAKEID_HAS_NODE, "node", self.node),
-            (FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter),
-            (FLAKEID_HAS_WORKER, "worker", self.worker),
-            (FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask),
-            (FLAKEID_HAS_MAX_AHEAD, "max_ahead_ms", self.max_ahead_ms),
-            (FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms),
-            (FLAKEID_HAS_WINDOW, "window_start", self.window_start),
-            (FLAKEID_HAS_WINDOW, "window_fence", self.window_fence),
-        ];
-        set_flagged(&mut builder, self.has, &numbers)?;
-        match (clock, clock_name) {
-            (None, None) => {}
-            (Some(clock), None) => builder = builder.clock(clock.0.clone()),
-            (None, Some(clock)) => builder = builder.clock(clock),
-            (Some(_), Some(_)) => {
-                let reason = "give only one of: clock, clock_name";
-                return Err(Error::invalid_option("clock", reason).into());
-            }
-        }
-        Ok(builder)
+        Ok(builder.clock(clock.0.clone()))
     }
-}
 
-/// The clock of that name, if there is one.
-///
-/// # Safety
-/// `name` is NULL or ends in NUL.
-pub(crate) unsafe fn named_clock(name: *const c_char) -> Result<Option<NamedClock>, Fault> {
-    // SAFETY: as promised by the caller.
-    let name = unsafe { border::text(name) };
-    Ok(name.map(|name| name.parse()).transpose()?)
-}
-
-/// A field that has a flag, if the flag is set.
-pub(crate) fn flagged<T: Default + PartialEq>(
-    has: u32,
-    flag: u32,
-    name: &'static str,
-    value: T,
-) -> Result<Option<T>, Fault> {
-    if has & flag != 0 {
-        return Ok(Some(value));
-    }
-    if value == T::default() {
-        return Ok(None);
-    }
-    Err(Error::invalid_option(name, "set, but its FLAKEID_HAS_ flag in has is not").into())
-}
-
-/// Sets the options of these names, which are numbers, as far as their flags are set.
-pub(crate) fn set_flagged<B: SetByName>(
-    builder: &mut B,
-    has: u32,
-    numbers: &[(u32, &'static str, u64)],
-) -> Result<(), Fault> {
-    for (flag, name, value) in numbers {
-        if let Some(value) = flagged(has, *flag, name, *value)? {
-            builder.set_text(name, &value.to_string())?;
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn check_flags(has: u32, known: u32) -> Result<(), Fault> {
-    if has & !known == 0 {
-        return Ok(());
-    }
-    let reason = format!("{has:#x} has flags that are not known here");
-    Err(Error::invalid_option("has", &reason).into())
-}
-
-/// The behaviour with this number. If there is none, the error is the core's.
-pub(crate) fn choice<T: Copy + std::str::FromStr<Err = Error>>(
-    all: &[T],
-    number: i32,
-) -> Result<T, Error> {
-    match usize::try_from(number).ok().and_then(|index| all.get(index)) {
-        Some(known) => Ok(*known),
-        None => number.to_string().parse(),
+    /// Sets the options of the fields.
+    ///
+    /// # Safety
+    /// As [`builder`](Self::builder).
+    #[rustfmt::skip]
+    unsafe fn set(&self, builder: &mut GeneratorBuilder) -> Result<(), Fault> {
+        // [options: generator set]
+        set::flagged(builder, self.has, FLAKEID_HAS_NODE, "node", self.node)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_WORKER, "worker", self.worker)?;
+        // SAFETY: the caller guarantees that `nodes` is NULL or has `node_count` integers.
+        unsafe { set::numbers(builder, "nodes", self.nodes, self.node_count)? };
+        set::flagged(builder, self.has, FLAKEID_HAS_WINDOW, "window_start", self.window_start)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_WINDOW, "window_fence", self.window_fence)?;
+        set::choice(builder, "overflow", &["wait", "error", "borrow"], self.overflow)?;
+        set::choice(builder, "rollback", &["continue", "error", "wait", "clock-sequence"], self.rollback)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
+        set::unless_zero(builder, "sequence_start", self.sequence_start.into())?;
+        set::flagged(builder, self.has, FLAKEID_HAS_MAX_AHEAD, "max_ahead_ms", self.max_ahead_ms)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
+        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        unsafe { set::text(builder, "clock", self.clock_name)? };
+        // [/options]
+        Ok(())
     }
 }

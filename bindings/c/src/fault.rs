@@ -1,6 +1,4 @@
-use std::fmt;
-
-use flakeid_core::Error;
+use flakeid_core::{Error, Spelling};
 
 use crate::status::{FLAKEID_BUFFER_TOO_SMALL, FLAKEID_NULL_ARGUMENT, FLAKEID_PANIC, Status};
 
@@ -30,25 +28,25 @@ impl Fault {
     }
 }
 
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Self::Core(error)
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Fault {
+    /// Returns the message with the names of options and fields in a spelling.
+    pub(crate) fn spelled(&self, spelling: &Spelling<'_>) -> String {
         match self {
-            Self::Core(error) => fmt::Display::fmt(error, f),
-            Self::Null { argument } => write!(f, "{argument} must not be NULL"),
-            Self::TooSmall { size, needed } => write!(
-                f,
+            Self::Core(error) => error.spelled(spelling).to_string(),
+            Self::Null { argument } => format!("{argument} must not be NULL"),
+            Self::TooSmall { size, needed } => format!(
                 "the buffer has {size} bytes, but {needed} are needed (with the final NUL of a \
                  string)"
             ),
             Self::Panic { message } => {
-                write!(f, "internal error of flakeid, please report it: {message}")
+                format!("internal error of flakeid, please report it: {message}")
             }
         }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Core(error)
     }
 }

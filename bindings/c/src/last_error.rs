@@ -8,9 +8,16 @@ use std::time::Duration;
 use flakeid_core::{Error, whole_ms};
 
 use crate::fault::Fault;
+use crate::spelling::{self, FLAKEID_SPELLING_C};
 
 struct LastError {
     fault: Fault,
+    /// The message and the field in each spelling.
+    spelled: [Spelled; spelling::COUNT],
+}
+
+#[derive(Default)]
+struct Spelled {
     message: Option<CString>,
     field: Option<CString>,
 }
@@ -21,7 +28,7 @@ thread_local! {
 
 impl LastError {
     fn new(fault: Fault) -> Self {
-        Self { fault, message: None, field: None }
+        Self { fault, spelled: Default::default() }
     }
 }
 
@@ -64,9 +71,17 @@ fn ms(what: impl FnOnce(&Error) -> Option<Duration>) -> i64 {
 /// thread ends. Any thread; each has its own.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_last_error() -> *const c_char {
+    flakeid_last_error_spelled(FLAKEID_SPELLING_C)
+}
+
+/// Returns the message of flakeid_last_error() with the names of options and fields as another
+/// language spells them: `spelling` is FLAKEID_SPELLING_... Any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_last_error_spelled(spelling: i32) -> *const c_char {
+    let (index, names) = spelling::of(spelling);
     ask(|last| {
-        let message = &mut last.message;
-        Some(message.get_or_insert_with(|| text(&last.fault.to_string())).as_ptr())
+        let message = &mut last.spelled[index].message;
+        Some(message.get_or_insert_with(|| text(&last.fault.spelled(names))).as_ptr())
     })
     .unwrap_or(c"".as_ptr())
 }
@@ -75,9 +90,18 @@ pub extern "C" fn flakeid_last_error() -> *const c_char {
 /// ...), otherwise NULL. Lives as long as flakeid_last_error(). Any thread; each has its own.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_last_error_field() -> *const c_char {
+    flakeid_last_error_field_spelled(FLAKEID_SPELLING_C)
+}
+
+/// Returns the field of flakeid_last_error_field() as another language spells it: `spelling` is
+/// FLAKEID_SPELLING_... Any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn flakeid_last_error_field_spelled(spelling: i32) -> *const c_char {
+    let (index, names) = spelling::of(spelling);
     ask(|last| {
-        let name = last.fault.core()?.field()?;
-        Some(last.field.get_or_insert_with(|| text(name)).as_ptr())
+        let error = last.fault.core()?.spelled(names);
+        let name = error.field()?;
+        Some(last.spelled[index].field.get_or_insert_with(|| text(name)).as_ptr())
     })
     .unwrap_or(std::ptr::null())
 }

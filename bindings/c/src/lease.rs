@@ -4,37 +4,37 @@ use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, offset_of};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use flakeid::{Generator, Identity, LeaseBuilder};
-use flakeid_core::{Error, Layout, Overflow, Rollback};
+use flakeid::{Generator, LeaseBuilder};
+use flakeid_core::Error;
 
 use crate::border::{self, Sized32, given};
 use crate::config::{
     FLAKEID_HAS_DATACENTER, FLAKEID_HAS_EPOCH, FLAKEID_HAS_MAX_WAIT, FLAKEID_HAS_NODE,
-    FLAKEID_HAS_SEQUENCE_MASK, FLAKEID_HAS_WORKER, check_flags, choice, flagged, named_clock,
-    set_flagged,
+    FLAKEID_HAS_SEQUENCE_MASK, FLAKEID_HAS_WORKER,
 };
 use crate::event::{LeaseCallback, Listener};
 use crate::fault::Fault;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
+use crate::options::{self, OptionsHandle};
+use crate::set;
 use crate::status::{FLAKEID_OK, Status};
 
+// [options: lease flags]
 /// `has`: first_node and last_node are given.
 pub const FLAKEID_HAS_NODES: u32 = 256;
 /// `has`: window_ms is given.
 pub const FLAKEID_HAS_WINDOW_MS: u32 = 512;
 /// `has`: ttl_ms is given.
 pub const FLAKEID_HAS_TTL: u32 = 1024;
+// [/options]
 
-const KNOWN: u32 = FLAKEID_HAS_NODE
-    | FLAKEID_HAS_DATACENTER
-    | FLAKEID_HAS_WORKER
-    | FLAKEID_HAS_EPOCH
-    | FLAKEID_HAS_SEQUENCE_MASK
-    | FLAKEID_HAS_MAX_WAIT
-    | FLAKEID_HAS_NODES
-    | FLAKEID_HAS_WINDOW_MS
-    | FLAKEID_HAS_TTL;
+// [options: lease known]
+#[rustfmt::skip]
+const KNOWN: u32 = FLAKEID_HAS_NODE | FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER |
+    FLAKEID_HAS_NODES | FLAKEID_HAS_EPOCH | FLAKEID_HAS_TTL | FLAKEID_HAS_WINDOW_MS |
+    FLAKEID_HAS_SEQUENCE_MASK | FLAKEID_HAS_MAX_WAIT;
+// [/options]
 
 /// The options of a lease. Start from FLAKEID_LEASE_CONFIG_INIT, or from zero with struct_size set;
 /// then set the fields you need, and in `has` the flags of those that have one. A field that is
@@ -47,57 +47,72 @@ pub struct LeaseConfig {
     pub struct_size: u32,
     /// FLAKEID_HAS_... flags.
     pub has: u32,
-    /// A preset's name or a descriptor; NULL is "twitter". Each namespace has one.
+    // [options: lease fields]
+    /// The layout of the IDs, which must be the namespace's: the name of a preset or a descriptor;
+    /// NULL is "twitter".
     pub layout: *const c_char,
-    /// The namespace, 1 to 64 of A-Z a-z 0-9 . _ -; NULL is "default".
+    /// The namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ -; NULL is "default". Each namespace
+    /// has one layout, and nodes of its own.
     pub namespace_name: *const c_char,
-    /// Prefer the node that this name had last, 1 to 128 bytes; NULL is no name.
+    /// The name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
+    /// NULL is no name.
     pub name: *const c_char,
-    /// Lease exactly this node, 0 to the layout's max_node, and take it over even from a live
-    /// holder, which is safe (FLAKEID_HAS_NODE).
+    /// The node to lease, which is taken over even from a live holder; that is safe
+    /// (FLAKEID_HAS_NODE; otherwise any node).
     pub node: u64,
-    /// The high part of that node in layouts that split it (FLAKEID_HAS_DATACENTER).
+    /// The high part of the node, in layouts that split it; requires worker
+    /// (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
-    /// The low part of that node in layouts that split it (FLAKEID_HAS_WORKER).
+    /// The low part of the node, in layouts that split it; requires datacenter
+    /// (FLAKEID_HAS_WORKER).
     pub worker: u64,
-    /// The lowest node that may be leased (FLAKEID_HAS_NODES).
+    /// The first node to choose from (FLAKEID_HAS_NODES).
     pub first_node: u64,
-    /// The highest node that may be leased (FLAKEID_HAS_NODES).
+    /// The last node to choose from (FLAKEID_HAS_NODES).
     pub last_node: u64,
-    /// Unix milliseconds of tick 0, instead of the layout's (FLAKEID_HAS_EPOCH).
+    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; otherwise the layout's).
     pub epoch: i64,
-    /// As in flakeid_config (FLAKEID_HAS_SEQUENCE_MASK).
+    /// The largest sequence number to use: 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
+    /// layout's).
     pub sequence_mask: u64,
-    /// As in flakeid_config.
+    /// The number of bits of a random sequence number with which each tick begins.
     pub sequence_start: u32,
-    /// FLAKEID_OVERFLOW_...
+    /// The behaviour when a tick is full: a constant FLAKEID_OVERFLOW_*.
     pub overflow: i32,
-    /// FLAKEID_ROLLBACK_..., but not FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
+    /// The behaviour when the clock goes backwards: a constant FLAKEID_ROLLBACK_* except
+    /// FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
     pub rollback: i32,
     /// 1 leases only nodes that were never leased before; 0 leases any free node.
     pub never_reuse: i32,
-    /// How long IDs go on while the store is away, at least two ticks (FLAKEID_HAS_WINDOW_MS;
-    /// otherwise 10 s).
+    /// The time for which the generator issues IDs while the store is away: from two ticks to what
+    /// the namespace allows (FLAKEID_HAS_WINDOW_MS; otherwise 10 s or two ticks, whichever is
+    /// longer).
     pub window_ms: u64,
-    /// How long other processes cannot have the node after its last renewal (FLAKEID_HAS_TTL;
-    /// otherwise 60 s). Uniqueness does not depend on it.
+    /// The time after the last renewal until other processes can have the node: 1 ms to 30 days
+    /// (FLAKEID_HAS_TTL; otherwise 60 s or 12 ticks, whichever is longer). Uniqueness does not
+    /// depend on it.
     pub ttl_ms: u64,
-    /// How long a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1 s or two
-    /// ticks, whichever is longer).
+    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1
+    /// s or two ticks, whichever is longer). Opening a lease takes at most 2 s more, to connect.
     pub max_wait_ms: u64,
     /// NULL, or a function that is called with everything that happens to the lease: on a thread of
     /// the library, one call at a time. It should be quick, and must not free the generator, fork,
     /// or throw. A lease with a function is not shared with other generators.
     pub on_event: LeaseCallback,
-    /// Passed to on_event. It must live until the generator is freed.
+    /// Passed to the functions. It must live until what was opened with it is freed.
     pub user_data: *mut c_void,
-    /// As in flakeid_config.
+    /// The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
+    /// processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
+    /// NULL is "gated".
     pub clock_name: *const c_char,
-    /// How many nodes to lease for this one generator: a power of two; 0 means 1. Cannot be
-    /// combined with a name, a node, or sequence_mask.
+    /// The number of nodes to lease for this one generator, a power of two, for as many times the
+    /// IDs in a tick; 0 means 1. Several nodes cannot be combined with name, node or sequence_mask.
     pub node_count: u32,
     /// Must be 0.
     pub reserved: u32,
+    /// NULL, or further options by name, which are set after the fields.
+    pub options: *const OptionsHandle,
+    // [/options]
 }
 
 // SAFETY: numbers, raw pointers, and a function that may be NULL.
@@ -142,78 +157,57 @@ unsafe impl Sized32 for LeaseStatus {
 }
 
 impl LeaseConfig {
-    fn given<T: Default + PartialEq>(
-        &self,
-        flag: u32,
-        name: &'static str,
-        value: T,
-    ) -> Result<Option<T>, Fault> {
-        flagged(self.has, flag, name, value)
-    }
-
-    fn identity(&self, layout: &Layout, name: Option<&str>) -> Result<Identity, Fault> {
-        let node = self.given(FLAKEID_HAS_NODE, "node", self.node)?;
-        let high = self.given(FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
-        let low = self.given(FLAKEID_HAS_WORKER, "worker", self.worker)?;
-        Ok(Identity::resolve(node, high, low, name, layout)?)
-    }
-
+    /// Returns the builder of a lease with these options.
+    ///
     /// # Safety
-    /// `url` and the strings are NULL or end in NUL.
+    /// `url` and the strings are NULL or end in NUL; `options` is NULL or a living handle.
     unsafe fn builder(&self, url: *const c_char) -> Result<LeaseBuilder, Fault> {
-        check_flags(self.has, KNOWN)?;
-        // SAFETY: as promised by the caller.
-        let [url, layout, namespace, name] = unsafe {
-            [url, self.layout, self.namespace_name, self.name].map(|text| border::text(text))
-        };
-        // SAFETY: as above.
-        let clock = unsafe { named_clock(self.clock_name)? };
-        let mut layout = border::layout(layout)?;
-        if let Some(epoch) = self.given(FLAKEID_HAS_EPOCH, "epoch", self.epoch)? {
-            layout = layout.with_epoch(epoch)?;
-        }
-        let builder = match url {
+        set::check_flags(self.has, KNOWN)?;
+        set::check_reserved(self.reserved)?;
+        // SAFETY: the caller guarantees this.
+        let (url, layout, by_name) =
+            unsafe { (border::text(url), border::text(self.layout), self.options.as_ref()) };
+        let epoch = set::given(self.has, FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
+        let layout = options::layout(by_name, layout, epoch)?;
+        let mut builder = match url {
             Some(url) => Generator::lease(&url, layout)?,
             None => Generator::auto(layout)?,
         };
-        let mut builder = builder
-            .identity(self.identity(&layout, name.as_deref())?)
-            .sequence_start(self.sequence_start.into())
-            .overflow(choice(&Overflow::ALL, self.overflow)?)
-            .rollback(choice(&Rollback::ALL, self.rollback)?);
-        match self.never_reuse {
-            0 => {}
-            1 => builder = builder.reuse(false),
-            other => {
-                let reason = format!("{other} is neither 0 nor 1");
-                return Err(Error::invalid_option("never_reuse", &reason).into());
-            }
-        }
-        if self.reserved != 0 {
-            return Err(Error::invalid_option("reserved", "must be 0").into());
-        }
-        if self.node_count != 0 {
-            builder = builder.node_count(self.node_count.into());
-        }
-        if let Some(clock) = clock {
-            builder = builder.clock(clock);
-        }
-        if let Some(namespace) = namespace {
-            builder = builder.namespace(&namespace);
-        }
-        let first = self.given(FLAKEID_HAS_NODES, "first_node", self.first_node)?;
-        let last = self.given(FLAKEID_HAS_NODES, "last_node", self.last_node)?;
-        if let (Some(first), Some(last)) = (first, last) {
-            builder = builder.nodes(first, last);
-        }
-        let numbers = [
-            (FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask),
-            (FLAKEID_HAS_WINDOW_MS, "window_ms", self.window_ms),
-            (FLAKEID_HAS_TTL, "ttl_ms", self.ttl_ms),
-            (FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms),
-        ];
-        set_flagged(&mut builder, self.has, &numbers)?;
+        // SAFETY: the caller guarantees this.
+        unsafe { self.set(&mut builder)? };
+        options::apply(by_name, &mut builder)?;
         Ok(builder)
+    }
+
+    /// Sets the options of the fields.
+    ///
+    /// # Safety
+    /// As [`builder`](Self::builder).
+    #[rustfmt::skip]
+    unsafe fn set(&self, builder: &mut LeaseBuilder) -> Result<(), Fault> {
+        // [options: lease set]
+        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        unsafe { set::text(builder, "namespace", self.namespace_name)? };
+        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        unsafe { set::text(builder, "name", self.name)? };
+        set::flagged(builder, self.has, FLAKEID_HAS_NODE, "node", self.node)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_WORKER, "worker", self.worker)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_NODES, "nodes_from", self.first_node)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_NODES, "nodes_to", self.last_node)?;
+        set::unless_zero(builder, "node_count", self.node_count.into())?;
+        set::flagged(builder, self.has, FLAKEID_HAS_TTL, "ttl_ms", self.ttl_ms)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_WINDOW_MS, "window_ms", self.window_ms)?;
+        set::choice(builder, "overflow", &["wait", "error", "borrow"], self.overflow)?;
+        set::choice(builder, "rollback", &["continue", "error", "wait", "clock-sequence"], self.rollback)?;
+        set::flagged(builder, self.has, FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
+        set::unless_zero(builder, "sequence_start", self.sequence_start.into())?;
+        set::flagged(builder, self.has, FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
+        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        unsafe { set::text(builder, "clock", self.clock_name)? };
+        set::flag(builder, "reuse", true, "never_reuse", self.never_reuse)?;
+        // [/options]
+        Ok(())
     }
 
     fn listener(&self) -> Result<Option<Listener>, Fault> {

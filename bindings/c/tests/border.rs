@@ -11,6 +11,8 @@ mod fault;
 mod guard;
 #[path = "../src/last_error.rs"]
 mod last_error;
+#[path = "../src/spelling.rs"]
+mod spelling;
 #[path = "../src/status.rs"]
 mod status;
 

@@ -24,8 +24,14 @@ mod last_error;
 mod layout;
 #[path = "../src/local.rs"]
 mod local;
+#[path = "../src/options.rs"]
+mod options;
 #[path = "../src/parts.rs"]
 mod parts;
+#[path = "../src/set.rs"]
+mod set;
+#[path = "../src/spelling.rs"]
+mod spelling;
 #[path = "../src/status.rs"]
 mod status;
 

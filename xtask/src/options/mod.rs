@@ -3,6 +3,7 @@
 //! Such parts of files lie between two marks: a comment with `[options: HANDLE PART]`, perhaps with `except` and the names
 //! of options that are written by hand, and a comment with `[/options]`.
 
+mod c;
 mod documents;
 mod node;
 mod part;
@@ -10,6 +11,8 @@ mod python;
 mod spelling;
 mod table;
 mod text;
+
+use std::collections::BTreeMap;
 
 use flakeid_steps::{Failed, Outcome, files};
 
@@ -37,7 +40,17 @@ const FILES: &[(&str, Writer)] = &[
     ("node/wasm/lease.d.ts", node::types),
     ("node/README.md", documents::of_node),
     ("docs/src/languages/wasm.md", documents::of_node),
+    ("bindings/c/src/config.rs", c::binding),
+    ("bindings/c/src/lease.rs", c::binding),
+    ("bindings/c/src/cached.rs", c::binding),
+    ("bindings/c/src/spelling.rs", c::binding),
+    ("include/flakeid/options.hpp", c::wrapper),
 ];
+
+/// Returns the values of the initialisers in `flakeid.h`, by the names of the handles.
+pub(crate) fn initialisers() -> Result<BTreeMap<&'static str, String>, Failed> {
+    c::initialisers(&Table::read()?)
+}
 
 /// Generates every part.
 pub(crate) fn write() -> Outcome {

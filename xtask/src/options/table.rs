@@ -123,6 +123,13 @@ pub(super) struct Entry {
     ring: Differing,
 }
 
+impl Entry {
+    /// Returns the values of a choice that any handle knows.
+    pub(super) fn all_values(&self) -> &[String] {
+        &self.values
+    }
+}
+
 /// A field of one of C's structs that the options do not determine.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,134 @@
+//! Conversions of C's fields: each sets the option of a builder by name.
+
+use std::ffi::c_char;
+
+use flakeid_core::{Error, SetByName};
+
+use crate::border;
+use crate::fault::Fault;
+
+/// Sets a number that has a flag, if the flag is set.
+pub(crate) fn flagged<B: SetByName>(
+    builder: &mut B,
+    has: u32,
+    flag: u32,
+    name: &'static str,
+    value: u64,
+) -> Result<(), Fault> {
+    match given(has, flag, name, value)? {
+        Some(value) => by_name(builder, name, &value.to_string()),
+        None => Ok(()),
+    }
+}
+
+/// Returns the value of a field that has a flag, if the flag is set.
+pub(crate) fn given<T: Default + PartialEq>(
+    has: u32,
+    flag: u32,
+    name: &'static str,
+    value: T,
+) -> Result<Option<T>, Fault> {
+    if has & flag != 0 {
+        return Ok(Some(value));
+    }
+    if value == T::default() {
+        return Ok(None);
+    }
+    Err(Error::invalid_option(name, "set, but its FLAKEID_HAS_ flag in has is not").into())
+}
+
+/// Sets a number whose default is written as 0.
+pub(crate) fn unless_zero<B: SetByName>(
+    builder: &mut B,
+    name: &str,
+    value: u64,
+) -> Result<(), Fault> {
+    match value {
+        0 => Ok(()),
+        value => by_name(builder, name, &value.to_string()),
+    }
+}
+
+/// Sets the behaviour with this number. If there is none, the error is the core's.
+pub(crate) fn choice<B: SetByName>(
+    builder: &mut B,
+    name: &str,
+    values: &[&str],
+    number: i32,
+) -> Result<(), Fault> {
+    match usize::try_from(number).ok().and_then(|index| values.get(index)) {
+        Some(value) => by_name(builder, name, value),
+        None => by_name(builder, name, &number.to_string()),
+    }
+}
+
+/// Sets a flag whose default, 0 in C, is `default`.
+pub(crate) fn flag<B: SetByName>(
+    builder: &mut B,
+    name: &str,
+    default: bool,
+    field: &'static str,
+    value: i32,
+) -> Result<(), Fault> {
+    match value {
+        0 => Ok(()),
+        1 => by_name(builder, name, if default { "false" } else { "true" }),
+        other => {
+            let reason = format!("{other} is neither 0 nor 1");
+            Err(Error::invalid_option(field, &reason).into())
+        }
+    }
+}
+
+/// Sets a string, if there is one.
+///
+/// # Safety
+/// `value` is NULL or ends in NUL.
+pub(crate) unsafe fn text<B: SetByName>(
+    builder: &mut B,
+    name: &str,
+    value: *const c_char,
+) -> Result<(), Fault> {
+    // SAFETY: the caller guarantees this.
+    match unsafe { border::text(value) } {
+        Some(text) => by_name(builder, name, &text),
+        None => Ok(()),
+    }
+}
+
+/// Sets several numbers, if there is an array of them.
+///
+/// # Safety
+/// `values` is NULL or has `count` readable, aligned integers.
+pub(crate) unsafe fn numbers<B: SetByName>(
+    builder: &mut B,
+    name: &str,
+    values: *const u64,
+    count: usize,
+) -> Result<(), Fault> {
+    // SAFETY: the caller guarantees this.
+    let Some(values) = (unsafe { border::nodes(values, count)? }) else { return Ok(()) };
+    let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+    by_name(builder, name, &values.join(","))
+}
+
+fn by_name<B: SetByName>(builder: &mut B, name: &str, text: &str) -> Result<(), Fault> {
+    Ok(builder.set_text(name, text)?)
+}
+
+/// Checks that `has` has known flags only.
+pub(crate) fn check_flags(has: u32, known: u32) -> Result<(), Fault> {
+    if has & !known == 0 {
+        return Ok(());
+    }
+    let reason = format!("{has:#x} has flags that are not known here");
+    Err(Error::invalid_option("has", &reason).into())
+}
+
+/// Checks that a reserved field is 0.
+pub(crate) fn check_reserved(value: u32) -> Result<(), Fault> {
+    match value {
+        0 => Ok(()),
+        _ => Err(Error::invalid_option("reserved", "must be 0").into()),
+    }
+}
