@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// maxBuffer is how many IDs a buffer may hold.
+// maxBuffer is the maximum number of IDs in a buffer.
 const maxBuffer = 1 << 20
 
-// perReading is how many IDs are handed out between two readings of the clock.
+// perReading is the number of IDs that a buffer returns between two readings of the clock.
 const perReading = 64
 
-// Buffered hands out IDs that it gets from the generator by one call for many, at a fraction of the cost.
-// Its IDs are distinct from all others of the generator's. Each goroutine should have a buffer of its own: then
-// it is quickest, and its IDs increase, though not in order with those of others. Goroutines may share one, too,
-// at the same time, and then its IDs are in no order.
+// Buffered returns IDs that it requests from the generator in batches, which costs a fraction of single calls. Its
+// IDs are distinct from all other IDs of the generator. A buffer for each goroutine is fastest, and its IDs increase,
+// but not in order with those of other buffers. Goroutines can also share a buffer; then its IDs have no order.
 //
-// An ID is handed out at most maxAge after it was made: a timer drops what is left by then, and the
-// clock is read at every 64th ID, in case the timer is late. What remains possible: after the whole
-// process was stopped, or the computer asleep, up to 63 IDs may be older.
+// A buffer returns an ID at most maxAge after it was generated: a timer drops the remaining IDs, and the buffer reads
+// the clock at every 64th ID in case the timer is late. After the whole process was stopped, or the computer was
+// suspended, up to 63 IDs can be older.
 type Buffered struct {
 	generator *Generator
 	maxAge    time.Duration
@@ -27,26 +26,25 @@ type Buffered struct {
 	current   atomic.Pointer[batch]
 	timer     *time.Timer
 
-	// mutex is for those who replace the current batch.
+	// mutex guards the replacement of the current batch.
 	mutex sync.Mutex
-	// wanted is how many IDs to ask for.
+	// wanted is the number of IDs to request.
 	wanted int
 }
 
-// batch is what one call of the library made. Its IDs stay as they are, so a goroutine that has taken a place
-// may read its ID whenever it gets to it.
+// batch holds the IDs of one call of the library. They never change, so a goroutine that has taken a place can read
+// its ID later.
 type batch struct {
-	// next is the place of the next ID; it grows beyond the last one.
+	// next is the place of the next ID. It grows beyond the last one.
 	next  atomic.Uint64
 	ids   []ID
 	stale atomic.Bool
 	made  time.Time
 }
 
-// Buffered makes a buffer of up to size IDs, 1 to 2^20, none of which is handed out when it is older than
-// maxAge, which must be above 0. Batches begin with one ID, double while each is used up in time, and
-// begin anew when something had to be dropped; so never more are dropped than were used, and at most
-// size - 1.
+// Buffered returns a buffer of up to size IDs, 1 to 2^20, which returns no ID older than maxAge. maxAge must be above
+// 0. Batches begin with one ID, double while each is used up in time, and begin with one ID again after the buffer
+// dropped IDs. So it never drops more IDs than were used, and at most size - 1.
 func (g *Generator) Buffered(size int, maxAge time.Duration) (*Buffered, error) {
 	if size < 1 || size > maxBuffer {
 		return nil, refused(ErrFieldOutOfRange, "size",
@@ -63,7 +61,7 @@ func (g *Generator) Buffered(size int, maxAge time.Duration) (*Buffered, error) 
 	return made, nil
 }
 
-// NextID is the next ID. It waits and fails as Generator.NextID does.
+// NextID returns the next ID. It waits and fails like Generator.NextID.
 func (b *Buffered) NextID() (ID, error) {
 	held := b.current.Load()
 	place := held.next.Add(1) - 1
@@ -74,8 +72,8 @@ func (b *Buffered) NextID() (ID, error) {
 	return b.replace(held)
 }
 
-// age is how old the IDs are: by the clock of this process, or by the time of day, which also counts while
-// the computer is asleep.
+// age returns the age of the IDs by the monotonic clock, or by the wall clock, which also advances while the computer
+// is suspended, whichever is larger.
 func (held *batch) age() time.Duration {
 	now := time.Now()
 	age, ofDay := now.Sub(held.made), now.Round(0).Sub(held.made.Round(0))
@@ -85,7 +83,7 @@ func (held *batch) age() time.Duration {
 	return age
 }
 
-// replace is the first ID of a new batch, or of one that another goroutine has put in the place of the old.
+// replace returns the first ID of a new batch, or an ID of a batch with which another goroutine replaced the old one.
 func (b *Buffered) replace(old *batch) (ID, error) {
 	b.mutex.Lock()
 	if b.current.Load() != old {
@@ -95,11 +93,11 @@ func (b *Buffered) replace(old *batch) (ID, error) {
 	switch used := old.next.Load() > uint64(len(old.ids)); {
 	case !used:
 		b.wanted = 1
-	// A single one may have come by waiting.
+	// A batch of one may be empty, because its ID came from a call that waited.
 	case len(old.ids) == b.wanted || b.wanted == 1:
 		b.wanted = doubled(b.wanted, b.size)
 	}
-	// Before the call, so that no ID is older. Without waiting, so that all are of this moment.
+	// The clock is read before the call, so that no ID is older. The call does not wait, so that no ID is newer.
 	made := &batch{made: time.Now(), ids: make([]ID, b.wanted)}
 	made.ids = made.ids[:b.generator.attemptFill(made.ids)]
 	made.next.Store(1)
@@ -124,5 +122,5 @@ func doubled(wanted, most int) int {
 	return wanted
 }
 
-// Generator is what the IDs come from.
+// Generator returns the generator of the buffer.
 func (b *Buffered) Generator() *Generator { return b.generator }

@@ -16,7 +16,7 @@ func newBuffered(t *testing.T, node uint64, size int, maxAge time.Duration) *fla
 	return must[*flakeid.Buffered](t, nil)(generator.Buffered(size, maxAge))
 }
 
-// age is how long before the call the tick of the next ID began.
+// age returns the time since the start of the tick of the next ID.
 func age(t *testing.T, buffered *flakeid.Buffered) time.Duration {
 	t.Helper()
 	before := time.Now()
@@ -24,7 +24,7 @@ func age(t *testing.T, buffered *flakeid.Buffered) time.Duration {
 	return before.Sub(must[time.Time](t, nil)(id.Time(flakeid.Layout{})))
 }
 
-// TestBufferedAge stops at every number of IDs that may be left, and gets none that is too old.
+// TestBufferedAge pauses at every number of remaining IDs, and gets none that is too old.
 func TestBufferedAge(t *testing.T) {
 	const maxAge = 20 * time.Millisecond
 	buffered := newBuffered(t, 11, 100, maxAge)
@@ -33,7 +33,7 @@ func TestBufferedAge(t *testing.T) {
 			must[flakeid.ID](t, nil)(buffered.NextID())
 		}
 		time.Sleep(maxAge + 5*time.Millisecond)
-		// Both timers may have ended together on a busy machine, and then anyone comes first.
+		// On a busy machine both timers can end together, in any order.
 		time.Sleep(time.Millisecond)
 		if age := age(t, buffered); age > maxAge {
 			t.Fatalf("after %d IDs, one is %v old", 4*stop, age)
@@ -41,7 +41,7 @@ func TestBufferedAge(t *testing.T) {
 	}
 }
 
-// TestBufferedClock takes IDs without ever letting go of the processor: no timer is needed.
+// TestBufferedClock takes IDs without yielding the processor, so that no timer runs.
 func TestBufferedClock(t *testing.T) {
 	const maxAge, tick = 2 * time.Millisecond, time.Millisecond
 	buffered := newBuffered(t, 12, 1<<20, maxAge)
@@ -51,20 +51,20 @@ func TestBufferedClock(t *testing.T) {
 			late = 0
 			continue
 		}
-		// After something has interrupted this goroutine, the clock is read at the 64th ID.
+		// After an interruption of this goroutine, the buffer reads the clock at the 64th ID.
 		if late++; late > 63 {
 			t.Fatalf("%d IDs in a row were too old", late)
 		}
 	}
 }
 
-// TestBufferedShared takes IDs of one buffer, and of a copy of it, from several goroutines: none comes twice.
+// TestBufferedShared takes IDs of one buffer and of a copy of it from several goroutines, and none is repeated.
 func TestBufferedShared(t *testing.T) {
 	t.Parallel()
 	const goroutines, share = 4, 200_000
 	buffered := newBuffered(t, 14, 64, time.Second)
 	again := reflect.New(reflect.TypeOf(buffered).Elem())
-	again.Elem().Set(reflect.ValueOf(buffered).Elem()) // as a program would that ignores go vet
+	again.Elem().Set(reflect.ValueOf(buffered).Elem()) // copies the buffer, which go vet reports
 	copied := again.Interface().(*flakeid.Buffered)
 	seen := make([]flakeid.ID, goroutines*share)
 	var all sync.WaitGroup
@@ -95,7 +95,7 @@ func TestBufferedShared(t *testing.T) {
 	}
 }
 
-// TestBufferedBatches sees what is taken from the generator: never more than twice what is used.
+// TestBufferedBatches checks that a buffer requests at most twice as many IDs as are used.
 func TestBufferedBatches(t *testing.T) {
 	clock := flakeid.NewManualClock(instant)
 	generator := must[*flakeid.Generator](t, nil)(

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// ManualClock stands still until it is told otherwise, for tests of code that makes IDs. Waiting on it
-// does not sleep but moves it forward. Every method may be called while generators use it.
+// ManualClock is a clock for tests, which changes only when the program sets it. A generator that waits does not
+// sleep but moves the clock forward. Every method can be called while generators use the clock.
 type ManualClock struct{ handle *C.flakeid_manual_clock }
 
-// NewManualClock makes a clock that reads this time, to the millisecond.
+// NewManualClock returns a clock that reads the given time, to the millisecond.
 func NewManualClock(now time.Time) *ManualClock {
 	made := &ManualClock{}
 	certain(0, failure(C.new_clock(C.int64_t(now.UnixMilli()), &made.handle)))
@@ -20,13 +20,13 @@ func NewManualClock(now time.Time) *ManualClock {
 	return made
 }
 
-// Set sets the clock, forward or back.
+// Set sets the clock forward or backward.
 func (c *ManualClock) Set(now time.Time) {
 	certain(0, failure(C.set_clock(c.handle, C.int64_t(now.UnixMilli()))))
 	runtime.KeepAlive(c)
 }
 
-// Advance moves the clock forward by whole milliseconds; it panics if by is negative.
+// Advance moves the clock forward by whole milliseconds. It panics if by is negative.
 func (c *ManualClock) Advance(by time.Duration) {
 	if by < 0 {
 		panic("flakeid: a clock cannot be advanced by " + by.String() + "; set it")
@@ -35,7 +35,7 @@ func (c *ManualClock) Advance(by time.Duration) {
 	runtime.KeepAlive(c)
 }
 
-// Now is what the clock reads.
+// Now returns the time of the clock.
 func (c *ManualClock) Now() time.Time {
 	now := C.clock_now(c.handle)
 	runtime.KeepAlive(c)

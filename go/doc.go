@@ -1,23 +1,23 @@
-// Package flakeid makes 64-bit IDs of the Snowflake family: unique, in order of time, and without a
-// round trip to a server.
+// Package flakeid generates 64-bit IDs of the Snowflake family: unique, ordered by time, and without a round trip to
+// a server.
 //
 //	generator, err := flakeid.New(flakeid.WithNode(7)) // node 7 of 1024
 //	id, err := generator.NextID()
 //
-// To have the node leased instead of choosing it, so that no two processes ever make the same ID:
+// Lease the node instead of choosing it, so that no two processes ever generate the same ID:
 //
 //	generator, err := flakeid.OpenLease(ctx, "postgresql://db/app", flakeid.WithNamespace("orders"))
-//	defer generator.Close() // gives the node back
+//	defer generator.Close() // releases the node
 //
-// The package calls the C library flakeid through cgo and finds it by pkg-config. With the build tag
-// flakeid_static it is linked into the program.
+// The package calls the C library flakeid through cgo and finds it with pkg-config. The build tag flakeid_static
+// links it statically.
 //
-// All methods may be called by any number of goroutines at the same time. What a function refuses is an
-// *Error, whose kind is compared by errors.Is(err, flakeid.ErrClockRollback).
+// Any number of goroutines can call all methods at the same time. Functions return errors of the type *Error; compare
+// its code with errors.Is(err, flakeid.ErrClockRollback).
 package flakeid
 
 // #include "shim.h"
 import "C"
 
-// Version is the version of the C library that the program found, such as "0.1.0".
+// Version returns the version of the loaded C library, such as "0.1.0".
 func Version() string { return C.GoString(C.flakeid_version()) }

@@ -60,7 +60,7 @@ func TestJSON(t *testing.T) {
 	same(t, nil, string(again), fmt.Sprintf(`{"Layout":%q}`, chosen.Layout))
 }
 
-// echo is a driver whose queries return their argument.
+// echo is a database driver whose queries return their argument.
 type echo struct{}
 
 func (echo) Connect(context.Context) (driver.Conn, error) { return echo{}, nil }

@@ -10,83 +10,83 @@ import (
 	"unsafe"
 )
 
-// Code says what kind of error it was. Its values are the same in every language and release. It is an
-// error itself, so that errors.Is(err, flakeid.ErrClockRollback) tells kinds apart.
+// Code is the kind of an error. Its values are the same in every language and release. A Code is an error itself, so
+// that errors.Is(err, flakeid.ErrClockRollback) compares kinds.
 type Code int32
 
-// The codes, each with the same meaning as in every other language.
+// The codes, which have the same meaning in every language.
 const (
-	// ErrInvalidLayout: a layout's fields, epoch or unit do not make a layout, or not one that can generate.
+	// ErrInvalidLayout: the fields, epoch or unit do not form a layout, or the layout cannot generate IDs.
 	ErrInvalidLayout Code = C.FLAKEID_INVALID_LAYOUT
-	// ErrFieldOutOfRange: a value is outside the range that its field allows; Error.Field names it.
+	// ErrFieldOutOfRange: a value is outside the range of its field, which Error.Field names.
 	ErrFieldOutOfRange Code = C.FLAKEID_FIELD_OUT_OF_RANGE
-	// ErrInvalidID: text, bytes or a number that is not an ID.
+	// ErrInvalidID: a string, bytes or a number is not an ID.
 	ErrInvalidID Code = C.FLAKEID_INVALID_ID
-	// ErrInvalidOption: an option that cannot be, or cannot be together with another.
+	// ErrInvalidOption: an option is invalid, or conflicts with another option.
 	ErrInvalidOption Code = C.FLAKEID_INVALID_OPTION
-	// ErrClockRollback: the clock reads less than it did before, by Error.Rollback.
+	// ErrClockRollback: the clock went backwards, by Error.Rollback.
 	ErrClockRollback Code = C.FLAKEID_CLOCK_ROLLBACK
-	// ErrSequenceExhausted: every sequence number of the tick is used up.
+	// ErrSequenceExhausted: all sequence numbers of the tick are used up.
 	ErrSequenceExhausted Code = C.FLAKEID_SEQUENCE_EXHAUSTED
-	// ErrHorizonReached: the layout's ticks have run out, at Error.Horizon.
+	// ErrHorizonReached: the layout's ticks ran out at Error.Horizon.
 	ErrHorizonReached Code = C.FLAKEID_HORIZON_REACHED
-	// ErrBeforeEpoch: the clock reads less than the layout's epoch.
+	// ErrBeforeEpoch: the time is before the layout's epoch.
 	ErrBeforeEpoch Code = C.FLAKEID_BEFORE_EPOCH
 	// ErrClosed: the generator was closed or retired.
 	ErrClosed Code = C.FLAKEID_CLOSED
 	// ErrForked: the generator's node belongs to the parent of this forked process.
 	ErrForked Code = C.FLAKEID_FORKED
-	// ErrRingEmpty: a ring of IDs is empty. Nothing in Go has a ring.
+	// ErrRingEmpty: a ring of IDs is empty. The Go package has no rings.
 	ErrRingEmpty Code = C.FLAKEID_RING_EMPTY
 	// ErrLeaseExpired: the granted window of ticks is used up.
 	ErrLeaseExpired Code = C.FLAKEID_LEASE_EXPIRED
-	// ErrNoFreeNode: no node can be leased now.
+	// ErrNoFreeNode: the namespace has no free node now.
 	ErrNoFreeNode Code = C.FLAKEID_NO_FREE_NODE
-	// ErrClockSkew: this host's clock and the store's are too far apart.
+	// ErrClockSkew: the clocks of this host and of the store differ too much.
 	ErrClockSkew Code = C.FLAKEID_CLOCK_SKEW
-	// ErrFenceInFuture: the node's fence lies too far ahead of the clock.
+	// ErrFenceInFuture: the node's fence is too far ahead of the clock.
 	ErrFenceInFuture Code = C.FLAKEID_FENCE_IN_FUTURE
-	// ErrStoreUnavailable: the lease store does not answer.
+	// ErrStoreUnavailable: the lease store does not respond.
 	ErrStoreUnavailable Code = C.FLAKEID_STORE_UNAVAILABLE
-	// ErrStoreRejected: the lease store answers no.
+	// ErrStoreRejected: the lease store refused the request.
 	ErrStoreRejected Code = C.FLAKEID_STORE_REJECTED
-	// ErrNullArgument: a Generator, ManualClock or PublicIDs that no function of this package made.
+	// ErrNullArgument: a Generator, ManualClock or PublicIDs was not created by a function of this package.
 	ErrNullArgument Code = C.FLAKEID_NULL_ARGUMENT
-	// ErrPanic: a defect of the library was caught.
+	// ErrPanic: the library caught a defect of its own.
 	ErrPanic Code = C.FLAKEID_PANIC
 )
 
-// String is the code as text, such as FLAKEID_CLOCK_ROLLBACK.
+// String returns the name of the code, such as FLAKEID_CLOCK_ROLLBACK.
 func (c Code) String() string { return C.GoString(C.flakeid_status_code(C.flakeid_status(c))) }
 
-// Error is what the code means, as a sentence.
+// Error returns a sentence that describes the code.
 func (c Code) Error() string {
 	return "flakeid: " + C.GoString(C.flakeid_status_message(C.flakeid_status(c)))
 }
 
-// Error is a call that failed.
+// Error is the error of a failed call.
 type Error struct {
-	// Code is the kind of error; errors.Is compares with it.
+	// Code is the kind of the error, which errors.Is compares.
 	Code Code
-	// Message is a sentence that names the field, the value and the range.
+	// Message is a sentence with the field, the value and the allowed range.
 	Message string
-	// Field is the field at fault of ErrFieldOutOfRange, otherwise empty.
+	// Field is the name of the field for ErrFieldOutOfRange, otherwise empty.
 	Field string
-	// RetryAfter says after how long the call may succeed; negative where waiting does not help.
+	// RetryAfter is the time after which the call may succeed, or negative if waiting does not help.
 	RetryAfter time.Duration
-	// Rollback says by how much the clock went back, of ErrClockRollback; otherwise negative.
+	// Rollback is how far the clock went backwards for ErrClockRollback, otherwise negative.
 	Rollback time.Duration
-	// Horizon is when the layout ran out, of ErrHorizonReached; otherwise zero.
+	// Horizon is the time at which the layout ran out for ErrHorizonReached, otherwise zero.
 	Horizon time.Time
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return "flakeid: " + e.Message }
 
-// Unwrap is the code, for errors.Is.
+// Unwrap returns the code, for errors.Is.
 func (e *Error) Unwrap() error { return e.Code }
 
-// failure takes over what the shim reports.
+// failure converts the error that the shim reports.
 func failure(failed *C.failure) error {
 	if failed == nil {
 		return nil
@@ -107,14 +107,14 @@ func failure(failed *C.failure) error {
 	return made
 }
 
-// refused is an error about what never reaches the library.
+// refused returns an error about input that is not passed to the library.
 func refused(code Code, field, format string, values ...any) *Error {
 	return &Error{
 		Code: code, Message: fmt.Sprintf(format, values...), Field: field, RetryAfter: -1, Rollback: -1,
 	}
 }
 
-// duration is negative for what the library has none of.
+// duration returns a negative duration if the library has none.
 func duration(ms C.int64_t) time.Duration {
 	if ms < 0 {
 		return -1
@@ -127,11 +127,11 @@ func duration(ms C.int64_t) time.Duration {
 
 func moment(unixMs C.int64_t) time.Time { return time.UnixMilli(int64(unixMs)).UTC() }
 
-// withoutNul is the text with U+FFFD for NUL, at which C would take it to end. No layout and no text
-// form has that character, so the library refuses it in its own words.
+// withoutNul replaces NUL, which ends a string in C, by U+FFFD. No layout and no text form contains that character,
+// so the library rejects it with its own message.
 func withoutNul(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
-// with makes a call that takes a text.
+// with calls a function that takes a string.
 func with[T any](text string, call func(*C.char) T) T {
 	c := C.CString(withoutNul(text))
 	defer C.free(unsafe.Pointer(c))

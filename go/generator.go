@@ -10,19 +10,19 @@ import (
 	"unsafe"
 )
 
-// Generator makes the IDs of one node, or several: unique, and strictly increasing across all
-// goroutines. Every method may be called by any number of goroutines at the same time. Generators of one
-// layout and node share their position within a process.
+// Generator generates the IDs of one node, or of several: unique, and strictly increasing across all goroutines. Any
+// number of goroutines can call its methods at the same time. Generators of one layout and node share their position
+// within a process.
 type Generator struct {
-	// The garbage collector frees it, because Close cannot know which calls are under way.
+	// The garbage collector frees it, because Close cannot know which calls are still running.
 	handle  *C.flakeid_generator
 	maxWait time.Duration
 	events  *eventQueue
 	queue   queue
 }
 
-// New makes a generator for a fixed node. There is no default node: give WithNode, or WithDatacenter
-// and WithWorker, or WithNodes. No other process may use the node; with OpenLease the store sees to that.
+// New returns a generator for a fixed node. There is no default node: pass WithNode, or WithDatacenter and
+// WithWorker, or WithNodes. No other process may use the node; OpenLease ensures that with a store.
 func New(options ...Option) (*Generator, error) {
 	settings := newSettings(options)
 	defer settings.free()
@@ -41,7 +41,7 @@ func New(options ...Option) (*Generator, error) {
 func newGenerator(handle *C.flakeid_generator, events *eventQueue) (*Generator, error) {
 	made := &Generator{handle: handle, events: events}
 	runtime.SetFinalizer(made, func(unused *Generator) {
-		// It may take a second to give a leased node back, and finalizers run one after the other.
+		// The release of a leased node can take a second, and finalizers run one after another.
 		go func() {
 			C.flakeid_generator_free(unused.handle)
 			unused.events.end()
@@ -55,9 +55,9 @@ func newGenerator(handle *C.flakeid_generator, events *eventQueue) (*Generator, 
 	return made, nil
 }
 
-// Close ends the generator: all other calls are ErrClosed from then on. A leased node is given back,
-// unless another generator of the process shares the lease, which takes at most a second. Buffers of the
-// generator hand out what they hold and are then ErrClosed. Closing again does nothing.
+// Close ends the generator: all other calls then return ErrClosed. It releases a leased node, in at most a second,
+// unless another generator of the process shares the lease. Buffers of the generator return the IDs that they hold
+// and then ErrClosed. Closing again does nothing.
 func (g *Generator) Close() error {
 	err := failure(C.close_generator(g.handle))
 	g.events.end()
@@ -65,10 +65,10 @@ func (g *Generator) Close() error {
 	return err
 }
 
-// NextID is the next ID. It waits, if it has to, until there is one or something has stood in the way for
-// as long as WithMaxWait says.
+// NextID returns the next ID. It waits if necessary, and fails once an obstacle has lasted for the time of
+// WithMaxWait.
 func (g *Generator) NextID() (ID, error) {
-	// TryNextID without the reason.
+	// The same as TryNextID, without the reason of a failure.
 	made := C.attempt_next(C.uintptr_t(uintptr(unsafe.Pointer(g.handle))))
 	runtime.KeepAlive(g)
 	if made.status == C.FLAKEID_OK {
@@ -77,15 +77,15 @@ func (g *Generator) NextID() (ID, error) {
 	return g.wait()
 }
 
-// TryNextID is the next ID, without ever waiting; Error.RetryAfter says when to try again.
+// TryNextID returns the next ID and never waits. Error.RetryAfter is the time until the next attempt.
 func (g *Generator) TryNextID() (ID, error) {
 	made := C.try_next(g.handle)
 	runtime.KeepAlive(g)
 	return idOf(made)
 }
 
-// Fill writes the next IDs, in order, from the beginning of ids, and says how many: fewer only if an
-// obstacle outlasted WithMaxWait, which the next call reports. It fails only if there was no ID at all.
+// Fill writes the next IDs, in order, into ids and returns their number. It is below len(ids) only if an obstacle
+// outlasted WithMaxWait, which the next call reports. Fill fails only if it wrote no ID.
 func (g *Generator) Fill(ids []ID) (int, error) {
 	made := g.attemptFill(ids)
 	for made < len(ids) {
@@ -101,7 +101,7 @@ func (g *Generator) Fill(ids []ID) (int, error) {
 	return made, nil
 }
 
-// attemptFill is TryFill without the reason.
+// attemptFill is TryFill without the reason of a failure.
 func (g *Generator) attemptFill(ids []ID) int {
 	var count C.size_t
 	C.flakeid_generator_try_fill(g.handle, first(ids), C.size_t(len(ids)), &count)
@@ -109,7 +109,7 @@ func (g *Generator) attemptFill(ids []ID) int {
 	return int(count)
 }
 
-// TryFill is Fill without ever waiting.
+// TryFill does the same as Fill and never waits.
 func (g *Generator) TryFill(ids []ID) (int, error) {
 	made := C.try_fill(g.handle, first(ids), C.size_t(len(ids)))
 	runtime.KeepAlive(g)
@@ -123,7 +123,7 @@ func first(ids []ID) *C.uint64_t {
 	return (*C.uint64_t)(unsafe.Pointer(&ids[0]))
 }
 
-// AppendIDs appends n new IDs, in order. If it fails, the result has those that were made before.
+// AppendIDs appends n new IDs, in order. If it fails, the result contains the IDs generated before the failure.
 func (g *Generator) AppendIDs(ids []ID, n int) ([]ID, error) {
 	if n < 0 {
 		return ids, refused(ErrFieldOutOfRange, "n", "n %d is out of range: must be from 0", n)
@@ -145,15 +145,15 @@ func (g *Generator) AppendIDs(ids []ID, n int) ([]ID, error) {
 	return ids, nil
 }
 
-// Node is the node in the IDs, the smallest if there are several. A leased generator's node changes if
-// another process takes it.
+// Node returns the node of the IDs, the smallest if there are several. The node of a leased generator changes after
+// another process took it.
 func (g *Generator) Node() (uint64, error) {
 	made := C.node_of(g.handle)
 	runtime.KeepAlive(g)
 	return numberOf(made)
 }
 
-// Nodes are all nodes in the IDs, in rising order.
+// Nodes returns all nodes of the IDs in increasing order.
 func (g *Generator) Nodes() ([]uint64, error) {
 	for size := 16; ; size *= 4 {
 		nodes := make([]uint64, size)
@@ -166,7 +166,7 @@ func (g *Generator) Nodes() ([]uint64, error) {
 	}
 }
 
-// Layout is the generator's layout, with its epoch.
+// Layout returns the generator's layout, with its epoch.
 func (g *Generator) Layout() (Layout, error) {
 	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
 	err := failure(C.layout_of(g.handle, &buffer[0], C.size_t(len(buffer))))
@@ -174,17 +174,17 @@ func (g *Generator) Layout() (Layout, error) {
 	return Layout{C.GoString(&buffer[0])}, err
 }
 
-// Stats are what happened to a generator besides issuing IDs.
+// Stats counts the waits and clock rollbacks of a generator.
 type Stats struct {
-	// Waits is how many calls had to wait; a fill counts each time that it had to.
+	// Waits is the number of waits. A fill can wait several times.
 	Waits uint64
-	// Rollbacks is how often the clock was seen to go back.
+	// Rollbacks is the number of times that the generator saw the clock go backwards.
 	Rollbacks uint64
-	// LargestAhead is the furthest that an ID's tick was ahead of the clock, in ticks.
+	// LargestAhead is the largest distance of an ID's tick ahead of the clock, in ticks.
 	LargestAhead uint64
 }
 
-// Stats says what happened to the generator besides issuing IDs.
+// Stats returns the counters of the generator.
 func (g *Generator) Stats() (Stats, error) {
 	stats := C.no_stats()
 	err := failure(C.stats_of(g.handle, &stats))
@@ -192,16 +192,16 @@ func (g *Generator) Stats() (Stats, error) {
 	return Stats{uint64(stats.waits), uint64(stats.rollbacks), uint64(stats.largest_ahead)}, err
 }
 
-// Extend raises the end of the window to the tick fence, exclusive; a lower one changes nothing. It is
-// ErrInvalidOption for a generator without a window, or a leased one.
+// Extend raises the end of the window to the tick fence, exclusive; a lower fence changes nothing. It returns
+// ErrInvalidOption for a generator without a window and for a leased one.
 func (g *Generator) Extend(fence uint64) error {
 	err := failure(C.extend(g.handle, C.uint64_t(fence)))
 	runtime.KeepAlive(g)
 	return err
 }
 
-// Retire ends a generator for a fixed node as Close does, and returns the last tick in which it issued
-// an ID, if it did. It is ErrClosed the second time, and ErrInvalidOption for a leased generator.
+// Retire ends a generator for a fixed node like Close, and returns the last tick in which it issued an ID, if any. It
+// returns ErrClosed the second time, and ErrInvalidOption for a leased generator.
 func (g *Generator) Retire() (lastTick uint64, issued bool, err error) {
 	made := C.retire(g.handle)
 	runtime.KeepAlive(g)

@@ -12,27 +12,26 @@ import (
 	"time"
 )
 
-// ID is an ID: a number of 64 bits, which sorts by time within a layout. It is a string of digits in
-// JSON, because browsers keep 53 bits of a number, and a bigint in a database. Where a column or a
-// field may be empty, use a *ID.
+// ID is a 64-bit number that sorts by time within a layout. It is a string of digits in JSON, because browsers keep
+// only 53 bits of a number, and a bigint in a database. Use a *ID for a column or a field that can be empty.
 type ID uint64
 
-// Parse reads 1 to 20 decimal digits. Other text forms are read by Form.Decode.
+// Parse reads 1 to 20 decimal digits. Form.Decode reads the other text forms.
 func Parse(text string) (ID, error) { return Decimal.Decode(text) }
 
-// FromBytes reads 8 bytes, the most significant first.
+// FromBytes reads 8 bytes, most significant first.
 func FromBytes(bytes []byte) (ID, error) {
-	first := new(byte) // NULL would be another error
+	first := new(byte) // NULL would cause another error
 	if len(bytes) > 0 {
 		first = &bytes[0]
 	}
 	return idOf(C.from_bytes((*C.uint8_t)(first), C.size_t(len(bytes))))
 }
 
-// String is the ID in decimal digits.
+// String returns the ID in decimal digits.
 func (id ID) String() string { return strconv.FormatUint(uint64(id), 10) }
 
-// Bytes are the 8 bytes of the ID, the most significant first, so that they sort as the ID does.
+// Bytes returns the 8 bytes of the ID, most significant first, so that they sort like the IDs.
 func (id ID) Bytes() (bytes [8]byte) {
 	for place := range bytes {
 		bytes[place] = byte(id >> (56 - 8*place))
@@ -40,14 +39,14 @@ func (id ID) Bytes() (bytes [8]byte) {
 	return bytes
 }
 
-// Time is when the tick of the ID begins. It is ErrInvalidID if the ID has bits that the layout never
-// sets; Layout.Decode says what else is in it.
+// Time returns the start of the ID's tick. It returns ErrInvalidID if the ID has bits that the layout never sets.
+// Layout.Decode returns the other parts.
 func (id ID) Time(layout Layout) (time.Time, error) {
 	parts, err := layout.Decode(id)
 	return parts.Time, err
 }
 
-// MarshalText writes decimal digits, also for keys of maps in JSON.
+// MarshalText writes decimal digits. JSON uses it for the keys of maps.
 func (id ID) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(id), 10), nil }
 
 // UnmarshalText reads 1 to 20 decimal digits.
@@ -59,8 +58,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return append(strconv.AppendUint(text, uint64(id), 10), '"'), nil
 }
 
-// UnmarshalJSON reads a string of decimal digits; null changes nothing. A number is ErrInvalidID, even
-// one that is written exactly: whoever sent it may have rounded it.
+// UnmarshalJSON reads a string of decimal digits; null changes nothing. A number is ErrInvalidID, because its sender
+// may have rounded it.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	if bytes.Equal(data, []byte("null")) {
@@ -93,7 +92,7 @@ func (id *ID) Scan(from any) error {
 			*id = ID(value)
 			return nil
 		}
-	case uint64: // of MySQL's bigint unsigned
+	case uint64: // a bigint unsigned of MySQL
 		*id = ID(value)
 		return nil
 	case string:
@@ -108,8 +107,8 @@ func (id *ID) Scan(from any) error {
 		"%T %.64v is not an ID: a column of IDs must be a bigint or text of digits", from, from)
 }
 
-// Value is the ID as a bigint. It is ErrInvalidID for an ID that does not fit one, which happens in
-// layouts of 64 bits only.
+// Value returns the ID as a bigint. It returns ErrInvalidID for an ID that does not fit, which exists only in layouts
+// of 64 bits.
 func (id ID) Value() (driver.Value, error) {
 	if id > math.MaxInt64 {
 		return nil, refused(ErrInvalidID, "", "id %d does not fit a signed column of 64 bits (at most %d): "+
@@ -119,10 +118,10 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Form is a way to write IDs as text.
+// Form is a text form of IDs.
 type Form int
 
-// The text forms. Base32, Base62 and Hex have a fixed length and sort as the IDs do.
+// The text forms. Base32, Base62 and Hex have a fixed length and sort like the IDs.
 const (
 	Decimal      Form = iota // 1 to 20 digits
 	Base32                   // Crockford's, 13 digits
@@ -130,14 +129,14 @@ const (
 	Base58                   // Bitcoin's alphabet, 1 to 11 digits
 	Base62                   // 0-9A-Za-z, 11 digits
 	Hex                      // 16 digits, lower case
-	Base58Flickr             // Flickr's alphabet, 1 to 11 digits: what Base58 of bwmarrin/snowflake writes
-	Zbase32                  // z-base-32, 1 to 13 digits: what Base32 of bwmarrin/snowflake writes
+	Base58Flickr             // Flickr's alphabet, 1 to 11 digits, like Base58 of bwmarrin/snowflake
+	Zbase32                  // z-base-32, 1 to 13 digits, like Base32 of bwmarrin/snowflake
 )
 
 var formNames = [...]string{"decimal", "base32", "base36", "base58", "base62", "hex", "base58_flickr",
 	"zbase32"}
 
-// String is the name of the form.
+// String returns the name of the form.
 func (f Form) String() string {
 	if f < 0 || int(f) >= len(formNames) {
 		return "unknown form " + strconv.Itoa(int(f))
@@ -152,7 +151,7 @@ func (f Form) check() error {
 	return nil
 }
 
-// Encode writes the ID. It fails only for a form that is none of the constants.
+// Encode writes the ID. It fails only for a form that is not one of the constants.
 func (f Form) Encode(id ID) (string, error) {
 	if err := f.check(); err != nil {
 		return "", err
@@ -162,7 +161,7 @@ func (f Form) Encode(id ID) (string, error) {
 	return C.GoString(&buffer[0]), err
 }
 
-// Decode reads an ID. Of Base32, Base36, Hex and Zbase32 it takes either case. It is ErrInvalidID for any text
+// Decode reads an ID. Base32, Base36, Hex and Zbase32 may be upper or lower case. It returns ErrInvalidID for a string
 // that is not of this form.
 func (f Form) Decode(text string) (ID, error) {
 	if err := f.check(); err != nil {

@@ -8,11 +8,11 @@ import (
 	"unsafe"
 )
 
-// Layout says which bits of an ID mean what. The zero Layout is the default, Twitter's.
+// Layout defines the meaning of the bits of an ID. The zero Layout is the default, Twitter's.
 type Layout struct{ descriptor string }
 
-// ParseLayout reads a preset's name, such as "sonyflake", or a descriptor, such as
-// "t41.n10.s12@1288834974657/1ms". It is ErrInvalidLayout for anything else.
+// ParseLayout reads the name of a preset, such as "sonyflake", or a descriptor, such as
+// "t41.n10.s12@1288834974657/1ms". It returns ErrInvalidLayout for any other string.
 func ParseLayout(text string) (Layout, error) {
 	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
 	err := failure(with(text, func(c *C.char) *C.failure {
@@ -21,8 +21,7 @@ func ParseLayout(text string) (Layout, error) {
 	return Layout{C.GoString(&buffer[0])}, err
 }
 
-// MustParseLayout is ParseLayout for layouts that are written in the program: it panics instead of
-// failing.
+// MustParseLayout is ParseLayout for constant layouts: it panics instead of returning an error.
 func MustParseLayout(text string) Layout {
 	layout, err := ParseLayout(text)
 	if err != nil {
@@ -31,7 +30,7 @@ func MustParseLayout(text string) Layout {
 	return layout
 }
 
-// Presets are the names of the layouts that have one.
+// Presets returns the names of all presets.
 func Presets() (names []string) {
 	for index := C.size_t(0); index < C.flakeid_preset_count(); index++ {
 		names = append(names, C.GoString(C.flakeid_preset_name(index)))
@@ -39,7 +38,7 @@ func Presets() (names []string) {
 	return names
 }
 
-// text is the layout for the library, where NULL is the default.
+// text returns the layout for the library, where NULL means the default.
 func (l Layout) text() (layout *C.char, free func()) {
 	if l.descriptor == "" {
 		return nil, func() {}
@@ -48,7 +47,7 @@ func (l Layout) text() (layout *C.char, free func()) {
 	return layout, func() { C.free(unsafe.Pointer(layout)) }
 }
 
-// String is the layout's canonical descriptor.
+// String returns the layout's canonical descriptor.
 func (l Layout) String() string {
 	if l.descriptor != "" {
 		return l.descriptor
@@ -61,7 +60,7 @@ func (l Layout) String() string {
 // MarshalText writes the canonical descriptor.
 func (l Layout) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText is ParseLayout, for flags and files of options.
+// UnmarshalText reads a layout like ParseLayout, for flags and configuration files.
 func (l *Layout) UnmarshalText(text []byte) error {
 	read, err := ParseLayout(string(text))
 	if err == nil {
@@ -70,30 +69,30 @@ func (l *Layout) UnmarshalText(text []byte) error {
 	return err
 }
 
-// LayoutInfo are the figures of a layout.
+// LayoutInfo holds the figures of a layout.
 type LayoutInfo struct {
-	// Width is how many of the 64 bits the layout uses.
+	// Width is the number of bits that the layout uses, up to 64.
 	Width int
-	// Epoch is the beginning of tick 0, and Unit the length of a tick.
+	// Epoch is the start of tick 0, and Unit is the length of a tick.
 	Epoch time.Time
 	Unit  time.Duration
-	// The largest value of each field; 0 where the layout does not have it.
+	// The largest value of each field, or 0 if the layout does not have it.
 	MaxTick, MaxNode, MaxDatacenter, MaxWorker, MaxClockSequence, MaxSequence uint64
-	// IDsPerTick and IDsPerSecond are how many IDs one node can issue.
+	// IDsPerTick and IDsPerSecond are the maximum rates of one node.
 	IDsPerTick   uint64
 	IDsPerSecond float64
-	// Horizon is when the ticks run out, and FitsInt64Until until when IDs are positive as an int64;
-	// both are exclusive.
+	// Horizon is the time at which the ticks run out, and FitsInt64Until the time until which IDs are positive as an
+	// int64. Both are exclusive.
 	Horizon, FitsInt64Until time.Time
-	// IsSplit says whether the node is a datacenter and a worker.
+	// IsSplit reports whether the node consists of a datacenter and a worker.
 	IsSplit bool
-	// CanGenerate says whether generators can be built on the layout; if not, it only decodes.
+	// CanGenerate reports whether generators can use the layout. Otherwise it only decodes.
 	CanGenerate bool
-	// FitsFloat64 says whether every ID is exact as a float64, and as a number of JavaScript.
+	// FitsFloat64 reports whether every ID is exact as a float64, and so as a number of JavaScript.
 	FitsFloat64 bool
 }
 
-// Info gives the figures of the layout.
+// Info returns the figures of the layout.
 func (l Layout) Info() LayoutInfo {
 	layout, free := l.text()
 	defer free()
@@ -110,13 +109,13 @@ func (l Layout) Info() LayoutInfo {
 	}
 }
 
-// Parts are what an ID says, field by field.
+// Parts holds the fields of an ID.
 type Parts struct {
 	// Tick is the number of whole units of time since the layout's epoch.
 	Tick uint64
-	// Time is when that tick begins. Layout.Pack takes it from Tick if it is zero.
+	// Time is the start of that tick. If it is zero, Layout.Pack computes it from Tick.
 	Time time.Time
-	// Node is the whole machine field; Datacenter and Worker are its two parts where IsSplit.
+	// Node is the whole machine field. Datacenter and Worker are its two parts if the layout splits it.
 	Node, Datacenter, Worker uint64
 	IsSplit                  bool
 	ClockSequence, Sequence  uint64
@@ -132,7 +131,7 @@ func partsOf(p C.flakeid_parts) Parts {
 	}
 }
 
-// Decode gives the parts of an ID. It is ErrInvalidID if the ID has bits that the layout never sets.
+// Decode returns the parts of an ID. It returns ErrInvalidID if the ID has bits that the layout never sets.
 func (l Layout) Decode(id ID) (Parts, error) {
 	layout, free := l.text()
 	defer free()
@@ -143,8 +142,8 @@ func (l Layout) Decode(id ID) (Parts, error) {
 	return partsOf(p), nil
 }
 
-// Pack makes an ID of its parts. It is ErrFieldOutOfRange for a part that does not fit,
-// ErrInvalidOption for parts that contradict each other, ErrBeforeEpoch or ErrHorizonReached.
+// Pack combines the parts to an ID. It returns ErrFieldOutOfRange for a part that does not fit, ErrInvalidOption for
+// parts that contradict each other, and ErrBeforeEpoch or ErrHorizonReached for the time.
 func (l Layout) Pack(parts Parts) (ID, error) {
 	layout, free := l.text()
 	defer free()
@@ -166,7 +165,7 @@ func (l Layout) Pack(parts Parts) (ID, error) {
 	return idOf(C.pack(layout, &p))
 }
 
-// PartsAt are parts for Pack to start from: the tick of an instant, and everything else zero.
+// PartsAt returns parts for Pack: the tick of an instant, with all other fields zero.
 func (l Layout) PartsAt(when time.Time) (Parts, error) {
 	layout, free := l.text()
 	defer free()
@@ -177,14 +176,14 @@ func (l Layout) PartsAt(when time.Time) (Parts, error) {
 	return partsOf(p), nil
 }
 
-// JoinNode is the node made of a datacenter and a worker.
+// JoinNode returns the node of a datacenter and a worker.
 func (l Layout) JoinNode(datacenter, worker uint64) (uint64, error) {
 	layout, free := l.text()
 	defer free()
 	return numberOf(C.join_node(layout, C.uint64_t(datacenter), C.uint64_t(worker)))
 }
 
-// LowerBound is the smallest ID of the tick that contains the instant, for range scans (id >= lower).
+// LowerBound returns the smallest ID of the tick that contains the instant, for range scans (id >= lower).
 // Instants outside the layout's range are clamped to it.
 func (l Layout) LowerBound(when time.Time) ID {
 	layout, free := l.text()
@@ -192,7 +191,7 @@ func (l Layout) LowerBound(when time.Time) ID {
 	return certain(idOf(C.lower_bound(layout, C.int64_t(when.UnixMilli()))))
 }
 
-// UpperBound is the largest ID of the tick that contains the instant, inclusive (id <= upper).
+// UpperBound returns the largest ID of the tick that contains the instant, inclusive (id <= upper).
 // Instants outside the layout's range are clamped to it.
 func (l Layout) UpperBound(when time.Time) ID {
 	layout, free := l.text()
@@ -200,7 +199,7 @@ func (l Layout) UpperBound(when time.Time) ID {
 	return certain(idOf(C.upper_bound(layout, C.int64_t(when.UnixMilli()))))
 }
 
-// TickStart is when a tick begins; ticks past the last one give the horizon.
+// TickStart returns the start of a tick, or the horizon for ticks past the last one.
 func (l Layout) TickStart(tick uint64) time.Time {
 	layout, free := l.text()
 	defer free()
@@ -208,7 +207,7 @@ func (l Layout) TickStart(tick uint64) time.Time {
 	return moment(certain(begin.value, failure(begin.failed)))
 }
 
-// Timestamp writes an instant in UTC as RFC 3339 does, with the precision of the layout.
+// Timestamp formats an instant in UTC as in RFC 3339, with the precision of the layout.
 func (l Layout) Timestamp(when time.Time) string {
 	layout, free := l.text()
 	defer free()
@@ -217,7 +216,7 @@ func (l Layout) Timestamp(when time.Time) string {
 	return certain(C.GoString(&buffer[0]), err)
 }
 
-// certain is for calls that fail only for a layout that is none, and a Layout was checked.
+// certain panics on an error. The calls fail only for an invalid layout, and a Layout is always valid.
 func certain[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

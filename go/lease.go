@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// OpenLease leases a node from the store at url and makes a generator of it: unique among all processes
-// that lease from the same namespace. The url is sqlite:///path, postgresql://..., mysql://...,
-// redis://..., etcd://..., or that of a broker, http://...; if it is empty, the environment's
-// FLAKEID_STORE and FLAKEID_NAMESPACE say, and otherwise a file of this user on this host is the store.
+// OpenLease leases a node from the store at url and returns a generator for it, whose IDs are unique among all
+// processes that lease from the same namespace. The url is sqlite:///path, postgresql://..., mysql://...,
+// redis://..., etcd://..., or http://... of a broker. If it is empty, the environment variables FLAKEID_STORE and
+// FLAKEID_NAMESPACE apply, and without them a file of this user on this host is the store.
 //
-// A thread of the library renews the lease. Generators of one process with equal options share one.
-// Close gives the node back; if the process ends without that, the node is free after the TTL.
+// A thread of the library renews the lease. Generators of one process with equal options share one lease. Close
+// releases the node. If the process ends without Close, the node is free after the TTL.
 //
-// It waits at most as long as WithMaxWait says, plus 2 s. If ctx ends before, it returns the context's
-// error at once; a lease that comes about nevertheless is given back.
+// OpenLease waits at most for the time of WithMaxWait plus 2 s. If ctx ends before, it returns the context's error at
+// once, and releases a lease that is granted later.
 func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Generator, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("flakeid: no lease was asked for: %w", err)
+		return nil, fmt.Errorf("flakeid: no lease was requested: %w", err)
 	}
 	settings := newLeaseSettings(options)
 	var store *C.char
@@ -53,7 +53,7 @@ func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Genera
 				late.generator.Close()
 			}
 		}()
-		return nil, fmt.Errorf("flakeid: no lease was granted so far: %w", ctx.Err())
+		return nil, fmt.Errorf("flakeid: no lease was granted in time: %w", ctx.Err())
 	}
 }
 
@@ -71,24 +71,24 @@ func openLease(store *C.char, settings *leaseSettings) (*Generator, error) {
 
 // LeaseStatus is the state of a lease.
 type LeaseStatus struct {
-	// FencedOff says whether the node belongs to another process from the fence on.
+	// FencedOff reports whether the node belongs to another process from the fence on.
 	FencedOff bool
-	// Start is the first tick of the present grant, and Fence the first that may not be used, which
-	// every renewal moves up. IDs go on until FenceTime, when it begins, while the store is away.
+	// Start is the first tick of the current grant. Fence is the first tick that may not be used; every renewal raises
+	// it. FenceTime is its start: the generator issues IDs until then if the store is unavailable.
 	Start, Fence uint64
 	FenceTime    time.Time
-	// Expires is until when no other process can have the node, by the store's clock, and ExpiresIn how
-	// far in the future that is by this host's; negative if it is past.
+	// Expires is the time, by the store's clock, until which no other process can get the node. ExpiresIn is the
+	// remaining time by this host's clock, negative if it is past.
 	Expires   time.Time
 	ExpiresIn time.Duration
-	// Renewals is how many renewals the store confirmed, Grants how many nodes were granted so far, and
-	// Failures how many attempts to acquire or renew failed.
+	// Renewals is the number of renewals that the store confirmed, Grants the number of nodes granted so far, and
+	// Failures the number of failed attempts to acquire or renew.
 	Renewals, Grants, Failures uint64
-	// LastError is why the latest attempt failed, a Code; nil if it succeeded.
+	// LastError is the Code of the latest attempt if it failed, or nil if it succeeded.
 	LastError error
 }
 
-// Lease is the state of the generator's lease. It is ErrInvalidOption for a generator of New.
+// Lease returns the state of the generator's lease. It returns ErrInvalidOption for a generator of New.
 func (g *Generator) Lease() (LeaseStatus, error) {
 	status := C.no_lease_status()
 	err := failure(C.lease_of(g.handle, &status))
@@ -112,37 +112,37 @@ func codeOf(status C.flakeid_status) error {
 	return Code(status)
 }
 
-// EventKind says what happened to a lease. Later releases may add kinds.
+// EventKind is the kind of an event of a lease. Later releases may add kinds.
 type EventKind int32
 
-// The kinds of events. After LeaseFencedOff another node is taken; after LeaseStoreLost IDs go on until
+// The kinds of events. After LeaseFencedOff the generator takes another node. After LeaseStoreLost it issues IDs until
 // the fence.
 const (
 	LeaseAcquired   EventKind = C.FLAKEID_LEASE_ACQUIRED    // a node was granted
-	LeaseRenewed    EventKind = C.FLAKEID_LEASE_RENEWED     // the fence was moved up
+	LeaseRenewed    EventKind = C.FLAKEID_LEASE_RENEWED     // the fence was raised
 	LeaseFencedOff  EventKind = C.FLAKEID_LEASE_FENCED_OFF  // another process has the node from the fence on
 	LeaseRefused    EventKind = C.FLAKEID_LEASE_REFUSED     // the store refused a request
-	LeaseStoreLost  EventKind = C.FLAKEID_LEASE_STORE_LOST  // the store does not answer
-	LeaseStoreFound EventKind = C.FLAKEID_LEASE_STORE_FOUND // the store answers again
-	LeaseClockSkew  EventKind = C.FLAKEID_LEASE_CLOCK_SKEW  // the clocks of host and store are too far apart
-	LeaseReleased   EventKind = C.FLAKEID_LEASE_RELEASED    // the node was given back
+	LeaseStoreLost  EventKind = C.FLAKEID_LEASE_STORE_LOST  // the store does not respond
+	LeaseStoreFound EventKind = C.FLAKEID_LEASE_STORE_FOUND // the store responds again
+	LeaseClockSkew  EventKind = C.FLAKEID_LEASE_CLOCK_SKEW  // the clocks of host and store differ too much
+	LeaseReleased   EventKind = C.FLAKEID_LEASE_RELEASED    // the node was released
 )
 
-// LeaseEvent is what happened to a lease.
+// LeaseEvent is an event of a lease.
 type LeaseEvent struct {
 	Kind EventKind
-	// Node was acquired, renewed, lost or released; otherwise 0.
+	// Node is the node that was acquired, renewed, lost or released; otherwise 0.
 	Node uint64
-	// Start is the first tick that may be used, of a node that was acquired; otherwise 0.
+	// Start is the first usable tick of a node that was acquired; otherwise 0.
 	Start uint64
-	// Fence is the first tick that may not be used, of a node that was acquired or renewed; otherwise 0.
+	// Fence is the first tick that may not be used after a node was acquired or renewed; otherwise 0.
 	Fence uint64
-	// Err is what went wrong, an *Error, or nil.
+	// Err is the cause, an *Error, or nil.
 	Err error
 }
 
-// eventQueue hands events to a program's function, on a goroutine, so that the function may do anything,
-// Close included, and keeps no thread of the library. A nil queue has no function.
+// eventQueue passes events to a program's function on a goroutine, so that the function can do anything, including
+// Close, and blocks no thread of the library. A nil queue has no function.
 type eventQueue struct {
 	observer func(LeaseEvent)
 	self     cgo.Handle
@@ -164,7 +164,7 @@ func newEventQueue(observer func(LeaseEvent)) *eventQueue {
 	return queue
 }
 
-// handle is what the library gives back with each event.
+// handle returns the value that the library passes with each event.
 func (q *eventQueue) handle() C.uintptr_t {
 	if q == nil {
 		return 0
@@ -197,7 +197,7 @@ func (q *eventQueue) put(event LeaseEvent) {
 	q.changed.Signal()
 }
 
-// end may be called once the library calls no more. What has happened until then is still handed over.
+// end may be called once the library makes no more calls. Events until then are still delivered.
 func (q *eventQueue) end() {
 	if q == nil {
 		return

@@ -15,7 +15,7 @@ import (
 
 func store(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "flakeid.db") }
 
-// TestLease leases a node twice: the second time after the first gave it back.
+// TestLease leases a node twice, the second time after the first generator released it.
 func TestLease(t *testing.T) {
 	url, last := store(t), flakeid.ID(0)
 	for range [2]int{} {
@@ -49,7 +49,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestCollected lets the garbage collector give back a node that nobody did.
+// TestCollected lets the garbage collector release the node of a generator that was not closed.
 func TestCollected(t *testing.T) {
 	url, ctx := store(t), context.Background()
 	must[*flakeid.Generator](t, nil)(flakeid.OpenLease(ctx, url, flakeid.WithNode(4), flakeid.WithTTL(time.Hour),
@@ -95,7 +95,7 @@ func TestRefusedLeases(t *testing.T) {
 	}
 }
 
-// Both take the 2 s for which opening waits at least.
+// Both take at least 2 s, for which opening always waits.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
 	_, err := flakeid.OpenLease(context.Background(), "redis://127.0.0.1:1", flakeid.WithMaxWait(0))
@@ -116,7 +116,7 @@ func TestNeverReuse(t *testing.T) {
 	}
 }
 
-// TestCancel ends the wait for a store that never answers.
+// TestCancel ends the wait for a store that never responds.
 func TestCancel(t *testing.T) {
 	silent := must[net.Listener](t, nil)(net.Listen("tcp", "127.0.0.1:0"))
 	defer silent.Close()
@@ -137,7 +137,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelledLateLease gives a node back that is granted after the wait for it has ended.
+// TestCancelledLateLease checks that a node granted after the wait ended is released.
 func TestCancelledLateLease(t *testing.T) {
 	t.Parallel()
 	url := store(t)
@@ -145,14 +145,14 @@ func TestCancelledLateLease(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Microsecond)
 		generator, err := flakeid.OpenLease(ctx, url, flakeid.WithNode(6), flakeid.WithTTL(time.Hour))
 		cancel()
-		if err == nil { // the grant was faster
+		if err == nil { // the grant arrived first
 			generator.Close()
 			continue
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
-		if !strings.Contains(err.Error(), "was asked for") {
+		if !strings.Contains(err.Error(), "was requested") {
 			break
 		}
 	}
@@ -171,7 +171,7 @@ func TestCancelledLateLease(t *testing.T) {
 	}
 }
 
-// TestEvents closes the generator in its own function for events.
+// TestEvents closes the generator in the function that receives its events.
 func TestEvents(t *testing.T) {
 	told := make(chan flakeid.LeaseEvent, 16)
 	opened := make(chan *flakeid.Generator, 1)

@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// PublicIDs writes the IDs of one domain as outsiders see them: encrypted, so that they tell neither a
-// time nor a node nor a number. It hides; it does not authorise: a text that was made up may open as
-// some ID, if seldom.
+// PublicIDs encrypts the IDs of one domain for the public, so that they reveal neither a time nor a node nor a number.
+// It hides IDs and does not authorise access: an invented string can, rarely, open as some ID.
 type PublicIDs struct{ handle *C.flakeid_public_ids }
 
 // PublicIDOptions are options of NewPublicIDs.
 type PublicIDOptions struct {
-	// Layout is that of the IDs.
+	// Layout is the layout of the IDs.
 	Layout Layout
-	// Prefix begins each text, before an underscore: up to 16 lower-case letters and digits, a letter
-	// first. Empty is none.
+	// Prefix begins each public ID, before an underscore: up to 16 lower-case letters and digits, a letter first. The
+	// empty string means no prefix.
 	Prefix string
-	// Since is the time before which IDs do not open; zero is the layout's epoch.
+	// Since is the time of the earliest ID that opens; zero means the layout's epoch.
 	Since time.Time
 }
 
-// NewPublicIDs makes the public form of the IDs of a domain. The keyring is the text of the file that
-// `flakeid keygen` makes. The domain says what the IDs are of, such as "user", in 1 to 64 bytes, and is
-// fixed for as long as their public form is in use.
+// NewPublicIDs returns the public form of the IDs of a domain. The keyring is the content of the file that
+// `flakeid keygen` writes. The domain names the kind of the IDs, such as "user", in 1 to 64 bytes, and must not change
+// while their public form is in use.
 func NewPublicIDs(keyring, domain string, options PublicIDOptions) (*PublicIDs, error) {
 	var texts shared
 	defer func() { texts.free() }()
@@ -53,7 +52,7 @@ func NewPublicIDs(keyring, domain string, options PublicIDOptions) (*PublicIDs, 
 	return made, nil
 }
 
-// Seal is the public form of an ID. It is ErrInvalidID if the ID has bits that the layout never sets.
+// Seal returns the public form of an ID. It returns ErrInvalidID if the ID has bits that the layout never sets.
 func (p *PublicIDs) Seal(id ID) (string, error) {
 	var buffer [C.FLAKEID_PUBLIC_ID_SIZE]C.char
 	err := failure(C.seal(p.handle, C.uint64_t(id), &buffer[0], C.size_t(len(buffer))))
@@ -61,21 +60,20 @@ func (p *PublicIDs) Seal(id ID) (string, error) {
 	return C.GoString(&buffer[0]), err
 }
 
-// SealBits is the public form as 64 bits, without the prefix and the letter of the key.
+// SealBits returns the public form as 64 bits, without the prefix and the letter of the key.
 func (p *PublicIDs) SealBits(id ID) (uint64, error) {
 	made := C.seal_bits(p.handle, C.uint64_t(id))
 	runtime.KeepAlive(p)
 	return numberOf(made)
 }
 
-// Open is the ID of a public ID, by the system's clock. It is ErrInvalidID, which does not say why, for
-// another key, domain or prefix, a text that was made up, and an ID from before Since or from more than
-// a minute after now.
+// Open returns the ID of a public ID, by the system's clock. It returns ErrInvalidID, without the reason, for another
+// key, domain or prefix, for an invented string, and for an ID from before Since or from more than a minute after now.
 func (p *PublicIDs) Open(text string) (ID, error) {
 	return p.open(text, func(c *C.char) C.result { return C.open_public(p.handle, c) })
 }
 
-// OpenAt is Open at another time than now.
+// OpenAt does the same as Open at another time than now.
 func (p *PublicIDs) OpenAt(text string, now time.Time) (ID, error) {
 	return p.open(text, func(c *C.char) C.result {
 		return C.open_public_at(p.handle, c, C.int64_t(now.UnixMilli()))

@@ -10,22 +10,22 @@ import (
 	"github.com/flakeid/flakeid/go"
 )
 
-// What the types let through: every call is refused with its code, and what there was stays.
+// Input that the types allow: every call is rejected with its code and changes nothing.
 
 func code(t *testing.T, code flakeid.Code, err error) {
 	t.Helper()
 	if !errors.Is(err, code) {
-		t.Fatalf("%v, but %v is expected", err, code)
+		t.Fatalf("got %v, expected %v", err, code)
 	}
 	var failed *flakeid.Error
 	if !errors.As(err, &failed) || len(err.Error()) < 10 || len(err.Error()) > 1000 {
-		t.Fatalf("%v says %q", code, err)
+		t.Fatalf("%v has the message %q", code, err)
 	}
 }
 
 var instant = time.UnixMilli(1505914988849)
 
-// kept is a generator on a clock that stands still, and a check that nothing has happened to it.
+// kept returns a generator on a stopped clock, and a check that nothing has changed in it.
 func kept(t *testing.T) (*flakeid.Generator, func()) {
 	t.Helper()
 	clock := flakeid.NewManualClock(instant)
@@ -180,7 +180,7 @@ func TestRefusedCalls(t *testing.T) {
 	}
 	_, err = generator.Buffered(1, 0)
 	code(t, flakeid.ErrFieldOutOfRange, err)
-	// A generator that could not be made, and one that has ended.
+	// A generator that no function created, and one that was closed.
 	_, err = new(flakeid.Generator).NextID()
 	code(t, flakeid.ErrNullArgument, err)
 	code(t, flakeid.ErrNullArgument, new(flakeid.Generator).Close())

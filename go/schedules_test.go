@@ -37,7 +37,7 @@ func checkError(t *testing.T, step row, err error) {
 	t.Helper()
 	var failed *flakeid.Error
 	if !errors.As(err, &failed) {
-		t.Fatalf("%v: no error of the library: %v", step, err)
+		t.Fatalf("%v: not an error of the library: %v", step, err)
 	}
 	expect := step.object("expect")
 	same(t, step, failed.Code.String(), expect.text("error"))
@@ -57,7 +57,7 @@ func checkError(t *testing.T, step row, err error) {
 	same(t, step, failed.Horizon, horizon)
 }
 
-// play makes a step's call and checks what it gives.
+// play makes the call of a step and checks its result.
 func play(t *testing.T, generator *flakeid.Generator, step row) {
 	t.Helper()
 	expect := step.object("expect")
@@ -101,7 +101,7 @@ func play(t *testing.T, generator *flakeid.Generator, step row) {
 			}
 		}
 	default:
-		t.Fatalf("%v: an unknown call", step)
+		t.Fatalf("%v: unknown call", step)
 	}
 	if err != nil {
 		checkError(t, step, err)

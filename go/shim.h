@@ -1,5 +1,5 @@
-/* What Go calls. The last error belongs to a thread of the operating system, from which a goroutine
- * may be moved between two calls, so each of these calls the library and takes the error at once. */
+/* The functions that Go calls. The last error belongs to an operating-system thread, and a goroutine can move to another
+ * thread between two calls. So each function calls the library and takes the error at once. */
 #ifndef FLAKEID_GO_SHIM_H
 #define FLAKEID_GO_SHIM_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Why a call failed. Go frees it. */
+/* The error of a failed call. Go frees it. */
 typedef struct {
     flakeid_status status;
     int64_t retry_after_ms, rollback_ms, horizon_ms;
@@ -38,10 +38,10 @@ static failure *failed(flakeid_status status) {
     return made;
 }
 
-/* Go does not see arrays without a length. */
+/* Go cannot access arrays without a length. */
 static const char *message_of(const failure *of) { return of->message; }
 
-/* Results come by value: a variable of Go's whose address C gets would be allocated anew in each call. */
+/* Results are returned by value, because Go would allocate a variable whose address it passes to C in each call. */
 typedef struct {
     uint64_t id;
     flakeid_status status;
@@ -62,8 +62,8 @@ typedef struct {
     failure *failed;
 } filled;
 
-/* The address of a generator, as a number: Go looks into memory at each call that is given a pointer to a type that it does
- * not know, to see whether it is one of its own. */
+/* The address of a generator, as a number. For a pointer to an unknown type, Go checks at each call whether it points
+ * into Go's memory. */
 static attempt attempt_next(uintptr_t generator) {
     attempt made;
     made.status = flakeid_generator_try_next((const flakeid_generator *)generator, &made.id);
@@ -158,7 +158,7 @@ RESULT(result, open_public_at, flakeid_public_ids_open_at,
        (const flakeid_public_ids *ids, const char *text, int64_t unix_ms), ids, text, unix_ms,
        &made.value)
 
-/* Go's function for events; `observer` is a handle that Go gave. */
+/* Go's function for events; `observer` is a handle from Go. */
 extern void flakeidGoEvent(flakeid_lease_event *event, uintptr_t observer);
 
 static void on_event(const flakeid_lease_event *event, void *observer) {

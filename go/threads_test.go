@@ -12,7 +12,7 @@ import (
 	"github.com/flakeid/flakeid/go"
 )
 
-// TestGoroutines makes IDs in every way from several goroutines of one generator, none twice.
+// TestGoroutines generates IDs with every method from several goroutines of one generator, and none is repeated.
 func TestGoroutines(t *testing.T) {
 	t.Parallel()
 	const goroutines, share, run = 6, 400_000, 1000
@@ -62,7 +62,7 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
-// TestManyWait has thousands of calls wait: all get their IDs, and no thousands of threads are needed.
+// TestManyWait lets thousands of calls wait: all get their IDs, without thousands of threads.
 func TestManyWait(t *testing.T) {
 	t.Parallel()
 	generator := must[*flakeid.Generator](t, nil)(
@@ -85,8 +85,8 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// TestLongestWait has more calls wait than there will be IDs in time: each waits as long as it may, no
-// longer, and no shorter because another one has given up.
+// TestLongestWait lets more calls wait than there will be IDs in time: each waits for its timeout, and not less because
+// another call timed out.
 func TestLongestWait(t *testing.T) {
 	t.Parallel()
 	const maxWait, callers = 250 * time.Millisecond, 40
@@ -122,11 +122,11 @@ func TestLongestWait(t *testing.T) {
 		}
 	}
 	if made == 0 {
-		t.Error("nobody got an ID")
+		t.Error("no call got an ID")
 	}
 }
 
-// TestCloseMeanwhile closes a generator while others use it, and lets the collector free it.
+// TestCloseMeanwhile closes a generator while goroutines use it, and lets the garbage collector free it.
 func TestCloseMeanwhile(t *testing.T) {
 	for round := 0; round < 20; round++ {
 		generator := must[*flakeid.Generator](t, nil)(flakeid.New(flakeid.WithNode(9)))

@@ -16,7 +16,7 @@ import (
 
 type row map[string]any
 
-// load reads one of the shared files.
+// load reads one file of the shared vectors.
 func load(t *testing.T, name string) row {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "tests", "vectors", name+".json"))
@@ -43,7 +43,7 @@ func (r row) list(key string) (rows []row) {
 	return
 }
 
-// rows is a list that must not be empty: a loop over nothing proves nothing.
+// rows returns a list that must not be empty, because a loop over nothing proves nothing.
 func (r row) rows(t *testing.T, key string) []row {
 	t.Helper()
 	rows := r.list(key)
@@ -79,7 +79,7 @@ func (r row) instant(t *testing.T, key string) int64 {
 	return ms
 }
 
-// given is the number if there is one.
+// given returns the number if the row has one.
 func (r row) given(t *testing.T, key string) *uint64 {
 	t.Helper()
 	if r[key] == nil {
@@ -89,7 +89,7 @@ func (r row) given(t *testing.T, key string) *uint64 {
 	return &number
 }
 
-// place is where a name stands in a list, or -1.
+// place returns the index of a name in a list, or -1.
 func place(names []string, name string) int {
 	for index, known := range names {
 		if known == name {
@@ -122,7 +122,7 @@ func (r row) moment(t *testing.T, key string) time.Time {
 	return time.UnixMilli(r.instant(t, key)).UTC()
 }
 
-// refused checks an error's code and field.
+// refused checks the code and the field of an error.
 func refused(t *testing.T, at row, err error) {
 	t.Helper()
 	var failed *flakeid.Error
@@ -142,7 +142,7 @@ func layout(t *testing.T, text string) flakeid.Layout {
 	return must[flakeid.Layout](t, row{"layout": text})(flakeid.ParseLayout(text))
 }
 
-// kinds are the constants of all codes.
+// kinds lists the constants of all codes.
 var kinds = []flakeid.Code{
 	flakeid.ErrInvalidLayout, flakeid.ErrFieldOutOfRange, flakeid.ErrInvalidID, flakeid.ErrInvalidOption,
 	flakeid.ErrClockRollback, flakeid.ErrSequenceExhausted, flakeid.ErrHorizonReached, flakeid.ErrBeforeEpoch,
@@ -318,7 +318,7 @@ func TestPublicIDs(t *testing.T) {
 		refused(t, at, err)
 	}
 	for _, at := range file.rows(t, "invalid") {
-		if at["prefix"] != "" { // which is none in Go
+		if at["prefix"] != "" { // which means no prefix in Go
 			_, err := make(at, nil)
 			refused(t, at, err)
 		}

@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-// A call that waits in the library holds a thread of the operating system, and waking a thread costs more
-// than waking a goroutine. So of the goroutines that have to wait for one generator, one does it in the
-// library, the leader. Then it gets IDs for the others, too, in the order in which they came.
+// A call that waits in the library occupies an operating-system thread, and waking a thread costs more than waking a
+// goroutine. So only one of the goroutines that wait for a generator, the leader, waits in the library. It then gets
+// IDs for the others too, in the order in which they arrived.
 
-// queue is who waits.
+// queue holds the waiting goroutines of a generator.
 type queue struct {
 	mutex sync.Mutex
-	// led says whether somebody waits in the library; the others are in waiting.
+	// led reports whether a leader waits in the library. The others are in waiting.
 	led     bool
 	waiting []chan outcome
 }
 
-// outcome is what somebody who waits is told: an ID, an error, or to wait in the library from now on.
+// outcome is the result of a wait: an ID, an error, or the role of the leader.
 type outcome struct {
 	id    ID
 	err   error
 	leads bool
 }
 
-// mostServed is for how many one leader gets IDs.
+// mostServed is the maximum number of goroutines for which one leader gets IDs.
 const mostServed = 4096
 
-// wait is the next ID after an attempt that failed. It takes at most as long as WithMaxWait says.
+// wait returns the next ID after a failed attempt. It takes at most the time of WithMaxWait.
 func (g *Generator) wait() (ID, error) {
 	left := g.maxWait
 	if mine := g.queue.join(); mine != nil {
 		start := time.Now()
 		told, isTold := g.queue.await(mine, left)
 		if !isTold {
-			// Without this a call that was told how long to wait would fail at the very moment.
+			// One last attempt, because the ID for which the call waited may be available at this moment.
 			return g.TryNextID()
 		} else if !told.leads {
 			return told.id, told.err
@@ -52,7 +52,7 @@ func (g *Generator) wait() (ID, error) {
 	return id, err
 }
 
-// remaining is what is left of a duration that began at start.
+// remaining returns the rest of a duration that began at start.
 func remaining(whole time.Duration, start time.Time) time.Duration {
 	if left := whole - time.Since(start); left > 0 {
 		return left
@@ -60,12 +60,12 @@ func remaining(whole time.Duration, start time.Time) time.Duration {
 	return 0
 }
 
-// milliseconds are whole ones, rounded up.
+// milliseconds rounds up to whole milliseconds.
 func milliseconds(duration time.Duration) uint64 {
 	return (uint64(duration) + uint64(time.Millisecond) - 1) / uint64(time.Millisecond)
 }
 
-// join is nil if the caller is to lead.
+// join returns nil if the caller becomes the leader.
 func (q *queue) join() chan outcome {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -78,7 +78,7 @@ func (q *queue) join() chan outcome {
 	return mine
 }
 
-// await waits to be told something, and leaves the queue if that takes too long.
+// await waits for an outcome, and leaves the queue when the time is up.
 func (q *queue) await(mine chan outcome, atMost time.Duration) (told outcome, isTold bool) {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
@@ -95,11 +95,11 @@ func (q *queue) await(mine chan outcome, atMost time.Duration) (told outcome, is
 			return outcome{}, false
 		}
 	}
-	return <-mine, true // it was told at that moment
+	return <-mine, true // the outcome arrived at that moment
 }
 
-// pass ends the caller's lead, which ended in err or an ID: it hands IDs to those who came first, and then
-// the next one leads. An error that waiting does not mend is one for all.
+// pass ends the caller's lead, which returned err or an ID. It passes IDs to the goroutines that arrived first, and
+// then the next one leads. An error that waiting cannot fix is passed to all.
 func (q *queue) pass(err error, attemptFill func([]ID) int) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

@@ -1,4 +1,4 @@
-/* What every test program needs: a check that says where it failed, and why. */
+/* A check for all test programs that reports the place and the cause of a failure. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -16,7 +16,7 @@
         }                                                                                  \
     } while (0)
 
-/* A call that has to return this status. */
+/* Checks that a call returns this status. */
 #define EXPECT(status, call) CHECK((call) == (status), "a call with a status")
 
 #endif

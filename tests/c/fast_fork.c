@@ -1,5 +1,5 @@
-/* Local handles and rings in a forked child: refused on a fixed node; on a leased one they go on,
- * with a node of the child's own and nothing that the parent had prepared. */
+/* Tests local handles and rings in a forked child. On a fixed node they return errors. On a leased node they continue
+ * with a new node of the child and issue nothing that the parent had prepared. */
 #define _XOPEN_SOURCE 700
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@
 
 enum { COUNT = 1000 };
 
-/* A generator with a local handle and a ring that both have IDs in stock. */
+/* A generator with a local handle and a ring that both hold IDs. */
 struct set {
     flakeid_generator *generator;
     flakeid_local *local;
@@ -32,7 +32,7 @@ static void free_set(struct set set) {
     flakeid_generator_free(set.generator);
 }
 
-/* IDs of both, in turns. */
+/* Takes IDs from both in turn. */
 static void make(struct set set, uint64_t *ids) {
     size_t at;
     for (at = 0; at < COUNT; at += 2) {
@@ -66,8 +66,8 @@ static void in_child(struct set fixed, struct set leased, int pipe_end) {
     CHECK(write(pipe_end, ids, sizeof ids) == (ssize_t)sizeof ids, "the pipe");
     free_set(fixed);
     free_set(leased);
-    /* The parent's threads are not in the child, but their memory is, and leak checkers look for it:
-     * so it ends as a program that has none. */
+    /* The child has the memory of the parent's threads but not the threads, which leak checkers would report. So it ends
+     * as another program, which has no such memory. */
     execlp("true", "true", (char *)NULL);
     CHECK(0, "true");
 }

@@ -1,4 +1,4 @@
-/* A forked child never issues an ID of its parent's. */
+/* Tests that a forked child never issues an ID of its parent. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ static flakeid_generator *of_node(uint64_t node, flakeid_status status) {
     return generator;
 }
 
-/* In the child: every call on the parent's generator is refused, and so is its node. */
+/* Checks in the child that every call on the parent's generator fails, and so does a new generator of its node. */
 static void in_child(flakeid_generator *parents, int pipe_end) {
     uint64_t ids[COUNT], id = 42, tick = 42;
     size_t count = 42;

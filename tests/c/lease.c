@@ -1,9 +1,9 @@
-/* A node that is leased from an SQLite store. */
+/* Tests a node leased from an SQLite store. */
 #define _XOPEN_SOURCE 700
 
 #include "store.h"
 
-/* Whether memory is checked, so that an attempt can take longer than it may, and the next one be good. */
+/* Whether memory is checked, which can make an attempt exceed its timeout while the next one succeeds. */
 static int is_watched;
 
 static flakeid_lease_config options(void) {
@@ -19,7 +19,7 @@ static flakeid_lease_config of_node(uint64_t first, uint64_t last) {
     return config;
 }
 
-/* With patience: machines are slow where memory is checked. */
+/* Repeats the call, because a program whose memory is checked is slow. */
 static flakeid_generator *opened(flakeid_lease_config config) {
     flakeid_generator *generator = NULL;
     config.has |= FLAKEID_HAS_MAX_WAIT;
@@ -212,7 +212,7 @@ static void refusals(void) {
     REFUSED(FLAKEID_STORE_REJECTED, config.layout = "plain");
 }
 
-/* No URL: what the environment says. */
+/* Opens a lease without a URL, with the environment's store. */
 static void auto_store(void) {
     flakeid_generator *generator = NULL;
     uint64_t id = 0;

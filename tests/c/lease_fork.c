@@ -1,4 +1,4 @@
-/* A leased generator goes on in a forked child, with a node of the child's own. */
+/* Tests that a leased generator continues in a forked child with a new node of the child. */
 #define _XOPEN_SOURCE 700
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ static void fill(flakeid_generator *generator, uint64_t *ids) {
     CHECK(count == COUNT, "a full array");
 }
 
-/* What may not wait begins no ring, neither without a lease nor with one; what may does. */
+/* Checks that calls that never wait start no ring, with or without a lease, and that waiting calls do. */
 static void poll(flakeid_cached *ring, flakeid_generator *parents, uint64_t *ids) {
     uint64_t id = 42;
     flakeid_lease_status lease = FLAKEID_LEASE_STATUS_INIT;
@@ -34,7 +34,7 @@ static void poll(flakeid_cached *ring, flakeid_generator *parents, uint64_t *ids
     flakeid_cached_free(ring);
 }
 
-/* Makes IDs and tells the parent. */
+/* Generates IDs and sends them to the parent. */
 static void in_child(flakeid_generator *parents, flakeid_cached *ring, int pipe_end) {
     uint64_t ids[COUNT];
     flakeid_lease_status lease = FLAKEID_LEASE_STATUS_INIT;
@@ -45,8 +45,8 @@ static void in_child(flakeid_generator *parents, flakeid_cached *ring, int pipe_
     CHECK(lease.grants == 1, "a lease of its own");
     CHECK(write(pipe_end, ids, sizeof ids) == (ssize_t)sizeof ids, "the pipe");
     flakeid_generator_free(parents);
-    /* The parent's threads are not in the child, but their memory is, and leak checkers look for it:
-     * so it ends as a program that has none. */
+    /* The child has the memory of the parent's threads but not the threads, which leak checkers would report. So it ends
+     * as another program, which has no such memory. */
     execlp("true", "true", (char *)NULL);
     CHECK(0, "true");
 }

@@ -1,4 +1,4 @@
-/* local IDS: that many IDs from local handles of several threads, and what a handle outlives. */
+/* local IDS: tests local handles: IDS IDs from several threads, and handles that outlive their generator. */
 #define _XOPEN_SOURCE 700
 
 #include <pthread.h>
@@ -53,7 +53,7 @@ static int compare(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* One handle for each thread, and the generator itself meanwhile. */
+/* Takes IDs from one handle for each thread, and from the generator at the same time. */
 static void threads(flakeid_generator *generator, size_t n) {
     const size_t all = (THREADS + 1) * n;
     uint64_t *ids = malloc(all * sizeof *ids);
@@ -95,7 +95,7 @@ static void never_ahead(void) {
     flakeid_generator_free(generator);
 }
 
-/* A fixed generator's handle outlives it, and never repeats what another generator issues. */
+/* Checks that the handle of a fixed generator outlives it and never repeats the IDs of another generator. */
 static void without_its_generator(void) {
     flakeid_generator *generator = of_node(3), *again;
     flakeid_local *local = local_of(generator);

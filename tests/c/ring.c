@@ -1,5 +1,5 @@
-/* ring IDS: that many IDs from several threads that take from one ring, its bounds on a clock that
- * stands still, and who is told of refusals. */
+/* ring IDS: tests rings: IDS IDs for several threads from one ring, its bounds on a stopped clock, and the handlers of
+ * refusals. */
 #define _XOPEN_SOURCE 700
 
 #include <pthread.h>
@@ -49,7 +49,7 @@ struct share {
     size_t n;
 };
 
-/* Every other ID without waiting. */
+/* Takes every other ID without waiting. */
 static void *work(void *argument) {
     struct share *share = argument;
     size_t index;
@@ -97,7 +97,7 @@ static void threads(const flakeid_cached *ring, size_t n) {
     free(ids);
 }
 
-/* What the handlers were told: one of them on another thread. */
+/* Calls of the handlers, one of which runs on another thread. */
 struct told {
     pthread_mutex_t lock;
     int puts, takes;
@@ -137,7 +137,7 @@ static int puts_of(struct told *told) {
     return puts;
 }
 
-/* One tick of IDs on a clock that stands still, then none, then those of a later tick. */
+/* Takes one tick of IDs on a stopped clock, then none, then those of a later tick. */
 static void bounds(flakeid_manual_clock *clock) {
     struct told told = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0, ""};
     flakeid_config config = with_node(2);
@@ -181,7 +181,7 @@ static void bounds(flakeid_manual_clock *clock) {
     stats = stats_of(ring);
     CHECK(stats.taken == TICK + 1 && stats.rejected_take == 1 && stats.refills > 0, "the counts");
 
-    /* Nothing that is too old comes out. */
+    /* The ring returns no ID that is too old. */
     EXPECT(FLAKEID_OK, flakeid_manual_clock_advance(clock, 1000));
     EXPECT(FLAKEID_OK, flakeid_manual_clock_get(clock, &now));
     EXPECT(FLAKEID_OK, flakeid_cached_next(ring, &id));
@@ -197,7 +197,7 @@ static void bounds(flakeid_manual_clock *clock) {
     flakeid_generator_free(generator);
 }
 
-/* The end of a window stops the refills, and the handler is told so on their thread. */
+/* Checks that the end of a window stops the refills, and that their thread calls the handler. */
 static void the_end_of_a_window(flakeid_manual_clock *clock) {
     struct told told = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0, ""};
     flakeid_config config = with_node(3);
@@ -347,7 +347,7 @@ static void *until_closed(void *argument) {
     return NULL;
 }
 
-/* While others take; the generator goes on. */
+/* Closes the ring while other threads take IDs; the generator remains usable. */
 static void closed_ring(void) {
     flakeid_generator *generator = built(with_node(6));
     flakeid_cached *ring = over(generator, NULL);

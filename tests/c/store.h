@@ -1,4 +1,4 @@
-/* An SQLite store in a folder of the program's own, which is removed at the end. */
+/* An SQLite store in a temporary folder, which is removed at the end. */
 #ifndef STORE_H
 #define STORE_H
 

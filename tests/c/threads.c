@@ -1,5 +1,5 @@
-/* threads IDS: that many IDs from several threads of one generator, none twice, each thread's in
- * order; half of them one at a time. Threads have last errors of their own. */
+/* threads IDS: takes IDS IDs with several threads from one generator, half of them one by one. None is repeated, and
+ * each thread's are in order. Also tests that each thread has its own last error. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>

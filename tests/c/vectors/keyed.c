@@ -41,7 +41,7 @@ static flakeid_status open_at(const json_t *domain, const json_t *row, uint64_t 
     return status;
 }
 
-/* By the system's clock. */
+/* Opens by the system's clock. */
 static void check_now(void) {
     flakeid_public_ids *ids = NULL;
     char sealed[FLAKEID_PUBLIC_ID_SIZE];

@@ -28,7 +28,7 @@ static void check_presets(const json_t *file) {
     }
 }
 
-/* Whether a generator can be built on the layout at its epoch. */
+/* Reports whether a generator can be built for the layout at its epoch. */
 static int generates(const char *layout) {
     flakeid_layout_info info = FLAKEID_LAYOUT_INFO_INIT;
     flakeid_config config = FLAKEID_CONFIG_INIT;

@@ -1,7 +1,7 @@
 #include "../check.h"
 #include "vectors.h"
 
-/* The place of a name in the core's list; a name that is not there gives a number that is refused. */
+/* Returns the index of a name in the core's list, or for an unknown name a number that the library rejects. */
 static int32_t place(const char *const *names, int32_t count, const char *name) {
     int32_t index = 0;
     while (index < count && strcmp(names[index], name) != 0) {

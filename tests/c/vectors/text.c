@@ -19,7 +19,7 @@ static const struct {
     {"zbase32", flakeid_to_zbase32, flakeid_from_zbase32},
 };
 
-/* Whether the text reaches a function that reads to the first NUL as it is. */
+/* Reports whether a function that reads to the first NUL receives the whole string. */
 static int is_c_string(const json_t *row) {
     return strlen(text(row, "text")) == json_string_length(json_object_get(row, "text"));
 }
@@ -33,7 +33,7 @@ static void check_valid(const json_t *row, encode to, decode from) {
     CHECK(strcmp(buffer, expected) == 0, shown(row));
     EXPECT(FLAKEID_OK, from(expected, &id));
     CHECK(id == number(row, "id"), shown(row));
-    /* Exactly enough is enough; less writes nothing and says how much is. */
+    /* A buffer of exactly the required size is enough. A smaller one stays empty, and the call returns the required size. */
     EXPECT(FLAKEID_OK, to(id, buffer, needed));
     for (size = 0; size < needed; size++) {
         char wanted[32];

@@ -1,26 +1,26 @@
-/* The shared vectors, tests/vectors, read with jansson. */
+/* Reads the shared vectors, tests/vectors, with jansson. */
 #ifndef VECTORS_H
 #define VECTORS_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* One of the files; main() is told the folder. */
+/* Loads one of the files from the folder that main() received. */
 json_t *load(const char *name);
 
-/* A list, which must not be empty: a loop over nothing proves nothing. */
+/* Returns a list that must not be empty, because a loop over nothing proves nothing. */
 const json_t *rows(const json_t *value, const char *key);
 
-/* A string, a number told as digits (also told as a JSON number), or whether it is there. */
+/* Return a string, a number given as digits or as a JSON number, or whether the field exists. */
 const char *text(const json_t *row, const char *key);
 uint64_t number(const json_t *row, const char *key);
 int64_t instant(const json_t *row, const char *key);
 int is_given(const json_t *row, const char *key);
 
-/* For messages: the row as JSON, valid until the next call. */
+/* Returns the row as JSON for messages, valid until the next call. */
 const char *shown(const json_t *row);
 
-/* The status that a code stands for. */
+/* Returns the status of a code's name. */
 int32_t status_of(const char *code);
 
 void test_errors(void);

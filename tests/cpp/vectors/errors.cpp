@@ -47,7 +47,7 @@ void move_from() {
     first.next_id();
 }
 
-// One way to each error that can be made without leases, and with no defect.
+// One way to cause each error that needs neither a lease nor a defect.
 const std::map<std::string, std::function<void()>> ways = {
     {"FLAKEID_INVALID_LAYOUT", [] { flakeid::layout("n10.t41.s12@0/1ms"); }},
     {"FLAKEID_FIELD_OUT_OF_RANGE", [] { generator(options().node(1024)); }},
@@ -63,7 +63,8 @@ const std::map<std::string, std::function<void()>> ways = {
     {"FLAKEID_NULL_ARGUMENT", move_from},
 };
 
-// The wrapper's buffers are large enough, and nothing else makes the library panic.
+// Errors of leases and rings, which other tests cause. The last two cannot occur here: the wrapper's buffers are always
+// large enough, and a panic needs a defect.
 const std::vector<std::string> elsewhere = {
     "FLAKEID_RING_EMPTY",        "FLAKEID_NO_FREE_NODE",      "FLAKEID_CLOCK_SKEW",
     "FLAKEID_FENCE_IN_FUTURE",   "FLAKEID_STORE_UNAVAILABLE", "FLAKEID_STORE_REJECTED",
@@ -86,7 +87,7 @@ void check_way(const std::function<void()> &way, const value &row) {
     fail("no error: " + row.shown());
 }
 
-// The way to FLAKEID_FORKED is a child that uses its parent's generator.
+// FLAKEID_FORKED occurs in a child that uses its parent's generator.
 void check_in_child(const value &row) {
     const manual_clock clock(NOW);
     const generator generator(on(clock));

@@ -1,4 +1,4 @@
-// vectors FOLDER: the shared vectors through the C++ wrapper.
+// vectors FOLDER: runs the shared vectors through the C++ wrapper.
 #include "vectors.hpp"
 
 int main(int count, char **arguments) {

@@ -10,7 +10,7 @@ using flakeid::generator;
 using flakeid::manual_clock;
 using flakeid::options;
 
-// The place of a name in the core's list; a name that is not there gives a number that is refused.
+// Returns the index of a name in the core's list, or for an unknown name a number that the library rejects.
 template <typename Choice, std::size_t Size>
 Choice choice(const std::array<const char *, Size> &names, const std::string &name) {
     const auto found = std::find(names.begin(), names.end(), name);
@@ -118,7 +118,7 @@ void play_all(const value &row) {
     check(stats.largest_ahead == row["stats"]["largest_ahead"].number(), name);
 }
 
-// next_ids is fill into a vector: the same IDs, the same errors.
+// Checks that next_ids returns the same IDs and errors as fill.
 void play_with_vectors(const value &row) {
     manual_clock clock(row["clock"].instant());
     const generator generator(options_of(row, clock));

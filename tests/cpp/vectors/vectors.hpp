@@ -1,4 +1,4 @@
-// The shared vectors, tests/vectors, read with jansson, for the C++ wrapper.
+// Reads the shared vectors, tests/vectors, with jansson, for the C++ wrapper.
 #ifndef VECTORS_HPP
 #define VECTORS_HPP
 
@@ -19,7 +19,7 @@ using flakeid::time_point;
     std::exit(1);
 }
 
-// A value of a file, by reference.
+// A reference to a value of a file.
 class value {
 public:
     explicit value(const json_t *json) : json_(json) {}
@@ -38,7 +38,7 @@ public:
                                       : std::stoull(text());
     }
     time_point instant() const { return time_point(milliseconds(std::stoll(text()))); }
-    // A list, which must not be empty: a loop over nothing proves nothing.
+    // Returns a list that must not be empty, because a loop over nothing proves nothing.
     std::vector<value> rows() const {
         std::vector<value> rows = list();
         if (rows.empty()) {
@@ -88,7 +88,7 @@ void refused(Call call, const value &row) {
     fail("accepted: " + row.shown());
 }
 
-// Each takes the file that has its name.
+// Each runs the file of its name.
 void test_layouts(const value &file);
 void test_keyed(const value &file);
 void test_text(const value &file);

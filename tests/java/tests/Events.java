@@ -14,7 +14,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What happens to a lease, told to the program. */
+/** Tests the events of a lease. */
 final class Events {
     private static final Duration WINDOW = Duration.ofMillis(400);
 
@@ -62,7 +62,7 @@ final class Events {
         check(events.poll(2 * WINDOW.toMillis(), TimeUnit.MILLISECONDS) == null, "an event after close");
     }
 
-    /** An event says what went wrong. */
+    /** Checks that an event contains the cause of a failure. */
     private static void ousted(String url) throws InterruptedException {
         BlockingQueue<LeaseEvent> events = new LinkedBlockingQueue<>();
         try (Generator first = lease(url).node(3).onEvent(events::add).open()) {
@@ -82,7 +82,7 @@ final class Events {
         }
     }
 
-    /** It is reported, and the next event follows. */
+    /** Checks that an exception of an observer is reported and the next event follows. */
     private static void throwing(String url) throws InterruptedException {
         BlockingQueue<LeaseEvent> events = new LinkedBlockingQueue<>();
         AtomicInteger reported = new AtomicInteger();
@@ -102,7 +102,7 @@ final class Events {
         throw new IllegalStateException("an observer that throws");
     }
 
-    /** An observer that does not return keeps neither the lease nor, for long, who closes it. */
+    /** Checks that an observer that does not return blocks neither the lease nor, for long, a call of close. */
     private static void slow(String url) throws InterruptedException {
         CountDownLatch end = new CountDownLatch(1);
         AtomicInteger calls = new AtomicInteger();
@@ -129,7 +129,7 @@ final class Events {
         }
     }
 
-    /** The observer may close the generator, and is not called after that. */
+    /** Checks that the observer can close the generator and is not called afterwards. */
     private static void closing(String url) throws Exception {
         CompletableFuture<Generator> opened = new CompletableFuture<>();
         CompletableFuture<Kind> closed = new CompletableFuture<>();

@@ -34,32 +34,32 @@ import org.springframework.context.ConfigurableApplicationContext;
 import tests.spring.Application;
 import tests.spring.Customer;
 
-/** IDs of rows by Hibernate and by MyBatis-Plus, and a generator by Spring Boot's properties, which both get. */
+/** Tests IDs of rows with Hibernate and MyBatis-Plus, which both use a generator of Spring Boot's properties. */
 final class Frameworks {
     private static final long NODE = 7;
 
     private Frameworks() {}
 
-    /** With a number. */
+    /** A row whose ID is a number. */
     @Entity(name = "orders")
     static class Order {
         @Id @FlakeId Long id;
         String item = "tea";
     }
 
-    /** With its digits. */
+    /** A row whose ID is a string of digits. */
     @Entity(name = "parcels")
     static class Parcel {
         @Id @FlakeId String id;
     }
 
-    /** What cannot hold an ID. */
+    /** A row whose key cannot hold an ID. */
     @Entity(name = "wrongs")
     static class Wrong {
         @Id @FlakeId Integer id;
     }
 
-    /** As MyBatis-Plus has it. */
+    /** A row in the style of MyBatis-Plus. */
     @TableName("invoices")
     static class Invoice {
         @TableId(type = IdType.ASSIGN_ID)
@@ -68,7 +68,7 @@ final class Frameworks {
         String item = "tea";
     }
 
-    /** Its table. */
+    /** The mapper of its table. */
     interface Invoices extends BaseMapper<Invoice> {}
 
     private static void check(boolean condition, Object what) {
@@ -82,7 +82,7 @@ final class Frameworks {
     }
 
     static void run() throws IOException {
-        // They tell of every step.
+        // Both frameworks log every step.
         LogManager.getLogManager().reset();
         try (Generator generator = Generator.of(NODE)) {
             hibernate(generator);
@@ -187,7 +187,7 @@ final class Frameworks {
             checkRising(0, context.getBean(FlakeIdentifierGenerator.class).nextId(null).longValue());
         }
         try {
-            throw new AssertionError("made " + seen.nextId() + " after the context");
+            throw new AssertionError("generated " + seen.nextId() + " after the end of the context");
         } catch (io.github.flakeid.FlakeidException closed) {
             check(closed.code().equals("FLAKEID_CLOSED"), closed);
         }

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import io.github.flakeid.jackson.IdDeserializer;
 import io.github.flakeid.jackson.IdSerializer;
 
-/** IDs in JSON by Jackson: strings, and nothing else. */
+/** Tests IDs in JSON with Jackson: only strings are accepted. */
 final class Json {
     private Json() {}
 

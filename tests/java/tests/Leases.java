@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A node that is leased from an SQLite store: twice, the second time after it was given back. */
+/** Leases a node from an SQLite store twice, the second time after its release. */
 final class Leases {
     private Leases() {}
 
@@ -20,7 +20,7 @@ final class Leases {
         }
     }
 
-    /** IDs of a local handle and of a ring, in turns, and the largest of them. */
+    /** Takes IDs from a local handle and a ring in turn, and returns the largest. */
     private static long handles(Generator generator, long last) {
         LocalGenerator local = generator.local();
         long ours = last;

@@ -8,7 +8,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 
-/** The library in two class loaders, as two applications of one server have it. In a process of its own. */
+/** Tests the library in two class loaders, like two applications of one server, in a separate process. */
 public final class Loaders {
     private Loaders() {}
 
@@ -18,7 +18,7 @@ public final class Loaders {
         }
     }
 
-    /** Starts {@link #main}, because this process has loaded the library for good. */
+    /** Starts {@link #main} in a new process, because this one cannot unload the library. */
     static void run() throws IOException, InterruptedException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         int code =
@@ -34,7 +34,7 @@ public final class Loaders {
             if (file.endsWith("flakeid.jar")) {
                 URL jar = Path.of(file).toUri().toURL();
                 WeakReference<ClassLoader> first = one(jar);
-                // Its references are in the frame that is gone.
+                // The references were in the frame of a method that has returned.
                 for (int turn = 0; first.get() != null; turn++) {
                     check(turn < 400, "the class loader is kept");
                     System.gc();
@@ -69,7 +69,7 @@ public final class Loaders {
         return new WeakReference<>(first);
     }
 
-    /** An ID by that class loader's own classes, a ring, and an error. */
+    /** Uses a generator, a ring and an error with the classes of one class loader. */
     private static long use(ClassLoader loader) throws Exception {
         Class<?> generators = loader.loadClass("io.github.flakeid.Generator");
         Object generator = generators.getMethod("of", long.class).invoke(null, 7L);

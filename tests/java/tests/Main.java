@@ -15,7 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.LongStream;
 
-/** The Java library: the shared vectors, bad input, JSON, and many IDs from several threads. */
+/** Tests the Java library: the shared vectors, bad input, JSON, and many IDs from several threads. */
 public final class Main {
     private static final int THREADS = 4;
     private static final int RUN = 1000;
@@ -46,11 +46,11 @@ public final class Main {
         }
     }
 
-    /** One node, a few and as many as the layout has. */
+    /** Checks generators of one node, of a few, and of all nodes of the layout. */
     private static void nodes() {
         for (int count : new int[] {1, 2, 64, 128, 1024}) {
             long[] nodes = LongStream.range(0, count).map(index -> 1023 - index).toArray();
-            // A node is in one set only, so each set has an ID space of its own.
+            // Each node is in only one set, so the sets share no IDs.
             Generator generator = Generator.builder().epoch(Instant.ofEpochMilli(count)).nodes(nodes).build();
             Arrays.sort(nodes);
             check(Arrays.equals(generator.nodes(), nodes) && generator.node() == nodes[0], count + " nodes");
@@ -58,7 +58,7 @@ public final class Main {
         }
     }
 
-    /** A stream makes its IDs when they are asked for, each once, and ends with the generator. */
+    /** Checks that a stream generates its IDs on demand, each once, and ends with the generator. */
     private static void streams() {
         Generator generator = Generator.of(901);
         long before = generator.nextId();
@@ -69,12 +69,12 @@ public final class Main {
             check(ids[index - 1] < ids[index], "the order");
         }
         check(generator.ids().parallel().limit(RUN).distinct().count() == RUN, "an ID twice");
-        check(unused.findFirst().orElseThrow() > ids[RUN - 1], "an ID made before it was asked for");
+        check(unused.findFirst().orElseThrow() > ids[RUN - 1], "an ID that was generated before it was requested");
         generator.close();
         Refusals.refused("FLAKEID_CLOSED", () -> generator.ids().findFirst());
     }
 
-    /** Threads that make IDs while the generator is closed are told so, and nothing crashes. */
+    /** Checks that threads that generate IDs while the generator is closed get an error and nothing crashes. */
     private static void closing() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         for (int round = 0; round < 50; round++) {
@@ -102,7 +102,7 @@ public final class Main {
         }
     }
 
-    /** What nobody refers to any more is freed, also while a call of it is the last thing that does. */
+    /** Checks that unreachable objects are freed, even if a running call holds the last reference. */
     private static void forgetting() throws InterruptedException {
         for (int round = 0; round < 200; round++) {
             check(Generator.of(900).local().nextId() > 0, "an ID of what is forgotten at once");

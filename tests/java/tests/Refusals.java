@@ -9,7 +9,7 @@ import io.github.flakeid.TextForm;
 import java.time.Duration;
 import java.time.Instant;
 
-/** What the types let through: every call is refused with its code, and what there was stays. */
+/** Tests input that the types allow: every call is rejected with its code and changes nothing. */
 final class Refusals {
     private static final Instant NOW = Instant.ofEpochMilli(1505914988849L);
 
@@ -73,7 +73,7 @@ final class Refusals {
         refused("FLAKEID_INVALID_OPTION", () -> Generator.lease("nowhere://").open());
     }
 
-    /** Neither less than nothing nor a part of a millisecond, which would silently become nothing. */
+    /** Checks that negative durations and parts of a millisecond, which would silently become 0, are rejected. */
     private static void durations() {
         Duration[] wrong = {
             Duration.ofMillis(-1), Duration.ofNanos(1), Duration.ofNanos(1_500_000), Duration.ofSeconds(Long.MIN_VALUE)

@@ -16,7 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
-/** Rings of IDs made beforehand: what is counted, and their end. */
+/** Tests rings: their counters and their end. */
 final class Rings {
     private static final int TICK = 4096;
 
@@ -34,7 +34,7 @@ final class Rings {
         closing();
     }
 
-    /** How many threads of the library this process has that refill rings. */
+    /** Returns the number of threads of this process that refill rings. */
     private static long refillers() throws IOException {
         try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
             return threads.filter(Rings::refills).count();
@@ -49,13 +49,13 @@ final class Rings {
         }
     }
 
-    /** The thread ends at once, not when the garbage collector finds the ring. */
+    /** Checks that close ends the thread at once, not when the garbage collector finds the ring. */
     private static void closed() throws IOException, InterruptedException {
         Generator generator = Generator.of(21);
         long others = refillers();
         CachedGenerator ring = generator.cached();
         long last = ring.nextId();
-        // A thread gives itself its name.
+        // A thread sets its name itself, after its start.
         while (refillers() == others) {
             Thread.sleep(1);
         }
@@ -68,7 +68,7 @@ final class Rings {
         check(generator.nextId() > last, "the generator goes on");
     }
 
-    /** Threads that take from a ring while it is closed are told so, and nothing crashes. */
+    /** Checks that threads that take from a ring while it is closed get an error and nothing crashes. */
     private static void closing() throws Exception {
         Generator generator = Generator.of(22);
         ExecutorService pool = Executors.newFixedThreadPool(2);
@@ -93,7 +93,7 @@ final class Rings {
         }
     }
 
-    /** A call that gets no ID is one refusal, by whichever way Java calls the library. */
+    /** Checks that a call without an ID counts as one refusal, whichever interface Java calls. */
     private static void counted() {
         ManualClock clock = new ManualClock(Instant.ofEpochMilli(1505914988849L));
         Generator generator = Generator.builder().node(20).clock(clock).maxWait(Duration.ofMillis(1)).build();

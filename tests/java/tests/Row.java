@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** An object of the shared vectors, and checks that name it when they fail. */
+/** An object of the shared vectors, with checks whose failures show it. */
 record Row(JsonObject json) {
     static Row load(Path folder, String name) throws IOException {
         String text = Files.readString(folder.resolve(name + ".json"));
@@ -34,7 +34,7 @@ record Row(JsonObject json) {
         return rows;
     }
 
-    /** A list that must not be empty: a loop over nothing proves nothing. */
+    /** Returns a list that must not be empty, because a loop over nothing proves nothing. */
     List<Row> rows(String key) {
         List<Row> rows = list(key);
         check(!rows.isEmpty(), key);
@@ -71,7 +71,7 @@ record Row(JsonObject json) {
         check(actual.equals(expected), actual);
     }
 
-    /** The failure of a call that has to fail. */
+    /** Returns the exception of a call that must fail. */
     FlakeidException failure(Runnable call) {
         try {
             call.run();
@@ -81,7 +81,7 @@ record Row(JsonObject json) {
         throw new AssertionError("no error in " + json);
     }
 
-    /** A call fails with the row's code and field. */
+    /** Checks that a call fails with the row's code and field. */
     void refused(Runnable call) {
         FlakeidException failure = failure(call);
         same(failure.code(), has("code") ? text("code") : "FLAKEID_INVALID_LAYOUT");

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 
-/** Scripted clocks: readings in, IDs or errors out, for every policy. */
+/** Tests scripted clocks: the IDs or errors that result from their readings, for every policy. */
 final class Schedules {
     private Schedules() {}
 

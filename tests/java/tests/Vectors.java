@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
-/** The shared vectors of errors, text, layouts and public IDs. */
+/** Runs the shared vectors of errors, text forms, layouts and public IDs. */
 final class Vectors {
     private Vectors() {}
 

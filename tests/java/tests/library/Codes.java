@@ -2,11 +2,11 @@ package io.github.flakeid;
 
 import java.util.Optional;
 
-/** What a status of the library becomes in Java. In the library's package, because programs make no exceptions. */
+/** Tests the exception for each status. It is in the library's package, because the constructor is not public. */
 public final class Codes {
     private Codes() {}
 
-    /** What Java throws for this status. */
+    /** Returns the exception for this status. */
     public static FlakeidException thrown(int status) {
         FlakeidException made = FlakeidException.of(status, new byte[] {'x'}, new byte[] {'y'}, 1500, -1, -1);
         if (made.status() != status || !made.getMessage().equals("x") || !made.field().equals(Optional.of("y"))) {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Which library is looked for on which system. In the library's package, because it is nobody's business. */
+/** Tests the name of the library for each system. It is in the library's package, because the method is not public. */
 public final class Platforms {
     private Platforms() {}
 
@@ -14,7 +14,7 @@ public final class Platforms {
         }
     }
 
-    /** As the properties os.name and os.arch and the files in the process have it. */
+    /** Checks the platform for values of os.name and os.arch, and musl by the mapped files of the process. */
     public static void run() throws IOException {
         same(Library.platform("Linux", "amd64", false), "linux-x86_64");
         same(Library.platform("Linux", "aarch64", true), "linux-aarch64-musl");
