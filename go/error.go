@@ -131,6 +131,14 @@ func moment(unixMs C.int64_t) time.Time { return time.UnixMilli(int64(unixMs)).U
 // so the library rejects it with its own message.
 func withoutNul(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
+// checkNul refuses a string with a NUL, at which C would end it.
+func checkNul(name, text string) *Error {
+	if !strings.Contains(text, "\x00") {
+		return nil
+	}
+	return refused(ErrInvalidOption, "", "%s: %.64q contains a NUL; remove it", name, text)
+}
+
 // with calls a function that takes a string.
 func with[T any](text string, call func(*C.char) T) T {
 	c := C.CString(withoutNul(text))

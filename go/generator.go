@@ -24,14 +24,22 @@ type Generator struct {
 // New returns a generator for a fixed node. There is no default node: pass WithNode, or WithDatacenter and
 // WithWorker, or WithNodes. No other process may use the node; OpenLease ensures that with a store.
 func New(options ...Option) (*Generator, error) {
-	settings := newSettings(options)
-	defer settings.free()
-	if settings.err != nil {
-		return nil, settings.err
+	var s settings
+	for _, option := range options {
+		option.setGenerator(&s)
+	}
+	byName, err := s.handle()
+	if err != nil {
+		return nil, err
+	}
+	defer C.flakeid_options_free(byName)
+	var clock *C.flakeid_manual_clock
+	if s.clock != nil {
+		clock = s.clock.handle
 	}
 	var handle *C.flakeid_generator
-	err := failure(C.new_generator(settings.config, &handle))
-	runtime.KeepAlive(settings.clock)
+	err = failure(C.new_generator(byName, clock, &handle))
+	runtime.KeepAlive(s.clock)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime/cgo"
 	"sync"
 	"time"
+	"unsafe"
 )
 
 // OpenLease leases a node from the store at url and returns a generator for it, whose IDs are unique among all
@@ -26,14 +27,16 @@ func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Genera
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("flakeid: no lease was requested: %w", err)
 	}
-	settings := newLeaseSettings(options)
-	var store *C.char
-	if url != "" {
-		settings.text(&store, "url", url)
+	var s settings
+	for _, option := range options {
+		option.setLease(&s)
 	}
-	if settings.err != nil {
-		settings.free()
-		return nil, settings.err
+	if err := checkNul("url", url); err != nil {
+		return nil, err
+	}
+	byName, err := s.handle()
+	if err != nil {
+		return nil, err
 	}
 	type opened struct {
 		generator *Generator
@@ -41,7 +44,7 @@ func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Genera
 	}
 	done := make(chan opened, 1)
 	go func() {
-		generator, err := openLease(store, settings)
+		generator, err := openLease(url, byName, s.observer)
 		done <- opened{generator, err}
 	}()
 	select {
@@ -57,11 +60,16 @@ func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Genera
 	}
 }
 
-func openLease(store *C.char, settings *leaseSettings) (*Generator, error) {
-	defer settings.free()
-	events := newEventQueue(settings.observer)
+func openLease(url string, options *C.flakeid_options, observer func(LeaseEvent)) (*Generator, error) {
+	defer C.flakeid_options_free(options)
+	var store *C.char
+	if url != "" {
+		store = C.CString(url)
+		defer C.free(unsafe.Pointer(store))
+	}
+	events := newEventQueue(observer)
 	var handle *C.flakeid_generator
-	err := failure(C.open_lease(store, settings.config, events.handle(), &handle))
+	err := failure(C.open_lease(store, options, events.handle(), &handle))
 	if err != nil {
 		events.end()
 		return nil, err

@@ -4,6 +4,7 @@ package flakeid
 import "C"
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -13,162 +14,118 @@ import (
 type Option interface{ setGenerator(*settings) }
 
 // LeaseOption is an option of OpenLease.
-type LeaseOption interface{ setLease(*leaseSettings) }
+type LeaseOption interface{ setLease(*settings) }
 
 // SharedOption is an option of both.
-type SharedOption func(*shared)
+type SharedOption func(*settings)
 
-func (o SharedOption) setGenerator(s *settings)  { o(&s.shared) }
-func (o SharedOption) setLease(s *leaseSettings) { o(&s.shared) }
+func (o SharedOption) setGenerator(s *settings) { o(s) }
+func (o SharedOption) setLease(s *settings)     { o(s) }
 
 type option func(*settings)
 
 func (o option) setGenerator(s *settings) { o(s) }
 
-type leaseOption func(*leaseSettings)
+type leaseOption func(*settings)
 
-func (o leaseOption) setLease(s *leaseSettings) { o(s) }
+func (o leaseOption) setLease(s *settings) { o(s) }
 
-// shared are the fields that both structs of options have, and what belongs to them.
-type shared struct {
-	has                *C.uint32_t
-	layout, clock      **C.char
-	node, high, low    *C.uint64_t
-	sequenceMask       *C.uint64_t
-	maxWait            *C.uint64_t
-	epoch              *C.int64_t
-	sequenceStart      *C.uint32_t
-	overflow, rollback *C.int32_t
-	memory             []unsafe.Pointer
-	err                error
-}
-
+// settings are options by name, as the library takes them, and the options that have no text.
 type settings struct {
-	shared
-	config *C.flakeid_config
-	clock  *ManualClock
-}
-
-type leaseSettings struct {
-	shared
-	config   *C.flakeid_lease_config
+	texts    [][2]string
+	clock    *ManualClock
 	observer func(LeaseEvent)
+	err      error
 }
 
-// newSettings allocates for the library, which may not have pointers into Go's memory.
-func newSettings(options []Option) *settings {
-	config := (*C.flakeid_config)(C.malloc(C.sizeof_flakeid_config))
-	C.no_options(config)
-	s := &settings{config: config, shared: shared{
-		has: &config.has, layout: &config.layout, clock: &config.clock_name,
-		node: &config.node, high: &config.datacenter, low: &config.worker,
-		sequenceMask: &config.sequence_mask, maxWait: &config.max_wait_ms, epoch: &config.epoch,
-		sequenceStart: &config.sequence_start, overflow: &config.overflow, rollback: &config.rollback,
-		memory: []unsafe.Pointer{unsafe.Pointer(config)},
-	}}
-	for _, option := range options {
-		option.setGenerator(s)
-	}
-	return s
-}
+func (s *settings) set(name, text string) { s.texts = append(s.texts, [2]string{name, text}) }
 
-func newLeaseSettings(options []LeaseOption) *leaseSettings {
-	config := (*C.flakeid_lease_config)(C.malloc(C.sizeof_flakeid_lease_config))
-	C.no_lease_options(config)
-	s := &leaseSettings{config: config, shared: shared{
-		has: &config.has, layout: &config.layout, clock: &config.clock_name,
-		node: &config.node, high: &config.datacenter, low: &config.worker,
-		sequenceMask: &config.sequence_mask, maxWait: &config.max_wait_ms, epoch: &config.epoch,
-		sequenceStart: &config.sequence_start, overflow: &config.overflow, rollback: &config.rollback,
-		memory: []unsafe.Pointer{unsafe.Pointer(config)},
-	}}
-	for _, option := range options {
-		option.setLease(s)
-	}
-	return s
-}
-
-func (s *shared) free() {
-	for _, memory := range s.memory {
-		C.free(memory)
-	}
-}
-
-func (s *shared) fail(err *Error) {
+func (s *settings) fail(err *Error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-func (s *shared) number(flag C.uint32_t, field *C.uint64_t, value uint64) {
-	*s.has |= flag
-	*field = C.uint64_t(value)
+func (s *settings) number(name string, value uint64) { s.set(name, strconv.FormatUint(value, 10)) }
+
+func (s *settings) numbers(name string, values []uint64) {
+	texts := make([]string, len(values))
+	for index, value := range values {
+		texts[index] = strconv.FormatUint(value, 10)
+	}
+	s.set(name, strings.Join(texts, ","))
 }
 
-// text is a string for the library. C would take it to end at a NUL.
-func (s *shared) text(field **C.char, name, value string) {
-	if strings.Contains(value, "\x00") {
-		s.fail(refused(ErrInvalidOption, "", "%s: %.64q has a NUL in it; leave that out", name, value))
+func (s *settings) flag(name string, value bool) { s.set(name, strconv.FormatBool(value)) }
+
+// choice sets the behaviour with this number; the library rejects any other number.
+func (s *settings) choice(name string, number int32, values ...string) {
+	if number < 0 || int(number) >= len(values) {
+		s.set(name, strconv.Itoa(int(number)))
 		return
 	}
-	*field = C.CString(value)
-	s.memory = append(s.memory, unsafe.Pointer(*field))
+	s.set(name, values[number])
 }
 
-func (s *shared) duration(flag C.uint32_t, field *C.uint64_t, name string, value time.Duration) {
+func (s *settings) text(name, option, value string) {
+	if err := checkNul(option, value); err != nil {
+		s.fail(err)
+		return
+	}
+	s.set(name, value)
+}
+
+func (s *settings) duration(name, option string, value time.Duration) {
 	if value < 0 || value%time.Millisecond != 0 {
-		s.fail(refused(ErrFieldOutOfRange, name, "%s %v: must be whole milliseconds, from 0", name, value))
+		s.fail(refused(ErrFieldOutOfRange, option, "%s %v: must be whole milliseconds, from 0", option, value))
 		return
 	}
-	s.number(flag, field, uint64(value/time.Millisecond))
+	s.number(name, uint64(value/time.Millisecond))
+}
+
+// handle are the options in the library's memory, which the caller frees.
+func (s *settings) handle() (*C.flakeid_options, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	var options *C.flakeid_options
+	if err := failure(C.new_options(&options)); err != nil {
+		return nil, err
+	}
+	for _, pair := range s.texts {
+		if err := setByName(options, pair[0], pair[1]); err != nil {
+			C.flakeid_options_free(options)
+			return nil, err
+		}
+	}
+	return options, nil
+}
+
+func setByName(options *C.flakeid_options, name, text string) error {
+	n, t := C.CString(name), C.CString(text)
+	defer C.free(unsafe.Pointer(n))
+	defer C.free(unsafe.Pointer(t))
+	return failure(C.set_option(options, n, t))
 }
 
 // WithLayout sets the layout; otherwise it is Twitter's. A namespace of leases has one.
 func WithLayout(layout Layout) SharedOption {
-	return func(s *shared) {
+	return func(s *settings) {
 		if layout.descriptor != "" {
-			s.text(s.layout, "layout", layout.descriptor)
+			s.text("layout", "WithLayout", layout.descriptor)
 		}
 	}
-}
-
-// WithNode sets the node, from 0 to the layout's MaxNode. Of New it must be different for every
-// generator of the layout that may run at the same time. Of OpenLease it asks for exactly this node, and
-// takes it over even from a live holder, which is safe.
-func WithNode(node uint64) SharedOption {
-	return func(s *shared) { s.number(C.FLAKEID_HAS_NODE, s.node, node) }
-}
-
-// WithDatacenter sets the high part of the node, in layouts that split it, together with WithWorker.
-func WithDatacenter(datacenter uint64) SharedOption {
-	return func(s *shared) { s.number(C.FLAKEID_HAS_DATACENTER, s.high, datacenter) }
-}
-
-// WithWorker sets the low part of the node, in layouts that split it, together with WithDatacenter.
-func WithWorker(worker uint64) SharedOption {
-	return func(s *shared) { s.number(C.FLAKEID_HAS_WORKER, s.low, worker) }
 }
 
 // WithEpoch sets the beginning of tick 0, in whole milliseconds, instead of the layout's.
 func WithEpoch(epoch time.Time) SharedOption {
-	return func(s *shared) {
+	return func(s *settings) {
 		if epoch.Nanosecond()%int(time.Millisecond) != 0 {
-			s.fail(refused(ErrFieldOutOfRange, "epoch", "epoch %v: must be a whole millisecond", epoch))
+			s.fail(refused(ErrFieldOutOfRange, "WithEpoch", "WithEpoch %v: must be a whole millisecond", epoch))
 			return
 		}
-		*s.has |= C.FLAKEID_HAS_EPOCH
-		*s.epoch = C.int64_t(epoch.UnixMilli())
+		s.set("epoch", strconv.FormatInt(epoch.UnixMilli(), 10))
 	}
-}
-
-// WithSequenceMask sets the largest sequence number to use, 2^k - 1; otherwise it is the layout's.
-func WithSequenceMask(mask uint64) SharedOption {
-	return func(s *shared) { s.number(C.FLAKEID_HAS_SEQUENCE_MASK, s.sequenceMask, mask) }
-}
-
-// WithSequenceStart begins each tick at a random sequence number below 2^bits; otherwise at 0.
-func WithSequenceStart(bits uint32) SharedOption {
-	return func(s *shared) { *s.sequenceStart = C.uint32_t(bits) }
 }
 
 // Overflow is what happens when a tick is full.
@@ -181,11 +138,6 @@ const (
 	OverflowError  Overflow = C.FLAKEID_OVERFLOW_ERROR
 	OverflowBorrow Overflow = C.FLAKEID_OVERFLOW_BORROW
 )
-
-// WithOverflow sets what happens when a tick is full.
-func WithOverflow(overflow Overflow) SharedOption {
-	return func(s *shared) { *s.overflow = C.int32_t(overflow) }
-}
 
 // Rollback is what happens when the clock goes back.
 type Rollback int32
@@ -200,102 +152,145 @@ const (
 	RollbackClockSequence Rollback = C.FLAKEID_ROLLBACK_CLOCK_SEQUENCE
 )
 
-// WithRollback sets what happens when the clock goes back.
+// [options: generator shared except layout epoch]
+
+// WithNode sets the node, from 0 to the layout's largest; there is no default, because no other
+// generator may have it at the same time. Of a lease, it sets the node to lease, which is taken over
+// even from a live holder; that is safe; otherwise any node.
+func WithNode(node uint64) SharedOption {
+	return func(s *settings) { s.number("node", node) }
+}
+
+// WithDatacenter sets the high part of the node, in layouts that split it; requires WithWorker.
+func WithDatacenter(datacenter uint64) SharedOption {
+	return func(s *settings) { s.number("datacenter", datacenter) }
+}
+
+// WithWorker sets the low part of the node, in layouts that split it; requires WithDatacenter.
+func WithWorker(worker uint64) SharedOption {
+	return func(s *settings) { s.number("worker", worker) }
+}
+
+// WithOverflow sets the behaviour when a tick is full; otherwise OverflowWait. OverflowBorrow requires a
+// window.
+func WithOverflow(overflow Overflow) SharedOption {
+	return func(s *settings) { s.choice("overflow", int32(overflow), "wait", "error", "borrow") }
+}
+
+// WithRollback sets the behaviour when the clock goes backwards; otherwise RollbackContinue.
 func WithRollback(rollback Rollback) SharedOption {
-	return func(s *shared) { *s.rollback = C.int32_t(rollback) }
+	return func(s *settings) {
+		s.choice("rollback", int32(rollback), "continue", "error", "wait", "clock-sequence")
+	}
 }
 
-// WithMaxWait sets how long a call waits without an ID, in whole milliseconds; otherwise 1 s or two
-// ticks, whichever is longer.
-func WithMaxWait(wait time.Duration) SharedOption {
-	return func(s *shared) { s.duration(C.FLAKEID_HAS_MAX_WAIT, s.maxWait, "max_wait_ms", wait) }
+// WithSequenceMask sets the largest sequence number to use: 2^k - 1; otherwise the layout's.
+func WithSequenceMask(sequenceMask uint64) SharedOption {
+	return func(s *settings) { s.number("sequence_mask", sequenceMask) }
 }
 
-// WithClock chooses the system's clock by name: "system", exact to the millisecond; "coarse", a few
-// milliseconds late, never ahead, and quicker to read; or "gated", exact to the millisecond and quicker
-// to read where the processor allows it.
-func WithClock(name string) SharedOption {
-	return func(s *shared) { s.text(s.clock, "clock", name) }
+// WithSequenceStart sets the number of bits of a random sequence number with which each tick begins;
+// otherwise 0.
+func WithSequenceStart(sequenceStart uint32) SharedOption {
+	return func(s *settings) { s.number("sequence_start", uint64(sequenceStart)) }
 }
+
+// WithMaxWait sets the longest time that a call waits without issuing an ID, in whole milliseconds;
+// otherwise 1 s or two ticks, whichever is longer. Opening a lease takes at most 2 s more, to connect.
+func WithMaxWait(maxWait time.Duration) SharedOption {
+	return func(s *settings) { s.duration("max_wait_ms", "WithMaxWait", maxWait) }
+}
+
+// WithClock sets the clock: "gated" is the system's, exact, and read only a few times a millisecond
+// where the processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
+// otherwise "gated".
+func WithClock(clock string) SharedOption {
+	return func(s *settings) { s.text("clock", "WithClock", clock) }
+}
+
+// [/options]
+
+// [options: generator own]
+
+// WithNodes sets several nodes instead of one, for as many times the IDs in a tick; their number must be
+// a power of two; otherwise one node. Cannot be combined with WithSequenceMask or layouts with clock
+// sequences. Within a process a node must be used either alone or always together with the same other
+// nodes.
+func WithNodes(nodes ...uint64) Option {
+	return option(func(s *settings) { s.numbers("nodes", nodes) })
+}
+
+// WithWindow sets the ticks to which a lease limits the generator, the fence exclusive; otherwise all
+// ticks.
+func WithWindow(start, fence uint64) Option {
+	return option(func(s *settings) {
+		s.number("window_start", start)
+		s.number("window_fence", fence)
+	})
+}
+
+// WithMaxAhead sets the longest time by which IDs of a window may be ahead of the clock, in whole
+// milliseconds; otherwise 20 s.
+func WithMaxAhead(maxAhead time.Duration) Option {
+	return option(func(s *settings) { s.duration("max_ahead_ms", "WithMaxAhead", maxAhead) })
+}
+
+// [/options]
 
 // WithManualClock sets a clock for tests.
 func WithManualClock(clock *ManualClock) Option {
-	return option(func(s *settings) { s.clock, s.config.clock = clock, clock.handle })
+	return option(func(s *settings) { s.clock = clock })
 }
 
-// WithNodes gives the generator several nodes instead of one: a power of two of them, all different. It
-// then issues so many times as many IDs in a tick, and they still strictly increase. Within a process a
-// node must be used either alone or always together with the same other nodes.
-func WithNodes(nodes ...uint64) Option {
-	return option(func(s *settings) {
-		// An empty list must be refused as any wrong number of nodes is, and NULL would be the default.
-		memory := C.malloc(C.size_t(len(nodes)+1) * C.sizeof_uint64_t)
-		s.memory = append(s.memory, memory)
-		s.config.nodes, s.config.node_count = (*C.uint64_t)(memory), C.size_t(len(nodes))
-		numbers := unsafe.Slice(s.config.nodes, len(nodes))
-		for index, node := range nodes {
-			numbers[index] = C.uint64_t(node)
-		}
-	})
-}
+// [options: lease own except reuse on_event]
 
-// WithMaxAhead sets how far ahead of the clock a window may be used, in whole milliseconds; otherwise
-// 20 s.
-func WithMaxAhead(ahead time.Duration) Option {
-	return option(func(s *settings) {
-		s.duration(C.FLAKEID_HAS_MAX_AHEAD, &s.config.max_ahead_ms, "max_ahead_ms", ahead)
-	})
-}
-
-// WithWindow sets the ticks that the generator may use, from start and below fence, for programs that
-// have leases of their own.
-func WithWindow(start, fence uint64) Option {
-	return option(func(s *settings) {
-		s.number(C.FLAKEID_HAS_WINDOW, &s.config.window_start, start)
-		s.config.window_fence = C.uint64_t(fence)
-	})
-}
-
-// WithNamespace sets the namespace to lease from, 1 to 64 of A-Z a-z 0-9 . _ -; otherwise "default".
+// WithNamespace sets the namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ -; otherwise "default".
+// Each namespace has one layout, and nodes of its own.
 func WithNamespace(namespace string) LeaseOption {
-	return leaseOption(func(s *leaseSettings) { s.text(&s.config.namespace_name, "namespace", namespace) })
+	return leaseOption(func(s *settings) { s.text("namespace", "WithNamespace", namespace) })
 }
 
-// WithName prefers the node that this name had last, 1 to 128 bytes.
+// WithName sets the name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
+// otherwise no name.
 func WithName(name string) LeaseOption {
-	return leaseOption(func(s *leaseSettings) { s.text(&s.config.name, "name", name) })
+	return leaseOption(func(s *settings) { s.text("name", "WithName", name) })
 }
 
-// WithNodeRange sets the nodes that may be leased, both inclusive; otherwise all of the layout.
-func WithNodeRange(first, last uint64) LeaseOption {
-	return leaseOption(func(s *leaseSettings) {
-		s.number(C.FLAKEID_HAS_NODES, &s.config.first_node, first)
-		s.config.last_node = C.uint64_t(last)
+// WithNodeRange sets the range of nodes to choose from, both ends inclusive; otherwise all nodes of the
+// layout.
+func WithNodeRange(from, to uint64) LeaseOption {
+	return leaseOption(func(s *settings) {
+		s.number("nodes_from", from)
+		s.number("nodes_to", to)
 	})
 }
 
-// WithNodeCount leases so many nodes for the one generator, a power of two; otherwise 1.
-func WithNodeCount(count uint32) LeaseOption {
-	return leaseOption(func(s *leaseSettings) { s.config.node_count = C.uint32_t(count) })
+// WithNodeCount sets the number of nodes to lease for this one generator, a power of two, for as many
+// times the IDs in a tick; otherwise 1. Several nodes cannot be combined with WithName, WithNode or
+// WithSequenceMask.
+func WithNodeCount(nodeCount uint32) LeaseOption {
+	return leaseOption(func(s *settings) { s.number("node_count", uint64(nodeCount)) })
 }
 
-// WithLeaseWindow sets how long IDs go on while the store is away, at least two ticks and in whole
-// milliseconds; otherwise 10 s.
-func WithLeaseWindow(window time.Duration) LeaseOption {
-	return leaseOption(func(s *leaseSettings) {
-		s.duration(C.FLAKEID_HAS_WINDOW_MS, &s.config.window_ms, "window_ms", window)
-	})
-}
-
-// WithTTL sets how long other processes cannot have the node after its last renewal, in whole
-// milliseconds; otherwise 60 s. Uniqueness does not depend on it.
+// WithTTL sets the time after the last renewal until other processes can have the node, in whole
+// milliseconds: 1 ms to 30 days; otherwise 60 s or 12 ticks, whichever is longer. Uniqueness does not
+// depend on it.
 func WithTTL(ttl time.Duration) LeaseOption {
-	return leaseOption(func(s *leaseSettings) { s.duration(C.FLAKEID_HAS_TTL, &s.config.ttl_ms, "ttl_ms", ttl) })
+	return leaseOption(func(s *settings) { s.duration("ttl_ms", "WithTTL", ttl) })
 }
+
+// WithLeaseWindow sets the time for which the generator issues IDs while the store is away, in whole
+// milliseconds: from two ticks to what the namespace allows; otherwise 10 s or two ticks, whichever is
+// longer.
+func WithLeaseWindow(window time.Duration) LeaseOption {
+	return leaseOption(func(s *settings) { s.duration("window_ms", "WithLeaseWindow", window) })
+}
+
+// [/options]
 
 // WithNeverReuse leases only nodes that were never leased before, so that each start uses up a node.
 func WithNeverReuse() LeaseOption {
-	return leaseOption(func(s *leaseSettings) { s.config.never_reuse = 1 })
+	return leaseOption(func(s *settings) { s.flag("reuse", false) })
 }
 
 // WithEvents has the function called with everything that happens to the lease, one event after the
@@ -303,5 +298,5 @@ func WithNeverReuse() LeaseOption {
 // other generators of the process. The garbage collector does not give back a generator that its own
 // function refers to: close it.
 func WithEvents(observer func(LeaseEvent)) LeaseOption {
-	return leaseOption(func(s *leaseSettings) { s.observer = observer })
+	return leaseOption(func(s *settings) { s.observer = observer })
 }

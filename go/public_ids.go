@@ -6,6 +6,7 @@ import "C"
 import (
 	"runtime"
 	"time"
+	"unsafe"
 )
 
 // PublicIDs encrypts the IDs of one domain for the public, so that they reveal neither a time nor a node nor a number.
@@ -27,16 +28,18 @@ type PublicIDOptions struct {
 // `flakeid keygen` writes. The domain names the kind of the IDs, such as "user", in 1 to 64 bytes, and must not change
 // while their public form is in use.
 func NewPublicIDs(keyring, domain string, options PublicIDOptions) (*PublicIDs, error) {
-	var texts shared
-	defer func() { texts.free() }()
-	var key, of, prefix *C.char
-	texts.text(&key, "keyring", keyring)
-	texts.text(&of, "domain", domain)
-	if options.Prefix != "" {
-		texts.text(&prefix, "prefix", options.Prefix)
+	for _, text := range [][2]string{{"keyring", keyring}, {"domain", domain}, {"prefix", options.Prefix}} {
+		if err := checkNul(text[0], text[1]); err != nil {
+			return nil, err
+		}
 	}
-	if texts.err != nil {
-		return nil, texts.err
+	key, of := C.CString(keyring), C.CString(domain)
+	defer C.free(unsafe.Pointer(key))
+	defer C.free(unsafe.Pointer(of))
+	var prefix *C.char
+	if options.Prefix != "" {
+		prefix = C.CString(options.Prefix)
+		defer C.free(unsafe.Pointer(prefix))
 	}
 	layout, free := options.Layout.text()
 	defer free()

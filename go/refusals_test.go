@@ -1,6 +1,7 @@
 package flakeid_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strings"
@@ -85,6 +86,31 @@ func TestRefusedOptions(t *testing.T) {
 		if generator != nil {
 			t.Fatal("a generator although it failed")
 		}
+	}
+}
+
+func TestMessagesNameOptionsAsGoDoes(t *testing.T) {
+	type options []flakeid.Option
+	node := flakeid.WithNode(1)
+	for _, at := range []struct {
+		message string
+		options options
+	}{
+		{"WithNode 1024 is out of range: must be from 0 to 1023", options{flakeid.WithNode(1024)}},
+		{"WithSequenceStart 13 is out of range: must be from 0 to 12", options{node, flakeid.WithSequenceStart(13)}},
+		{"WithMaxWait -1s: must be whole milliseconds, from 0", options{node, flakeid.WithMaxWait(-time.Second)}},
+		{"either `WithNode`, or `WithDatacenter` with `WithWorker`", options{node, flakeid.WithWorker(1)}},
+		{"WithWindow: from 5 to 6 is too short", options{node, flakeid.WithWindow(5, 6)}},
+		{"WithClock: must be system, coarse or gated", options{node, flakeid.WithClock("sundial")}},
+	} {
+		_, err := flakeid.New(at.options...)
+		if err == nil || !strings.Contains(err.Error(), at.message) {
+			t.Fatalf("%v does not contain %q", err, at.message)
+		}
+	}
+	_, err := flakeid.OpenLease(context.Background(), "sqlite://never.db", flakeid.WithLeaseWindow(time.Millisecond))
+	if want := "flakeid: WithLeaseWindow 1 ms is out of range: must be from 2 to 2592000000 ms"; err == nil || err.Error() != want {
+		t.Fatalf("%v is not %q", err, want)
 	}
 }
 

@@ -22,8 +22,8 @@ static failure *failed(flakeid_status status) {
     if (status == FLAKEID_OK) {
         return NULL;
     }
-    message = flakeid_last_error();
-    field = flakeid_last_error_field();
+    message = flakeid_last_error_spelled(FLAKEID_SPELLING_GO);
+    field = flakeid_last_error_field_spelled(FLAKEID_SPELLING_GO);
     length = strlen(message) + 1;
     made = malloc(sizeof *made + length + (field == NULL ? 0 : strlen(field) + 1));
     if (made == NULL) {
@@ -97,8 +97,18 @@ CALL(lease_of, flakeid_generator_lease, (const flakeid_generator *g, flakeid_lea
      status)
 CALL(layout_of, flakeid_generator_layout, (const flakeid_generator *g, char *buffer, size_t size), g,
      buffer, size)
-CALL(new_generator, flakeid_generator_new, (const flakeid_config *config, flakeid_generator **made),
-     config, made)
+
+CALL(new_options, flakeid_options_new, (flakeid_options **made), made)
+CALL(set_option, flakeid_options_set, (flakeid_options *options, const char *name, const char *text),
+     options, name, text)
+
+static failure *new_generator(const flakeid_options *options, const flakeid_manual_clock *clock,
+                              flakeid_generator **made) {
+    flakeid_config config = FLAKEID_CONFIG_INIT;
+    config.options = options;
+    config.clock = clock;
+    return failed(flakeid_generator_new(&config, made));
+}
 
 RESULT(instant, clock_now, flakeid_manual_clock_get, (const flakeid_manual_clock *c), c, &made.value)
 CALL(new_clock, flakeid_manual_clock_new, (int64_t unix_ms, flakeid_manual_clock **made), unix_ms, made)
@@ -165,26 +175,18 @@ static void on_event(const flakeid_lease_event *event, void *observer) {
     flakeidGoEvent((flakeid_lease_event *)event, (uintptr_t)observer);
 }
 
-static failure *open_lease(const char *url, flakeid_lease_config *config, uintptr_t observer,
+static failure *open_lease(const char *url, const flakeid_options *options, uintptr_t observer,
                            flakeid_generator **made) {
+    flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
+    config.options = options;
     if (observer != 0) {
-        config->on_event = on_event;
-        config->user_data = (void *)observer;
+        config.on_event = on_event;
+        config.user_data = (void *)observer;
     }
-    return failed(flakeid_generator_open(url, config, made));
+    return failed(flakeid_generator_open(url, &config, made));
 }
 
 /* The initial values are macros, which Go cannot use. */
-static void no_options(flakeid_config *config) {
-    static const flakeid_config none = FLAKEID_CONFIG_INIT;
-    *config = none;
-}
-
-static void no_lease_options(flakeid_lease_config *config) {
-    static const flakeid_lease_config none = FLAKEID_LEASE_CONFIG_INIT;
-    *config = none;
-}
-
 static flakeid_stats no_stats(void) {
     flakeid_stats none = FLAKEID_STATS_INIT;
     return none;

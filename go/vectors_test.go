@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,7 +135,16 @@ func refused(t *testing.T, at row, err error) {
 		code = "FLAKEID_INVALID_LAYOUT"
 	}
 	same(t, at, failed.Code.String(), code)
-	same(t, at, failed.Field, at.text("field"))
+	same(t, at, failed.Field, goName(at.text("field")))
+}
+
+// goName is the name in Go of a field that the vectors have in snake case.
+func goName(field string) string {
+	words := strings.Split(field, "_")
+	for index, word := range words[1:] {
+		words[index+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
 }
 
 func layout(t *testing.T, text string) flakeid.Layout {

@@ -354,8 +354,8 @@ typedef struct flakeid_config {
      */
     const char *layout;
     /**
-     * The node, from 0 to the layout's largest; every generator that may run at the same time
-     * needs another one (FLAKEID_HAS_NODE; otherwise none: a node must be given).
+     * The node, from 0 to the layout's largest; there is no default, because no other generator
+     * may have it at the same time (FLAKEID_HAS_NODE).
      */
     uint64_t node;
     /**

@@ -33,8 +33,8 @@ enum class rollback : std::int32_t {
 class options {
 public:
     // [options: generator setters except nodes epoch]
-    // The node, from 0 to the layout's largest; every generator that may run at the same time needs
-    // another one (default: none: a node must be given).
+    // The node, from 0 to the layout's largest; there is no default, because no other generator may
+    // have it at the same time.
     options &node(std::uint64_t value) { return set(FLAKEID_HAS_NODE, config_.node, value); }
     // The high part of the node, in layouts that split it; requires worker.
     options &datacenter(std::uint64_t value) {

@@ -170,7 +170,7 @@ static void clocks(flakeid_manual_clock *clock) {
     }
     config.clock_name = "coarse";
     config.clock = clock;
-    refuse(config, FLAKEID_INVALID_OPTION, "give either clock or clock_name");
+    refuse(config, FLAKEID_INVALID_OPTION, "cannot be combined with a manual clock");
 }
 
 static void options(void) {

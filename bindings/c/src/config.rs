@@ -84,8 +84,8 @@ pub struct Config {
     // [options: generator fields]
     /// The layout of the IDs: the name of a preset or a descriptor; NULL is "twitter".
     pub layout: *const c_char,
-    /// The node, from 0 to the layout's largest; every generator that may run at the same time
-    /// needs another one (FLAKEID_HAS_NODE; otherwise none: a node must be given).
+    /// The node, from 0 to the layout's largest; there is no default, because no other generator
+    /// may have it at the same time (FLAKEID_HAS_NODE).
     pub node: u64,
     /// The high part of the node, in layouts that split it; requires worker
     /// (FLAKEID_HAS_DATACENTER).
@@ -159,8 +159,9 @@ impl Config {
         unsafe { self.set(&mut builder)? };
         options::apply(by_name, &mut builder)?;
         let Some(clock) = clock else { return Ok(builder) };
-        if !self.clock_name.is_null() {
-            let reason = "give either clock or clock_name, not both";
+        let by_name = by_name.is_some_and(|options| options.get("clock").is_some());
+        if by_name || !self.clock_name.is_null() {
+            let reason = "cannot be combined with a manual clock; leave one of the two out";
             return Err(Error::invalid_option("clock", reason).into());
         }
         Ok(builder.clock(clock.0.clone()))

@@ -23,7 +23,7 @@ const OF_LAYOUTS: [&str; 2] = ["layout", "epoch"];
 
 impl OptionsHandle {
     /// Returns the text of an option.
-    fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
     }
 

@@ -35,8 +35,8 @@ const MOST_AT_ONCE: usize = 1 << 16;
 ///
 /// Args:
 // [options: generator arguments]
-///     node: The node, from 0 to the layout's largest; every generator that may run at the same
-///         time needs another one (default: none: a node must be given).
+///     node: The node, from 0 to the layout's largest; there is no default, because no other
+///         generator may have it at the same time.
 ///     datacenter: The high part of the node, in layouts that split it; requires worker.
 ///     worker: The low part of the node, in layouts that split it; requires datacenter.
 ///     nodes: Several nodes instead of one, for as many times the IDs in a tick; their number must

@@ -5,6 +5,7 @@
 
 mod c;
 mod documents;
+mod go;
 mod node;
 mod part;
 mod python;
@@ -45,6 +46,7 @@ const FILES: &[(&str, Writer)] = &[
     ("bindings/c/src/cached.rs", c::binding),
     ("bindings/c/src/spelling.rs", c::binding),
     ("include/flakeid/options.hpp", c::wrapper),
+    ("go/options.go", go::setters),
 ];
 
 /// Returns the values of the initialisers in `flakeid.h`, by the names of the handles.

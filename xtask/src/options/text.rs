@@ -42,6 +42,7 @@ impl<'a> Style<'a> {
         };
         match (option.kind(), self.language) {
             (Kind::Duration, Language::Node) => ", in milliseconds".to_owned(),
+            (Kind::Duration, Language::Go) => ", in whole milliseconds".to_owned(),
             (Kind::Instant, Language::Python | Language::C) => ", in Unix milliseconds".to_owned(),
             (Kind::Layout, Language::Python | Language::Node) => {
                 format!("; or a {}", code("Layout"))
