@@ -3,18 +3,18 @@ use std::path::{Path, PathBuf};
 
 use flakeid_core::{Error, ErrorKind};
 
-/// The directory for the whole host.
+/// The directory of the store for the whole host.
 const HOST: &str = "/var/lib/flakeid";
 
-/// The URL of the store that needs no server: `/var/lib/flakeid/flakeid.db` if this user can write
-/// there, else `flakeid/flakeid.db` in the user's state directory (`$XDG_STATE_HOME` or
-/// `~/.local/state`; `~/Library/Application Support` on macOS). It covers that user on this host,
-/// or the whole host, and nothing more. Makes the directory, for its user only.
+/// Returns the URL of the embedded store: `/var/lib/flakeid/flakeid.db` if this user can write there, otherwise
+/// `flakeid/flakeid.db` in the user's state directory (`$XDG_STATE_HOME` or `~/.local/state`;
+/// `~/Library/Application Support` on macOS). It serves the whole host, or only this user on this host. Creates the
+/// directory with access for its user only.
 ///
 /// # Errors
-/// [`InvalidOption`](ErrorKind::InvalidOption) inside a container, where such a directory neither
-/// outlives the container nor is shared, where there is no home directory, and on Windows;
-/// [`StoreRejected`](ErrorKind::StoreRejected) if the directory cannot be created.
+/// [`InvalidOption`](ErrorKind::InvalidOption) inside a container, whose directories are neither permanent nor
+/// shared, without a home directory, and on Windows; [`StoreRejected`](ErrorKind::StoreRejected) if the directory
+/// cannot be created.
 pub fn embedded_url() -> Result<String, Error> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if cfg!(not(unix)) {
@@ -39,7 +39,7 @@ pub fn embedded_url() -> Result<String, Error> {
     Ok(url(&directory.join("flakeid.db")))
 }
 
-/// What says that this is a container.
+/// Returns the sign by which this process is inside a container.
 fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
     if kubernetes {
         return Some("KUBERNETES_SERVICE_HOST is set");
@@ -49,7 +49,7 @@ fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
     if let Some((_, sign)) = files.into_iter().find(|(file, _)| root.join(file).exists()) {
         return Some(sign);
     }
-    // Only root may read it, but in a container one mostly is.
+    // Only root may read it, but most containers run as root.
     let environment = std::fs::read(root.join("proc/1/environ")).unwrap_or_default();
     let told = environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(b"container="));
     told.then_some("its first process has the variable `container`")
@@ -57,7 +57,7 @@ fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
 
 type Variable = Option<std::ffi::OsString>;
 
-/// The user's directory for what outlives a session.
+/// Returns the user's state directory.
 fn state(xdg: Variable, home: Variable) -> Option<PathBuf> {
     let xdg = xdg.map(PathBuf::from).filter(|path| path.is_absolute());
     let inside =
@@ -110,7 +110,7 @@ fn is_writable(directory: &Path) -> bool {
     std::fs::metadata(directory).is_ok_and(|found| !found.permissions().readonly())
 }
 
-/// As `connect` reads it back.
+/// Returns the URL of a path, as `connect` parses it.
 fn url(path: &Path) -> String {
     let mut url = String::from("sqlite://");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -139,7 +139,7 @@ mod tests {
     use super::{container, directory, url};
 
     #[test]
-    fn containers_are_seen() {
+    fn container_is_detected_by_each_sign() {
         let root = tempfile::tempdir().unwrap();
         assert_eq!(container(root.path(), false), None);
         assert!(container(root.path(), true).unwrap().contains("KUBERNETES"));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_the_users_own() {
+    fn directory_is_private_to_its_user() {
         let root = tempfile::tempdir().unwrap();
         let host = root.path().join("host");
         assert_eq!(directory(&host, None).unwrap(), host);
@@ -175,7 +175,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn state_directories() {
+    fn state_directory_follows_xdg_then_home() {
         let own = state(Some("/xdg".into()), Some("/home/u".into())).unwrap();
         assert_eq!(own, Path::new("/xdg/flakeid"));
         let own = state(Some("relative".into()), Some("/home/u".into())).unwrap();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_encoded() {
+    fn url_percent_encodes_the_path() {
         assert_eq!(url(Path::new("/a b/ü%/x.db")), "sqlite:///a%20b/%C3%BC%25/x.db");
     }
 }

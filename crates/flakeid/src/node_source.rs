@@ -6,31 +6,31 @@ use flakeid_core::{Error, Layout};
 
 use flakeid_stores::host_name;
 
-/// Where a node comes from without a store. Each has to be chosen by name; none is a default.
+/// The source of a node without a store. A program must choose it by name; none is the default.
 ///
-/// None of them proves anything: that no other process has the same node is for whoever set it up
-/// to see to. A lease is the safe way.
+/// No source guarantees uniqueness: the operator must ensure that no other process has the same node. A lease is the
+/// safe alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NodeSource {
     /// `FLAKEID_NODE`, or `FLAKEID_DATACENTER` and `FLAKEID_WORKER`.
     Environment,
-    /// The ordinal at the end of a `StatefulSet` pod's host name: 3 in `orders-3`. While a pod is
-    /// being replaced on a node that cannot be reached, two pods may have the same one.
+    /// The ordinal at the end of the host name of a pod of a `StatefulSet`: 3 in `orders-3`. While Kubernetes
+    /// replaces a pod on an unreachable machine, two pods can have the same ordinal.
     Kubernetes,
-    /// The low bits of a network card's address. Unsafe: containers and cloned machines share
-    /// them, and different ones often have the same low bits.
+    /// The low bits of a network card's address. Unsafe: containers and cloned machines share addresses, and
+    /// different addresses often have the same low bits.
     MacAddress,
-    /// The low bits of this host's IPv4 address. Unsafe: equal in different networks, and in every
-    /// process of a host.
+    /// The low bits of this host's IPv4 address. Unsafe: different networks reuse addresses, and all processes of a
+    /// host share one.
     Ipv4,
 }
 
 impl NodeSource {
-    /// Every source.
+    /// All sources.
     pub const ALL: [Self; 4] = [Self::Environment, Self::Kubernetes, Self::MacAddress, Self::Ipv4];
 
-    /// Its name in options: `env`, `kubernetes`, `mac`, `ipv4`.
+    /// The name in options: `env`, `kubernetes`, `mac` or `ipv4`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl NodeSource {
         }
     }
 
-    /// What its users should know, if it is not safe.
+    /// The warning of an unsafe source.
     #[must_use]
     pub const fn warning(self) -> Option<&'static str> {
         match self {
@@ -57,12 +57,11 @@ impl NodeSource {
         }
     }
 
-    /// This process's node in a layout.
+    /// Returns this process's node in a layout.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the source has nothing, saying
-    /// what it looked at; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for a node
-    /// that the layout does not have.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the source has no node, with the place that was
+    /// searched; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for a node outside the layout's range.
     pub fn node(self, layout: &Layout) -> Result<u64, Error> {
         match self {
             Self::Environment => from_environment(layout, |name| std::env::var(name).ok()),
@@ -139,7 +138,7 @@ fn from_host_name(layout: &Layout, name: &str) -> Result<u64, Error> {
     let ordinal = first.rsplit_once('-').map(|(_, ordinal)| ordinal);
     let digits = |text: &&str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let Some(ordinal) = ordinal.filter(digits) else {
-        let reason = format!("the host name {name:?} does not end in an ordinal, as orders-3 does");
+        let reason = format!("the host name {name:?} does not end in an ordinal, such as orders-3");
         return Err(missing("kubernetes", &reason));
     };
     match ordinal.parse::<u64>() {
@@ -148,8 +147,8 @@ fn from_host_name(layout: &Layout, name: &str) -> Result<u64, Error> {
     }
 }
 
-/// The address that this host would send from; no packet is sent. 192.0.2.1 is set aside for
-/// documentation (RFC 5737), so that every route but the default one is out of the question.
+/// Returns the node of the address from which this host would send; it sends no packet. 192.0.2.1 is reserved for
+/// documentation (RFC 5737), so only the default route can match.
 fn from_ipv4(layout: &Layout) -> Result<u64, Error> {
     let own = || -> std::io::Result<IpAddr> {
         let socket = UdpSocket::bind("0.0.0.0:0")?;
@@ -168,7 +167,7 @@ fn from_ipv4(layout: &Layout) -> Result<u64, Error> {
     }
 }
 
-/// Nodes are 0 to 2^k − 1, so the low bits are a mask away.
+/// Masks the low bits of the bytes, because nodes are 0 to 2^k − 1.
 fn low_bits(layout: &Layout, bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)) & layout.max_node()
 }
@@ -182,7 +181,7 @@ mod tests {
     const LAYOUT: Layout = Layout::TWITTER;
 
     #[test]
-    fn environment() {
+    fn environment_gives_the_node_or_its_two_parts() {
         let with = |set: &[(&str, &str)]| {
             let set: Vec<_> =
                 set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinals() {
+    fn ordinal_is_read_from_the_end_of_the_host_name() {
         assert_eq!(from_host_name(&LAYOUT, "orders-3").unwrap(), 3);
         assert_eq!(from_host_name(&LAYOUT, "a-b-1023.svc.local").unwrap(), 1023);
         for wrong in ["orders", "orders-", "orders-x3", "", "7"] {
@@ -219,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn low_bits_are_low() {
+    fn low_bits_come_from_the_last_bytes() {
         assert_eq!(low_bits(&LAYOUT, &[10, 0, 5, 7]), 0x107 & 1023);
         assert_eq!(low_bits(&LAYOUT, &[0, 0, 0, 0, 0xff, 0xff]), 1023);
     }
 
     #[test]
-    fn names() {
+    fn name_parses_back_to_its_source() {
         for source in NodeSource::ALL {
             assert_eq!(source.name().parse::<NodeSource>().unwrap(), source);
         }

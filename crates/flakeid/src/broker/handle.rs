@@ -1,4 +1,4 @@
-//! A broker as those see it who ask it.
+//! The handle on a broker, for the server and for programs.
 
 use std::fmt;
 use std::future::Future;
@@ -21,49 +21,49 @@ use flakeid_stores::Location;
 
 /// A broker: grants nodes of the blocks that it leases from a store.
 ///
-/// Clones are the same broker. It ends when [`close`](Self::close) is called or the last clone is
-/// dropped; then the blocks are given back.
+/// Clones share one broker. It ends when [`close`](Self::close) is called or the last clone is dropped, and then
+/// releases its blocks.
 #[derive(Clone)]
 pub struct Broker {
     shared: Arc<Shared>,
-    /// Connects to the store, apart from the thread's connection.
+    /// Opens further connections to the store, in addition to the thread's.
     open: Arc<Opener>,
-    /// Only clones have it, and the thread does not.
+    /// Ends the broker with the last clone. The broker's thread does not hold it.
     _end: Arc<CloseOnDrop>,
 }
 
-/// How a broker stands.
+/// The state of a broker.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BrokerStatus {
-    /// Whether it grants at all: until it is closed.
+    /// Whether it grants nodes, until it is closed.
     pub is_open: bool,
-    /// How many blocks it holds.
+    /// The number of blocks that it holds.
     pub blocks: usize,
-    /// How many nodes of them have a holder.
+    /// The number of nodes of these blocks that have a holder.
     pub holders: usize,
-    /// Until when holders can be served if the store does not answer any more, in Unix milliseconds:
-    /// where the first of its blocks ends. `None` while it has no block, because nobody has asked yet.
+    /// The time until which the broker can serve all holders without the store, in Unix milliseconds: the end of its
+    /// first block to end. `None` while it has no block, because no process has requested a node yet.
     pub served_until_unix_ms: Option<i64>,
-    /// How far this host's clock is ahead of the store's, in milliseconds; at most what the namespace
-    /// allows, or the store refuses more blocks.
+    /// How far this host's clock is ahead of the store's, in milliseconds. Beyond the namespace's maximum the store
+    /// refuses more blocks.
     pub skew_ms: i64,
-    /// How many of its grants the store's history will never have: more were made than are kept until they
-    /// are handed over, or their block was lost.
+    /// The number of its grants that the store's history will never contain, because the broker kept too many grants
+    /// or lost their block.
     pub unrecorded: u64,
-    /// The number of its grants that expired without having been renewed or released: clients that ended
-    /// early, or that did not wait for the answer.
+    /// The number of its grants that expired without a renewal or a release: clients that ended early or did not wait
+    /// for the response.
     pub abandoned: u64,
-    /// Why the store's latest answer was no, or none.
+    /// The error of the store's latest request, if it failed.
     pub last_error: Option<Error>,
 }
 
 impl Broker {
-    /// Starts a broker on the store at a location. An embedded store's namespace is created if there is
-    /// none. No block is leased before somebody asks for a node.
+    /// Starts a broker on the store at a location, and creates the namespace of an embedded store if it does not
+    /// exist. The broker leases no block before a process requests a node.
     ///
     /// # Errors
-    /// [`StoreUnavailable`](flakeid_core::ErrorKind::StoreUnavailable) if the store does not answer;
+    /// [`StoreUnavailable`](flakeid_core::ErrorKind::StoreUnavailable) if the store does not respond;
     /// [`StoreRejected`](flakeid_core::ErrorKind::StoreRejected) if the namespace is missing, for another
     /// layout, or not one of blocks; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) and
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) naming an option.
@@ -74,7 +74,7 @@ impl Broker {
         Self::start_on(&place, move || location.connect(&its_clock), options, clock)
     }
 
-    /// As [`start`](Self::start), on a store of your own, which errors call `place`, and on a clock.
+    /// Does the same as [`start`](Self::start) on a store of the program, which errors call `place`, and on a clock.
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -100,7 +100,7 @@ impl Broker {
         self.shared.state()
     }
 
-    /// Its clock, in Unix milliseconds.
+    /// The time of its clock, in Unix milliseconds.
     #[must_use]
     pub fn unix_ms(&self) -> i64 {
         self.shared.clock.unix_ms()
@@ -122,13 +122,13 @@ impl Broker {
         &self.shared.namespace.layout
     }
 
-    /// Where holders reach it.
+    /// The address at which holders reach it.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.shared.options.address
     }
 
-    /// How it stands.
+    /// Returns the state of the broker.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
@@ -152,8 +152,8 @@ impl Broker {
         })
     }
 
-    /// The rows of the nodes that were granted in its present blocks: those from a node on, by node, up
-    /// to `limit` of them.
+    /// Returns up to `limit` rows of the nodes that were granted in its current blocks, from a node on, ordered by
+    /// node.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
@@ -161,8 +161,8 @@ impl Broker {
         Ok(self.shared.state()?.blocks.rows(from).take(limit).cloned().collect())
     }
 
-    /// Grants a node, by a request whose clock was read at `read`. Waits for another block for as long as
-    /// the options say; [`acquiring`](Self::acquiring) does not keep a thread waiting.
+    /// Grants a node to a request whose clock was read at `read`. Waits for another block for at most the `max_wait`
+    /// of the options; [`acquiring`](Self::acquiring) blocks no thread.
     ///
     /// # Errors
     /// As [`Lessor::acquire`].
@@ -184,27 +184,27 @@ impl Broker {
         }
     }
 
-    /// As [`acquire`](Self::acquire), for asynchronous callers. It is ready when the node is granted or
-    /// refused, and waits for as long as it is polled: give it a deadline, and
-    /// [`why_waiting`](Self::why_waiting) says what to tell after that.
+    /// Does the same as [`acquire`](Self::acquire) for asynchronous callers. The future is ready when the node is
+    /// granted or refused, and has no timeout of its own: add a deadline, and report the fault of
+    /// [`why_waiting`](Self::why_waiting) after it.
     pub fn acquiring(&self, request: Acquire, read: Instant) -> Acquiring {
         Acquiring { shared: Arc::clone(&self.shared), request, read, seen: None }
     }
 
-    /// How long [`acquiring`](Self::acquiring) should be waited for.
+    /// The timeout for [`acquiring`](Self::acquiring).
     #[must_use]
     pub fn max_wait(&self) -> Duration {
         self.shared.options.max_wait
     }
 
-    /// Why a request that waits has no node yet.
+    /// Returns the reason why waiting requests have no node yet.
     #[must_use]
     pub fn why_waiting(&self) -> Fault {
         self.shared.state().map_or_else(|fault| fault, |state| no_block_yet(&state))
     }
 
-    /// Moves a fence up, by a request whose clock was read at `read`. `None` if the node's block is not
-    /// this broker's.
+    /// Raises a fence for a request whose clock was read at `read`. Returns `None` if the node's block does not
+    /// belong to this broker.
     ///
     /// # Errors
     /// As [`Lessor::renew`].
@@ -220,7 +220,7 @@ impl Broker {
         }
     }
 
-    /// Takes a node back; does nothing if the request's holder holds nothing there any more.
+    /// Releases a node. Does nothing if the holder of the request no longer holds it.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
@@ -229,10 +229,10 @@ impl Broker {
         Ok(())
     }
 
-    /// Grants nothing more and gives the blocks back; waits for that for at most `timeout`.
+    /// Stops granting and releases the blocks. Waits at most `timeout` for the release.
     pub fn close(&self, timeout: Duration) {
         let deadline = Instant::now() + timeout;
-        // In a forked child there is nothing to give back.
+        // A forked child has nothing to release.
         if self.shared.close().is_ok()
             && let Ok(state) = self.shared.state()
         {
@@ -247,7 +247,7 @@ impl Lessor for Broker {
     }
 
     fn renew(&mut self, _: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault> {
-        // There is no other broker that could hold the block.
+        // No other broker can hold the block.
         self.renew_here(request, read)?.ok_or_else(|| Refusal::FencedOff.into())
     }
 
@@ -266,7 +266,7 @@ impl fmt::Debug for Broker {
     }
 }
 
-/// A node that is being asked for.
+/// A pending request for a node.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Acquiring {
     shared: Arc<Shared>,
@@ -299,8 +299,8 @@ impl fmt::Debug for Acquiring {
 }
 
 impl Shared {
-    /// `None` if another block is needed first. `seen` is which attempt to lease one was the latest when
-    /// this request came.
+    /// Tries to grant a node, and returns `None` if another block is needed first. `seen` is the number of attempts
+    /// to lease a block when the request arrived.
     fn try_acquire(
         &self,
         state: &mut State,
@@ -309,7 +309,7 @@ impl Shared {
         seen: &mut Option<u64>,
     ) -> Result<Option<Grant>, Fault> {
         if state.phase != Phase::Open {
-            return Err(Fault::Unavailable("this broker is ending: ask another one".into()));
+            return Err(Fault::Unavailable("this broker is shutting down: use another one".into()));
         }
         let waited_ms = request.waited_ms.saturating_add(ms_since(read));
         let request = Acquire { waited_ms, ..request.clone() };
@@ -336,7 +336,7 @@ impl Shared {
     }
 }
 
-/// The namespace, which is created if the store lets whoever can open it do that.
+/// Returns the namespace, and creates it if every user of the store may do so.
 fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
     let name = &wanted.name;
     let missing = Err(Fault::Refused(Refusal::MissingNamespace));
@@ -362,7 +362,7 @@ fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Faul
     Ok(kept)
 }
 
-/// Why holders do not get longer windows: the store does not renew the block.
+/// Returns the fault for holders whose windows cannot grow because the store does not renew the block.
 fn block_fence_reached(state: &State) -> Fault {
     let why = state.failure.as_ref().map(|fault| format!(": {fault}")).unwrap_or_default();
     Fault::Unavailable(format!("the broker's own lease of the block has not been renewed yet{why}"))
@@ -382,7 +382,7 @@ struct CloseOnDrop(Arc<Shared>);
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        // A forked child has nothing to give back.
+        // A forked child has nothing to release.
         if self.0.is_ours() {
             drop(self.0.close());
         }

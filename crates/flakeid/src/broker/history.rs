@@ -1,4 +1,4 @@
-//! What a broker answers about who had a node.
+//! The broker's answers about earlier holders of a node.
 
 use super::handle::Broker;
 use flakeid_protocol::broker::sub_grant_of;
@@ -7,8 +7,8 @@ use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Client, State, SubGrant};
 
 impl Broker {
-    /// Who had a node at a tick: by the store's history, and where its own latest grants are not there
-    /// yet, by what it remembers. Connects to the store and waits for it.
+    /// Returns the holder of a node at a tick from the store's history, or from the broker's memory for its latest
+    /// grants, which the history does not contain yet. Connects to the store and waits for it.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child; the store's fault.
@@ -37,7 +37,7 @@ impl Broker {
             .is_some_and(|row| row.start == start && row.state == State::Held && row.expires > now))
     }
 
-    /// To whom it has granted a node in a window that a tick is in, and the fence of that window.
+    /// Returns the broker's grant of a node whose window contains a tick, and the fence of that window.
     fn own_client(&self, node: u64, tick: u64) -> Result<Option<(SubGrant, u64)>, Fault> {
         let state = self.state()?;
         let row = state.blocks.row(node).filter(|row| (row.start..row.fence).contains(&tick));

@@ -1,4 +1,4 @@
-//! The options of a broker.
+//! The options of a broker, and their checks.
 
 use std::time::Duration;
 
@@ -9,30 +9,31 @@ use flakeid_protocol::Namespace;
 /// The options of a broker.
 #[derive(Clone, Debug)]
 pub struct BrokerOptions {
-    /// The namespace: one of blocks.
+    /// The namespace, which must be one of blocks.
     pub namespace: String,
     /// The layout of its IDs.
     pub layout: Layout,
-    /// Where holders reach this broker, such as `http://10.0.0.5:7117`. In the store it is the name by
-    /// which the broker gets its last block back.
+    /// The address at which holders reach this broker, such as `http://10.0.0.5:7117`. In the store it is the name
+    /// with which the broker gets its last block again.
     pub address: String,
-    /// The blocks of the namespace, if this broker creates it: [`Namespace::usual_block_bits`] unless
-    /// set. Only embedded stores let namespaces be created so.
+    /// The node bits of a block, if this broker creates the namespace; default [`Namespace::usual_block_bits`]. A
+    /// broker can create a namespace only in an embedded store.
     pub block_bits: Option<u32>,
-    /// How far the renewal of a block reaches, in milliseconds: the namespace's `max_window` unless set.
-    /// It is how long holders are served while the store is away.
+    /// The window of a block, in milliseconds; default the namespace's `max_window`. The broker serves its holders
+    /// for this time while the store is unavailable.
     pub block_window_ms: Option<u64>,
-    /// The longest window that a holder gets, in milliseconds: 4 s, or two ticks. It is how long IDs go
-    /// on while the broker is away.
+    /// The maximum window of a holder, in milliseconds; default 4 s or two ticks, whichever is longer. Holders issue
+    /// IDs for this time while the broker is unavailable.
     pub window_ms: u64,
-    /// For how long a node is kept for a holder that does not renew, in milliseconds: 12 s, or six ticks.
+    /// The time for which a node is kept for a holder that does not renew, in milliseconds; default 12 s or six
+    /// ticks, whichever is longer.
     pub ttl_ms: u64,
-    /// How long a request may wait for the store to grant another block: 2 s.
+    /// The time for which a request waits for the store to grant another block; default 2 s.
     pub max_wait: Duration,
 }
 
 impl BrokerOptions {
-    /// The defaults.
+    /// Returns the default options.
     #[must_use]
     pub fn new(namespace: &str, layout: Layout, address: &str) -> Self {
         let unit_ms = layout.unit_ms();
@@ -48,7 +49,7 @@ impl BrokerOptions {
         }
     }
 
-    /// The namespace as this broker would create it.
+    /// Returns the namespace that this broker would create.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the layout has too few nodes for
@@ -68,8 +69,8 @@ impl BrokerOptions {
         self.block_window_ms.unwrap_or(namespace.bounds.max_window_ms)
     }
 
-    /// Checks what depends on the namespace. When the store answers a renewal of a block at once, at
-    /// least half of the block's window is left of the one before: a holder's window has to fit in.
+    /// Checks the options that depend on the namespace. When the store responds to a renewal of a block at once, at
+    /// least half of the block's previous window is left, so a holder's window must fit into half of it.
     ///
     /// # Errors
     /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the option.

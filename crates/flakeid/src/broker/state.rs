@@ -1,4 +1,4 @@
-//! What a broker's thread and those who ask it share.
+//! The state that a broker's thread and its requests share.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -15,7 +15,7 @@ use flakeid_protocol::store::Fault;
 /// A broker in one process.
 pub(super) struct Shared {
     pub(super) options: BrokerOptions,
-    /// As the store had it when the broker started.
+    /// The namespace as the store had it when the broker started.
     pub(super) namespace: Namespace,
     pub(super) clock: Arc<dyn Clock>,
     mark: ProcessMark,
@@ -23,19 +23,19 @@ pub(super) struct Shared {
     changed: Condvar,
 }
 
-/// What changes.
+/// The mutable state of a broker.
 pub(super) struct State {
     pub(super) blocks: Blocks,
-    /// How many requests have found no room since the thread last tried to lease more blocks.
+    /// The number of requests that found no free node since the thread last tried to lease more blocks.
     pub(super) waiting: usize,
-    /// How often the thread has tried that.
+    /// The number of these attempts.
     pub(super) attempts: u64,
-    /// Why the store's latest answer was no, or none.
+    /// The fault of the store's latest request, if it failed.
     pub(super) failure: Option<Fault>,
     /// How far this host's clock is ahead of the store's, in milliseconds.
     pub(super) skew_ms: i64,
     pub(super) phase: Phase,
-    /// Those who wait for the next attempt.
+    /// The wakers of the requests that wait for the next attempt.
     pub(super) wakers: Vec<Waker>,
 }
 
@@ -62,7 +62,7 @@ impl Shared {
         Self { options, namespace, clock, mark, state, changed }
     }
 
-    /// The state, in the process that leased the blocks.
+    /// Locks and returns the state in the process that leased the blocks.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child, whose parent grants the same nodes (I15).
@@ -74,8 +74,8 @@ impl Shared {
                     .into(),
             )
         };
-        // Before the lock is taken, because another thread of the parent may have had it: then it is
-        // held here for ever. And under it, because the fork may come in between.
+        // Checked before the lock is taken, because another thread of the parent may have held it: then the child
+        // could never take it. Checked again under the lock, because the fork can occur in between.
         if !self.mark.is_ours() {
             return Err(forked());
         }
@@ -87,19 +87,19 @@ impl Shared {
         self.mark.is_ours()
     }
 
-    /// Changes the state and wakes everybody who waits for that.
+    /// Changes the state and wakes all waiters.
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut State) -> T) -> Result<T, Fault> {
         let changed = change(&mut *self.state()?);
         self.changed.notify_all();
         Ok(changed)
     }
 
-    /// Somebody waits for a node.
+    /// Wakes the thread, because a request waits for a node.
     pub(super) fn wake_thread(&self) {
         self.changed.notify_all();
     }
 
-    /// Waits until `done`, but not beyond the deadline.
+    /// Waits until `done` or the deadline.
     pub(super) fn wait<'a>(
         &self,
         state: MutexGuard<'a, State>,

@@ -1,5 +1,4 @@
-//! The broker's thread: leases blocks when nodes run out, renews them, and gives back those that are
-//! not needed.
+//! The broker's thread: leases blocks when nodes run out, renews them, and releases those that are not needed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,23 +21,23 @@ use budget::Budget;
 
 pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
 
-/// The most blocks that are leased before the renewals have their turn.
+/// The maximum number of blocks that the thread leases before it sends renewals.
 const MOST_AT_ONCE: usize = 64;
-/// The longest and the shortest time between two attempts after failures. After an outage of the store every
-/// holder waits for the next attempt once the block's window is used up, and there are few brokers.
+/// The maximum time between two attempts after failures. It is short because after an outage of the store all holders
+/// wait for the next attempt once the block's window is used up, and because there are few brokers.
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Keeps the blocks of a broker. Nothing else talks to the store.
+/// Keeps the blocks of a broker. Only it sends requests for them to the store.
 pub(super) struct BlockKeeper {
     shared: Arc<Shared>,
     open: Arc<Opener>,
     store: Option<Box<dyn Store>>,
     options: KeeperOptions,
     holders: Vec<BlockHolder>,
-    /// Failures in a row.
+    /// The number of consecutive failures.
     failures: u32,
-    /// For the store's history.
+    /// The budget of grants for the store's history.
     budget: Budget,
 }
 
@@ -48,9 +47,9 @@ struct BlockHolder {
     block: Option<u64>,
     /// A random number from 0.8 to 1.2, so that blocks are not renewed together.
     jitter: f64,
-    /// When the last request was sent that the store has answered with yes.
+    /// The time at which the latest successful request was sent.
     confirmed: Instant,
-    /// What goes into the store's history when the block is given back.
+    /// The grants for the store's history that are written when the block is released.
     last: Handover,
 }
 
@@ -76,7 +75,7 @@ impl BlockKeeper {
         let shared = Arc::clone(&self.shared);
         // The store and the clock may be the user's own code.
         let kept = catch_unwind(AssertUnwindSafe(|| self.keep()));
-        // In a forked child there is no such thread, so the state is this process's.
+        // A forked child has no such thread, so the state belongs to this process.
         drop(shared.update(|state| {
             if kept.is_err() {
                 state.failure = Some(Fault::Rejected("the broker's thread panicked".into()));
@@ -92,8 +91,8 @@ impl BlockKeeper {
                 return self.close_all();
             }
             let mut outcome = self.renew_due();
-            // A block that cannot be renewed does not keep others from being leased. A store that does not
-            // answer does.
+            // The thread continues to lease other blocks if one cannot be renewed, but not if the store does not
+            // respond.
             if !matches!(outcome, Err(Fault::Unavailable(_))) {
                 outcome = outcome.and(self.lease_more()).and(self.give_back_surplus());
             }
@@ -102,14 +101,14 @@ impl BlockKeeper {
         }
     }
 
-    /// Records how the store answered; returns how long to leave it alone.
+    /// Records the outcome of a request and returns the pause before the next one.
     fn settle(&mut self, outcome: Result<(), Fault>) -> Result<Duration, Fault> {
         let failure = outcome.err().map(told_to_holders);
         self.failures = if failure.is_some() { self.failures.saturating_add(1) } else { 0 };
         self.shared.update(|state| {
             state.failure = failure;
             state.attempts += 1;
-            // Whoever still finds no room counts itself again.
+            // A request that still finds no free node counts itself again.
             state.waiting = 0;
             state.wake();
         })?;
@@ -120,7 +119,7 @@ impl BlockKeeper {
         Ok(pause.mul_f64(random::jitter()))
     }
 
-    /// Sleeps for the pause, and then until something is due or somebody waits for a node.
+    /// Sleeps for the pause, and then until a renewal is due or a request waits for a node.
     fn sleep(&self, pause: Duration) -> Result<(), Fault> {
         let begun = Instant::now();
         let due = begun + self.until_due();
@@ -133,7 +132,7 @@ impl BlockKeeper {
     fn until_due(&self) -> Duration {
         let layout = &self.shared.namespace.layout;
         let now = self.shared.clock.unix_ms();
-        // Often enough to see empty blocks, and the clock being set.
+        // Often enough to detect empty blocks and steps of the clock.
         let often = Duration::from_millis(self.shared.options.ttl_ms / 4);
         let holds = self.holders.iter().filter_map(|of| {
             let left = self.half_ttl().saturating_sub(of.confirmed.elapsed());
@@ -150,13 +149,13 @@ impl BlockKeeper {
         let mut outcome = Ok(());
         for index in 0..self.holders.len() {
             let of = &self.holders[index];
-            // Where fences are far ahead of the clock, as after a restoration, none is due for long, but
-            // the row expires by the store's clock.
+            // If fences are far ahead of the clock, as after a restore, no renewal is due for a long time, but the
+            // row expires by the store's clock.
             let is_late = of.confirmed.elapsed() >= self.half_ttl();
             let margin = if is_late { u64::MAX } else { of.margin() };
-            // Most blocks have nothing due, and a token is a call of the system's: with a thousand blocks,
-            // of which hundreds are renewed in a second, one for each of them every time would be hundreds
-            // of thousands of calls.
+            // Most blocks have no renewal due, and a token costs a system call. With a thousand blocks, of which
+            // hundreds are renewed each second, a token for each block every time would cost hundreds of thousands of
+            // calls.
             if of.keeper.is_due(&self.options, &self.reading(), margin, 0) {
                 outcome = outcome.and(self.wake(index, margin));
             }
@@ -169,7 +168,7 @@ impl BlockKeeper {
         Duration::from_millis(self.options.acquire.ttl_ms / 2)
     }
 
-    /// Leases as many blocks as those who wait need.
+    /// Leases as many blocks as the waiting requests need.
     fn lease_more(&mut self) -> Result<(), Fault> {
         let size = 1_usize << self.shared.namespace.block_bits;
         let waiting = self.shared.state()?.waiting;
@@ -185,7 +184,7 @@ impl BlockKeeper {
         Ok(())
     }
 
-    /// Gives back the blocks that have been empty for longer than a holder may be silent, but for one.
+    /// Releases the blocks that have been empty for longer than the TTL of a holder, except one.
     fn give_back_surplus(&mut self) -> Result<(), Fault> {
         let now = self.shared.clock.unix_ms();
         let ttl_ms = i64::try_from(self.shared.options.ttl_ms).unwrap_or(i64::MAX);
@@ -197,7 +196,7 @@ impl BlockKeeper {
             let empty = state.blocks.blocks().filter(|(_, _, since)| {
                 since.is_some_and(|since| now.saturating_sub(since) >= ttl_ms)
             });
-            // One stays, for whoever asks next.
+            // One block stays for the next request.
             empty.skip(1).map(|(block, ..)| block).collect()
         };
         for block in surplus {
@@ -260,7 +259,7 @@ impl Shared {
             reuse: true,
             token: Token::from_bits(0),
             window_ms,
-            // No longer: after a crash the block is free for the next start of the same broker.
+            // Not longer, so that after a crash the block is free for the next start of the same broker.
             ttl_ms: window_ms.saturating_add(namespace.bounds.max_skew_ms),
             now: 0,
             waited_ms: 0,
@@ -272,13 +271,13 @@ impl Shared {
 }
 
 impl State {
-    /// Wakes those who wait for the next attempt.
+    /// Wakes the requests that wait for the next attempt.
     fn wake(&mut self) {
         self.wakers.drain(..).for_each(std::task::Waker::wake);
     }
 }
 
-/// What holders are told when the store refuses the broker something: it counts blocks, they nodes.
+/// Converts a fault of the store to one for holders, because the store counts blocks and holders count nodes.
 fn told_to_holders(fault: Fault) -> Fault {
     let Fault::Refused(Refusal::NoFreeNode { held, hot, quarantined, next_free_in_ms, .. }) = fault
     else {

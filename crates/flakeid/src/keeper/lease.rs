@@ -12,7 +12,7 @@ use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
 
 pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
 
-/// What the generators of one lease and its keeper share.
+/// The data that the generators of one lease and its keeper share.
 pub(crate) struct Lease {
     pub(crate) options: LeaseOptions,
     pub(crate) source: StoreSource,
@@ -40,7 +40,7 @@ impl Lease {
         Self { options, source, clock, observer, tenures, sessions, used_until, keeps_fence }
     }
 
-    /// The present grant's generator, or that of the last one.
+    /// The generator of the current grant, or of the last one.
     pub(crate) fn generator(&self) -> Option<&Arc<Generator>> {
         self.tenures.newest()
     }
@@ -67,7 +67,7 @@ impl Lease {
         self.keeps_fence.load(Ordering::Acquire)
     }
 
-    /// Makes a generator.
+    /// Builds the generator of a grant.
     pub(crate) fn begin(&self, begin: &Begin) -> Result<Generator, Error> {
         let Begin { nodes, start, fence, max_ahead_ms } = begin;
         let options = &self.options;

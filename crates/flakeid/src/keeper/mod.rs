@@ -1,4 +1,4 @@
-//! Keeping a lease: a plain thread that acquires, renews and releases.
+//! The keeper of a lease in this process: a thread that acquires, renews and releases.
 
 mod chain;
 mod lease;

@@ -1,8 +1,8 @@
-//! Whether this process has ended but for flakeid's own threads.
+//! Detects a process in which only flakeid's own threads are left.
 //!
-//! Where a thread forks and returns in the child, it was the child's main thread. The process then lasts until its
-//! other threads end, and the keeper of a lease never would: the child would hold a node for ever, as a zombie that its
-//! parent waits for and that SIGTERM does not reach, because flakeid's threads block signals.
+//! If a thread forks and then returns in the child, it was the child's main thread. The process then lasts until its
+//! other threads end, and the keeper of a lease would never end. The child would hold a node forever, while its
+//! parent waits for it and SIGTERM does not reach it, because flakeid's threads block signals.
 
 use flakeid_core::internal::spawn_background;
 use std::io;
@@ -12,7 +12,7 @@ const KEEPER: &str = "flakeid-lease";
 /// The name of such a thread once it has nothing to release.
 #[cfg(target_os = "linux")]
 const ENDED_KEEPER: &str = "flakeid-ended";
-/// With what the names of flakeid's threads begin.
+/// The prefix of the names of flakeid's threads.
 #[cfg(target_os = "linux")]
 const OWN: &str = "flakeid-";
 
@@ -21,7 +21,7 @@ pub(crate) fn spawn_keeper(run: impl FnOnce() + Send + 'static) -> io::Result<()
     spawn_background(KEEPER, run).map(drop)
 }
 
-/// Whether the main thread has ended and all others are flakeid's. Always `false` where the system does not say.
+/// Whether the main thread has ended and all others are flakeid's. Always `false` on systems that do not report it.
 pub(crate) fn has_ended() -> bool {
     #[cfg(target_os = "linux")]
     return linux::main_thread_has_ended() == Some(true)
@@ -31,8 +31,8 @@ pub(crate) fn has_ended() -> bool {
     return false;
 }
 
-/// Called by a keeper's thread that has released its node in a process that [has ended](has_ended). Exits with status
-/// 0, as the C library does when the last thread ends, unless the keeper of another lease still has to release its node.
+/// Ends the process after a keeper released its node in a process that [has ended](has_ended). Exits with status 0,
+/// like the C library when the last thread ends, unless the keeper of another lease must still release its node.
 pub(crate) fn exit() {
     #[cfg(target_os = "linux")]
     if linux::rename_this_thread(ENDED_KEEPER).is_ok()
@@ -46,19 +46,20 @@ pub(crate) fn exit() {
 mod linux {
     use std::{fs, io};
 
-    /// From `proc_pid_stat(5)`: the state follows the command, which is in parentheses and may contain any byte.
+    /// Reads the state of the main thread. By `proc_pid_stat(5)` it follows the command, which is in parentheses and
+    /// can contain any byte.
     pub(super) fn main_thread_has_ended() -> Option<bool> {
         let stat = fs::read("/proc/self/stat").ok()?;
         let end_of_command = stat.iter().rposition(|byte| *byte == b')')?;
         stat.get(end_of_command + 2).map(|state| *state == b'Z')
     }
 
-    /// The names of all threads but the main one.
+    /// Returns the names of all threads except the main one.
     pub(super) fn thread_names() -> Option<Vec<String>> {
         let main = std::process::id().to_string();
         let threads = fs::read_dir("/proc/self/task").ok()?;
         let others = threads.filter_map(Result::ok).filter(|thread| *thread.file_name() != *main);
-        // A thread may end while this looks.
+        // A thread can end during the search.
         let names = others.filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok());
         Some(names.map(|name| name.trim_end().to_owned()).collect())
     }

@@ -1,4 +1,4 @@
-//! What a keeper and the users of its lease share, in one process.
+//! The state of a lease in one process, which its keeper and its users share.
 
 #![allow(unsafe_code)]
 
@@ -13,8 +13,8 @@ use flakeid_core::{Error, ErrorKind};
 use super::source::StoreSource;
 use flakeid_protocol::keeper::{LeaseStatus, Progress, unanswered};
 
-/// A lease in one process: the state that its keeper and its users share. A forked child begins a
-/// session of its own and never touches its parent's, because a lock in that may be held for ever.
+/// A lease in one process: the state that its keeper and its users share. A forked child begins its own session and
+/// never uses its parent's, because a lock in that can remain locked forever.
 pub(crate) struct LeaseSession {
     mark: ProcessMark,
     state: Mutex<SessionState>,
@@ -22,24 +22,24 @@ pub(crate) struct LeaseSession {
     older: *mut LeaseSession,
 }
 
-/// What the keeper and the users of a lease tell each other.
+/// The messages between the keeper and the users of a lease.
 #[derive(Default)]
 pub(super) struct SessionState {
-    /// What the keeper has made known.
+    /// The progress that the keeper has published.
     pub(super) progress: Progress,
-    /// How often users asked for a renewal ahead of schedule.
+    /// The number of requests of users for a renewal ahead of schedule.
     pub(super) asked: u64,
     /// The value of `asked` when the latest attempt began.
     pub(super) heard: u64,
     pub(super) phase: Phase,
-    /// Why there is no keeper, although the lease was not closed: its thread could not be started, or
-    /// has died. Whoever needs the lease next starts another.
+    /// The error of the keeper's thread if it could not start or has died while the lease was open. The next user of
+    /// the lease starts another one.
     pub(super) stopped: Option<Error>,
-    /// Until when callers of `close` wait.
+    /// The time until which callers of `close` wait.
     close_until: Option<Instant>,
 }
 
-/// How far a session has come.
+/// The phase of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     #[default]
@@ -50,7 +50,7 @@ pub(super) enum Phase {
 
 impl LeaseSession {
     pub(super) fn state(&self) -> MutexGuard<'_, SessionState> {
-        // The state is plain values, so it is consistent even if another thread panicked.
+        // The state consists of plain values, so it is consistent even if another thread panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +59,7 @@ impl LeaseSession {
         self.changed.notify_all();
     }
 
-    /// Waits until `done`, for at most `timeout`, and returns the state at that time.
+    /// Waits until `done`, at most `timeout`, and returns the state at that time.
     pub(super) fn wait(
         &self,
         timeout: Duration,
@@ -70,12 +70,12 @@ impl LeaseSession {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Whether a parent process had the lease before.
+    /// Whether a parent process held the lease before.
     pub(super) fn is_a_childs(&self) -> bool {
         !self.older.is_null()
     }
 
-    /// Records that there is no keeper any more and wakes everybody who waits for it.
+    /// Records that the keeper has ended and wakes all waiters.
     pub(super) fn stop(&self, error: Error) {
         self.update(|state| {
             state.progress.status.failures += 1;
@@ -84,7 +84,7 @@ impl LeaseSession {
         });
     }
 
-    /// Whether there is no keeper. Only one caller gets `true`, and that one must start a keeper.
+    /// Whether the session has no keeper. Only one caller gets `true` and must start a keeper.
     fn needs_keeper(&self) -> bool {
         self.state().stopped.take().is_some()
     }
@@ -93,13 +93,12 @@ impl LeaseSession {
         self.state().progress.status.clone()
     }
 
-    /// How many grants and renewals there have been; an argument of [`gain`](Self::gain).
+    /// The number of grants and renewals so far, an argument of [`gain`](Self::gain).
     pub(crate) fn gains(&self) -> u64 {
         self.state().progress.gains
     }
 
-    /// Waits until there were more than `since` grants and renewals; if there were not, asks for
-    /// one now.
+    /// Waits until there were more than `since` grants and renewals, and requests one if there were not.
     pub(crate) fn gain(
         &self,
         since: u64,
@@ -142,13 +141,13 @@ impl LeaseSession {
         }
     }
 
-    /// Asks the keeper to release the node and waits for at most `timeout`; a node that was not
-    /// released expires. Does not wait if no node was granted: the keeper may be stuck connecting.
-    /// Called again, it waits no longer than the first call does.
+    /// Makes the keeper release the node and waits at most `timeout`. A node that was not released expires. Does not
+    /// wait if no node was granted, because the keeper may be blocked in connecting. A repeated call waits no longer
+    /// than the first.
     pub(crate) fn close(&self, timeout: Duration) {
         let mut left = Duration::ZERO;
         self.update(|state| {
-            // There is no keeper that could release anything.
+            // No keeper is running that could release a node.
             let end = if state.stopped.is_some() { Phase::Ended } else { Phase::Closing };
             state.phase = state.phase.max(end);
             let now = Instant::now();
@@ -161,13 +160,13 @@ impl LeaseSession {
     }
 }
 
-/// The sessions of a lease, the present process's first.
+/// The sessions of a lease, that of the current process first.
 pub(crate) struct Sessions {
     newest: AtomicPtr<LeaseSession>,
 }
 
-// SAFETY: `older` is written before a session is published and never again; everything else in a
-// session is made to be shared.
+// SAFETY: `older` is written before a session is published and never again. All other fields of a session can be
+// shared.
 unsafe impl Send for Sessions {}
 // SAFETY: as above.
 unsafe impl Sync for Sessions {}
@@ -184,8 +183,8 @@ impl Sessions {
             .filter(|session| session.mark.is_ours())
     }
 
-    /// This process's session, which begins now if there is none. With it, whether the caller must
-    /// start its keeper. A lease on a fixed node cannot begin a second session.
+    /// Returns this process's session, which begins now if there is none, and whether the caller must start its
+    /// keeper. A lease on a fixed node cannot begin a second session.
     pub(super) fn begin(&self, is_fixed: bool) -> Result<(&LeaseSession, bool), Error> {
         loop {
             if let Some(session) = self.ours() {
@@ -193,7 +192,7 @@ impl Sessions {
             }
             let older = self.newest.load(Ordering::Acquire);
             if !older.is_null() && is_fixed {
-                // Parent and child would take the node over from each other for ever.
+                // Parent and child would take over the node from each other forever.
                 return Err(Error::new(
                     ErrorKind::Forked,
                     "this lease is on a fixed node, which the parent process holds; in the \
@@ -210,11 +209,11 @@ impl Sessions {
             let swapped =
                 self.newest.compare_exchange(older, new, Ordering::AcqRel, Ordering::Acquire);
             if swapped.is_err() {
-                // SAFETY: made above and never published.
+                // SAFETY: the session was created above and never published.
                 drop(unsafe { Box::from_raw(new) });
                 continue;
             }
-            // SAFETY: published just now, and never freed before the list.
+            // SAFETY: the session was just published and is never freed before the list.
             return Ok((unsafe { &*new }, true));
         }
     }
@@ -224,12 +223,12 @@ impl Drop for Sessions {
     fn drop(&mut self) {
         let mut next = *self.newest.get_mut();
         while !next.is_null() {
-            // SAFETY: each came from `Box::into_raw` and is in the list once; the parent's are
-            // left alone.
+            // SAFETY: each session came from `Box::into_raw` and is in the list once. Those of the parent are not
+            // freed.
             if !unsafe { &*next }.mark.is_ours() {
                 return;
             }
-            // SAFETY: as above, and nobody can reach the list any more.
+            // SAFETY: as above, and no other thread can reach the list any more.
             let session = unsafe { Box::from_raw(next) };
             next = session.older;
         }

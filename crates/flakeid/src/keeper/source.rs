@@ -1,4 +1,4 @@
-//! Where connections to the store come from, and the clock of a lease.
+//! The source of connections to the store, and the clock of a lease.
 
 use std::any::Any;
 use std::fmt;
@@ -15,7 +15,7 @@ use flakeid_stores::Location;
 
 type Opener = dyn Fn() -> Result<Box<dyn Lessor>, Fault> + Send + Sync;
 
-/// Where connections to the store come from.
+/// The source of connections to the store.
 #[derive(Clone)]
 pub(crate) enum StoreSource {
     Location(Location),
@@ -30,7 +30,7 @@ impl StoreSource {
         }
     }
 
-    /// Whether another lessor may grant a node while the granter of the present one does not renew it.
+    /// Whether another lessor can grant a node while the granter of the current one does not renew it.
     pub(crate) fn has_several_lessors(&self) -> bool {
         matches!(self, Self::Location(location) if location.may_be_several_brokers())
     }
@@ -45,8 +45,8 @@ impl fmt::Display for StoreSource {
     }
 }
 
-/// The clock of a lease. The system's are told apart, because generators read them faster; what is
-/// not an ID's time is then read from the exact one.
+/// The clock of a lease. The system's clocks are separate variants, because generators read them faster. Times other
+/// than those of IDs are then read from the exact clock.
 #[derive(Clone)]
 pub(crate) struct LeaseClock {
     pub(crate) exact: Arc<dyn Clock>,
@@ -61,10 +61,10 @@ impl LeaseClock {
         Self { exact, system }
     }
 
-    /// What the clock reads, in Unix milliseconds.
+    /// Reads the clock, in Unix milliseconds.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if it is the user's own and panics.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if it is a clock of the program and panics.
     pub(crate) fn unix_ms(&self) -> Result<i64, Error> {
         catch_unwind(AssertUnwindSafe(|| self.exact.unix_ms())).map_err(|panic| {
             Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic)))
@@ -72,7 +72,7 @@ impl LeaseClock {
     }
 }
 
-/// What a panic says; the panic hook has reported where it happened.
+/// Returns the message of a panic. The panic hook has reported its location.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
@@ -84,7 +84,7 @@ impl Default for LeaseClock {
     }
 }
 
-/// A clock that several share.
+/// A clock that several users share.
 pub(crate) struct SharedClock(pub(crate) Arc<dyn Clock>);
 
 impl Clock for SharedClock {

@@ -17,7 +17,7 @@ use flakeid_protocol::store::{Fault, RETRY};
 use flakeid_protocol::{Identity, Lessor};
 use flakeid_stores::{host_name, random};
 
-/// Runs on a thread of its own. Nothing else talks to the store or replaces the generator.
+/// The state of the keeper's thread. Only this thread sends requests to the store and replaces the generator.
 struct KeeperThread {
     lease: Arc<Lease>,
     keeper: LeaseKeeper,
@@ -75,7 +75,7 @@ impl KeeperThread {
     fn run(self) {
         let lease = Arc::clone(&self.lease);
         let Some(session) = lease.sessions.ours() else { return };
-        // Panics in the user's code are caught where it is called, so this one would be ours.
+        // Panics in the program's code are caught at its calls, so this one would be a defect of flakeid.
         match catch_unwind(AssertUnwindSafe(|| self.keep(session))) {
             Ok(()) => session.update(|state| state.phase = Phase::Ended),
             Err(panic) => {
@@ -168,18 +168,18 @@ impl KeeperThread {
         }
     }
 
-    /// Retires the present generator, if it belongs to this process, and notes its last tick.
+    /// Retires the current generator, if it belongs to this process, and records its last tick.
     fn end(&mut self, session: &LeaseSession) {
         let lease = &self.lease;
         if let Some(generator) = lease.generator() {
             let floor = generator.next_tick();
             match generator.retire() {
                 Ok(Some(last)) => lease.note_used(last + 1),
-                // It is the parent's. This process's IDs must be above those from before the fork.
+                // The generator belongs to the parent. This process's IDs must be above those from before the fork.
                 Err(error) if error.kind() == ErrorKind::Forked => {
                     lease.note_used(floor.map_or(0, |tick| tick + 1));
                 }
-                // Nothing was used, or it was retired and recorded before.
+                // No tick was used, or the generator was retired and recorded before.
                 Ok(None) | Err(_) => {}
             }
         }

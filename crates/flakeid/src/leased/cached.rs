@@ -8,19 +8,19 @@ use flakeid_core::{CachedGenerator, Error, ErrorKind, Generator, Id, RingOptions
 use super::LeasedGenerator;
 use crate::keeper::Chain;
 
-/// A ring of IDs made beforehand, as [`CachedGenerator`], on a leased node: with every tenure a new
-/// ring begins, in a forked child too, and nothing of an older one is handed out after it.
+/// A ring of IDs on a leased node, like [`CachedGenerator`]. Every tenure begins a new ring, and so does a forked
+/// child; IDs of an older ring are not returned afterwards.
 pub(crate) struct LeasedCachedGenerator {
     leased: Arc<LeasedGenerator>,
     options: RingOptions,
-    /// The present tenure's ring. Older ones stay where they are, without their threads, because
-    /// other threads may be looking at them; tenures are few.
+    /// The rings, that of the current tenure first. Older rings remain in memory without their threads, because other
+    /// threads can still read them. Tenures are few.
     rings: Chain<CachedGenerator>,
     closed: AtomicBool,
 }
 
 impl LeasedCachedGenerator {
-    /// A ring over `leased`, filled.
+    /// Builds a filled ring over `leased`.
     ///
     /// # Errors
     /// As [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
@@ -31,8 +31,8 @@ impl LeasedCachedGenerator {
         Ok(cached)
     }
 
-    /// The next ID of the ring, as [`CachedGenerator::take`]. Never waits, except to begin a new
-    /// ring when the node has changed.
+    /// Returns the next ID of the ring, like [`CachedGenerator::take`]. Never waits, except to begin a new ring when
+    /// the node has changed.
     ///
     /// # Errors
     /// As [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
@@ -44,14 +44,14 @@ impl LeasedCachedGenerator {
         }
     }
 
-    /// The next ID of the ring, if it has one to hand out, as [`CachedGenerator::poll`].
+    /// Returns the next ID of the ring if it has a usable one, like [`CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub(crate) fn poll(&self) -> Option<Id> {
         self.at_hand().ok().and_then(CachedGenerator::poll)
     }
 
-    /// The next ID of the ring; waits for a refill, at most the lease's `max_wait`.
+    /// Returns the next ID of the ring, and waits for a refill for at most the lease's `max_wait`.
     ///
     /// # Errors
     /// As [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
@@ -60,7 +60,7 @@ impl LeasedCachedGenerator {
         self.next_id_within(self.leased.max_wait())
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id) and waits at most `max_wait`.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
@@ -74,13 +74,13 @@ impl LeasedCachedGenerator {
         }
     }
 
-    /// How many IDs the ring can hold.
+    /// The capacity of the ring in IDs.
     #[must_use]
     pub(crate) fn capacity(&self) -> u64 {
         self.rings.newest().map_or(0, CachedGenerator::capacity)
     }
 
-    /// What happened so far, in all rings since the first.
+    /// The counters of all rings since the first.
     #[must_use]
     pub(crate) fn stats(&self) -> RingStats {
         let mut rings = self.rings.iter().map(CachedGenerator::stats);
@@ -95,16 +95,16 @@ impl LeasedCachedGenerator {
         sum
     }
 
-    /// Ends the ring, as [`CachedGenerator::close`]; the generator goes on. In a forked child it ends
-    /// the child's ring.
+    /// Ends the ring, like [`CachedGenerator::close`]; the generator remains open. In a forked child it ends the
+    /// child's ring.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        // Either this thread sees a ring that is begun meanwhile, or its beginner sees the flag.
+        // Either this thread sees a ring that begins meanwhile, or the thread that begins it sees the flag.
         fence(Ordering::SeqCst);
         self.rings.iter().for_each(CachedGenerator::close);
     }
 
-    /// The present ring. It may outlive this one's user, because others share the lease.
+    /// Returns the current ring. It can outlive this handle's user, because others share the lease.
     #[inline]
     fn at_hand(&self) -> Result<&CachedGenerator, Error> {
         let is_closed = || self.leased.is_closed() || self.is_closed();
@@ -117,7 +117,8 @@ impl LeasedCachedGenerator {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// What stops a ring for good is the end of its generator, and there may be a newer one.
+    /// Handles a failure of a ring. Only the end of its generator stops a ring permanently, and a newer generator may
+    /// exist.
     #[cold]
     #[inline(never)]
     fn recover<T>(
@@ -131,7 +132,7 @@ impl LeasedCachedGenerator {
         }
         let recovered = self.leased.recover(error, max_wait, &mut |generator, left| {
             let tried = self.over(generator).and_then(|ring| retry(ring, left));
-            // Of a kind that no other node puts right, so that it is not waited for.
+            // An error kind that no other node fixes, so that callers do not wait.
             let ended = |_| Error::new(ErrorKind::RingEmpty, "the ring was closed", None);
             if self.is_closed() { tried.map_err(ended) } else { tried }
         });
@@ -142,7 +143,7 @@ impl LeasedCachedGenerator {
         Error::new(ErrorKind::Closed, "the ring was closed", None)
     }
 
-    /// The ring over the tenure's generator, begun now if there is none yet.
+    /// Returns the ring over the tenure's generator, which begins now if it does not exist.
     fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
         let ring = self.rings.newest_or_push(
             |ring| Arc::ptr_eq(ring.generator(), generator),
@@ -150,7 +151,7 @@ impl LeasedCachedGenerator {
         )?;
         fence(Ordering::SeqCst);
         if self.is_closed() {
-            // Whoever closed this may have looked before there was this ring.
+            // The closing thread may have checked before this ring existed.
             ring.close();
             return Err(Self::closed());
         }

@@ -13,48 +13,45 @@ use crate::keeper::{Lease, LeaseSession};
 use flakeid_protocol::keeper::{LeaseStatus, used_up};
 use flakeid_protocol::store::CONNECT_TIMEOUT;
 
-/// What is tried on a newer generator, for at most so long.
+/// A call that is tried on a newer generator with a timeout.
 type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;
 
-/// Makes the IDs of a node that is leased from a store: unique among all processes that lease from
-/// that namespace, whatever their clocks, forks, pauses and kills, and strictly increasing.
+/// Generates the IDs of a node that is leased from a store: strictly increasing, and unique among all processes that
+/// lease from that namespace, whatever their clocks, forks, pauses and kills do.
 ///
-/// A thread of its own renews the lease. While the store is away IDs go on until the end of the
-/// window; then calls wait at most `max_wait` and fail with
-/// [`LeaseExpired`](ErrorKind::LeaseExpired). If another process takes the node, this one takes
-/// another and goes on. A forked child leases a node of its own at its first ID. Dropping the last
-/// generator of a lease gives the node back.
+/// A thread renews the lease. While the store is unavailable, the generator issues IDs until the end of the window;
+/// then calls wait at most `max_wait` and fail with [`LeaseExpired`](ErrorKind::LeaseExpired). If another process
+/// takes over the node, the generator leases another. A forked child leases its own node at its first ID. Dropping
+/// the last generator of a lease releases the node.
 ///
 /// Generators of one process with the same store, namespace and options share one lease.
 pub(crate) struct LeasedGenerator {
-    /// The tenure's generator that was used last: at hand, because every ID needs it. An older one
-    /// than the newest is retired, so that using it fails and shows the newer one. Null once this
-    /// is closed.
+    /// The last used generator of a tenure, because every ID needs it. Generators older than the newest are retired,
+    /// so a call of them fails and leads to the newest. Null once this is closed.
     current: AtomicPtr<Generator>,
     closed: AtomicBool,
     users: Arc<LeaseUsers>,
 }
 
 impl LeasedGenerator {
-    /// One more user of a lease, whom `users` counts already; waits for the lease's first grant.
+    /// Adds a user of a lease, whom `users` already counts, and waits for the lease's first grant.
     pub(crate) fn open(users: Arc<LeaseUsers>, timeout: Duration) -> Result<Self, Error> {
         let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
-        // First of all: it is dropped, and no user any more, whatever fails from here on.
+        // Built first, so that its drop removes the user if anything below fails.
         let generator = Self { current, closed, users };
         let lease = generator.shared_lease();
-        // Any grant of this process will do, and renewals come after one.
+        // Any grant of this process is enough, and renewals follow a grant.
         lease.begin_session()?.gain(0, timeout, &lease.source)?;
         generator.newest()?;
         Ok(generator)
     }
 
-    /// The next ID, as [`Generator::next_id`]. At the end of the window it asks for a renewal and
-    /// waits for it, at most `max_wait` in all.
+    /// Returns the next ID, like [`Generator::next_id`]. At the end of the window it requests a renewal and waits for
+    /// it, at most `max_wait` in all.
     ///
     /// # Errors
-    /// As [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) if there was no renewal
-    /// in time; in a forked child also what [`LeaseBuilder::open`](crate::LeaseBuilder::open) may
-    /// fail with.
+    /// Those of [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) without a renewal in time; in a
+    /// forked child also those of [`LeaseBuilder::open`](crate::LeaseBuilder::open).
     #[inline]
     pub(crate) fn next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::next_id) {
@@ -77,7 +74,7 @@ impl LeasedGenerator {
         }
     }
 
-    /// The next ID, without ever waiting, as [`Generator::try_next_id`].
+    /// Returns the next ID and never waits, like [`Generator::try_next_id`].
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id), at once.
@@ -89,7 +86,7 @@ impl LeasedGenerator {
         }
     }
 
-    /// Fills `ids` from its beginning, as [`Generator::fill`].
+    /// Fills `ids` from its beginning, like [`Generator::fill`].
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id), but only if there was no ID at all.
@@ -97,7 +94,7 @@ impl LeasedGenerator {
         self.fill_within(ids, self.max_wait())
     }
 
-    /// As [`fill`](Self::fill), each time waiting at most `max_wait`.
+    /// Does the same as [`fill`](Self::fill), with at most `max_wait` for each wait.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
@@ -108,14 +105,14 @@ impl LeasedGenerator {
             match self.run(max_wait, |g, left| g.fill_within(rest, left)) {
                 Ok(count) => filled += count,
                 Err(error) if filled == 0 => return Err(error),
-                // These IDs are issued; the next call meets the obstacle again.
+                // These IDs are already issued, and the next call meets the obstacle again.
                 Err(_) => break,
             }
         }
         Ok(filled)
     }
 
-    /// As [`fill`](Self::fill), without ever waiting.
+    /// Does the same as [`fill`](Self::fill) and never waits.
     ///
     /// # Errors
     /// As [`fill`](Self::fill), at once.
@@ -123,7 +120,7 @@ impl LeasedGenerator {
         self.run(Duration::ZERO, |g, _| g.try_fill(ids))
     }
 
-    /// The next `n` IDs, in order; fewer, but at least one, if an obstacle outlasted `max_wait`.
+    /// Returns the next `n` IDs in order, or fewer, but at least one, if an obstacle outlasted `max_wait`.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
@@ -131,7 +128,7 @@ impl LeasedGenerator {
         self.next_ids_within(n, self.max_wait())
     }
 
-    /// As [`next_ids`](Self::next_ids), each time waiting at most `max_wait`.
+    /// Does the same as [`next_ids`](Self::next_ids), with at most `max_wait` for each wait.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
@@ -149,9 +146,9 @@ impl LeasedGenerator {
         Ok(ids)
     }
 
-    /// Ends this generator: every later call is [`Closed`](ErrorKind::Closed). Gives the node back
-    /// if no other generator of the process shares the lease, and waits for that up to a second.
-    /// Called again, it only waits for the first call's; dropping it does the same.
+    /// Ends this generator: every later call fails with [`Closed`](ErrorKind::Closed). Releases the node if no other
+    /// generator of the process shares the lease, and waits up to a second for the release. A repeated call only
+    /// waits for the release of the first; dropping the generator does the same.
     pub(crate) fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             self.users.has_left();
@@ -161,25 +158,25 @@ impl LeasedGenerator {
         }
     }
 
-    /// Ends this generator as [`close`](Self::close) does, and gives the node back with the fence where
-    /// it is, as if every tick of the window had been used. The next grant of the node begins at the
-    /// fence, which can be a window ahead of the clock.
+    /// Ends this generator like [`close`](Self::close) and releases the node without lowering its fence, as if every
+    /// tick of the window had been used. The next grant of the node begins at the fence, which can be a window ahead
+    /// of the clock.
     ///
-    /// This is for a node number that was handed to a generator of another library: this process does
-    /// not see the IDs of that generator, and cannot know the last of its ticks.
+    /// Use it for a node number that was passed to a generator of another library, because this process does not see
+    /// that generator's IDs and cannot know its last tick.
     pub(crate) fn close_at_fence(&self) {
         self.shared_lease().keep_fence();
         self.close();
     }
 
-    /// The node in the IDs now, the smallest of several. It changes when another process takes it.
+    /// The current node of the IDs, the smallest of several. It changes when another process takes over the node.
     #[must_use]
     pub(crate) fn node(&self) -> u64 {
         self.shared_lease().generator().map_or(0, |generator| generator.node())
     }
 
-    /// All nodes in the IDs now, in rising order: one unless
-    /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) asked for more.
+    /// The current nodes of the IDs in increasing order: one, or as many as
+    /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) requested.
     #[must_use]
     pub(crate) fn nodes(&self) -> Vec<u64> {
         let generator = self.shared_lease().generator();
@@ -192,19 +189,19 @@ impl LeasedGenerator {
         &self.shared_lease().options.layout
     }
 
-    /// How long a call waits without issuing an ID.
+    /// The maximum time for which a call waits for an ID.
     #[must_use]
     pub(crate) fn max_wait(&self) -> Duration {
         self.shared_lease().options.max_wait
     }
 
-    /// How the lease stands. In a forked child that has no lease of its own yet, nothing is known.
+    /// The state of the lease. It is empty in a forked child that has no lease of its own yet.
     #[must_use]
     pub(crate) fn lease(&self) -> LeaseStatus {
         self.shared_lease().sessions.ours().map(LeaseSession::status).unwrap_or_default()
     }
 
-    /// What happened besides issuing IDs since the node was acquired.
+    /// The counters of waits and clock rollbacks since the node was acquired.
     #[must_use]
     pub(crate) fn stats(&self) -> Stats {
         let generator = self.shared_lease().generator();
@@ -223,13 +220,13 @@ impl LeasedGenerator {
 
     #[inline]
     fn at_hand(&self) -> Result<&Generator, Error> {
-        // SAFETY: null, or taken from the lease's list, which never loses one before `self.users`
-        // goes. Acquire: who sees a generator sees it whole.
+        // SAFETY: the pointer is null or from the lease's list, which keeps its generators as long as `self.users`
+        // lives. Acquire, so that a thread that sees a generator sees its content.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }.ok_or_else(Self::ended)
     }
 
-    /// A call of the generator at hand, or, if that one has ended, of what comes after it. For calls
-    /// of many IDs: those of one do the same by themselves, which saves ten instructions.
+    /// Calls the last used generator, or its successor if it has ended. Only calls of many IDs use it; calls of one
+    /// ID contain the same code, which saves ten instructions.
     fn run<T>(
         &self,
         max_wait: Duration,
@@ -246,10 +243,10 @@ impl LeasedGenerator {
         Error::new(ErrorKind::Closed, "the lease was closed", None)
     }
 
-    /// There is one from the first grant on.
+    /// Returns the newest generator, which exists from the first grant on.
     fn newest(&self) -> Result<&Arc<Generator>, Error> {
         let newest = self.shared_lease().generator().ok_or_else(Self::ended)?;
-        // A swap, because it reads what it replaces: a null that says the flag is set.
+        // A swap, because it also reads the replaced pointer, and null means that the flag is set.
         self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
         if self.is_closed() {
             self.current.store(ptr::null_mut(), Ordering::Release);
@@ -257,8 +254,8 @@ impl LeasedGenerator {
         Ok(newest)
     }
 
-    /// What stopped a generator may be the end of its window, of its tenure, or of the process it
-    /// was made in; then there is, or will be, another.
+    /// Continues after a generator failed at the end of its window or its tenure, or in a forked child: another
+    /// generator exists or will exist.
     #[cold]
     pub(crate) fn recover<T>(
         &self,
@@ -278,7 +275,7 @@ impl LeasedGenerator {
                 return Err(Self::ended());
             }
             let session = self.shared_lease().begin_session()?;
-            // Noted before the generator is tried: what is gained after that is not missed.
+            // Read before the generator is tried, so that no later grant is missed.
             let gains = session.gains();
             error = match retry(self.newest()?, left()) {
                 Ok(done) => return Ok(done),
@@ -288,7 +285,7 @@ impl LeasedGenerator {
         }
     }
 
-    /// Waits until there is another generator, or a longer window, than after `since` gains.
+    /// Waits until there is another generator or a longer window than after `since` gains.
     fn gain(
         &self,
         session: &LeaseSession,
@@ -297,8 +294,8 @@ impl LeasedGenerator {
         timeout: Duration,
     ) -> Result<(), Error> {
         let timeout = match kind {
-            // A forked child begins from nothing: it may take as long as its parent had to begin,
-            // unless it must not wait at all.
+            // A forked child must connect and lease, so it gets the time that its parent had to begin, unless it must
+            // not wait at all.
             ErrorKind::Forked if !timeout.is_zero() => timeout.saturating_add(CONNECT_TIMEOUT),
             ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => timeout,
             _ => return Ok(()),

@@ -6,22 +6,21 @@ use flakeid_core::{Error, Generator, Id, LocalGenerator};
 
 use super::LeasedGenerator;
 
-/// One thread's share of a [`LeasedGenerator`], as [`LocalGenerator`] is of a fixed node's: blocks
-/// die with their tick, with the window, with the node and with a fork, and the users goes on with
-/// the next.
+/// A local handle on a [`LeasedGenerator`], like [`LocalGenerator`] on a fixed node. Its chunk ends with its tick,
+/// with the window, with the node, or with a fork, and the handle continues with another one.
 pub(crate) struct LeasedLocalGenerator {
     leased: Arc<LeasedGenerator>,
-    /// On the tenure that was used last; none before the first ID.
+    /// The handle on the last used tenure, or `None` before the first ID.
     local: Option<LocalGenerator<Arc<Generator>>>,
 }
 
 impl LeasedLocalGenerator {
-    /// A handle on `leased`.
+    /// Creates a handle on `leased`.
     pub(crate) const fn new(leased: Arc<LeasedGenerator>) -> Self {
         Self { leased, local: None }
     }
 
-    /// The next ID, as [`LocalGenerator::next_id`].
+    /// Returns the next ID, like [`LocalGenerator::next_id`].
     ///
     /// # Errors
     /// As [`LeasedGenerator::next_id`].
@@ -33,7 +32,7 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id) and waits at most `max_wait`.
     ///
     /// # Errors
     /// As [`next_id`](Self::next_id).
@@ -45,7 +44,7 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// The next ID, without ever waiting.
+    /// Returns the next ID and never waits.
     ///
     /// # Errors
     /// As [`LeasedGenerator::try_next_id`].
@@ -57,7 +56,7 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// The next ID of the block that was reserved last, as [`LocalGenerator::poll`].
+    /// Returns the next ID of the current chunk, like [`LocalGenerator::poll`].
     #[inline]
     pub(crate) fn poll(&mut self) -> Option<Id> {
         if self.leased.is_closed() {
@@ -84,8 +83,8 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// To have none is as good as to have one that has ended. The tenure's generator may outlive
-    /// this one's user, because others share the lease.
+    /// Returns the handle on the last used tenure. A missing handle counts as one that has ended. The tenure's
+    /// generator can outlive this handle's user, because others share the lease.
     fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
         let local = self.local.as_mut().filter(|_| !self.leased.is_closed());
         local.ok_or_else(LeasedGenerator::ended)

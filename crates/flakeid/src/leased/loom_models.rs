@@ -1,6 +1,6 @@
-//! Every interleaving of taking IDs and of changing nodes, tried by loom on the real list and the
-//! real generators; and on twins with one flaw each, which loom has to refute. Taking against
-//! renewing and against the end has its models in `flakeid-core`.
+//! Loom models of a change of nodes: every interleaving with calls that take IDs, on the real list and the real
+//! generators, and on variants with one defect each, which loom must refute. `flakeid-core` has the models of
+//! renewals and of the end of a window.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --release --lib loom`
 
@@ -14,7 +14,7 @@ use crate::keeper::Chain;
 
 type Tenures = Chain<Generator>;
 
-/// `t8.n1.s1`: an ID is its position with the node between tick and sequence.
+/// Returns `t8.n1.s1`, in which the node is between tick and sequence.
 fn layout() -> Layout {
     Layout::builder().time(8).node(1).sequence(1).build_const()
 }
@@ -30,13 +30,13 @@ fn generator(node: u64, start: u64) -> Generator {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
-    /// The old generator is retired before the new one is published, as the keeper does.
+    /// The keeper's order: the old generator is retired before the new one is published.
     Real,
-    /// The new one is published first.
+    /// The new generator is published first.
     PublishedFirst,
-    /// The old one is never retired.
+    /// The old generator is never retired.
     NeverRetired,
-    /// The new one starts where the old one was when the node was asked for.
+    /// The new generator starts at the position of the old one when the node was requested.
     StartTooLow,
 }
 
@@ -56,13 +56,13 @@ fn change(tenures: &Tenures, how: Change) {
         Change::NeverRetired => tenures.push(generator(0, asked_at + 1)),
         Change::StartTooLow => {
             retired(old);
-            // Node 0 sorts below node 1, so an equal tick is a step back.
+            // Node 0 sorts below node 1, so an equal tick would be a step back.
             tenures.push(generator(0, asked_at));
         }
     }
 }
 
-/// Two threads take IDs while the node changes: whoever has seen an ID gets a larger one.
+/// Two threads take IDs while the node changes. A thread that has seen an ID must get a larger one.
 fn rises(how: Change) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -73,7 +73,7 @@ fn rises(how: Change) {
         let workers: Vec<_> = (0..2)
             .map(|_| {
                 let (tenures, last) = (Arc::clone(&tenures), Arc::clone(&last));
-                // Looked up once, as a generator keeps it at hand.
+                // Looked up once, because a generator keeps it too.
                 thread::spawn(move || take(&tenures, &last))
             })
             .collect();
@@ -95,7 +95,7 @@ fn take(tenures: &Tenures, last: &AtomicU64) {
 }
 
 #[test]
-fn loom_ids_rise_across_a_change_of_node() {
+fn loom_confirms_that_ids_increase_across_a_change_of_node() {
     rises(Change::Real);
 }
 
@@ -117,7 +117,7 @@ fn loom_refutes_starting_where_the_old_one_was_when_asked() {
     rises(Change::StartTooLow);
 }
 
-/// Two threads look for a value that fits, and make it if there is none.
+/// Two threads search for a value that fits, and add it if there is none.
 fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
     loom::model(move || {
         let chain = Arc::new(Chain::new());
@@ -130,7 +130,7 @@ fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
             })
             .collect();
         for thread in looking {
-            assert!(thread.join().unwrap(), "what was found does not fit");
+            assert!(thread.join().unwrap(), "the value that was found does not fit");
         }
         let values: Vec<u64> = chain.iter().copied().collect();
         assert_eq!(values, [2, 1], "more than one was added");
@@ -139,7 +139,7 @@ fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
 }
 
 #[test]
-fn loom_one_value_is_added_however_many_look() {
+fn loom_confirms_that_concurrent_searches_add_one_value() {
     fits(|chain, made| {
         let make = || {
             made.fetch_add(1, Ordering::AcqRel);
@@ -151,7 +151,7 @@ fn loom_one_value_is_added_however_many_look() {
 
 #[test]
 #[should_panic(expected = "more than one was added")]
-fn loom_refutes_looking_and_adding_as_two_steps() {
+fn loom_refutes_search_and_addition_as_two_steps() {
     fits(|chain, made| {
         if chain.newest() != Some(&2) {
             made.fetch_add(1, Ordering::AcqRel);

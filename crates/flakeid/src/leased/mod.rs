@@ -1,5 +1,4 @@
-//! Generators whose node is leased; and the leases that generators of this process share, and how
-//! many use each.
+//! Generators on a leased node, and the leases that generators of this process share, with their numbers of users.
 
 mod cached;
 mod generator;
@@ -18,17 +17,17 @@ use std::time::Duration;
 use crate::keeper::Lease;
 use flakeid_stores::fork_gate;
 
-/// How long giving a node back may take when the last generator of a lease is closed.
+/// The maximum time for the release of the node when the last generator of a lease is closed.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A lease, with a count of the generators that use it. The last one to leave releases the node.
+/// A lease with the number of generators that use it. The last one releases the node.
 pub(crate) struct LeaseUsers {
     lease: Arc<Lease>,
     users: AtomicUsize,
 }
 
 impl LeaseUsers {
-    /// With one user.
+    /// Creates the count with one user.
     pub(crate) fn new(lease: Arc<Lease>) -> Self {
         Self { lease, users: AtomicUsize::new(1) }
     }
@@ -37,7 +36,7 @@ impl LeaseUsers {
         &self.lease
     }
 
-    /// Counts one more user; false if the last one has left, because then the lease has ended.
+    /// Adds a user. Returns `false` if the last one has left, because the lease has then ended.
     fn join(&self) -> bool {
         self.users
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| {
@@ -46,15 +45,14 @@ impl LeaseUsers {
             .is_ok()
     }
 
-    /// One user less. A forked child that never made an ID has no session here, and its parent's is
-    /// not its own.
+    /// Removes a user. A forked child that never generated an ID has no session, and must not end its parent's.
     fn leave(&self) {
         if self.users.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.release();
         }
     }
 
-    /// For a user who has left already: waits until the node is given back, if nobody uses it any more.
+    /// Waits, for a user that has left, until the node is released if the lease has no users.
     fn has_left(&self) {
         if self.users.load(Ordering::Acquire) == 0 {
             self.release();
@@ -68,18 +66,18 @@ impl LeaseUsers {
     }
 }
 
-/// The leases of this process that can be shared.
+/// The shareable leases of this process.
 static LEASES: Mutex<Vec<Weak<LeaseUsers>>> = Mutex::new(Vec::new());
 
-/// The lease that `is_it`, with one more user, or a new one.
+/// Returns the lease for which `is_it` is true, with one more user, or a new lease.
 pub(crate) fn find_or_add(
     is_it: impl Fn(&LeaseUsers) -> bool,
     make: impl FnOnce() -> LeaseUsers,
 ) -> Arc<LeaseUsers> {
-    // Dropped after all else here: dropping a lease drops its store, which may need the gate.
+    // Dropped last, because dropping a lease drops its store, which may need the gate.
     let mut passed = Vec::new();
-    // A fork waits, or its child would find the list locked for ever. Where it is, nothing is
-    // shared.
+    // The gate delays a fork, because otherwise the child could find the list locked forever. In such a child nothing
+    // is shared.
     let Some(_gate) = fork_gate::hold() else { return Arc::new(make()) };
     let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
     leases.retain(|lease| lease.strong_count() > 0);

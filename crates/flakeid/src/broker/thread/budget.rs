@@ -1,12 +1,12 @@
-//! How many grants a broker hands over to the store's history.
+//! The rate limit of grants that a broker writes to the store's history.
 
 use std::time::Instant;
 
-/// For all blocks of a broker together. A fleet that starts at once must not keep the renewals of its blocks
-/// waiting, on which it depends: the store would have to write hundreds of rows in each.
+/// The maximum for all blocks of a broker together. When a whole fleet starts, hundreds of grants in each renewal
+/// would delay the renewals on which it depends.
 const MOST_PER_SECOND: f64 = 1_000.0;
 
-/// What may be handed over by now.
+/// The number of grants that the broker may write now.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: f64,
@@ -18,7 +18,7 @@ impl Budget {
         Self { left: MOST_PER_SECOND, counted: Instant::now() }
     }
 
-    /// How many grants there may be now.
+    /// Returns the number of grants that the broker may write now.
     pub(super) fn left(&mut self, now: Instant) -> usize {
         let seconds = now.saturating_duration_since(self.counted).as_secs_f64();
         self.counted = now;
@@ -38,18 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_filled_with_time_and_no_more() {
+    fn budget_refills_with_time_up_to_its_maximum() {
         let mut budget = Budget::new();
         let begun = budget.counted;
         assert_eq!(budget.left(begun), 1_000);
         budget.spend(256);
         assert_eq!(budget.left(begun), 744);
         budget.spend(1_000);
-        assert_eq!(
-            budget.left(begun + Duration::from_millis(100)),
-            0,
-            "what was sent again counts"
-        );
+        assert_eq!(budget.left(begun + Duration::from_millis(100)), 0, "repeated grants count");
         assert_eq!(budget.left(begun + Duration::from_millis(600)), 344);
         assert_eq!(budget.left(begun + Duration::from_secs(3_600)), 1_000);
     }
