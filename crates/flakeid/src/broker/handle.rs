@@ -77,7 +77,7 @@ impl Broker {
     /// Does the same as [`start`](Self::start) on a store of the program, which errors call `place`, and on a clock.
     ///
     /// # Errors
-    /// As [`start`](Self::start).
+    /// Those of [`start`](Self::start).
     pub fn start_on(
         place: &str,
         open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
@@ -165,7 +165,7 @@ impl Broker {
     /// of the options; [`acquiring`](Self::acquiring) blocks no thread.
     ///
     /// # Errors
-    /// As [`Lessor::acquire`].
+    /// Those of [`Lessor::acquire`].
     pub fn acquire(&self, request: &Acquire, read: Instant) -> Result<Grant, Fault> {
         let deadline = Instant::now() + self.shared.options.max_wait;
         let mut seen = None;
@@ -207,7 +207,7 @@ impl Broker {
     /// belong to this broker.
     ///
     /// # Errors
-    /// As [`Lessor::renew`].
+    /// Those of [`Lessor::renew`].
     pub fn renew_here(&self, request: &Renew, read: Instant) -> Result<Option<Renewed>, Fault> {
         let mut state = self.shared.state()?;
         let waited_ms = request.waited_ms.saturating_add(ms_since(read));

@@ -1,4 +1,4 @@
-//! A ring of IDs that were generated in advance.
+//! The handle on a ring of IDs that are generated in advance.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::leased::LeasedCachedGenerator;
 
 /// A ring of IDs that a thread generates in advance, over a [`Generator`], which it keeps alive; see
 /// [`flakeid_core::CachedGenerator`]. Over a leased node a new ring begins with every grant, in a forked child
-/// too, and no ID of an older ring is handed out after it.
+/// too, and IDs of an older ring are not returned afterwards.
 ///
 /// With [`Overflow::Borrow`](flakeid_core::Overflow::Borrow) the ring over a leased node runs ahead of the
 /// clock by at most `max_ahead` within the window.
@@ -35,7 +35,7 @@ impl CachedGenerator {
     /// Fills a ring over `generator`, with the default options.
     ///
     /// # Errors
-    /// As [`with`](Self::with).
+    /// Those of [`with`](Self::with).
     ///
     /// ```
     /// use flakeid::{CachedGenerator, Generator, Layout};
@@ -48,10 +48,10 @@ impl CachedGenerator {
         Self::with(generator, RingOptions::new())
     }
 
-    /// Fills a ring over `generator`. Waits for the first IDs as [`Generator::fill`] does.
+    /// Fills a ring over `generator`. Waits for the first IDs like [`Generator::fill`].
     ///
     /// # Errors
-    /// As [`flakeid_core::CachedGenerator::with`] and [`Generator::next_id`].
+    /// Those of [`flakeid_core::CachedGenerator::with`] and [`Generator::next_id`].
     pub fn with(generator: &Generator, options: RingOptions) -> Result<Self, Error> {
         use super::Kind as Of;
         match &generator.0 {
@@ -65,55 +65,53 @@ impl CachedGenerator {
         .map(Self)
     }
 
-    /// The next ID of the ring. Never waits, except to begin a new ring when a leased node has
-    /// changed.
+    /// Returns the next ID of the ring. Never waits, except to begin a new ring when a leased node has changed.
     ///
     /// # Errors
-    /// As [`flakeid_core::CachedGenerator::take`] and [`Generator::try_next_id`].
+    /// Those of [`flakeid_core::CachedGenerator::take`] and [`Generator::try_next_id`].
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.take())
     }
 
-    /// The next ID of the ring, if it has one to hand out, as
-    /// [`flakeid_core::CachedGenerator::poll`].
+    /// Returns the next ID of the ring if it has a usable one, like [`flakeid_core::CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
         either!(&self.0, it => it.poll())
     }
 
-    /// The next ID of the ring; waits for a refill, at most the generator's `max_wait`.
+    /// Returns the next ID of the ring, and waits for a refill for at most the generator's `max_wait`.
     ///
     /// # Errors
-    /// As [`flakeid_core::CachedGenerator::next_id`] and [`Generator::next_id`].
+    /// Those of [`flakeid_core::CachedGenerator::next_id`] and [`Generator::next_id`].
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id())
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
+    /// Does the same as [`next_id`](Self::next_id) and waits at most the given `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id_within(max_wait))
     }
 
-    /// Ends the ring, as [`flakeid_core::CachedGenerator::close`]: calls that
-    /// begin later are [`Closed`](flakeid_core::ErrorKind::Closed). The generator goes on.
+    /// Ends the ring, like [`flakeid_core::CachedGenerator::close`]: calls that begin later fail with
+    /// [`Closed`](flakeid_core::ErrorKind::Closed). The generator remains open.
     pub fn close(&self) {
         either!(&self.0, it => it.close());
     }
 
-    /// How many IDs the ring can hold.
+    /// The capacity of the ring in IDs.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         either!(&self.0, it => it.capacity())
     }
 
-    /// What happened so far; over a leased node, in all rings since the first.
+    /// The counters of the ring; over a leased node, of all rings since the first.
     #[must_use]
     pub fn stats(&self) -> RingStats {
         either!(&self.0, it => it.stats())
@@ -134,12 +132,12 @@ mod tests {
     use flakeid_core::ErrorKind;
 
     #[test]
-    fn every_call_reaches_either_kind() {
+    fn every_call_reaches_rings_on_fixed_and_leased_nodes() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             let mut ids = vec![ring.next_id().unwrap()];
             ids.push(ring.next_id_within(Duration::from_secs(1)).unwrap());
-            // The ring may be empty if its thread got no turn.
+            // The ring can be empty if its thread got no processor time.
             ids.extend(ring.take().ok());
             ids.extend(ring.poll());
             assert!(ids.is_sorted_by(|a, b| a < b), "{ring:?}: {ids:?}");
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_checked_for_either_kind() {
+    fn with_checks_options_on_fixed_and_leased_nodes() {
         for generator in both() {
             let options = RingOptions::new().boost_power(21);
             let refused = CachedGenerator::with(&generator, options).unwrap_err();
@@ -158,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_with_its_generator() {
+    fn ring_ends_with_its_generator() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             ring.next_id().unwrap();
@@ -172,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn it_can_be_closed_while_others_take_from_it() {
+    fn close_ends_the_ring_while_threads_take_from_it() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             std::thread::scope(|scope| {
@@ -195,13 +193,13 @@ mod tests {
                 assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
             }
             assert_eq!((ring.poll(), ring.stats().size), (None, 0), "{ring:?}");
-            assert_eq!(ring.stats().rejected_take, refused, "the end is no refusal");
+            assert_eq!(ring.stats().rejected_take, refused, "the end does not count as a refusal");
             generator.next_id().unwrap();
         }
     }
 
     #[test]
-    fn it_keeps_its_generator() {
+    fn ring_keeps_its_generator_alive() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             drop(generator);

@@ -1,6 +1,6 @@
-//! A handle for one thread.
+//! The handle on a generator for one thread.
 
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(clippy::inline_always, reason = "another call would cost a tenth of an ID")]
 
 use std::fmt;
 use std::sync::Arc;
@@ -43,35 +43,34 @@ impl Generator {
 }
 
 impl LocalGenerator {
-    /// The next ID. Waits at most the generator's `max_wait`.
+    /// Returns the next ID. Waits at most the generator's `max_wait`.
     ///
     /// # Errors
-    /// As [`Generator::next_id`].
+    /// Those of [`Generator::next_id`].
     #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id, Error> {
         either!(&mut self.0, it => it.next_id())
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
+    /// Does the same as [`next_id`](Self::next_id) and waits at most the given `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
         either!(&mut self.0, it => it.next_id_within(max_wait))
     }
 
-    /// The next ID, without ever waiting.
+    /// Returns the next ID and never waits.
     ///
     /// # Errors
-    /// As [`Generator::try_next_id`].
+    /// Those of [`Generator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
         either!(&mut self.0, it => it.try_next_id())
     }
 
-    /// The next ID of the block that was reserved last, as
-    /// [`flakeid_core::LocalGenerator::poll`].
+    /// Returns the next ID of the current chunk, like [`flakeid_core::LocalGenerator::poll`].
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
         either!(&mut self.0, it => it.poll())
@@ -92,13 +91,13 @@ mod tests {
     use flakeid_core::ErrorKind;
 
     #[test]
-    fn every_call_reaches_either_kind() {
+    fn every_call_reaches_handles_on_fixed_and_leased_nodes() {
         for generator in both() {
             let mut local = generator.local();
             assert_eq!(local.poll(), None);
             let mut ids = vec![local.next_id().unwrap()];
             ids.push(local.next_id_within(Duration::from_secs(1)).unwrap());
-            // The tick may be used up by what runs beside this.
+            // Other tests can use up the tick.
             ids.extend(local.try_next_id().ok());
             ids.extend(local.poll());
             assert!(ids.is_sorted_by(|a, b| a < b), "{local:?}: {ids:?}");
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_with_its_generator() {
+    fn handle_ends_with_its_generator() {
         for generator in both() {
             let mut local = generator.local();
             local.next_id().unwrap();
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn it_keeps_its_generator() {
+    fn handle_keeps_its_generator_alive() {
         for generator in both() {
             let mut local = generator.local();
             drop(generator);

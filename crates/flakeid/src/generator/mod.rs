@@ -1,12 +1,12 @@
 //! The handles of programs: generators, local handles and rings, on a fixed or a leased node.
 
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(clippy::inline_always, reason = "another call would cost a tenth of an ID")]
 
-/// The same call to either kind of generator, local handle or ring.
+/// Makes the same call on either kind of generator, local handle or ring.
 macro_rules! either {
     ($either:expr, $it:ident => $call:expr) => {
         match $either {
-            // The usual kind comes first.
+            // The more frequent kind comes first.
             Kind::Fixed($it) => $call,
             Kind::Leased($it) => $call,
         }
@@ -31,8 +31,8 @@ use flakeid_protocol::keeper::LeaseStatus;
 
 use crate::leased::LeasedGenerator;
 
-/// Generates the IDs of one node, or several: unique, strictly increasing, from any number of threads.
-/// Clones are the same generator.
+/// Generates the IDs of one node, or of several: unique and strictly increasing, from any number of threads.
+/// Clones share one generator.
 ///
 /// The node is either fixed by the program, which then ensures that no other process uses it at the same
 /// time, or leased from a store, which ensures that for all processes that lease from it.
@@ -71,7 +71,7 @@ impl Generator {
     /// Builds a generator of a fixed node with the default options.
     ///
     /// # Errors
-    /// As [`GeneratorBuilder::build`].
+    /// Those of [`GeneratorBuilder::build`].
     ///
     /// ```
     /// use flakeid::{Generator, Layout};
@@ -84,8 +84,8 @@ impl Generator {
         FixedGenerator::new(layout, node).map(Self::from)
     }
 
-    /// Starts the options of a generator of a fixed node. What [`GeneratorBuilder::build`] returns becomes
-    /// this type by `into()`.
+    /// Starts the options of a generator of a fixed node. Convert the result of [`GeneratorBuilder::build`] to this
+    /// type with `into()`.
     ///
     /// ```
     /// use flakeid::{Generator, Layout, Overflow};
@@ -98,84 +98,84 @@ impl Generator {
         FixedGenerator::builder(layout)
     }
 
-    /// The next ID. Waits at most `max_wait`.
+    /// Returns the next ID. Waits at most `max_wait`.
     ///
     /// # Errors
-    /// As [`flakeid_core::Generator::next_id`]; in a forked child of a process with a leased node also as
+    /// Those of [`flakeid_core::Generator::next_id`]; in a forked child of a process with a leased node also those of
     /// [`LeaseBuilder::open`].
     #[inline(always)]
     pub fn next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id())
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait` instead of the generator's own.
+    /// Does the same as [`next_id`](Self::next_id) and waits at most the given `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline(always)]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id_within(max_wait))
     }
 
-    /// The next ID, without ever waiting.
+    /// Returns the next ID and never waits.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), at once.
+    /// Those of [`next_id`](Self::next_id), returned at once.
     #[inline(always)]
     pub fn try_next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.try_next_id())
     }
 
-    /// Fills `ids` from its beginning with the next IDs, in order, and returns how many: fewer than
-    /// its length, but at least one, if an obstacle outlasted `max_wait`.
+    /// Fills `ids` from its beginning with the next IDs, in order, and returns their number: fewer than its length,
+    /// but at least one, if an obstacle outlasted `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), but only if there was no ID at all.
+    /// Those of [`next_id`](Self::next_id), but only if no ID was written.
     #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         either!(&self.0, it => it.fill(ids))
     }
 
-    /// As [`fill`](Self::fill), waiting at most `max_wait` for each obstacle.
+    /// Does the same as [`fill`](Self::fill) and waits at most the given `max_wait` for each obstacle.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     #[inline]
     pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
         either!(&self.0, it => it.fill_within(ids, max_wait))
     }
 
-    /// As [`fill`](Self::fill), without ever waiting.
+    /// Does the same as [`fill`](Self::fill) and never waits.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill), at once.
+    /// Those of [`fill`](Self::fill), returned at once.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         either!(&self.0, it => it.try_fill(ids))
     }
 
-    /// The next `n` IDs, in order; fewer, but at least one, if an obstacle outlasted `max_wait`.
+    /// Returns the next `n` IDs in order, or fewer, but at least one, if an obstacle outlasted `max_wait`.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     #[inline]
     pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
         either!(&self.0, it => it.next_ids(n))
     }
 
-    /// As [`next_ids`](Self::next_ids), waiting at most `max_wait` for each obstacle.
+    /// Does the same as [`next_ids`](Self::next_ids) and waits at most the given `max_wait` for each obstacle.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     #[inline]
     pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
         either!(&self.0, it => it.next_ids_within(n, max_wait))
     }
 
-    /// Raises the end of the window of a fixed node, as [`flakeid_core::Generator::extend`].
+    /// Raises the end of the window of a fixed node, like [`flakeid_core::Generator::extend`].
     ///
     /// # Errors
-    /// As [`flakeid_core::Generator::extend`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
+    /// Those of [`flakeid_core::Generator::extend`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
     /// node is leased.
     pub fn extend(&self, fence: u64) -> Result<(), Error> {
         match &self.0 {
@@ -188,12 +188,12 @@ impl Generator {
         }
     }
 
-    /// Ends a generator of a fixed node and returns the last tick in which it issued an ID, as
+    /// Ends a generator of a fixed node and returns the last tick in which it issued an ID, like
     /// [`flakeid_core::Generator::retire`].
     ///
     /// # Errors
-    /// As [`flakeid_core::Generator::retire`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
-    /// node is leased, because [`close`](Self::close) also gives it back.
+    /// Those of [`flakeid_core::Generator::retire`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
+    /// node is leased, because [`close`](Self::close) also releases it.
     pub fn retire(&self) -> Result<Option<u64>, Error> {
         match &self.0 {
             Kind::Fixed(fixed) => fixed.retire(),
@@ -205,24 +205,23 @@ impl Generator {
         }
     }
 
-    /// Ends this generator, whose calls are [`Closed`](flakeid_core::ErrorKind::Closed) from then
-    /// on; nothing the second time. One of a fixed node is retired, unless this is a forked child,
-    /// where it makes no IDs anyway. A leased node is given back if no other generator of the
-    /// process shares the lease, and this waits for that up to a second.
+    /// Ends this generator: later calls fail with [`Closed`](flakeid_core::ErrorKind::Closed). A second call does
+    /// nothing. Retires a fixed node, except in a forked child, where it generates no IDs anyway. Releases a leased
+    /// node if no other generator of the process shares the lease, and waits up to a second for the release.
     pub fn close(&self) {
         match &self.0 {
-            // It fails only where the generator has ended already: closed before, or forked.
+            // This fails only if the generator has ended already, by an earlier close or a fork.
             Kind::Fixed(fixed) => drop(fixed.retire()),
             Kind::Leased(leased) => leased.close(),
         }
     }
 
-    /// Ends this generator as [`close`](Self::close) does, and leaves the fence of a leased node where it is, as
-    /// if the generator had used every tick of the window. The next grant of the node begins at the fence, which
-    /// can be a window ahead of the clock.
+    /// Ends this generator like [`close`](Self::close) without lowering the fence of a leased node, as if the
+    /// generator had used every tick of the window. The next grant of the node begins at the fence, which can be a
+    /// window ahead of the clock.
     ///
-    /// This is for a node number that was passed to a generator of another library: this process cannot know the
-    /// last tick in which that generator issued an ID.
+    /// Use it for a node number that was passed to a generator of another library, because this process cannot know
+    /// the last tick in which that generator issued an ID.
     pub fn close_at_fence(&self) {
         match &self.0 {
             Kind::Fixed(fixed) => drop(fixed.retire()),
@@ -230,7 +229,7 @@ impl Generator {
         }
     }
 
-    /// What happened besides issuing IDs; to a leased generator, since its node was acquired.
+    /// The counters of waits and clock rollbacks; of a leased generator, since its node was acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
         either!(&self.0, it => it.stats())
@@ -242,26 +241,25 @@ impl Generator {
         either!(&self.0, it => it.layout())
     }
 
-    /// How long a call waits without issuing an ID.
+    /// The maximum time for which a call waits for an ID.
     #[must_use]
     pub fn max_wait(&self) -> Duration {
         either!(&self.0, it => it.max_wait())
     }
 
-    /// The node in the IDs, the smallest of several. A leased one changes when another process
-    /// takes it.
+    /// The node of the IDs, the smallest of several. A leased node changes when another process takes it over.
     #[must_use]
     pub fn node(&self) -> u64 {
         either!(&self.0, it => it.node())
     }
 
-    /// All nodes in the IDs, in rising order: one unless the program asked for more.
+    /// All nodes of the IDs in increasing order: one, unless the program requested more.
     #[must_use]
     pub fn nodes(&self) -> Cow<'_, [u64]> {
         either!(&self.0, it => it.nodes().into())
     }
 
-    /// How the lease stands; `None` if the node is fixed.
+    /// The state of the lease, or `None` if the node is fixed.
     #[must_use]
     pub fn lease_status(&self) -> Option<LeaseStatus> {
         match &self.0 {
@@ -318,19 +316,19 @@ pub(super) mod tests {
             .unwrap()
     }
 
-    /// One of each kind, of node 5.
+    /// Returns a generator of each kind, of node 5.
     pub(super) fn both() -> [Generator; 2] {
         [fixed(), leased()]
     }
 
     #[test]
-    fn every_call_reaches_either_kind() {
+    fn every_call_reaches_fixed_and_leased_generators() {
         let zero = Id::from_u64(0);
         let wait = Duration::from_secs(1);
         for generator in both() {
             let mut ids = vec![generator.next_id().unwrap()];
             ids.push(generator.next_id_within(wait).unwrap());
-            // The tick may be used up by what runs beside this.
+            // Other tests can use up the tick.
             if let Ok(id) = generator.try_next_id() {
                 ids.push(id);
             }
@@ -353,14 +351,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_a_leased_generator_has_a_lease() {
+    fn lease_status_exists_only_for_leased_generators() {
         let [fixed, leased] = both();
         assert!(fixed.lease_status().is_none());
         assert_eq!(leased.lease_status().unwrap().grants, 1);
     }
 
     #[test]
-    fn a_leased_generator_is_neither_extended_nor_retired() {
+    fn leased_generator_rejects_extend_and_retire() {
         let [fixed, leased] = both();
         let refused = leased.extend(1).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::InvalidOption);
@@ -374,7 +372,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn closing_ends_every_clone_and_happens_once() {
+    fn close_ends_every_clone_once() {
         for generator in both() {
             let clone = generator.clone();
             generator.close();
@@ -388,8 +386,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_limit_of_the_caller_replaces_the_generators_own() {
-        // A clock that stands still, and a tick of one ID that is used up.
+    fn max_wait_of_a_call_replaces_that_of_the_generator() {
+        // A stopped clock, and a tick of one ID that is used up.
         let clock = ManualClock::new(1_700_000_000_000);
         let builder = Generator::builder(Layout::TWITTER).node(NODE).sequence_mask(0);
         let builder = builder.clock(clock).policy(Policy::STRICT);

@@ -23,7 +23,7 @@ impl LeasedCachedGenerator {
     /// Builds a filled ring over `leased`.
     ///
     /// # Errors
-    /// As [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
+    /// Those of [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
     pub(crate) fn with(leased: Arc<LeasedGenerator>, options: RingOptions) -> Result<Self, Error> {
         let (rings, closed) = (Chain::new(), AtomicBool::new(false));
         let cached = Self { leased, options, rings, closed };
@@ -35,7 +35,7 @@ impl LeasedCachedGenerator {
     /// the node has changed.
     ///
     /// # Errors
-    /// As [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
+    /// Those of [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
     #[inline]
     pub(crate) fn take(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(CachedGenerator::take) {
@@ -54,7 +54,7 @@ impl LeasedCachedGenerator {
     /// Returns the next ID of the ring, and waits for a refill for at most the lease's `max_wait`.
     ///
     /// # Errors
-    /// As [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
+    /// Those of [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
     #[inline]
     pub(crate) fn next_id(&self) -> Result<Id, Error> {
         self.next_id_within(self.leased.max_wait())
@@ -63,7 +63,7 @@ impl LeasedCachedGenerator {
     /// Does the same as [`next_id`](Self::next_id) and waits at most `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline]
     pub(crate) fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.at_hand().and_then(|ring| ring.next_id_within(max_wait)) {

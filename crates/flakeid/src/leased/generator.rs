@@ -65,7 +65,7 @@ impl LeasedGenerator {
     /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline]
     pub(crate) fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.at_hand().and_then(|g| g.next_id_within(max_wait)) {
@@ -77,7 +77,7 @@ impl LeasedGenerator {
     /// Returns the next ID and never waits, like [`Generator::try_next_id`].
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), at once.
+    /// Those of [`next_id`](Self::next_id), returned at once.
     #[inline]
     pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::try_next_id) {
@@ -89,7 +89,7 @@ impl LeasedGenerator {
     /// Fills `ids` from its beginning, like [`Generator::fill`].
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), but only if there was no ID at all.
+    /// Those of [`next_id`](Self::next_id), but only if no ID was written.
     pub(crate) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_within(ids, self.max_wait())
     }
@@ -97,7 +97,7 @@ impl LeasedGenerator {
     /// Does the same as [`fill`](Self::fill), with at most `max_wait` for each wait.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     pub(crate) fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < ids.len() {
@@ -115,7 +115,7 @@ impl LeasedGenerator {
     /// Does the same as [`fill`](Self::fill) and never waits.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill), at once.
+    /// Those of [`fill`](Self::fill), returned at once.
     pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.run(Duration::ZERO, |g, _| g.try_fill(ids))
     }
@@ -123,7 +123,7 @@ impl LeasedGenerator {
     /// Returns the next `n` IDs in order, or fewer, but at least one, if an obstacle outlasted `max_wait`.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
         self.next_ids_within(n, self.max_wait())
     }
@@ -131,7 +131,7 @@ impl LeasedGenerator {
     /// Does the same as [`next_ids`](Self::next_ids), with at most `max_wait` for each wait.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     pub(crate) fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
         let mut ids = Vec::new();
         while ids.len() < n {

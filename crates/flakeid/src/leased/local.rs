@@ -23,7 +23,7 @@ impl LeasedLocalGenerator {
     /// Returns the next ID, like [`LocalGenerator::next_id`].
     ///
     /// # Errors
-    /// As [`LeasedGenerator::next_id`].
+    /// Those of [`LeasedGenerator::next_id`].
     #[inline]
     pub(crate) fn next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
@@ -35,7 +35,7 @@ impl LeasedLocalGenerator {
     /// Does the same as [`next_id`](Self::next_id) and waits at most `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline]
     pub(crate) fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
         match self.poll() {
@@ -47,7 +47,7 @@ impl LeasedLocalGenerator {
     /// Returns the next ID and never waits.
     ///
     /// # Errors
-    /// As [`LeasedGenerator::try_next_id`].
+    /// Those of [`LeasedGenerator::try_next_id`].
     #[inline]
     pub(crate) fn try_next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
