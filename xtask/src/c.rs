@@ -12,7 +12,6 @@ use crate::header;
 use crate::platform::Target;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const DIST: &str = "target/dist/c";
 
 /// The names of the archive's files on one system.
 struct Names {
@@ -64,18 +63,19 @@ fn compatible() -> String {
     }
 }
 
-/// Writes `flakeid-<version>-<triple>.tar.gz` to `target/dist/c`.
+/// Writes `flakeid-<version>-<triple>.tar.gz` to the folder of the packages for C.
 pub(crate) fn build(target: &Target) -> Outcome {
     header::check()?;
     let system_libraries = compile(target, &[])?;
     target
         .cargo("build")?
-        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-sqlite", "--lib"])
+        .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-sqlite", "--lib"])
         .run()?;
 
     let name = name(target);
-    let prefix = root().join(DIST).join(&name);
-    files::empty(DIST)?;
+    let folder = target.packages("c");
+    let prefix = root().join(&folder).join(&name);
+    files::empty(&folder)?;
     let names = Names::on(target.platform.system);
     libraries(&names, target, &prefix.join("lib"))?;
     for header in ["flakeid.h", "flakeid.hpp"] {
@@ -88,11 +88,11 @@ pub(crate) fn build(target: &Target) -> Outcome {
     package_files(&names, target, &system_libraries, &prefix.join("lib"))?;
     let tarball = format!("{name}.tar.gz");
     Step::new("tar", &["-czf", &tarball, &name])
-        .within(DIST)
+        .within(&folder)
         .or_install("apt-get install tar")
         .run()?;
     files::remove(&prefix)?;
-    println!("{DIST}/{tarball}");
+    println!("{folder}/{tarball}");
     Ok(())
 }
 
@@ -106,7 +106,7 @@ fn compile(target: &Target, types: &[&str]) -> Result<String, Failed> {
     let print = format!("--print=native-static-libs={}", listed.display());
     target
         .cargo("rustc")?
-        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-c", "--lib"])
+        .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-c", "--lib"])
         .args(types)
         .args(&["--", &print])
         .run()?;
@@ -124,7 +124,7 @@ pub(crate) fn static_library(target: &Target) -> Result<(String, String), Failed
 fn install(target: &Target, into: &Path) -> Result<PathBuf, Failed> {
     files::empty(into)?;
     let name = name(target);
-    let archive = format!("{DIST}/{name}.tar.gz");
+    let archive = format!("{}/{name}.tar.gz", target.packages("c"));
     Step::new("tar", &["-xzf", &archive, "-C", &files::shown(into)?]).run()?;
     Ok(into.join(name))
 }
@@ -203,7 +203,7 @@ pub(crate) fn installed(target: &Target, folder: &str) -> Result<PathBuf, Failed
 
 /// Runs the Rust tests of the library, and the tests of its archive.
 pub(crate) fn test(target: &Target) -> Outcome {
-    Step::cargo(&["test", "-p", "flakeid-c"]).optimised_with_checks().run()?;
+    Step::cargo(&["test", "--locked", "-p", "flakeid-c"]).run()?;
     link(target)
 }
 

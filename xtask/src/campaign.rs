@@ -27,8 +27,8 @@ fn campaign(arguments: &[&str]) -> Result<Step, Failed> {
     // Brokers are processes of the command, so its executable has to lie next to the campaign's.
     // Building both together selects the same features as the tests of the workspace, so nothing is
     // compiled twice.
-    Step::cargo(&["build", "--quiet", "-p", "flakeid-cli", "-p", "flakeid-campaign", "--bins"])
-        .optimised_with_checks()
+    Step::cargo(&["build", "--quiet", "--locked", "-p", "flakeid-cli", "-p", "flakeid-campaign"])
+        .args(&["--bins"])
         .run()?;
     Ok(start(&["run", "--folder", &folder]).args(arguments))
 }
@@ -48,7 +48,7 @@ pub(crate) fn failover(arguments: &[String]) -> Outcome {
     let mut step = start(&["failover"]).args(&arguments);
     if arguments.contains(&"--brokers") {
         // The command has to lie next to the program that measures.
-        Step::cargo(&["build", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
+        Step::cargo(&["build", "--locked", "-p", "flakeid-cli"]).run()?;
         wasm::build()?;
         let (python, package) =
             (python::with_wheel("campaign")?, files::shown(wasm::PACKAGE.as_ref())?);
@@ -64,8 +64,7 @@ pub(crate) fn stores() -> Outcome {
 }
 
 fn start(arguments: &[&str]) -> Step {
-    let step = Step::cargo(&["run", "-p", "flakeid-campaign"]).optimised_with_checks();
-    let step = step.args(&["--"]).args(arguments);
+    let step = Step::cargo(&["run", "--locked", "-p", "flakeid-campaign", "--"]).args(arguments);
     // Killing a process loses no written data, so servers may keep their files in memory. On a disk
     // that is busy with the logs of IDs, a server takes seconds to restart.
     let memory = "/dev/shm";

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_steps::venv::Venv;
-use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
 use crate::platform::Target;
 use crate::wasm;
@@ -34,8 +34,7 @@ pub(crate) fn check() -> Outcome {
     let tools = Venv::lasting("deploy")?;
     let pins = "tests/deploy/requirements.txt";
     tools.pip(&["install", "-q", "--no-deps", "--require-hashes", "-r", pins])?;
-    workspace::build_programs()?;
-    let flakeid = files::shown(&target_folder().join("release/flakeid"))?;
+    let flakeid = files::shown(&workspace::build_programs()?.join("flakeid"))?;
     // -B: Python must not write bytecode into the sources.
     tools.python(&["-B", "tests/deploy/check.py", "--flakeid", &flakeid])?.run()
 }
@@ -44,7 +43,7 @@ pub(crate) fn check() -> Outcome {
 pub(crate) fn image(triple: Option<&str>) -> Outcome {
     packages::ensure(&[(AUTHORITIES, "ca-certificates")])?;
     let target = Target::new(Some(triple.unwrap_or("x86_64-unknown-linux-musl")))?;
-    let build = ["--profile", target.profile, "--locked", "-p", "flakeid-cli"];
+    let build = ["--profile", target.profile.name(), "--locked", "-p", "flakeid-cli"];
     target.cargo_static()?.args(&build).run()?;
     files::empty(CONTEXT)?;
     files::copy(target.built_folder().join("flakeid"), format!("{CONTEXT}/flakeid"))?;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use flakeid_steps::{Outcome, Step, files, packages, root};
+use flakeid_steps::{Outcome, Step, files, packages, root, workspace};
 
 use crate::platform::Target;
 use crate::wasm::page::PAGE_FILE;
@@ -49,7 +49,7 @@ pub(crate) fn check() -> Outcome {
     guide(&["book"]).run()?;
     wasm::page::build()?;
     files::copy(PAGE_FILE, "target/docs/book/page.html")?;
-    Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
+    workspace::build_programs()?;
     let library = c::installed(&Target::tested(None)?, "target/docs/c")?;
     let python = python::with_wheel_and("docs", "examples/requirements.txt")?.program("python")?;
     let project = |name: &str, example: &str, names: &[&str]| {

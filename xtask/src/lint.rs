@@ -20,19 +20,17 @@ const OTHER_WORKSPACES: [&str; 5] = [
 /// A package that is compiled only when `flakeid.proto` changes.
 const GRPC: &str = "xtask/grpc/Cargo.toml";
 
-/// Runs clippy with the profile of the tests, so that macros and build scripts are compiled once
-/// for both.
+/// Runs clippy with the profile `dev`, which shares compiled macros and build scripts with the tests.
 fn clippy(arguments: &[&str]) -> Outcome {
-    Step::cargo(&["clippy"]).args(arguments).optimised_with_checks().args(&DENY).run()
+    Step::cargo(&["clippy", "--locked"]).args(arguments).args(&DENY).run()
 }
 
-/// Runs clippy in another workspace, with the settings of our profile instead of its own.
+/// Runs clippy in another workspace, with the settings of our profile for dependencies.
 fn clippy_of_other(manifest: &str) -> Outcome {
-    Step::cargo(&["clippy", "--release", "--locked", "--all-targets", "--manifest-path", manifest])
+    Step::cargo(&["clippy", "--locked", "--all-targets", "--manifest-path", manifest])
         .args(&DENY)
         .env("CARGO_TARGET_DIR", target_folder())
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .run()
 }
 
@@ -87,8 +85,7 @@ pub(crate) fn run() -> Outcome {
     }
     OTHER_WORKSPACES.iter().try_for_each(|manifest| clippy_of_other(manifest))?;
     wasm::lint()?;
-    Step::cargo(&["doc", "--workspace", "--no-deps", "--all-features"])
-        .optimised_with_checks()
+    Step::cargo(&["doc", "--locked", "--workspace", "--no-deps", "--all-features"])
         .env("RUSTDOCFLAGS", "-D warnings")
         .run()
 }

@@ -25,8 +25,9 @@ pub(crate) fn test() -> Outcome {
     }
     let folder = files::shown(&folder)?;
     let on_mysql = |package, tests, chosen: &[&str]| {
-        let step = Step::cargo(&["test", "-p", package, "--all-features", "--test", tests]);
-        step.optimised_with_checks().env("FLAKEID_MYSQL", &folder).args(&["--"]).args(chosen).run()
+        let step =
+            Step::cargo(&["test", "--locked", "-p", package, "--all-features", "--test", tests]);
+        step.env("FLAKEID_MYSQL", &folder).args(&["--"]).args(chosen).run()
     };
     // MySQL skips the tests of replicas and clusters, because they are written for MariaDB.
     on_mysql("flakeid-stores", "mysql", &["--skip", "galera", "--skip", "failover"])?;

@@ -11,6 +11,7 @@ use crate::platform::{Platform, RELEASED, Target};
 use crate::server_packages::POSTGRESQL;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The folder of the packages for users.
 pub(crate) const DIST: &str = "target/dist/node";
 const TYPES: &str = "node/native.d.ts";
 const MANIFEST: &str = "node/package.json";
@@ -111,7 +112,8 @@ pub(crate) fn project(project: &str, from: &str, names: &[&str]) -> Outcome {
 
 /// Installs the dependencies of the project's lock file, and the tarballs.
 fn install(project: &str, target: &Target, image: Option<&'static str>) -> Outcome {
-    let tarballs = [tarball("flakeid-core")?, tarball(&platform_package(&target.platform))?];
+    let names = ["flakeid-core".to_owned(), platform_package(&target.platform)];
+    let tarballs = names.map(|name| tarball(target, &name));
     npm(&["--prefix", project, "ci", "--silent", "--ignore-scripts"]).inside(image).run()?;
     // The packages of other platforms do not exist yet when this one is tested.
     npm(&["--prefix", project, "install", "--silent", "--no-save", "--omit=optional"])
@@ -140,7 +142,8 @@ fn pack(target: &Target) -> Result<String, Failed> {
     check_manifest()?;
     let (addon, types) = compile(target)?;
     let (main, platform) = ("target/node/flakeid-core", "target/node/platform");
-    for folder in [main, platform, DIST] {
+    let packed = target.packages("node");
+    for folder in [main, platform, &packed] {
         files::empty(folder)?;
     }
     bundle(main)?;
@@ -160,7 +163,7 @@ fn pack(target: &Target) -> Result<String, Failed> {
     files::write(format!("{platform}/package.json"), platform_manifest(&target.platform))?;
     for folder in [main, platform] {
         let folder = format!("./{folder}");
-        npm(&["pack", "--silent", "--pack-destination", DIST, &folder]).run()?;
+        npm(&["pack", "--silent", "--pack-destination", &packed, &folder]).run()?;
     }
     Ok(types)
 }
@@ -193,7 +196,7 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
     files::make_folder(&types)?;
     target
         .cargo("rustc")?
-        .args(&["--profile", target.profile, "--locked", "-p", "flakeid-node"])
+        .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-node"])
         .args(&["--", "-C", "strip=symbols"])
         .env("NAPI_TYPE_DEF_TMP_FOLDER", &types)
         .run()?;
@@ -251,6 +254,7 @@ fn platform_manifest(platform: &Platform) -> String {
     )
 }
 
-fn tarball(package: &str) -> Result<String, Failed> {
-    files::shown(&root().join(DIST).join(format!("{package}-{VERSION}.tgz")))
+fn tarball(target: &Target, package: &str) -> String {
+    let name = format!("{package}-{VERSION}.tgz");
+    root().join(target.packages("node")).join(name).display().to_string()
 }

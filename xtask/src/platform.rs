@@ -82,38 +82,63 @@ impl Platform {
     }
 }
 
-/// The profile of everything that is published or benchmarked. It takes several times as long to
-/// build as the profile `release`.
-pub(crate) const DIST: &str = "dist";
+/// A profile of `Cargo.toml`.
+#[derive(Clone, Copy)]
+pub(crate) enum Profile {
+    /// The profile of everything that is published or benchmarked. It takes several times as long to build.
+    Dist,
+    /// The profile of the tests.
+    Dev,
+}
+
+impl Profile {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Dist => "dist",
+            Self::Dev => "dev",
+        }
+    }
+
+    /// Returns the name of the folder to which cargo writes the result.
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Dist => "dist",
+            Self::Dev => "debug",
+        }
+    }
+}
 
 /// The target of a build: this machine with its own linker, or a platform as released.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) platform: Platform,
     pub(crate) released: bool,
-    /// The profile to build with, as `Cargo.toml` defines it.
-    pub(crate) profile: &'static str,
+    pub(crate) profile: Profile,
 }
 
 impl Target {
     /// Returns the target to publish: the named platform, or else this machine.
     pub(crate) fn new(triple: Option<&str>) -> Result<Self, Failed> {
         let Some(triple) = triple else {
-            return Ok(Self { platform: Platform::here()?, released: false, profile: DIST });
+            return Ok(Self {
+                platform: Platform::here()?,
+                released: false,
+                profile: Profile::Dist,
+            });
         };
         let known = RELEASED.into_iter().find(|known| known.triple == triple);
         let platform = known.ok_or_else(|| {
             let all = RELEASED.map(|known| known.triple).join(", ");
             Failed(format!("--target is {triple}, but must be one of {all}"))
         })?;
-        Ok(Self { platform, released: true, profile: DIST })
+        Ok(Self { platform, released: true, profile: Profile::Dist })
     }
 
     /// Returns the target to test: the named platform as released, or else this machine with the
-    /// profile `release`, because that builds sooner and reveals the same faults.
+    /// profile of the tests, because that builds sooner and reveals the same faults.
     pub(crate) fn tested(triple: Option<&str>) -> Result<Self, Failed> {
         let target = Self::new(triple)?;
-        Ok(if target.released { target } else { Self { profile: "release", ..target } })
+        Ok(if target.released { target } else { Self { profile: Profile::Dev, ..target } })
     }
 
     /// Whether the result has to run on older systems, or with another C library, than this
@@ -179,7 +204,16 @@ impl Target {
     pub(crate) fn built_folder(&self) -> PathBuf {
         let folder = target_folder();
         let folder = if self.released { folder.join(self.platform.triple) } else { folder };
-        folder.join(self.profile)
+        folder.join(self.profile.folder())
+    }
+
+    /// Returns the folder for a language's packages, below the root of the checkout. Packages for tests have a folder of
+    /// their own, so that `target/dist` has only those for users.
+    pub(crate) fn packages(&self, language: &str) -> String {
+        match self.profile {
+            Profile::Dist => format!("target/dist/{language}"),
+            Profile::Dev => format!("target/tests/{language}"),
+        }
     }
 
     pub(crate) fn runs_here(&self) -> Result<bool, Failed> {

@@ -93,9 +93,8 @@ impl Emulated {
         let triple = self.triple();
         let name = triple.replace('-', "_");
         let upper = name.to_uppercase();
-        let step = Step::cargo(&[command, "--target", triple])
+        let step = Step::cargo(&[command, "--locked", "--target", triple])
             .args(arguments)
-            .optimised_with_checks()
             .env("CARGO_TARGET_DIR", root().join(WORK))
             .env(&format!("CC_{name}"), self.compiler());
         // Rust links for musl with its own linker.
@@ -196,7 +195,7 @@ fn command(system: Emulated) -> Outcome {
 
 fn two_processes(system: Emulated, store: &str) -> Outcome {
     let suffix = if matches!(system, Emulated::Windows) { ".exe" } else { "" };
-    let flakeid = format!("{WORK}/{}/release/flakeid{suffix}", system.triple());
+    let flakeid = format!("{WORK}/{}/debug/flakeid{suffix}", system.triple());
     system.started(&flakeid, &["leases", "init", "--fresh", "--store", store])?.run()?;
     let next = || system.started(&flakeid, &["next", "-n", "1000", "--store", store])?.output();
     let (first, second) = (next()?, next()?);
@@ -218,7 +217,7 @@ fn two_processes(system: Emulated, store: &str) -> Outcome {
 /// Builds and runs the programs of `tests/c` that need only the library.
 fn c(system: Emulated) -> Outcome {
     system.cargo("build", &["-p", "flakeid-c"])?.run()?;
-    let library = format!("{WORK}/{}/release/libflakeid.a", system.triple());
+    let library = format!("{WORK}/{}/debug/libflakeid.a", system.triple());
     let libraries = libraries(system)?;
     let libraries: Vec<&str> = libraries.split(' ').collect();
     let mut programs = vec![

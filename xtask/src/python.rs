@@ -7,7 +7,6 @@ use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder}
 use crate::platform::Target;
 use crate::server_packages::POSTGRESQL;
 
-const ARTEFACTS: &str = "target/dist/python";
 const ALPINE: &str = "python:3.11-alpine";
 const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
 
@@ -20,12 +19,12 @@ pub(crate) struct Wheel<'a> {
 }
 
 /// Returns the folder for the wheel and the sdist. It must be empty before a build.
-fn artefacts() -> Result<String, Failed> {
-    files::shown(&root().join(ARTEFACTS))
+fn artefacts(target: &Target) -> Result<String, Failed> {
+    files::shown(&root().join(target.packages("python")))
 }
 
 /// Installs maturin, and returns a step that runs it.
-fn maturin(arguments: &[&str]) -> Result<Step, Failed> {
+fn maturin(arguments: &[&str], target: &Target) -> Result<Step, Failed> {
     let mut needed = vec![(PYTHON, "python3")];
     if cfg!(unix) {
         needed.push(("cc", "gcc"));
@@ -35,19 +34,20 @@ fn maturin(arguments: &[&str]) -> Result<Step, Failed> {
     tools.pip(&["install", "-q", "-r", "python/requirements-build.txt"])?;
     // maturin reads the pyproject.toml of the current folder.
     let step = Step::new(&tools.program("maturin")?, arguments).within("python");
-    Ok(step.args(&["--out", &artefacts()?]))
+    Ok(step.args(&["--out", &artefacts(target)?]))
 }
 
-/// Builds a wheel and an sdist in `target/dist/python`.
+/// Builds a wheel and an sdist.
 pub(crate) fn build(wheel: &Wheel) -> Outcome {
-    files::remove(ARTEFACTS)?;
-    let mut step = maturin(&["build", "--profile", wheel.target.profile, "--locked"])?;
-    if wheel.target.released {
-        step = step.args(&["--target", wheel.target.platform.triple]);
+    let target = &wheel.target;
+    files::remove(target.packages("python"))?;
+    let mut step = maturin(&["build", "--profile", target.profile.name(), "--locked"], target)?;
+    if target.released {
+        step = step.args(&["--target", target.platform.triple]);
     }
-    if wheel.target.needs_zig() {
+    if target.needs_zig() {
         // The policy that maturin checks the wheel against, and puts into its name.
-        let policy = match wheel.target.platform.abi {
+        let policy = match target.platform.abi {
             Some("musl") => "musllinux_1_2",
             _ => "manylinux2014",
         };
@@ -59,7 +59,7 @@ pub(crate) fn build(wheel: &Wheel) -> Outcome {
         step = step.args(&["--no-default-features", "--interpreter", interpreter]);
     }
     step.run()?;
-    maturin(&["sdist"])?.run()
+    maturin(&["sdist"], target)?.run()
 }
 
 /// Installs the wheel into a clean environment and runs `python/tests` there.
@@ -68,12 +68,12 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
     if wheel.target.released || wheel.free_threaded.is_some() {
         build(wheel)?;
     } else {
-        build_from_sdist(wheel.target.profile)?;
+        build_from_sdist(&wheel.target)?;
     }
     let interpreter = wheel.free_threaded.unwrap_or(PYTHON);
     let clean = Venv::clean("test", interpreter, image)?;
     clean.pip(&["install", "-q", "-r", "python/tests/requirements.txt"])?;
-    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact("whl")?])?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact(&wheel.target, "whl")?])?;
     if wheel.free_threaded.is_some() {
         let gil = "import flakeid, sys; sys.exit(sys._is_gil_enabled())";
         clean.python(&["-P", "-c", gil])?.run()?;
@@ -106,26 +106,29 @@ fn pytest(clean: &Venv, folder: &str) -> Result<Step, Failed> {
 /// Builds the wheel, installs it into a clean environment with that name, and returns the
 /// interpreter.
 pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
-    build(&Wheel { target: Target::tested(None)?, free_threaded: None })?;
+    let target = Target::tested(None)?;
+    build(&Wheel { target, free_threaded: None })?;
     let clean = Venv::clean(name, PYTHON, None)?;
-    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact("whl")?])?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact(&target, "whl")?])?;
     clean.program("python")
 }
 
 /// Builds the wheel, and installs it and the packages of a requirements file into the lasting
 /// environment with that name.
 pub(crate) fn with_wheel_and(name: &str, requirements: &str) -> Result<Venv, Failed> {
-    build(&Wheel { target: Target::tested(None)?, free_threaded: None })?;
+    let target = Target::tested(None)?;
+    build(&Wheel { target, free_threaded: None })?;
     let venv = Venv::lasting(name)?;
     venv.pip(&["install", "-q", "-r", requirements])?;
-    let wheel = artefact("whl")?;
+    let wheel = artefact(&target, "whl")?;
     venv.pip(&["install", "-q", "--no-deps", "--no-index", "--force-reinstall", &wheel])?;
     Ok(venv)
 }
 
 /// Returns the benchmark, with the wheel, its rivals and the floor installed.
 pub(crate) fn bench() -> Result<Step, Failed> {
-    build(&Wheel { target: Target::new(None)?, free_threaded: None })?;
+    let target = Target::new(None)?;
+    build(&Wheel { target, free_threaded: None })?;
     let floor = venv::folder("floor");
     files::remove(&floor)?;
     let maturin = Venv::lasting("build")?.program("maturin")?;
@@ -133,7 +136,7 @@ pub(crate) fn bench() -> Result<Step, Failed> {
         .args(&["--manifest-path", "benches/python/floor/Cargo.toml"])
         .run()?;
     let clean = Venv::lasting("bench")?;
-    let (floor, wheel) = (files::only(&floor, "whl")?, artefact("whl")?);
+    let (floor, wheel) = (files::only(&floor, "whl")?, artefact(&target, "whl")?);
     clean.pip(&["install", "-q", "-r", "benches/python/requirements.txt"])?;
     clean.pip(&[
         "install",
@@ -151,37 +154,34 @@ pub(crate) fn bench() -> Result<Step, Failed> {
 /// Builds an sdist, and a wheel from it, which shows that the sdist is complete. The tests in Rust
 /// have compiled the dependencies already; our own crates are compiled again, because their folder
 /// differs.
-fn build_from_sdist(profile: &str) -> Outcome {
-    files::remove(ARTEFACTS)?;
-    maturin(&["sdist"])?.run()?;
+fn build_from_sdist(target: &Target) -> Outcome {
+    files::remove(target.packages("python"))?;
+    maturin(&["sdist"], target)?.run()?;
     let sources = venv::folder("sdist");
     files::empty(&sources)?;
     // -m: the files get the current time. All files of an sdist have the same time whatever they
     // contain, so cargo would take the last sdist's output for up to date.
-    Step::new("tar", &["-xzmf", &artefact("gz")?, "--strip-components=1"])
+    Step::new("tar", &["-xzmf", &artefact(target, "gz")?, "--strip-components=1"])
         .args(&["-C", &files::shown(&sources)?])
         .or_install("apt-get install tar")
         .run()?;
     let tools = Venv::lasting("build")?;
     tools
         .python(&["-m", "pip", "--disable-pip-version-check", "wheel", "-q"])?
-        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &artefacts()?])
+        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &artefacts(target)?])
         .args(&[&files::shown(&sources)?])
         .env("CARGO_TARGET_DIR", target_folder())
         // Not --locked, because the lock file in an sdist also lists crates that the sdist omits.
-        .env("MATURIN_PEP517_ARGS", format!("--profile {profile}"))
+        .env("MATURIN_PEP517_ARGS", format!("--profile {}", target.profile.name()))
+        // Our crates have the same paths below the root as in the checkout. Because this setting
+        // differs, cargo distinguishes them. It does not apply to dependencies.
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
         // The build backend looks for maturin in the PATH.
         .env("PATH", tools.path()?)
-        .run()?;
-    // Their paths below the root are the same, so cargo would take this output for the workspace's
-    // own.
-    Step::cargo(&["clean", "--quiet", "--locked", "--profile", profile])
-        .args(&["-p", "flakeid-core", "-p", "flakeid-protocol", "-p", "flakeid-stores"])
-        .args(&["-p", "flakeid", "-p", "flakeid-python", "-p", "workspace-hack"])
         .run()
 }
 
 /// Returns the only artefact with that extension.
-fn artefact(extension: &str) -> Result<String, Failed> {
-    files::only(ARTEFACTS, extension)
+fn artefact(target: &Target, extension: &str) -> Result<String, Failed> {
+    files::only(target.packages("python"), extension)
 }

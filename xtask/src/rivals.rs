@@ -1,7 +1,7 @@
 //! Whether `flakeid inspect --guess` recognises IDs that other packages generate now.
 
 use flakeid_steps::venv::Venv;
-use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
 use crate::npm::npm;
 
@@ -23,15 +23,15 @@ struct Generated {
 
 pub(crate) fn test() -> Outcome {
     packages::ensure(&NEEDED)?;
-    workspace::build_programs()?;
+    let flakeid = files::shown(&workspace::build_programs()?.join("flakeid"))?;
     let printed = [of_python()?, of_node()?, of_go()?, of_java()?].concat();
     let generated = printed.lines().map(parsed).collect::<Result<Vec<_>, _>>()?;
     let (mut ids, mut groups) = (Count::default(), Count::default());
     for Generated { package, presets, ids: of_package } in &generated {
         for id in of_package {
-            ids.add(package, presets, &guess(std::slice::from_ref(id))?);
+            ids.add(package, presets, &guess(&flakeid, std::slice::from_ref(id))?);
         }
-        groups.add(package, presets, &guess(of_package)?);
+        groups.add(package, presets, &guess(&flakeid, of_package)?);
     }
     println!(
         "guessed right for {} packages: {ids} IDs and {groups} groups of ten",
@@ -81,10 +81,9 @@ fn parsed(line: &str) -> Result<Generated, Failed> {
 }
 
 /// Returns the preset that `inspect --guess` ranks first.
-fn guess(ids: &[String]) -> Result<String, Failed> {
-    let flakeid = files::shown(&target_folder().join("release/flakeid"))?;
+fn guess(flakeid: &str, ids: &[String]) -> Result<String, Failed> {
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let printed = Step::new(&flakeid, &["inspect", "--guess"]).args(&ids).output()?;
+    let printed = Step::new(flakeid, &["inspect", "--guess"]).args(&ids).output()?;
     let first = printed.strip_prefix("{\"layout\":\"").and_then(|rest| rest.split('"').next());
     first.map(str::to_owned).ok_or_else(|| Failed(format!("expected a guess, found: {printed}")))
 }

@@ -71,7 +71,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     files::write(format!("{folder}/commands.sh"), script)?;
     println!("\n{}", chapter.path.display());
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = [target_folder().join("release")].into_iter().chain(std::env::split_paths(&path));
+    let folders = [target_folder().join("debug")].into_iter().chain(std::env::split_paths(&path));
     let path = std::env::join_paths(folders).map_err(|error| Failed(format!("PATH: {error}")))?;
     let lib = built.c_library.join("lib");
     bounded("sh", &["-eux", "commands.sh"])

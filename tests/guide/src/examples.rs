@@ -36,8 +36,7 @@ fn prepare_folder(name: &str) -> Result<(String, String), Failed> {
 fn rust() -> Outcome {
     let (folder, store) = prepare_folder("rust")?;
     for program in ["lease", "clocks", "public_ids"] {
-        let run =
-            ["run", "--quiet", "--release", "--locked", "-p", "flakeid-examples", "--bin", program];
+        let run = ["run", "--quiet", "--locked", "-p", "flakeid-examples", "--bin", program];
         Step::cargo(&run).within(&folder).env("FLAKEID_STORE", &store).run()?;
     }
     Ok(())
@@ -192,7 +191,7 @@ fn built(name: &str) -> Result<String, Failed> {
 fn axum(stores: &Stores) -> Outcome {
     let program = built("axum")?;
     let url = stores.url("postgresql")?;
-    let flakeid = files::shown(&flakeid_steps::target_folder().join("release/flakeid"))?;
+    let flakeid = files::shown(&flakeid_steps::target_folder().join("debug/flakeid"))?;
     let init = ["leases", "init", "--fresh", "--namespace", "orders", "--store", url];
     bounded(&flakeid, &init).run()?;
     let port = free_port()?;

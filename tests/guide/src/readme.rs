@@ -1,12 +1,12 @@
 //! Checks of the README: its programs match the example files, and its command works.
 
-use flakeid_steps::{Failed, Outcome, Step, files, target_folder, workspace};
+use flakeid_steps::{Failed, Outcome, Step, files, workspace};
 
 /// The marker in front of a quoted code block; the path of the file follows.
 const MARKER: &str = "<!-- file: ";
 
 /// The command that the README uses in a checkout.
-const FROM_CHECKOUT: &str = "cargo run --release -p flakeid-cli --";
+const FROM_CHECKOUT: &str = "cargo run -p flakeid-cli --";
 const FIVE_IDS: &str = "next -n 5 --store sqlite://flakeid.db";
 const TESTS: &str = "cargo xtask test";
 
@@ -26,8 +26,8 @@ pub(crate) fn check() -> Outcome {
             return Err(Failed(format!("README.md does not show the command: {command}")));
         }
     }
-    workspace::build_programs()?;
-    let built = |name: &str| files::shown(&target_folder().join("release").join(name));
+    let programs = workspace::build_programs()?;
+    let built = |name: &str| files::shown(&programs.join(name));
     let arguments: Vec<&str> = FIVE_IDS.split(' ').collect();
     let ids = Step::new(&built("flakeid")?, &arguments).output()?;
     let ids: Result<Vec<u64>, _> = ids.lines().map(str::parse).collect();

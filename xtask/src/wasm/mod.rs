@@ -7,7 +7,7 @@ pub(crate) mod page;
 
 use std::env;
 
-use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
 use crate::node::tests_below;
 use crate::npm::npm;
@@ -100,7 +100,7 @@ pub(crate) fn test() -> Outcome {
     build()?;
     ensure_chromium()?;
     // The tests lease from a broker, which is a process of the command.
-    Step::cargo(&["build", "--quiet", "-p", "flakeid-cli"]).optimised_with_checks().run()?;
+    let flakeid = workspace::build_programs()?.join("flakeid");
     files::empty(PROJECT)?;
     files::copy_files("node/wasm/test", PROJECT)?;
     files::copy_files("node/wasm/test/browser", &format!("{PROJECT}/wasm/browser"))?;
@@ -118,7 +118,7 @@ pub(crate) fn test() -> Outcome {
         .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
         .env("FLAKEID_PACKAGE", "flakeid-wasm")
         .env("FLAKEID_ROOT", root())
-        .env("FLAKEID_COMMAND", target_folder().join("release/flakeid"))
+        .env("FLAKEID_COMMAND", flakeid)
         .run()
 }
 

@@ -61,10 +61,9 @@ fn make_one(compiler: Compiler, module: &Module) -> Outcome {
     build.args(&["--profile", "wasm"]).args(module.features).run()?;
     let linked = format!("{WORK}/{TARGET}/wasm/{}.wasm", module.package.replace('-', "_"));
     // This program is not optimised, because compiling it takes longer than running it.
-    Step::cargo(&["run", "--quiet", "--release", "--locked"])
+    Step::cargo(&["run", "--quiet", "--locked"])
         .args(&["--manifest-path", "bindings/wasm/glue/Cargo.toml", "--", &linked, GLUE, name])
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_TARGET_DIR", target_folder())
         .run()?;
     let [node, web] = ["node", "web"].map(|folder| format!("{GLUE}/{folder}/{name}_bg.wasm"));

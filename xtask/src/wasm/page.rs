@@ -1,7 +1,7 @@
 //! The page that explains IDs: one HTML file that contains the core as WebAssembly. Its sources are
 //! in `bindings/page`; `web/build.mjs` bundles them.
 
-use flakeid_steps::{Outcome, Step, files, root};
+use flakeid_steps::{Outcome, Step, files, root, workspace};
 
 use super::ensure_chromium;
 use super::module::{self, GLUE, PAGE};
@@ -38,7 +38,7 @@ pub(crate) fn test(keeps: bool) -> Outcome {
     ensure_chromium()?;
     build()?;
     // One of the tests starts the command, which serves the page.
-    Step::cargo(&["build", "--release", "--locked", "-p", "flakeid-cli"]).run()?;
+    let flakeid = workspace::build_programs()?.join("flakeid");
     files::copy_files("bindings/page/test", &format!("{WORK}/test"))?;
     if keeps {
         files::empty(SCREENSHOTS)?;
@@ -49,7 +49,7 @@ pub(crate) fn test(keeps: bool) -> Outcome {
         .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
         .within(WORK)
         .env("FLAKEID_PAGE", root().join(PAGE_FILE))
-        .env("FLAKEID_COMMAND", root().join("target/release/flakeid"));
+        .env("FLAKEID_COMMAND", flakeid);
     let run = if keeps { run.env("FLAKEID_SCREENSHOTS", root().join(SCREENSHOTS)) } else { run };
     run.run()?;
     if keeps {

@@ -92,14 +92,6 @@ impl Step {
         self.env("RUSTFLAGS", format!("--cfg {cfg}")).env("CARGO_TARGET_DIR", target)
     }
 
-    /// Builds with optimisation as for users, and with the checks of a debug build in the crates of
-    /// this workspace. Third-party crates are compiled as for a release, and so only once.
-    pub fn optimised_with_checks(self) -> Self {
-        self.args(&["--release", "--locked"])
-            .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
-            .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
-    }
-
     /// Runs the command in a container that can access the checkout, under the same path, and
     /// nothing else of this machine.
     pub fn inside(mut self, image: Option<&'static str>) -> Self {

@@ -1,11 +1,13 @@
 //! The tests in Rust: what cargo builds, and which executables run at the same time.
 
+use std::path::PathBuf;
+
 use crate::inputs::Inputs;
-use crate::step::{Failed, Outcome, Step};
+use crate::step::{Failed, Outcome, Step, target_folder};
 use crate::suites::{self, Suite};
 
-/// The project's tools, which are tested as they are used: not optimised. `cargo xtask` has
-/// compiled their dependencies already.
+/// The project's tools, which are tested with the features that they request themselves, because
+/// `cargo xtask` has compiled their dependencies already.
 const TOOLS: [&str; 6] = [
     "flakeid-bench-report",
     "flakeid-guide",
@@ -51,7 +53,13 @@ pub fn build() -> Result<Vec<Suite>, Failed> {
     let tools = TOOLS.iter().fold(Step::cargo(&["test", "--no-run", "--locked"]), |step, tool| {
         step.args(&["--package", tool])
     });
-    let mut suites = Suite::built(optimised("build").args(&["--bins", "--examples", "--tests"]))?;
+    let mut suites = Suite::built(products("build").args(&[
+        "--profile",
+        "test",
+        "--bins",
+        "--examples",
+        "--tests",
+    ]))?;
     suites.extend(Suite::built(tools)?);
     Ok(suites)
 }
@@ -86,7 +94,7 @@ pub fn run(skips_unchanged: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
         }
         suites = changed;
     }
-    suites.push(Suite::new("documentation", optimised("test").args(&["--doc"])));
+    suites.push(Suite::new("documentation", products("test").args(&["--doc"])));
     let place = |suite: &Suite| {
         LONGEST.iter().position(|name| *name == suite.name()).unwrap_or(LONGEST.len())
     };
@@ -99,14 +107,15 @@ pub fn run(skips_unchanged: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
     suites::run([(others, AT_ONCE), (alone, 1)])
 }
 
-/// Builds the command and the first example, with the profile that the README uses.
-pub fn build_programs() -> Outcome {
+/// Builds the command and the first example with the profile that the README uses, and returns their folder.
+pub fn build_programs() -> Result<PathBuf, Failed> {
     // With workspace-hack, the programs share their dependencies with the tests and the libraries.
     // `cargo xtask lint` checks that the command also builds without it.
-    Step::cargo(&["build", "--quiet", "--release", "--locked", "-p", "flakeid-cli"])
+    Step::cargo(&["build", "--quiet", "--locked", "-p", "flakeid-cli"])
         .args(&["-p", "flakeid-examples", "-p", "workspace-hack"])
         .args(&["--lib", "--bin", "flakeid", "--bin", "quickstart"])
-        .run()
+        .run()?;
+    Ok(target_folder().join("debug"))
 }
 
 /// Tests the core without std, with the tests that do not need a system.
@@ -127,7 +136,7 @@ pub fn loom_models() -> Outcome {
     let build = tests_of_core()
         .args(&["-p", "flakeid", "--no-default-features"])
         .args(&["--features", "flakeid-core/default", "--lib", "--no-run"])
-        .args(&["--config", "profile.release.package.flakeid.opt-level=3"])
+        .args(&["--config", "profile.test.package.flakeid.opt-level=3"])
         .configured("loom");
     let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
     // The last models of each executable are long and use only one core.
@@ -135,12 +144,12 @@ pub fn loom_models() -> Outcome {
 }
 
 fn tests_of_core() -> Step {
-    Step::cargo(&["test", "-p", "flakeid-core"]).optimised_with_checks()
+    Step::cargo(&["test", "--locked", "-p", "flakeid-core"])
 }
 
-/// Returns a `cargo` command for all optimised tests, with every check of a debug build.
-fn optimised(command: &str) -> Step {
-    let step = Step::cargo(&[command, "--workspace", "--all-features"]).optimised_with_checks();
+/// Returns a `cargo` command for all packages except the tools.
+fn products(command: &str) -> Step {
+    let step = Step::cargo(&[command, "--locked", "--workspace", "--all-features"]);
     TOOLS
         .iter()
         .chain(&WITHOUT_TESTS)
@@ -151,21 +160,11 @@ fn optimised(command: &str) -> Step {
 mod tests {
     use crate::files;
 
-    /// The profile `dist` inherits the settings of `release` for a package.
     #[test]
-    fn dist_profile_optimises_every_published_package() {
+    fn profiles_of_published_packages_optimise_every_crate() {
         let manifest = files::text("Cargo.toml").unwrap_or_default();
-        let packages: Vec<_> = manifest
-            .split("\n[profile.release.package.")
-            .skip(1)
-            .filter_map(|rest| rest.split_once("]\nopt-level = "))
-            // Some sections set something else.
-            .filter(|(package, level)| !package.contains('\n') && !level.starts_with('3'))
-            .collect();
-        assert!(packages.len() > 5, "{packages:?}");
-        for (package, _) in packages {
-            let wanted = format!("\n[profile.dist.package.{package}]\nopt-level = 3\n");
-            assert!(manifest.contains(&wanted), "Cargo.toml must contain: {wanted}");
-        }
+        assert!(manifest.contains("[profile.dist]\ninherits = \"release\"\n"));
+        assert!(!manifest.contains("[profile.release"), "release must keep Cargo's settings");
+        assert!(!manifest.contains("[profile.dist."), "dist must not except a package");
     }
 }

@@ -1,7 +1,7 @@
 //! Loom models of the generator: every interleaving of a few calls, and the same models for twins with one flaw each.
 //! Loom must refute the twins, because the models would otherwise prove nothing.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid-core --release --lib loom`
+//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid-core --lib loom`
 
 use alloc::sync::Arc;
 use alloc::vec;

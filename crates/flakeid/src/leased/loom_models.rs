@@ -2,7 +2,7 @@
 //! generators, and on variants with one defect each, which loom must refute. `flakeid-core` has the models of
 //! renewals and of the end of a window.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --release --lib loom`
+//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --lib loom`
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};

@@ -379,9 +379,7 @@ fn program() -> io::Result<PathBuf> {
     if program.is_file() {
         return Ok(program);
     }
-    let reason = format!(
-        "brokers need {}: build it with `cargo build --release -p flakeid-cli`",
-        program.display()
-    );
+    let reason =
+        format!("brokers need {}: build it with `cargo build -p flakeid-cli`", program.display());
     Err(io::Error::other(reason))
 }
