@@ -35,7 +35,7 @@ final class LeaseEvents {
         return listener;
     }
 
-    /** Receives an event; called by flakeid_events.c on a thread of the library. */
+    /** Receives an event; called by lease.c on a thread of the library. */
     void put(int kind, long node, long start, long fence, int status, byte[] message) {
         LeaseEvent.Kind[] kinds = LeaseEvent.Kind.values();
         if (kind < 1 || kind > kinds.length) {

@@ -1,0 +1,80 @@
+/* Local handles and rings. */
+#include "native.h"
+
+NATIVE(jlong, localOpen)(ENV, jlong generator) {
+    flakeid_local *made = NULL;
+    (void)class;
+    check(env, flakeid_local_open(HANDLE(flakeid_generator, generator), &made));
+    return (jlong)(intptr_t)made;
+}
+
+NATIVE(jlong, localNext)(ENV, jlong local) {
+    uint64_t id = 0;
+    (void)class;
+    check(env, flakeid_local_next(HANDLE(flakeid_local, local), &id));
+    return (jlong)id;
+}
+
+NATIVE(void, localFree)(ENV, jlong local) {
+    (void)env, (void)class;
+    flakeid_local_free(HANDLE(flakeid_local, local));
+}
+
+NATIVE(jlong, cachedOpen)(ENV, jlong generator, jint has, jint boost_power, jint padding_factor,
+                          jlong refill_interval_ms, jlong max_age_ms) {
+    flakeid_ring_config config = FLAKEID_RING_CONFIG_INIT;
+    flakeid_cached *made = NULL;
+    (void)class;
+    config.has = (uint32_t)has;
+    config.boost_power = (uint32_t)boost_power;
+    config.padding_factor = (uint32_t)padding_factor;
+    config.refill_interval_ms = (uint64_t)refill_interval_ms;
+    config.max_age_ms = (uint64_t)max_age_ms;
+    check(env, flakeid_cached_open(HANDLE(flakeid_generator, generator), &config, &made));
+    return (jlong)(intptr_t)made;
+}
+
+NATIVE(jlong, cachedNext)(ENV, jlong cached) {
+    uint64_t id = 0;
+    (void)class;
+    check(env, flakeid_cached_next(HANDLE(flakeid_cached, cached), &id));
+    return (jlong)id;
+}
+
+/* Returns the next ID, or -1 instead of an exception. It polls, because taking an ID may begin a new ring of a lease, which
+ * waits. */
+static int64_t poll_or_none(int64_t cached) {
+    uint64_t id = 0;
+    flakeid_status status = flakeid_cached_poll(HANDLE(flakeid_cached, cached), &id);
+    return status == FLAKEID_OK ? (int64_t)id : -1;
+}
+
+NATIVE(jlong, pollAddress)(ENV) {
+    (void)env, (void)class;
+    return (jlong)(intptr_t)poll_or_none;
+}
+
+NATIVE(jlongArray, cachedStats)(ENV, jlong cached) {
+    flakeid_ring_stats stats = FLAKEID_RING_STATS_INIT;
+    flakeid_status status = flakeid_cached_stats(HANDLE(flakeid_cached, cached), &stats);
+    (void)class;
+    check(env, status);
+    if (status == FLAKEID_OK) {
+        jlong values[] = {(jlong)stats.capacity,      (jlong)stats.size,
+                          (jlong)stats.taken,         (jlong)stats.dropped_stale,
+                          (jlong)stats.rejected_put,  (jlong)stats.rejected_take,
+                          (jlong)stats.refills};
+        return longs(env, values, 7);
+    }
+    return NULL;
+}
+
+NATIVE(void, cachedClose)(ENV, jlong cached) {
+    (void)class;
+    check(env, flakeid_cached_close(HANDLE(flakeid_cached, cached)));
+}
+
+NATIVE(void, cachedFree)(ENV, jlong cached) {
+    (void)env, (void)class;
+    flakeid_cached_free(HANDLE(flakeid_cached, cached));
+}
