@@ -2,76 +2,76 @@ use flakeid_core::Window;
 
 use super::{Grant, Refusal, Release, Renew, Renewed, Token};
 
-/// How a holder leases. Ticks are the layout's.
+/// The options of a holder. Ticks are those of the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HolderOptions {
-    /// How many ticks a renewal keeps ahead of the clock.
+    /// The number of ticks ahead of the clock that a renewal requests.
     pub window: u64,
-    /// For how long a node is kept from others without a renewal, in milliseconds.
+    /// The time for which no other process gets the node without a renewal, in milliseconds.
     pub ttl_ms: u64,
-    /// Whether only one node will do. If another process takes it, this one ends with its window,
-    /// so that the two do not take it from each other for ever.
+    /// Whether the holder accepts only one node. If another process takes it over, this one ends with its window, so
+    /// that the two do not take over the node from each other forever.
     pub fixed: bool,
-    /// Whether other lessors can grant a node while renewals at the present one fail.
+    /// Whether other lessors can grant a node while renewals at the current one fail.
     pub moves: bool,
 }
 
-/// What happened, as far as it concerns a holder.
+/// An input of a holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// Time has passed, or IDs run short.
+    /// Time has passed, or few IDs are left.
     Wake {
-        /// The tick of the clock.
+        /// The clock's tick.
         now: u64,
-        /// The clock, in Unix milliseconds.
+        /// The clock's time, in Unix milliseconds.
         unix_ms: i64,
         /// The tick of the next ID, if there is a generator.
         next: u64,
-        /// How many ticks must be left for a renewal not to be due.
+        /// The number of remaining ticks below which a renewal is due.
         margin: u64,
-        /// With fewer ticks than this left, a holder whose renewals fail also asks other lessors.
+        /// The number of remaining ticks below which a holder whose renewals fail also asks other lessors.
         reserve: u64,
-        /// A token never used before, for whatever is sent now.
+        /// A token that was never used before, for the next request.
         fresh: Token,
     },
     /// An acquire was granted.
     Granted {
-        /// The answer.
+        /// The response.
         grant: Grant,
         /// The tick of the next ID, if there is a generator.
         next: u64,
     },
-    /// An acquire was refused, or nobody knows: then the token asked for is abandoned, and what
-    /// may have been granted for it expires unused.
+    /// An acquire was refused, or its outcome is unknown: then the holder never uses the token again, and a grant for
+    /// it expires unused.
     NotGranted {
-        /// The token that was asked for.
+        /// The token of the acquire.
         token: Token,
     },
     /// A renewal was confirmed.
     Renewed {
-        /// The token it was for.
+        /// The new token of the renewal.
         next: Token,
-        /// The answer.
+        /// The response.
         answer: Renewed,
     },
     /// A renewal was refused.
     NotRenewed {
-        /// The token it was for.
+        /// The new token of the renewal.
         next: Token,
-        /// The answer.
+        /// The response.
         refusal: Refusal,
     },
-    /// Nobody knows whether a renewal was applied: it timed out, or the connection broke.
+    /// The outcome of a renewal is unknown, because it timed out or the connection broke.
     Unanswered {
-        /// The token it was for.
+        /// The new token of the renewal.
         next: Token,
     },
-    /// Nothing of a grant can be used: this process has used later ticks already.
+    /// A grant is unusable, because this process has already used later ticks.
     Unusable {
         /// The tick after the last one in which this process issued an ID.
         used_until: u64,
     },
-    /// The user is done.
+    /// The user closed the lease.
     Close,
     /// The generator has ended.
     Ended {
@@ -80,23 +80,22 @@ pub enum Event {
     },
 }
 
-/// What is to be done, in this order.
+/// The outputs of a holder, to be carried out in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Ask for a node.
+    /// Request a node.
     Acquire {
-        /// The token it shall have.
+        /// The token of the grant.
         token: Token,
-        /// The node that this holder has but cannot renew: only lessors other than its granter are
-        /// asked.
+        /// The node that this holder has but cannot renew. The request goes only to lessors other than its granter.
         instead_of: Option<u64>,
     },
-    /// Ask for a higher fence.
+    /// Request a higher fence.
     Renew(Renew),
-    /// End the present generator, if there is one, and begin one in this window, above the last
-    /// tick of the one before.
+    /// End the current generator, if there is one, and begin another in this window, above the last tick of the
+    /// earlier one.
     Install(Grant),
-    /// A renewal was confirmed: let the generator issue up to the fence, exclusive.
+    /// Let the generator issue IDs up to the fence, exclusive, after a confirmed renewal.
     Raise {
         /// The node that was renewed.
         node: u64,
@@ -105,71 +104,71 @@ pub enum Effect {
         /// As in [`Grant`].
         expires: i64,
     },
-    /// End the generator: no ID is issued after this.
+    /// End the generator. It issues no ID afterwards.
     End,
-    /// Give the node back.
+    /// Release the node.
     Release(Release),
 }
 
-/// A node held, and what is known of its row.
+/// A node that is held, and the known state of its row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HeldNode {
-    /// What was granted; `fence` and `expires` are those of the last confirmed renewal, and so is
-    /// the token.
+    /// The grant. Its fence, expiry and token are those of the last confirmed renewal.
     pub grant: Grant,
-    /// The renewal that was sent and not yet answered, or whose answer was lost.
+    /// The renewal without a response yet, or whose response was lost.
     pub renewal: Option<Renew>,
-    /// Whether that renewal is on its way, so that it is not sent twice at a time.
+    /// Whether that renewal is being sent, so that it is not sent twice at the same time.
     pub waiting: bool,
-    /// Whether the node is another's above the fence: it may be used up, never renewed.
+    /// Whether the node belongs to another process above the fence. The holder can use up its window and never renew
+    /// it.
     pub fenced_off: bool,
-    /// How the renewals went lately.
+    /// The state of the latest renewals.
     pub renewals: Renewals,
 }
 
-/// How the renewals of a node went lately.
+/// The state of the latest renewals of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Renewals {
-    /// The last one was confirmed, or none has been sent.
+    /// The latest renewal was confirmed, or none was sent.
     #[default]
     Succeed,
-    /// The last one failed.
+    /// The latest renewal failed.
     Fail,
-    /// The last one failed, and other lessors have been asked for another node since.
+    /// The latest renewal failed, and the holder has since asked other lessors for another node.
     FailElsewhere,
 }
 
 impl HeldNode {
-    /// A node that was granted just now.
+    /// Returns the state of a node that was just granted.
     const fn new(grant: Grant) -> Self {
         let (renewal, waiting, fenced_off) = (None, false, false);
         Self { grant, renewal, waiting, fenced_off, renewals: Renewals::Succeed }
     }
 }
 
-/// One process's side of the protocol.
+/// The protocol state of one process that holds a lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Holder {
-    /// The node it holds, if any.
+    /// The held node, if any.
     pub hold: Option<HeldNode>,
-    /// The token of the acquire that is on its way.
+    /// The token of the pending acquire.
     pub acquiring: Option<Token>,
-    /// Whether the user is done.
+    /// Whether the user closed the lease.
     pub closing: bool,
-    /// Whether a fixed node was lost to another process: no other is asked for.
+    /// Whether a fixed node was lost to another process, so that the holder requests no other node.
     pub ousted: bool,
-    /// The node of another lessor that takes the place of `hold` once the generator has ended.
+    /// The node of another lessor that replaces `hold` once the generator has ended.
     pub moving_to: Option<Grant>,
 }
 
 impl Holder {
-    /// A holder of nothing.
+    /// Returns a holder without a node.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next state and what to do. Pure: everything it depends on is in the arguments.
+    /// Advances the state by an input and returns the outputs. It is pure: it depends only on its arguments.
     #[must_use]
     pub fn step(&self, options: &HolderOptions, event: &Event) -> (Self, Vec<Effect>) {
         let mut next = self.clone();
@@ -199,8 +198,8 @@ impl Holder {
             }
             Event::Unanswered { next: token } => {
                 if let Some(hold) = next.renewal_of(*token) {
-                    // The same renewal will be sent again: if it was applied after all, the store
-                    // knows it by its token.
+                    // The same renewal will be sent again. If it was applied before, the store recognises it by its
+                    // token.
                     hold.waiting = false;
                     hold.renewals = Renewals::Fail;
                 }
@@ -219,9 +218,9 @@ impl Holder {
         (next, effects)
     }
 
-    /// How many ticks from `reached` on until this holder asks other lessors for a node in place of its
-    /// own: its renewals fail, and then fewer than `reserve` ticks are left of its window. `None` if it
-    /// does not.
+    /// Returns the number of ticks after `reached` at which this holder asks other lessors for a node to replace its
+    /// own: when its renewals fail and fewer than `reserve` ticks of its window are left. Returns `None` if it never
+    /// does.
     #[must_use]
     pub fn until_others(&self, options: &HolderOptions, reached: u64, reserve: u64) -> Option<u64> {
         let hold = self.hold.as_ref().filter(|hold| !hold.fenced_off)?;
@@ -256,7 +255,7 @@ impl Holder {
                     return;
                 }
                 let due = hold.grant.fence.saturating_sub(reached) < margin;
-                // An unanswered renewal is settled before anything else, whether due or not.
+                // A renewal with an unknown outcome is repeated before anything else, whether due or not.
                 let renewal = match hold.renewal {
                     Some(unsettled) => Renew { now: unix_ms, ..unsettled },
                     None if due => Renew {
@@ -286,13 +285,13 @@ impl Holder {
     }
 
     fn granted(&mut self, grant: Grant, next_tick: u64, effects: &mut Vec<Effect>) {
-        // An answer that comes after it was given up is another's business: nobody uses that token.
+        // A response to an abandoned acquire is ignored, because no request uses that token any more.
         if self.acquiring != Some(grant.token) {
             return;
         }
         self.acquiring = None;
         if self.closing {
-            // Nothing of it was used.
+            // No tick of the grant was used.
             effects.push(unused(&grant));
             return;
         }
@@ -315,8 +314,8 @@ impl Holder {
         }
     }
 
-    /// Replaces the node by that of another lessor. The new generator comes first, because the old
-    /// granter may be slow to answer the release.
+    /// Replaces the node by that of another lessor. The new generator begins first, because the old granter may
+    /// respond slowly to the release.
     fn move_on(&mut self, used_until: u64, effects: &mut Vec<Effect>) {
         let Some(grant) = self.moving_to.take() else { return };
         effects.push(Effect::Install(grant));
@@ -349,9 +348,9 @@ impl Holder {
                 hold.fenced_off = true;
                 self.ousted = options.fixed;
             }
-            // Nobody took it: even a fixed node may be asked for again, under a new grant.
+            // No other process took the node, so even a fixed node can be requested again, with a new grant.
             Refusal::Restored { .. } | Refusal::MissingNamespace => hold.fenced_off = true,
-            // Anything else leaves the grant as it was; the same is tried later with a new wish.
+            // Any other refusal leaves the grant unchanged, and a new renewal is sent later.
             _ => {}
         }
     }
@@ -360,8 +359,8 @@ impl Holder {
         if let Some(hold) = self.hold.take()
             && !hold.fenced_off
         {
-            // An unanswered renewal may have been applied; if not, this release does nothing and
-            // the row expires. Either way nobody is misled.
+            // A renewal with an unknown outcome may have been applied. If it was not, this release has no effect and
+            // the row expires. Both cases are safe.
             let token = hold.renewal.map_or(hold.grant.token, |renewal| renewal.next);
             let node = hold.grant.node;
             effects.push(Effect::Release(Release { node, token, used_until }));
@@ -373,7 +372,7 @@ impl Holder {
     }
 }
 
-/// The release of a grant under which no ID was issued.
+/// Returns the release of a grant without any ID.
 const fn unused(grant: &Grant) -> Effect {
     let Grant { node, token, start, .. } = *grant;
     Effect::Release(Release { node, token, used_until: start })

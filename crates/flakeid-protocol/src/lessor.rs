@@ -5,11 +5,11 @@ use std::time::Instant;
 use crate::store::{Fault, Store};
 use crate::{Acquire, Grant, Release, Renew, Renewed, operations};
 
-/// A grantor of leases: a store, or a broker that leases from a store. Holders send the same requests to both, and the
-/// responses have the same meaning.
+/// A grantor of leases: a store, or a broker that leases from a store. Holders send the same requests to both, and
+/// the responses have the same meaning.
 pub trait Lessor: Send {
-    /// Grants a node, or a block of nodes. The request's clock was read at `read`: however long others
-    /// keep it waiting, the clock is not taken for a wrong one.
+    /// Grants a node, or a block of nodes. The request's clock was read at `read`, so that the time for which it
+    /// waited does not make its clock look wrong.
     ///
     /// # Errors
     /// [`Fault::Refused`], with nothing granted; any other fault leaves it unknown what was granted.
@@ -20,11 +20,11 @@ pub trait Lessor: Send {
         read: Instant,
     ) -> Result<Grant, Fault>;
 
-    /// Grants a node in place of the node `held`, which its granter does not renew: any other lessor is
-    /// asked, and the granter is not.
+    /// Grants a node to replace the node `held`, which its granter does not renew. Any other lessor is asked, but not
+    /// the granter.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire); [`Fault::Unavailable`] if there is no other lessor.
+    /// Those of [`acquire`](Self::acquire); [`Fault::Unavailable`] if there is no other lessor.
     fn acquire_elsewhere(
         &mut self,
         namespace: &str,
@@ -39,17 +39,17 @@ pub trait Lessor: Send {
     /// Raises a fence, or confirms a renewal that was applied before.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// Those of [`acquire`](Self::acquire).
     fn renew(&mut self, namespace: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault>;
 
     /// Releases a node; has no effect if the request's holder no longer holds the node.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// Those of [`acquire`](Self::acquire).
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault>;
 
-    /// Whether the lessor can be used again after a fault other than a refusal. Otherwise it is dropped after such a fault,
-    /// because its connection may be broken, or inside a transaction.
+    /// Whether the lessor can be used again after a fault other than a refusal. Otherwise it is dropped after such a
+    /// fault, because its connection may be broken, or inside a transaction.
     fn outlives_faults(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! A store in the memory of one process.
+//! The store in the memory of one process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,26 +9,27 @@ use flakeid_core::{Clock, SystemClock};
 use crate::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
 use crate::{Namespace, Record, Row, SubGrant};
 
-/// A store in the memory of one process: for tests, and as the model of all others.
+/// A store in the memory of one process, for tests and as the reference for all other stores.
 ///
-/// Clones are further connections to the same contents. A forked child has a copy that knows
-/// nothing of the parent's later grants, so this store protects nobody across processes.
+/// Clones are further connections to the same contents. A forked child has a copy without the parent's later grants,
+/// so this store does not protect against duplicates across processes.
 #[derive(Clone)]
 pub struct MemoryStore {
     contents: Arc<Mutex<Contents>>,
     clock: Arc<dyn Clock>,
 }
 
-/// What a [`MemoryStore`] holds at a moment, to be restored later as if from a backup.
+/// The contents of a [`MemoryStore`] at one moment, which can be restored later like a backup.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     run: u64,
     spaces: BTreeMap<String, Space>,
-    /// By namespace: there may be too many to be copied for each transaction.
+    /// The grants of each block by namespace, kept apart because copying them for each transaction would cost too
+    /// much.
     sub_grants: BTreeMap<String, SubGrants>,
 }
 
-/// By node, first tick, the block's grant and the node's.
+/// Grants by node, first tick, the block's grant and the node's grant.
 type SubGrants = BTreeMap<(u64, u64, u64, u64), SubGrant>;
 
 #[derive(Clone, Debug, Default)]
@@ -39,24 +40,24 @@ struct Space {
 }
 
 impl MemoryStore {
-    /// An empty store on the system clock.
+    /// Creates an empty store on the system clock.
     #[must_use]
     pub fn new() -> Self {
         Self::on(SystemClock)
     }
 
-    /// An empty store on a clock of your own.
+    /// Creates an empty store on the given clock.
     pub fn on(clock: impl Clock) -> Self {
         Self { contents: Arc::default(), clock: Arc::new(clock) }
     }
 
-    /// What it holds now.
+    /// Returns the current contents.
     #[must_use]
     pub fn backup(&self) -> Contents {
         self.lock().clone()
     }
 
-    /// Replaces what it holds by an older copy, as an operator would: by a restart.
+    /// Replaces the contents by an older copy with a restart, like an operator who restores a backup.
     pub fn restore(&self, older: Contents) {
         let mut contents = self.lock();
         let run = contents.run.max(older.run) + 1;
@@ -64,7 +65,7 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents> {
-        // Transactions work on a copy, so a panic inside one leaves the contents whole.
+        // Transactions work on a copy, so a panic in one leaves the contents consistent.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

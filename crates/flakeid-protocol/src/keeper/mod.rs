@@ -1,5 +1,4 @@
-//! Keeping a lease: its options, when it is renewed, what happens to it, for observers, and how it
-//! stands.
+//! The keeper of a lease: its options, its schedule, its events for observers, and its status.
 
 mod lease_keeper;
 mod messages;
@@ -19,7 +18,7 @@ use flakeid_core::{Error, ErrorKind};
 
 use crate::store::RETRY;
 
-/// What happens to a lease, for logs and metrics.
+/// An event of a lease, for logs and metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaseEvent {
@@ -29,41 +28,41 @@ pub enum LeaseEvent {
         node: u64,
         /// The first tick that may be used.
         start: u64,
-        /// The first tick that may not.
+        /// The first tick that may not be used.
         fence: u64,
     },
-    /// The fence was moved up.
+    /// The fence was raised.
     Renewed {
         /// The node.
         node: u64,
         /// The first tick that may not be used.
         fence: u64,
     },
-    /// Another process has the node from the fence on; this one takes another node.
+    /// Another process has the node from the fence on, and this one takes another node.
     FencedOff {
         /// The node that was lost.
         node: u64,
-        /// Why.
+        /// The cause.
         error: Error,
     },
-    /// The store was asked and said no.
+    /// The store refused a request.
     Refused {
-        /// Why.
+        /// The cause.
         error: Error,
     },
-    /// The store does not answer. IDs go on until the fence.
+    /// The store does not respond. The generator issues IDs until the fence.
     StoreLost {
-        /// What happened.
+        /// The cause.
         error: Error,
     },
-    /// The store answers again.
+    /// The store responds again.
     StoreFound,
-    /// This host's clock and the store's are too far apart.
+    /// The clocks of this host and of the store differ too much.
     ClockSkew {
-        /// By how much.
+        /// The error, with the difference.
         error: Error,
     },
-    /// The node was given back.
+    /// The node was released.
     Released {
         /// The node.
         node: u64,
@@ -71,8 +70,8 @@ pub enum LeaseEvent {
 }
 
 impl LeaseEvent {
-    /// What happened, in a word, the same in every language: `acquired`, `renewed`, `fenced-off`,
-    /// `refused`, `store-lost`, `store-found`, `clock-skew` or `released`.
+    /// The name of the event, the same in every language: `acquired`, `renewed`, `fenced-off`, `refused`,
+    /// `store-lost`, `store-found`, `clock-skew` or `released`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -99,13 +98,13 @@ impl LeaseEvent {
         }
     }
 
-    /// The first tick that may be used, of a node that was acquired.
+    /// The first usable tick of a node that was acquired.
     #[must_use]
     pub const fn start(&self) -> Option<u64> {
         if let Self::Acquired { start, .. } = *self { Some(start) } else { None }
     }
 
-    /// The first tick that may not be used, of a node that was acquired or renewed.
+    /// The first tick that may not be used after a node was acquired or renewed.
     #[must_use]
     pub const fn fence(&self) -> Option<u64> {
         match *self {
@@ -114,7 +113,7 @@ impl LeaseEvent {
         }
     }
 
-    /// What went wrong, if something did.
+    /// The error of the event, if any.
     #[must_use]
     pub const fn error(&self) -> Option<&Error> {
         match self {
@@ -127,27 +126,27 @@ impl LeaseEvent {
     }
 }
 
-/// How a lease stands.
+/// The state of a lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeaseStatus {
-    /// The first tick of the present grant.
+    /// The first tick of the current grant.
     pub start: u64,
     /// The first tick that may not be used.
     pub fence: u64,
-    /// When that tick begins, in Unix milliseconds.
+    /// The start of that tick, in Unix milliseconds.
     pub fence_unix_ms: i64,
-    /// Until when nobody else gets the node, in Unix milliseconds of the store's clock.
+    /// The time until which no other process gets the node, in Unix milliseconds of the store's clock.
     pub expires_unix_ms: i64,
-    /// How many nodes were granted to this generator.
+    /// The number of nodes that were granted to this generator.
     pub grants: u64,
-    /// How many renewals were confirmed.
+    /// The number of confirmed renewals.
     pub renewals: u64,
-    /// How many attempts to acquire or renew had no success.
+    /// The number of failed attempts to acquire or renew.
     pub failures: u64,
-    /// Whether the node is another's from the fence on.
+    /// Whether the node belongs to another process from the fence on.
     pub fenced_off: bool,
-    /// Why the latest attempt had no success; `None` once one has.
+    /// The error of the latest attempt, or `None` if it succeeded.
     pub last_error: Option<Error>,
 }
 

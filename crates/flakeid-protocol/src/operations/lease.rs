@@ -1,4 +1,4 @@
-//! What the holders of leases do.
+//! The operations of lease holders: acquire, renew and release.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
@@ -10,8 +10,8 @@ use crate::{
     State, Token, rules, sub_grants,
 };
 
-/// Grants a node: the one that the request names; else the last one of the request's owner, if it is
-/// free; else one that was never used; else, if nodes are reused, the free one with the lowest fence.
+/// Grants a node: the one that the request names; otherwise the last one of the request's owner, if it is free;
+/// otherwise one that was never used; otherwise, if nodes are reused, the free one with the lowest fence.
 ///
 /// # Errors
 /// [`Fault::Refused`], with nothing granted; otherwise the store's fault, with the outcome unknown.
@@ -19,11 +19,11 @@ pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Res
     acquire_with(store, namespace, || request.clone())
 }
 
-/// As [`acquire`], for a request whose clock was read at `read`: however long others keep it
-/// waiting, the clock is not taken for a wrong one.
+/// Does the same as [`acquire`] for a request whose clock was read at `read`, so that the time for which it waited
+/// does not make its clock look wrong.
 ///
 /// # Errors
-/// As [`acquire`].
+/// Those of [`acquire`].
 pub fn acquire_read_at(
     store: &mut dyn Store,
     namespace: &str,
@@ -44,7 +44,8 @@ fn acquire_with(
         let now = ledger.now()?;
         let request = &request();
         let kept = match open_namespace(ledger, now) {
-            // A broker creates its namespace itself: it knows whether that existed before, and with which bounds.
+            // A broker creates its namespace itself, because it knows whether that existed before, and with which
+            // bounds.
             Err(Fault::Refused(Refusal::MissingNamespace))
                 if creates && request.block_bits == 0 =>
             {
@@ -73,19 +74,19 @@ fn acquire_with(
     })
 }
 
-/// Moves a fence up, or confirms that this very renewal did. The first renewal that finds out that
-/// the store is not what it was records that, and may go on.
+/// Raises a fence, or confirms that the same renewal raised it before. The first renewal that detects a restored
+/// store records that, and its holder may continue.
 ///
 /// # Errors
-/// As [`acquire`].
+/// Those of [`acquire`].
 pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<Renewed, Fault> {
     renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
-/// As [`renew`], for a request whose clock was read at `read`; see [`acquire_read_at`].
+/// Does the same as [`renew`] for a request whose clock was read at `read`; see [`acquire_read_at`].
 ///
 /// # Errors
-/// As [`acquire`].
+/// Those of [`acquire`].
 pub fn renew_read_at(
     store: &mut dyn Store,
     namespace: &str,
@@ -95,12 +96,12 @@ pub fn renew_read_at(
     renew_block(store, namespace, request, read, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
-/// As [`renew_read_at`], for a block of nodes: its holder's grants go into the history in the same
-/// transaction. Returns also up to which tick the history is complete now: 0 if the store was put back and
-/// may lack some of them. A renewal that was applied before writes nothing.
+/// Does the same as [`renew_read_at`] for a block of nodes, and writes its holder's grants to the history in the same
+/// transaction. Also returns the tick up to which the history is complete: 0 if the store was restored and may lack
+/// some grants. A renewal that was applied before writes nothing.
 ///
 /// # Errors
-/// As [`acquire`]; [`Fault::Rejected`] for a grant that is not of the block.
+/// Those of [`acquire`]; [`Fault::Rejected`] for a grant outside the block.
 pub fn renew_block(
     store: &mut dyn Store,
     namespace: &str,
@@ -124,7 +125,7 @@ fn renew_with(
         let (mut kept, _) = record_run(ledger, now)?;
         let row = read_row(ledger, &kept, request.node)?;
         if rules::is_forgotten(&kept, row.as_ref(), request) {
-            // The store itself is what it was: what follows `~` makes this another incarnation.
+            // The store is in the same run, so the part after `~` makes this another incarnation.
             let incarnation = mark_anew(&ledger.incarnation()?, request.next);
             kept = rules::restored(&kept, incarnation, now);
             ledger.put_namespace(&kept)?;
@@ -146,7 +147,7 @@ fn mark_anew(run: &str, fresh: Token) -> String {
     format!("{run}~{:016x}", RandomState::new().hash_one(fresh.to_bits()))
 }
 
-/// Writes a row that its holder renewed or released, and what it hands over to the history.
+/// Writes a row that its holder renewed or released, and the holder's grants for the history.
 fn put_with(
     ledger: &mut dyn Ledger,
     kept: &Namespace,
@@ -175,18 +176,19 @@ fn ms_since(read: Instant) -> u64 {
     u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Gives a node back; does nothing if the request's holder holds nothing there any more.
+/// Releases a node. Does nothing if the holder of the request no longer holds it.
 ///
 /// # Errors
-/// As [`acquire`].
+/// Those of [`acquire`].
 pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Result<(), Fault> {
     release_block(store, namespace, request, &Handover::default())
 }
 
-/// As [`release`], for a block of nodes: its holder's grants go into the history in the same transaction.
+/// Does the same as [`release`] for a block of nodes, and writes its holder's grants to the history in the same
+/// transaction.
 ///
 /// # Errors
-/// As [`renew_block`].
+/// Those of [`renew_block`].
 pub fn release_block(
     store: &mut dyn Store,
     namespace: &str,
@@ -196,12 +198,12 @@ pub fn release_block(
     run(store, namespace, |ledger| {
         let now = ledger.now()?;
         let kept = match open_namespace(ledger, now) {
-            // No token counts there any more, so there is nothing to give back.
+            // The store accepts no earlier token, so there is nothing to release.
             Err(Fault::Refused(_)) => return Ok(()),
             kept => kept?,
         };
         let row = read_row(ledger, &kept, request.node)?;
-        // A row from before a restoration may be older than what its holder used.
+        // A row from before a restore may be older than the last tick that its holder used.
         let row = row.filter(|row| row.incarnation == kept.incarnation);
         if let (Some(before), Some(released)) = (&row, rules::release(row.as_ref(), request)) {
             put_with(ledger, &kept, before, released, request.token, handover)?;
@@ -210,7 +212,7 @@ pub fn release_block(
     })
 }
 
-/// The node to grant, and its row if it has one; `None` if there is no free node.
+/// Returns the node to grant and its row, if any, or `None` if there is no free node.
 fn choose_node(
     ledger: &mut dyn Ledger,
     kept: &Namespace,
@@ -239,7 +241,7 @@ fn choose_node(
     Ok(coldest.map(|row| (row.node, Some(row))))
 }
 
-/// A refusal for want of a node, with the counts that explain it.
+/// Returns the refusal for a lack of free nodes, with the counts that explain it.
 fn explain_no_node(
     ledger: &mut dyn Ledger,
     kept: &Namespace,
@@ -281,7 +283,7 @@ fn read_row(ledger: &mut dyn Ledger, kept: &Namespace, node: u64) -> Result<Opti
     Ok(row)
 }
 
-/// Checks a row, because somebody may have edited it.
+/// Checks a row, because an operator may have edited it.
 fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
     let end = kept.layout.max_tick() + 1;
     if row.node <= kept.max_row() && row.start <= row.fence && row.fence <= end {
@@ -298,7 +300,7 @@ fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
     )))
 }
 
-/// What the history keeps of a grant, given the row that was there before it.
+/// Returns the record of a grant for the history, given the row before it.
 fn record_of(before: Option<&Row>, row: &Row) -> Record {
     Record {
         previous_until: before.map_or(0, |before| before.history_until),
