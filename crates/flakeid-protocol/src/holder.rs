@@ -2,7 +2,7 @@ use flakeid_core::Window;
 
 use super::{Grant, Refusal, Release, Renew, Renewed, Token};
 
-/// The options of a holder. Ticks are those of the layout.
+/// The options of a holder, in ticks of the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HolderOptions {
     /// The number of ticks ahead of the clock that a renewal requests.
@@ -113,7 +113,7 @@ pub enum Effect {
 /// A node that is held, and the known state of its row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HeldNode {
-    /// The grant. Its fence, expiry and token are those of the last confirmed renewal.
+    /// The grant, with the fence, expiry and token of the last confirmed renewal.
     pub grant: Grant,
     /// The renewal without a response yet, or whose response was lost.
     pub renewal: Option<Renew>,
