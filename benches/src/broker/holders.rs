@@ -175,7 +175,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 fn options_of_broker() -> Result<BrokerOptions, Box<dyn Error>> {
-    Ok(BrokerOptions { ttl_ms: TTL_MS, ..options("holders", BLOCK_BITS)? })
+    let mut options = options("holders", BLOCK_BITS)?;
+    options.ttl_ms = TTL_MS;
+    Ok(options)
 }
 
 fn check(broker: &Broker, holders: usize) -> Result<(), Box<dyn Error>> {

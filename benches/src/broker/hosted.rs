@@ -27,8 +27,9 @@ pub(super) fn layout() -> Result<Layout, Box<dyn Error>> {
 /// Returns the options of a broker for a namespace of blocks.
 pub(super) fn options(namespace: &str, block_bits: u32) -> Result<BrokerOptions, Box<dyn Error>> {
     let address = "http://127.0.0.1:1";
-    let options = BrokerOptions::new(namespace, layout()?, address);
-    Ok(BrokerOptions { block_bits: Some(block_bits), ..options })
+    let mut options = BrokerOptions::new(namespace, layout()?, address);
+    options.block_bits = Some(block_bits);
+    Ok(options)
 }
 
 /// Returns a broker on a store in the memory of this process.
@@ -54,7 +55,8 @@ impl Hosted {
     ) -> Result<Self, Box<dyn Error>> {
         let listener = serving::listener()?;
         let address = serving::address_of(&listener)?;
-        let options = BrokerOptions { address: format!("http://{address}"), ..options };
+        let mut options = options;
+        options.address = format!("http://{address}");
         let broker = match location {
             Some(location) => Broker::start(location, options)?,
             None => in_memory(options)?,

@@ -148,7 +148,7 @@ impl Lease {
     /// What was answered.
     pub fn answered(&mut self, status: u16, body: String, now: f64, moment: f64) {
         meet(now, moment);
-        self.core.answered(Ok(HttpAnswer { status, body: body.into_bytes() }));
+        self.core.answered(Ok(HttpAnswer::new(status, body.into_bytes())));
     }
 
     /// Why there is no answer.

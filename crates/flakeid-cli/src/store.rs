@@ -301,7 +301,7 @@ fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
         // listing.
         Fault::Refused(refusal) => return refusal.to_error(namespace, &Layout::default()),
         Fault::Rejected(_) => ErrorKind::StoreRejected,
-        Fault::Unavailable(_) | Fault::Conflict => ErrorKind::StoreUnavailable,
+        _ => ErrorKind::StoreUnavailable,
     };
     Error::new(kind, &format!("{location}: {fault}"), None)
 }

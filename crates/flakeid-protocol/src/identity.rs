@@ -3,7 +3,18 @@
 use flakeid_core::{Error, Layout};
 
 /// The node that a process requests.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::Identity;
+///
+/// // Twitter's layout has 32 workers in each datacenter.
+/// let identity = Identity::resolve(None, Some(3), Some(4), None, &Layout::TWITTER)?;
+/// assert_eq!(identity, Identity::Node(3 * 32 + 4));
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Identity {
     /// Any free node. The default.
     #[default]

@@ -13,6 +13,16 @@ use crate::{Namespace, Record, Row, SubGrant};
 ///
 /// Clones are further connections to the same contents. A forked child has a copy without the parent's later grants,
 /// so this store does not protect against duplicates across processes.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::{MemoryStore, Namespace, operations};
+///
+/// let mut store = MemoryStore::new();
+/// operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER))?;
+/// assert_eq!(operations::describe(&mut store, "orders")?.layout, Layout::TWITTER);
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 #[derive(Clone)]
 pub struct MemoryStore {
     contents: Arc<Mutex<Contents>>,

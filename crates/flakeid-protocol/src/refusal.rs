@@ -5,6 +5,7 @@ use flakeid_core::{Error, ErrorKind, Layout};
 /// A refusal of a store or a broker. Nothing was granted, and the holder's rights are unchanged, except that
 /// [`FencedOff`](Self::FencedOff) and [`Restored`](Self::Restored) mean that they end at its fence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The namespace does not exist, and this store does not create namespaces itself.
     MissingNamespace,

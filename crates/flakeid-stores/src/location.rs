@@ -15,6 +15,17 @@ use flakeid_protocol::url::redact;
 /// `http://host:7117`.
 ///
 /// `Display` and `Debug` leave the password out.
+///
+/// ```
+/// # #[cfg(feature = "redis")] {
+/// use flakeid_stores::Location;
+///
+/// let store = Location::parse("redis://:secret@ids.example/0")?;
+/// assert_eq!(store.to_string(), "redis://ids.example/0");
+/// assert!(!store.is_broker());
+/// # }
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Location {
     kind: Kind,

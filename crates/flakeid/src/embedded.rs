@@ -15,6 +15,13 @@ const HOST: &str = "/var/lib/flakeid";
 /// [`InvalidOption`](ErrorKind::InvalidOption) inside a container, whose directories are neither permanent nor
 /// shared, without a home directory, and on Windows; [`StoreRejected`](ErrorKind::StoreRejected) if the directory
 /// cannot be created.
+///
+/// ```no_run
+/// use flakeid::{Generator, Layout};
+///
+/// let generator = Generator::lease(&flakeid::embedded_url()?, Layout::TWITTER)?.open()?;
+/// # Ok::<(), flakeid::Error>(())
+/// ```
 pub fn embedded_url() -> Result<String, Error> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if cfg!(not(unix)) {

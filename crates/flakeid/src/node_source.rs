@@ -10,6 +10,15 @@ use flakeid_stores::host_name;
 ///
 /// No source guarantees uniqueness: the operator must ensure that no other process has the same node. A lease is the
 /// safe alternative.
+///
+/// ```
+/// use flakeid::NodeSource;
+///
+/// let source: NodeSource = "kubernetes".parse()?;
+/// assert_eq!(source, NodeSource::Kubernetes);
+/// assert_eq!(source.name(), "kubernetes");
+/// # Ok::<(), flakeid::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NodeSource {

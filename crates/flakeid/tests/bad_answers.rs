@@ -173,7 +173,7 @@ fn answer(request: &HttpRequest, random: &mut Random) -> Result<HttpAnswer, Stri
     if random.one_in(50) {
         body = (0..random.below(64)).map(|_| random.next() as u8).collect();
     }
-    Ok(HttpAnswer { status, body })
+    Ok(HttpAnswer::new(status, body))
 }
 
 /// Changes one field, removes it or adds one.

@@ -64,11 +64,9 @@ mod unix {
             Bounds { max_window_ms: 600, max_ahead_ms: 2_000, max_skew_ms: 50, quiet_ms: 900 };
         let wanted = Namespace { block_bits: 4, bounds, ..Namespace::new(SPACE, LAYOUT) };
         operations::init(&mut store, &wanted).unwrap();
-        let options = BrokerOptions {
-            window_ms: WINDOW_MS,
-            ttl_ms: TTL_MS,
-            ..BrokerOptions::new(SPACE, LAYOUT, "http://a")
-        };
+        let mut options = BrokerOptions::new(SPACE, LAYOUT, "http://a");
+        options.window_ms = WINDOW_MS;
+        options.ttl_ms = TTL_MS;
         let open = move || Ok(Box::new(store.clone()) as _);
         Broker::start_on("memory", open, options, clock).unwrap()
     }

@@ -52,11 +52,9 @@ fn a_store_passes() {
 #[test]
 fn a_broker_passes() {
     let (store, namespace) = store(4);
-    let options = BrokerOptions {
-        window_ms: 400,
-        ttl_ms: 2_000,
-        ..BrokerOptions::new(&namespace.name, Layout::TWITTER, "http://a")
-    };
+    let mut options = BrokerOptions::new(&namespace.name, Layout::TWITTER, "http://a");
+    options.window_ms = 400;
+    options.ttl_ms = 2_000;
     let open = move || Ok(Box::new(store.clone()) as _);
     let broker = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap();
     lessors::run(&Brokered(broker));

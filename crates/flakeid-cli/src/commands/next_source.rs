@@ -124,7 +124,7 @@ fn leases_from_the_embedded_store(
         )
         .into()),
         Identity::Node(_) => Ok(false),
-        Identity::Name(_) => Ok(true),
         Identity::Any => Ok(layout.max_node() > 0 || args.store.has_namespace()),
+        _ => Ok(true),
     }
 }

@@ -6,6 +6,7 @@ mod spelling;
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
+use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
 
@@ -204,18 +205,55 @@ enum Repr {
     LeaseExpired {
         retry_after: Duration,
     },
-    Other {
-        kind: ErrorKind,
-        message: Box<str>,
-        retry_after: Option<Duration>,
-    },
+    Other(Box<Other>),
 }
+
+#[derive(Clone, PartialEq, Eq)]
+struct Other {
+    kind: ErrorKind,
+    message: Box<str>,
+    retry_after: Option<Duration>,
+    cause: Option<Cause>,
+}
+
+/// The error that caused another one. Errors are equal if they say the same, whatever caused them.
+#[derive(Clone)]
+struct Cause(Arc<dyn core::error::Error + Send + Sync>);
+
+impl PartialEq for Cause {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Cause {}
 
 impl Error {
     /// An error of any kind with a sentence of its own, for crates built on this one.
     #[must_use]
     pub fn new(kind: ErrorKind, message: &str, retry_after: Option<Duration>) -> Self {
-        Self(Repr::Other { kind, message: message.into(), retry_after })
+        let (message, cause) = (message.into(), None);
+        Self(Repr::Other(Box::new(Other { kind, message, retry_after, cause })))
+    }
+
+    /// Sets the [source](core::error::Error::source) of an error that [`new`](Self::new) made.
+    ///
+    /// ```
+    /// use std::error::Error as _;
+    ///
+    /// use flakeid_core::{Error, ErrorKind};
+    ///
+    /// let lost = Error::new(ErrorKind::StoreUnavailable, "the store does not answer", None);
+    /// let error = Error::new(ErrorKind::LeaseExpired, "the window was not renewed", None);
+    /// let error = error.caused_by(lost);
+    /// assert_eq!(error.source().unwrap().to_string(), "the store does not answer");
+    /// ```
+    #[must_use]
+    pub fn caused_by(mut self, source: impl core::error::Error + Send + Sync + 'static) -> Self {
+        if let Repr::Other(other) = &mut self.0 {
+            other.cause = Some(Cause(Arc::new(source)));
+        }
+        self
     }
 
     /// A field's `value` that is not within `min..=max`. `value` is anything printable, so that
@@ -331,7 +369,7 @@ impl Error {
             Repr::Forked => ErrorKind::Forked,
             Repr::RingEmpty { .. } => ErrorKind::RingEmpty,
             Repr::LeaseExpired { .. } => ErrorKind::LeaseExpired,
-            Repr::Other { kind, .. } => *kind,
+            Repr::Other(other) => other.kind,
         }
     }
 
@@ -350,7 +388,7 @@ impl Error {
             | Repr::RingEmpty { retry_after }
             | Repr::LeaseExpired { retry_after } => Some(*retry_after),
             Repr::BeforeEpoch { by, .. } => Some(*by),
-            Repr::Other { retry_after, .. } => *retry_after,
+            Repr::Other(other) => other.retry_after,
             _ => None,
         }
     }
@@ -452,7 +490,7 @@ impl Error {
             Repr::LeaseExpired { .. } => {
                 f.write_str("the granted window of ticks is used up and was not extended in time")
             }
-            Repr::Other { message, .. } => f.write_str(message),
+            Repr::Other(other) => f.write_str(&other.message),
         }
     }
 }
@@ -463,4 +501,10 @@ impl fmt::Debug for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        let Repr::Other(other) = &self.0 else { return None };
+        let Cause(cause) = other.cause.as_ref()?;
+        Some(&**cause)
+    }
+}

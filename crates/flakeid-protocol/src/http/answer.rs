@@ -18,12 +18,28 @@ const RETRY_MS: u64 = RETRY.as_millis() as u64;
 const LAST_INSTANT: i64 = (1 << 53) - 1;
 
 /// The response to a request.
+///
+/// ```
+/// use flakeid_protocol::http::HttpAnswer;
+///
+/// let answer = HttpAnswer::new(204, Vec::new());
+/// assert_eq!(answer.status, 204);
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct HttpAnswer {
     /// The status.
     pub status: u16,
     /// The body: JSON.
     pub body: Vec<u8>,
+}
+
+impl HttpAnswer {
+    /// Returns the response with this status and body.
+    #[must_use]
+    pub const fn new(status: u16, body: Vec<u8>) -> Self {
+        Self { status, body }
+    }
 }
 
 /// The fields of all responses about leases. One type parses all of them, because the code that parses a type takes the most

@@ -56,9 +56,20 @@ fn mixed_up() -> Fault {
 }
 
 /// A request to send.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use flakeid_protocol::http::HttpRequest;
+///
+/// let url = "http://ids-1:7117/v1/default/leases".to_owned();
+/// let request = HttpRequest::get(url, None, Duration::from_secs(1));
+/// assert!(request.method == "GET" && request.body.is_empty());
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct HttpRequest {
-    /// `POST`, `PATCH` or `DELETE`.
+    /// `GET`, `POST`, `PATCH` or `DELETE`.
     pub method: &'static str,
     /// The URL.
     pub url: String,
@@ -68,6 +79,14 @@ pub struct HttpRequest {
     pub body: Vec<u8>,
     /// The time limit for the whole answer.
     pub timeout: Duration,
+}
+
+impl HttpRequest {
+    /// Returns a request that reads a URL.
+    #[must_use]
+    pub const fn get(url: String, authorization: Option<String>, timeout: Duration) -> Self {
+        Self { method: "GET", url, authorization, body: Vec::new(), timeout }
+    }
 }
 
 /// One demand under way: it goes to one broker after the other until it is settled.

@@ -19,6 +19,13 @@ use flakeid_core::{Error, ErrorKind};
 use crate::store::RETRY;
 
 /// An event of a lease, for logs and metrics.
+///
+/// ```
+/// use flakeid_protocol::keeper::LeaseEvent;
+///
+/// let event = LeaseEvent::Renewed { node: 7, fence: 1_000 };
+/// assert_eq!((event.kind(), event.node(), event.fence()), ("renewed", Some(7), Some(1_000)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaseEvent {
@@ -127,6 +134,13 @@ impl LeaseEvent {
 }
 
 /// The state of a lease.
+///
+/// ```
+/// use flakeid_protocol::keeper::LeaseStatus;
+///
+/// let status = LeaseStatus::default();
+/// assert!(status.grants == 0 && status.last_error.is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeaseStatus {
@@ -162,5 +176,6 @@ pub fn unanswered(source: &dyn std::fmt::Display) -> Error {
 pub fn used_up(cause: &Error) -> Error {
     let text = format!("the window of ticks is used up and was not renewed: {cause}");
     // The keeper tries again, whatever the cause was.
-    Error::new(ErrorKind::LeaseExpired, &text, cause.retry_after().or(Some(RETRY)))
+    let retry_after = cause.retry_after().or(Some(RETRY));
+    Error::new(ErrorKind::LeaseExpired, &text, retry_after).caused_by(cause.clone())
 }

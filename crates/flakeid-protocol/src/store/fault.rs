@@ -17,6 +17,7 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 ///
 /// Its messages contain no password and no token; each store ensures this where it creates the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// It is unknown whether anything was written: the store did not respond, or not in time, or could not write. Trying again
     /// is safe and may help.
@@ -33,18 +34,33 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Converts the fault to the error that users see. `place` is the name of the store in the message.
+    /// Converts the fault to the error that users see, whose source it is. `place` is the name of the store in the
+    /// message.
+    ///
+    /// ```
+    /// use std::error::Error;
+    ///
+    /// use flakeid_core::Layout;
+    /// use flakeid_protocol::Refusal;
+    /// use flakeid_protocol::store::Fault;
+    ///
+    /// let fault = Fault::Refused(Refusal::MissingNamespace);
+    /// let error = fault.to_error("the store", "orders", &Layout::TWITTER);
+    /// assert_eq!(error.source().and_then(|source| source.downcast_ref()), Some(&fault));
+    /// ```
     #[must_use]
     pub fn to_error(&self, place: &str, namespace: &str, layout: &Layout) -> Error {
         let (kind, retry_after) = match self {
-            Self::Refused(refusal) => return refusal.to_error(namespace, layout),
+            Self::Refused(refusal) => {
+                return refusal.to_error(namespace, layout).caused_by(self.clone());
+            }
             Self::Rejected(_) => (ErrorKind::StoreRejected, None),
             Self::Unavailable(_) | Self::Conflict => (ErrorKind::StoreUnavailable, Some(RETRY)),
         };
         // Some messages contain the name of the store already.
         let text = self.to_string();
         let text = if text.contains(place) { text } else { format!("{place}: {text}") };
-        Error::new(kind, &text, retry_after)
+        Error::new(kind, &text, retry_after).caused_by(self.clone())
     }
 
     /// Whether the fault means that this host's clock and the store's clock are too far apart.

@@ -46,6 +46,7 @@ fn check_error(error: &Error, refusal: &Refusal) {
         Refusal::FencedOff => ErrorKind::LeaseExpired,
         Refusal::Horizon => ErrorKind::HorizonReached,
         Refusal::Relayed { kind, .. } => *kind,
+        other => panic!("the kind of {other:?} is not listed here"),
     };
     assert_eq!(error.kind(), kind, "{refusal:?}");
     let text = error.to_string();

@@ -67,11 +67,9 @@ impl Store for SlowStore {
 fn serve(store: &SlowStore) -> (TestServer, String) {
     let listener = Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap();
     let host = listener.tcp_address().unwrap().unwrap();
-    let options = BrokerOptions {
-        window_ms: 600,
-        ttl_ms: 1_500,
-        ..BrokerOptions::new("default", Layout::TWITTER, &format!("http://{host}"))
-    };
+    let mut options = BrokerOptions::new("default", Layout::TWITTER, &format!("http://{host}"));
+    options.window_ms = 600;
+    options.ttl_ms = 1_500;
     let opened = store.clone();
     let clock = Arc::new(SystemClock);
     let broker = Broker::start_on("memory", move || opened.connect(), options, clock).unwrap();

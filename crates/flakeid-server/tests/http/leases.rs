@@ -41,11 +41,9 @@ impl Leasing {
     fn with(store: &MemoryStore, tokens: Tokens) -> Self {
         let listener = Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap();
         let url = format!("http://{}", listener.tcp_address().unwrap().unwrap());
-        let options = BrokerOptions {
-            window_ms: 600,
-            ttl_ms: 1_000,
-            ..BrokerOptions::new("default", Layout::TWITTER, &url)
-        };
+        let mut options = BrokerOptions::new("default", Layout::TWITTER, &url);
+        options.window_ms = 600;
+        options.ttl_ms = 1_000;
         let store = store.clone();
         let open = move || Ok(Box::new(store.clone()) as _);
         let clock = Arc::new(SystemClock);

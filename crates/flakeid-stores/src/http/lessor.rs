@@ -91,7 +91,7 @@ impl HttpLessor {
     }
 
     fn try_send(&self, request: HttpRequest, longest: u64) -> Result<HttpAnswer, ureq::Error> {
-        let HttpRequest { method, url, authorization, body, timeout } = request;
+        let HttpRequest { method, url, authorization, body, timeout, .. } = request;
         let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(url)
@@ -105,7 +105,7 @@ impl HttpLessor {
         let mut answer = self.agent.run(request)?;
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(longest).read_to_vec()?;
-        Ok(HttpAnswer { status, body })
+        Ok(HttpAnswer::new(status, body))
     }
 }
 

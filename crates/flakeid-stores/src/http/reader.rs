@@ -198,13 +198,8 @@ impl BrokerReader {
     }
 
     fn get_from<T: DeserializeOwned>(&self, address: &str, path: &str) -> Result<T, Failure> {
-        let request = HttpRequest {
-            method: "GET",
-            url: format!("{address}{path}"),
-            authorization: self.0.brokers.authorization().map(str::to_owned),
-            body: Vec::new(),
-            timeout: TIMEOUT,
-        };
+        let authorization = self.0.brokers.authorization().map(str::to_owned);
+        let request = HttpRequest::get(format!("{address}{path}"), authorization, TIMEOUT);
         let answer = self.0.send(request, LONGEST_ANSWER);
         let answer = answer.map_err(|error| Failure::no_broker(format!("{address}: {error}")))?;
         if !(200..300).contains(&answer.status) {

@@ -28,11 +28,9 @@ fn check_recreated(removed: &[&str]) {
         Bounds { max_window_ms: 2_500, max_ahead_ms: 1_000, max_skew_ms: 500, quiet_ms: 2_000 };
     let made = Namespace { block_bits: 3, bounds, ..Namespace::new(SPACE, Layout::TWITTER) };
     operations::init(&mut *store.connect(), &made).unwrap();
-    let options = BrokerOptions {
-        window_ms: 200,
-        ttl_ms: 1_000,
-        ..BrokerOptions::new(SPACE, Layout::TWITTER, "http://a")
-    };
+    let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
+    options.window_ms = 200;
+    options.ttl_ms = 1_000;
     let broker = Broker::start(&Location::parse(&store.url()).unwrap(), options).unwrap();
     let mut fences: HashMap<u64, u64> = HashMap::new();
     let mut grant = || {

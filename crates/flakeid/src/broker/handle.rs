@@ -23,6 +23,19 @@ use flakeid_stores::Location;
 ///
 /// Clones share one broker. It ends when [`close`](Self::close) is called or the last clone is dropped, and then
 /// releases its blocks.
+///
+/// ```
+/// use flakeid::broker::{Broker, BrokerOptions};
+/// use flakeid::{Layout, LeaseBuilder, Location};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let url = format!("sqlite://{}/ids.db", folder.path().display());
+/// let options = BrokerOptions::new("orders", Layout::TWITTER, "http://ids-1:7117");
+/// let broker = Broker::start(&Location::parse(&url)?, options)?;
+/// let generator = LeaseBuilder::from_broker(&broker).open()?;
+/// generator.next_id()?;
+/// # Ok::<(), flakeid::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Broker {
     shared: Arc<Shared>,
@@ -33,6 +46,18 @@ pub struct Broker {
 }
 
 /// The state of a broker.
+///
+/// ```
+/// # use flakeid::broker::{Broker, BrokerOptions};
+/// # use flakeid::{Layout, Location};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let url = format!("sqlite://{}/ids.db", folder.path().display());
+/// # let options = BrokerOptions::new("orders", Layout::TWITTER, "http://ids-1:7117");
+/// # let broker = Broker::start(&Location::parse(&url).unwrap(), options).unwrap();
+/// let status = broker.status()?;
+/// assert!(status.is_open && status.blocks == 0, "no process has requested a node");
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BrokerStatus {
@@ -267,6 +292,18 @@ impl fmt::Debug for Broker {
 }
 
 /// A pending request for a node.
+///
+/// ```
+/// use std::time::Instant;
+///
+/// use flakeid::broker::Broker;
+/// use flakeid_protocol::store::Fault;
+/// use flakeid_protocol::{Acquire, Grant};
+///
+/// async fn grant(broker: &Broker, request: Acquire) -> Result<Grant, Fault> {
+///     broker.acquiring(request, Instant::now()).await
+/// }
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Acquiring {
     shared: Arc<Shared>,

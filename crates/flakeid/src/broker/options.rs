@@ -7,7 +7,17 @@ use flakeid_core::{Error, Layout};
 use flakeid_protocol::Namespace;
 
 /// The options of a broker.
+///
+/// ```
+/// use flakeid::Layout;
+/// use flakeid::broker::BrokerOptions;
+///
+/// let mut options = BrokerOptions::new("orders", Layout::TWITTER, "http://ids-1:7117");
+/// options.window_ms = 2_000;
+/// assert_eq!(options.ttl_ms, 12_000);
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BrokerOptions {
     /// The namespace, which must be one of blocks.
     pub namespace: String,

@@ -10,12 +10,23 @@ static RANDOM: OnceLock<fn() -> u128> = OnceLock::new();
 
 /// Says how much time has passed since some instant, by a clock that never goes back. The host calls
 /// it before everything else that it calls here.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// flakeid::fetch::set_host_moment(Duration::from_millis(1_500));
+/// ```
 pub fn set_host_moment(passed: Duration) {
     let micros = u64::try_from(passed.as_micros()).unwrap_or(u64::MAX);
     MOMENT.fetch_max(micros, Ordering::Relaxed);
 }
 
 /// Sets where random bits come from, which must be a generator for cryptography; the first one stays.
+///
+/// ```
+/// # fn random() -> u128 { 7 }
+/// flakeid::fetch::set_host_random(random);
+/// ```
 pub fn set_host_random(bits: fn() -> u128) {
     RANDOM.get_or_init(|| bits);
 }

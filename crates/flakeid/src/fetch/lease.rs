@@ -15,6 +15,22 @@ use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault};
 
 /// A node that is leased from a broker, by requests that the host sends; the [module](super) says how.
 /// IDs are issued in the confirmed window alone, and strictly increase.
+///
+/// ```
+/// use flakeid::fetch::{FetchLease, FetchOptions, set_host_random};
+///
+/// # fn random() -> u128 { 7 }
+/// set_host_random(random); // `crypto.getRandomValues` in JavaScript
+/// let mut lease = FetchLease::open("https://ids.example:7117", FetchOptions::new(None))?;
+/// lease.wake();
+/// let request = lease.request().expect("a node is requested");
+/// assert_eq!(request.method, "POST");
+/// assert_eq!(request.url, "https://ids.example:7117/v1/default/leases");
+///
+/// lease.answered(Err("the network is down".into()));
+/// assert!(lease.run(|generator| generator.next_id()).is_err());
+/// # Ok::<(), flakeid::Error>(())
+/// ```
 pub struct FetchLease {
     keeper: FetchKeeper,
     given: FetchOptions,

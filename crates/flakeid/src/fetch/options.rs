@@ -10,6 +10,14 @@ use flakeid_protocol::keeper::LeaseOptions;
 ///
 /// Without a layout it is that of the namespace. The defaults and ranges of some options depend on the
 /// layout, so options are kept as they were given, and read once it is known.
+///
+/// ```
+/// use flakeid::fetch::FetchOptions;
+///
+/// let options = FetchOptions::new(None).with("namespace", "orders").with("token", "secret");
+/// assert!(FetchOptions::described().contains("namespace"));
+/// # drop(options);
+/// ```
 #[derive(Clone, Debug)]
 pub struct FetchOptions {
     layout: Option<Layout>,

@@ -69,6 +69,16 @@ impl LeaseBuilder {
     }
 
     /// Starts a lease from a store of your own: `open` is called for every new connection.
+    ///
+    /// ```
+    /// use flakeid::{LeaseBuilder, Layout, MemoryStore};
+    ///
+    /// let store = MemoryStore::new();
+    /// let open = move || Ok(Box::new(store.clone()) as _);
+    /// let generator = LeaseBuilder::from_store(Layout::TWITTER, open).open()?;
+    /// generator.next_id()?;
+    /// # Ok::<(), flakeid::Error>(())
+    /// ```
     pub fn from_store(
         layout: Layout,
         open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
@@ -260,7 +270,7 @@ impl LeaseBuilder {
         let trial = Lease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
         let node = match self.options.identity {
             Identity::Node(node) => node,
-            Identity::Any | Identity::Name(_) => self.options.from,
+            _ => self.options.from,
         };
         let nodes = (0..self.options.node_count).map(|more| node + more).collect();
         trial.begin(&Begin { nodes, start: 0, fence: 2, max_ahead_ms: 0 }).map(drop)

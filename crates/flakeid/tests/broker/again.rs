@@ -57,12 +57,10 @@ fn the_later_grant_outlives_the_earlier_one() {
     let bounds = bounds(BLOCK_WINDOW_MS, 2_000, MAX_SKEW_MS, 900);
     operations::init(&mut store, &Namespace { bounds, ..namespace() }).unwrap();
     let slow = Slow { store: store.clone(), delay_ms: Arc::default() };
-    let options = BrokerOptions {
-        window_ms: 50,
-        ttl_ms: 60_000,
-        max_wait: Duration::from_secs(10),
-        ..BrokerOptions::new(SPACE, Layout::TWITTER, "http://a")
-    };
+    let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
+    options.window_ms = 50;
+    options.ttl_ms = 60_000;
+    options.max_wait = Duration::from_secs(10);
     let open = {
         let slow = slow.clone();
         move || Ok(Box::new(slow.clone()) as _)

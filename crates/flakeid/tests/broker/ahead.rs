@@ -22,11 +22,9 @@ fn broker_ahead() -> (MemoryStore, Broker) {
     operations::init(&mut store, &wanted).unwrap();
     let now = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
     operations::fast_forward(&mut store, SPACE, now + 3_500).unwrap();
-    let options = BrokerOptions {
-        window_ms: 200,
-        ttl_ms: TTL_MS,
-        ..BrokerOptions::new(SPACE, Layout::TWITTER, "http://a")
-    };
+    let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
+    options.window_ms = 200;
+    options.ttl_ms = TTL_MS;
     let opened = store.clone();
     let open = move || Ok(Box::new(opened.clone()) as _);
     let broker = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap();

@@ -50,12 +50,10 @@ fn who_waits_gets_a_node_of_another_block() {
     operations::init(&mut store, &wanted).unwrap();
     let gated =
         Gated { store: store.clone(), is_closed: Arc::default(), is_waiting: Arc::default() };
-    let options = BrokerOptions {
-        window_ms: 300,
-        ttl_ms: 60_000,
-        max_wait: Duration::from_secs(10),
-        ..BrokerOptions::new(SPACE, Layout::TWITTER, "http://a")
-    };
+    let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
+    options.window_ms = 300;
+    options.ttl_ms = 60_000;
+    options.max_wait = Duration::from_secs(10);
     let open = {
         let gated = gated.clone();
         move || Ok(Box::new(gated.clone()) as _)

@@ -38,12 +38,10 @@ impl InterruptedStore {
     }
 
     fn broker(&self, address: &str) -> Broker {
-        let options = BrokerOptions {
-            window_ms: 200,
-            ttl_ms: 300,
-            max_wait: Duration::from_millis(700),
-            ..BrokerOptions::new(SPACE, Layout::TWITTER, address)
-        };
+        let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, address);
+        options.window_ms = 200;
+        options.ttl_ms = 300;
+        options.max_wait = Duration::from_millis(700);
         let store = self.clone();
         let open = move || store.check().map(|()| Box::new(store.clone()) as _);
         Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap()
@@ -235,7 +233,10 @@ fn options_fit_the_namespace() {
         (200, 600, Some(300), "window_ms"),
     ] {
         let usual = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
-        let options = BrokerOptions { window_ms, ttl_ms, block_window_ms, ..usual };
+        let mut options = usual;
+        options.window_ms = window_ms;
+        options.ttl_ms = ttl_ms;
+        options.block_window_ms = block_window_ms;
         let opened = store.clone();
         let open = move || Ok(Box::new(opened.clone()) as _);
         let error = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap_err();

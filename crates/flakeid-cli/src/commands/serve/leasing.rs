@@ -29,14 +29,11 @@ impl Leasing {
         if self.location.is_broker() || self.is_leased_by_node(namespace)? {
             return Ok(None);
         }
-        let defaults = BrokerOptions::new(namespace, self.layout, &self.address);
-        let window_ms = self.window_ms.unwrap_or(defaults.window_ms);
-        let options = BrokerOptions {
-            block_bits: self.block_bits,
-            window_ms,
-            ttl_ms: window_ms.saturating_mul(3),
-            ..defaults
-        };
+        let mut options = BrokerOptions::new(namespace, self.layout, &self.address);
+        let window_ms = self.window_ms.unwrap_or(options.window_ms);
+        options.block_bits = self.block_bits;
+        options.window_ms = window_ms;
+        options.ttl_ms = window_ms.saturating_mul(3);
         Ok(Some(Broker::start(&self.location, options)?))
     }
 
