@@ -251,7 +251,7 @@ func WithNamespace(namespace string) LeaseOption {
 }
 
 // WithName sets the name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
-// otherwise no name.
+// otherwise none.
 func WithName(name string) LeaseOption {
 	return leaseOption(func(s *settings) { s.text("name", "WithName", name) })
 }

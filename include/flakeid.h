@@ -642,7 +642,7 @@ typedef struct flakeid_lease_config {
     const char *namespace_name;
     /**
      * The name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
-     * NULL is no name.
+     * NULL is none.
      */
     const char *name;
     /**

@@ -146,7 +146,7 @@ public:
         return *this;
     }
     // The name of this process, by which it prefers the node that it had last: 1 to 128 bytes
-    // (default: no name).
+    // (default: none).
     lease_options &name(std::string value) {
         name_ = detail::whole(std::move(value));
         return *this;

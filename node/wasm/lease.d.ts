@@ -13,7 +13,7 @@ export interface LeaseOptions {
   namespace?: string | undefined;
   /**
    * The name of this process, by which it prefers the node that it had last: 1 to 128 bytes.
-   * Default: no name.
+   * Default: none.
    */
   name?: string | undefined;
   /**

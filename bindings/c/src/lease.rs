@@ -55,7 +55,7 @@ pub struct LeaseConfig {
     /// has one layout, and nodes of its own.
     pub namespace_name: *const c_char,
     /// The name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
-    /// NULL is no name.
+    /// NULL is none.
     pub name: *const c_char,
     /// The node to lease, which is taken over even from a live holder; that is safe
     /// (FLAKEID_HAS_NODE; otherwise any node).

@@ -29,7 +29,7 @@ use crate::{clock, exit, settings};
 ///     namespace: The namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ - (default: 'default').
 ///         Each namespace has one layout, and nodes of its own.
 ///     name: The name of this process, by which it prefers the node that it had last: 1 to 128
-///         bytes (default: no name).
+///         bytes (default: none).
 ///     node: The node to lease, which is taken over even from a live holder; that is safe (default:
 ///         any node).
 ///     datacenter: The high part of the node, in layouts that split it; requires worker.

@@ -62,6 +62,7 @@ final class Refusals {
                 refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().datacenter(32).worker(0).build());
         check(field.field().orElseThrow().equals("datacenter"), "the field");
         durations();
+        names();
         refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> Generator.lease("sqlite://x").nodeCount(0));
         builder().node(700).maxWait(Duration.ofSeconds(Long.MAX_VALUE)).build().close();
         String[] none = {"", "TWITTER", "twitter ", "twitter\0", "\ud800", "x".repeat(100_000)};
@@ -73,20 +74,45 @@ final class Refusals {
         refused("FLAKEID_INVALID_OPTION", () -> Generator.lease("nowhere://").open());
     }
 
+    /** Checks that messages name options and fields as Java does. */
+    private static void names() {
+        named("sequenceStart 13 is out of range: must be from 0 to 12", () -> builder().node(1).sequenceStart(13).build());
+        named("sequenceMask: 5 must be", () -> builder().node(1).sequenceMask(5).build());
+        named("either `node`, or `datacenter` with `worker`", () -> builder().node(1).worker(1).build());
+        named("window: from 5 to 6 is too short", () -> builder().node(1).window(5, 6).build());
+        named(
+                "window 1 ms is out of range: must be from 2 to 2592000000 ms",
+                () -> Generator.lease("sqlite://x").window(Duration.ofMillis(1)).open());
+        named("nodes 2 is out of range: must be from 0 to 1", () -> Generator.lease("sqlite://x").nodes(2, 1).open());
+        named(
+                "maxAge: 1ms must be at least two ticks",
+                () -> builder().node(702).build().cachedBuilder().maxAge(Duration.ofMillis(1)).open());
+    }
+
+    private static void named(String part, Runnable call) {
+        try {
+            call.run();
+        } catch (FlakeidException failure) {
+            check(failure.getMessage().contains(part), failure.getMessage());
+            return;
+        }
+        throw new AssertionError("no " + part);
+    }
+
     /** Checks that negative durations and parts of a millisecond, which would silently become 0, are rejected. */
     private static void durations() {
         Duration[] wrong = {
             Duration.ofMillis(-1), Duration.ofNanos(1), Duration.ofNanos(1_500_000), Duration.ofSeconds(Long.MIN_VALUE)
         };
         for (Duration value : wrong) {
-            bad("max_wait", value, () -> builder().maxWait(value));
-            bad("max_ahead", value, () -> builder().maxAhead(value));
-            bad("max_wait", value, () -> Generator.lease("sqlite://x").maxWait(value));
+            bad("maxWait", value, () -> builder().maxWait(value));
+            bad("maxAhead", value, () -> builder().maxAhead(value));
+            bad("maxWait", value, () -> Generator.lease("sqlite://x").maxWait(value));
             bad("window", value, () -> Generator.lease("sqlite://x").window(value));
             bad("ttl", value, () -> Generator.lease("sqlite://x").ttl(value));
             Generator generator = builder().node(701).build();
-            bad("max_age", value, () -> generator.cachedBuilder().maxAge(value));
-            bad("refill_interval", value, () -> generator.cachedBuilder().refillInterval(value));
+            bad("maxAge", value, () -> generator.cachedBuilder().maxAge(value));
+            bad("refillInterval", value, () -> generator.cachedBuilder().refillInterval(value));
         }
     }
 

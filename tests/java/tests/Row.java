@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** An object of the shared vectors, with checks whose failures show it. */
 record Row(JsonObject json) {
@@ -85,6 +87,12 @@ record Row(JsonObject json) {
     void refused(Runnable call) {
         FlakeidException failure = failure(call);
         same(failure.code(), has("code") ? text("code") : "FLAKEID_INVALID_LAYOUT");
-        check(failure.field().equals(has("field") ? Optional.of(text("field")) : Optional.empty()), "field");
+        Optional<String> field = has("field") ? Optional.of(javaName(text("field"))) : Optional.empty();
+        check(failure.field().equals(field), "field");
+    }
+
+    /** Returns the name in Java of a field that the vectors have in snake case. */
+    private static String javaName(String field) {
+        return Pattern.compile("_(.)").matcher(field).replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
     }
 }

@@ -5,7 +5,7 @@ use flakeid_steps::Failed;
 use super::part::{Lines, Part};
 use super::spelling::{Language, camel_case, pascal_case};
 use super::table::{Handle, Kind, Opt, Table};
-use super::text::{Style, within, wrapped};
+use super::text::{Style, wrapped};
 
 /// Generates the parts of `options.go`.
 pub(super) fn setters(table: &Table, part: &Part<'_>) -> Lines {
@@ -14,35 +14,18 @@ pub(super) fn setters(table: &Table, part: &Part<'_>) -> Lines {
         "own" => false,
         _ => return Err(part.unknown()),
     };
+    let style = Style::of(table, Language::Go);
     let mut lines = vec![String::new()];
     let options = part.options(table)?;
     for option in options.into_iter().filter(|option| option.is_shared() == is_shared) {
-        lines.extend(wrapped("// ", "// ", &documentation(table, option)?, 105));
+        let name = Language::Go.spelled(option);
+        let text = format!("{name} {}", style.of_setter(option, "sets", "; otherwise")?);
+        lines.extend(wrapped("// ", "// ", &text, 105));
         lines.extend(setter(option)?);
         // A mark right before a function would belong to its documentation.
         lines.push(String::new());
     }
     Ok(lines)
-}
-
-fn documentation(table: &Table, option: Opt<'_>) -> Result<String, Failed> {
-    let style = Style::of(table, Language::Go);
-    let sentence = |option| -> Result<String, Failed> {
-        let default = style.default(option)?;
-        let default = default.map_or_else(String::new, |text| format!("; otherwise {text}"));
-        Ok(format!("sets {}{default}.", within(&style.doc(option)?)))
-    };
-    let mut text = format!("{} {}", Language::Go.spelled(option), sentence(option)?);
-    let lease = Opt { handle: Handle::Lease, ..option };
-    if option.is_shared() && sentence(lease)? != sentence(option)? {
-        text = format!("{text} Of a lease, it {}", sentence(lease)?);
-    }
-    let mut more = vec![style.more(option)?];
-    if option.is_shared() {
-        more.push(style.more(lease)?);
-        more.dedup();
-    }
-    Ok(more.into_iter().flatten().fold(text, |text, more| format!("{text} {more}")))
 }
 
 fn setter(option: Opt<'_>) -> Lines {

@@ -6,6 +6,7 @@
 mod c;
 mod documents;
 mod go;
+mod java;
 mod node;
 mod part;
 mod python;
@@ -47,6 +48,10 @@ const FILES: &[(&str, Writer)] = &[
     ("bindings/c/src/spelling.rs", c::binding),
     ("include/flakeid/options.hpp", c::wrapper),
     ("go/options.go", go::setters),
+    ("java/src/main/java/io/github/flakeid/Options.java", java::setters),
+    ("java/src/main/java/io/github/flakeid/GeneratorBuilder.java", java::setters),
+    ("java/src/main/java/io/github/flakeid/LeaseBuilder.java", java::setters),
+    ("java/src/main/java/io/github/flakeid/CachedGenerator.java", java::setters),
 ];
 
 /// Returns the values of the initialisers in `flakeid.h`, by the names of the handles.

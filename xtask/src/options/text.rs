@@ -80,6 +80,32 @@ impl<'a> Style<'a> {
         }
     }
 
+    /// Returns the documentation of a function that sets the option, perhaps of a generator and of a
+    /// lease, from the verb on.
+    pub(super) fn of_setter(
+        &self,
+        option: Opt<'_>,
+        verb: &str,
+        default: &str,
+    ) -> Result<String, Failed> {
+        let sentence = |verb: &str, option| -> Result<String, Failed> {
+            let value = self.default(option)?;
+            let value = value.map_or_else(String::new, |value| format!("{default} {value}"));
+            Ok(format!("{verb} {}{value}.", within(&self.doc(option)?)))
+        };
+        let mut text = sentence(verb, option)?;
+        let mut more = vec![self.more(option)?];
+        if option.is_shared() {
+            let lease = Opt { handle: Handle::Lease, ..option };
+            if sentence(verb, lease)? != text {
+                text = format!("{text} Of a lease, {}", sentence("it sets", lease)?);
+            }
+            more.push(self.more(lease)?);
+            more.dedup();
+        }
+        Ok(more.into_iter().flatten().fold(text, |text, more| format!("{text} {more}")))
+    }
+
     /// Returns a value of an option as the language writes it.
     pub(super) fn value(&self, option: Opt<'_>, value: &Value) -> String {
         let text = match (value, self.language) {

@@ -47,8 +47,9 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *machine, void *reserved) {
 __attribute__((cold))
 #endif
 void flakeid_jni_raise(JNIEnv *env, flakeid_status status) {
-    jbyteArray message = bytes_of(env, flakeid_last_error());
-    jbyteArray field = message == NULL ? NULL : bytes_of(env, flakeid_last_error_field());
+    jbyteArray message = bytes_of(env, flakeid_last_error_spelled(FLAKEID_SPELLING_JAVA));
+    jbyteArray field =
+        message == NULL ? NULL : bytes_of(env, flakeid_last_error_field_spelled(FLAKEID_SPELLING_JAVA));
     /* The class is loaded, because Native, which has the same class loader, is calling. */
     jclass class = message == NULL ? NULL : (*env)->NewLocalRef(env, exception_class);
     jobject made;

@@ -1,42 +1,17 @@
-/* Generators. The order of `n` is the order of the constants in Native. */
+/* Generators. */
 #include "native.h"
 
-NATIVE(jlong, generatorNew)(ENV, jbyteArray layout, jbyteArray clock_name, jlong clock, jint has,
-                            jlongArray numbers, jlongArray nodes) {
+NATIVE(jlong, generatorNew)(ENV, jobjectArray settings, jlong clock) {
     flakeid_config config = FLAKEID_CONFIG_INIT;
     flakeid_generator *made = NULL;
-    jlong n[12];
-    char *layout_text = text_of(env, layout), *clock_text = text_of(env, clock_name);
-    jlong *node_numbers = NULL;
+    flakeid_options *options = flakeid_jni_options(env, settings);
     (void)class;
-    (*env)->GetLongArrayRegion(env, numbers, 0, 12, n);
-    config.has = (uint32_t)has;
-    config.layout = layout_text;
-    config.clock_name = clock_text;
-    config.clock = HANDLE(const flakeid_manual_clock, clock);
-    config.node = (uint64_t)n[0];
-    config.datacenter = (uint64_t)n[1];
-    config.worker = (uint64_t)n[2];
-    config.epoch = n[3];
-    config.sequence_mask = (uint64_t)n[4];
-    config.sequence_start = (uint32_t)n[5];
-    config.overflow = (int32_t)n[6];
-    config.rollback = (int32_t)n[7];
-    config.max_ahead_ms = (uint64_t)n[8];
-    config.max_wait_ms = (uint64_t)n[9];
-    config.window_start = (uint64_t)n[10];
-    config.window_fence = (uint64_t)n[11];
-    if (nodes != NULL) {
-        node_numbers = (*env)->GetLongArrayElements(env, nodes, NULL);
-        config.nodes = (const uint64_t *)node_numbers;
-        config.node_count = (size_t)(*env)->GetArrayLength(env, nodes);
+    if (options != NULL) {
+        config.options = options;
+        config.clock = HANDLE(const flakeid_manual_clock, clock);
+        check(env, flakeid_generator_new(&config, &made));
+        flakeid_options_free(options);
     }
-    check(env, flakeid_generator_new(&config, &made));
-    if (node_numbers != NULL) {
-        (*env)->ReleaseLongArrayElements(env, nodes, node_numbers, JNI_ABORT);
-    }
-    free(layout_text);
-    free(clock_text);
     return (jlong)(intptr_t)made;
 }
 

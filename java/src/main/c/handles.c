@@ -20,17 +20,16 @@ NATIVE(void, localFree)(ENV, jlong local) {
     flakeid_local_free(HANDLE(flakeid_local, local));
 }
 
-NATIVE(jlong, cachedOpen)(ENV, jlong generator, jint has, jint boost_power, jint padding_factor,
-                          jlong refill_interval_ms, jlong max_age_ms) {
+NATIVE(jlong, cachedOpen)(ENV, jlong generator, jobjectArray settings) {
     flakeid_ring_config config = FLAKEID_RING_CONFIG_INIT;
     flakeid_cached *made = NULL;
+    flakeid_options *options = flakeid_jni_options(env, settings);
     (void)class;
-    config.has = (uint32_t)has;
-    config.boost_power = (uint32_t)boost_power;
-    config.padding_factor = (uint32_t)padding_factor;
-    config.refill_interval_ms = (uint64_t)refill_interval_ms;
-    config.max_age_ms = (uint64_t)max_age_ms;
-    check(env, flakeid_cached_open(HANDLE(flakeid_generator, generator), &config, &made));
+    if (options != NULL) {
+        config.options = options;
+        check(env, flakeid_cached_open(HANDLE(flakeid_generator, generator), &config, &made));
+        flakeid_options_free(options);
+    }
     return (jlong)(intptr_t)made;
 }
 

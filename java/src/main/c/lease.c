@@ -60,48 +60,21 @@ static void on_event(const flakeid_lease_event *event, void *user_data) {
     }
 }
 
-NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jbyteArray layout, jbyteArray namespace_name,
-                             jbyteArray name, jbyteArray clock_name, jint has, jlongArray numbers,
-                             jlong listener) {
+NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jobjectArray settings, jlong listener) {
     flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
     flakeid_generator *made = NULL;
-    jlong n[15];
-    char *texts[5];
-    int index;
+    flakeid_options *options = flakeid_jni_options(env, settings);
     (void)class;
-    texts[0] = text_of(env, url);
-    texts[1] = text_of(env, layout);
-    texts[2] = text_of(env, namespace_name);
-    texts[3] = text_of(env, name);
-    texts[4] = text_of(env, clock_name);
-    (*env)->GetLongArrayRegion(env, numbers, 0, 15, n);
-    config.has = (uint32_t)has;
-    config.layout = texts[1];
-    config.namespace_name = texts[2];
-    config.name = texts[3];
-    config.clock_name = texts[4];
-    config.node = (uint64_t)n[0];
-    config.datacenter = (uint64_t)n[1];
-    config.worker = (uint64_t)n[2];
-    config.epoch = n[3];
-    config.sequence_mask = (uint64_t)n[4];
-    config.sequence_start = (uint32_t)n[5];
-    config.overflow = (int32_t)n[6];
-    config.rollback = (int32_t)n[7];
-    config.first_node = (uint64_t)n[8];
-    config.max_wait_ms = (uint64_t)n[9];
-    config.last_node = (uint64_t)n[10];
-    config.window_ms = (uint64_t)n[11];
-    config.ttl_ms = (uint64_t)n[12];
-    config.never_reuse = (int32_t)n[13];
-    config.node_count = (uint32_t)n[14];
-    if (listener != 0) {
-        config.on_event = on_event;
-        config.user_data = HANDLE(void, listener);
-    }
-    check(env, flakeid_generator_open(texts[0], &config, &made));
-    for (index = 0; index < 5; index++) {
-        free(texts[index]);
+    if (options != NULL) {
+        char *url_text = text_of(env, url);
+        config.options = options;
+        if (listener != 0) {
+            config.on_event = on_event;
+            config.user_data = HANDLE(void, listener);
+        }
+        check(env, flakeid_generator_open(url_text, &config, &made));
+        free(url_text);
+        flakeid_options_free(options);
     }
     return (jlong)(intptr_t)made;
 }

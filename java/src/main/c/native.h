@@ -17,6 +17,10 @@
 /* Throws the exception for a failed call. */
 void flakeid_jni_raise(JNIEnv *env, flakeid_status status);
 
+/* Returns options by name, which the caller frees, from an array of names and values in turn; NULL when an exception is
+ * pending. */
+flakeid_options *flakeid_jni_options(JNIEnv *env, jobjectArray settings);
+
 /* Throws an exception if the call failed. */
 static inline void check(JNIEnv *env, flakeid_status status) {
     if (status != FLAKEID_OK) {

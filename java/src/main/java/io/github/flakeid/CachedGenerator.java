@@ -18,56 +18,53 @@ public final class CachedGenerator implements AutoCloseable {
     /** The options of a ring. */
     public static final class Builder {
         private final Generator generator;
-        private int has;
-        private int boostPower;
-        private int paddingFactor;
-        private long refillInterval;
-        private long maxAge;
+        private final Settings settings = new Settings();
 
         Builder(Generator generator) {
             this.generator = generator;
         }
 
-        /** Sets the size of the ring: the IDs of 2^power full ticks, from 0 to 20; the default is 3. */
-        public Builder boostPower(int power) {
-            has |= Native.HAS_BOOST_POWER;
-            boostPower = power;
+        // [options: ring own except on_rejected_put on_rejected_take]
+        /**
+         * Sets the power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and at most 2^20;
+         * the default is 3.
+         */
+        public Builder boostPower(int boostPower) {
+            settings.number("boost_power", boostPower);
             return this;
         }
 
-        /** Sets the percentage of remaining IDs below which the ring is refilled, from 1 to 99; the default is 50. */
-        public Builder paddingFactor(int percent) {
-            has |= Native.HAS_PADDING_FACTOR;
-            paddingFactor = percent;
+        /** Sets the percentage of IDs below which the ring is refilled: 1 to 99; the default is 50. */
+        public Builder paddingFactor(int paddingFactor) {
+            settings.number("padding_factor", paddingFactor);
             return this;
         }
 
         /**
-         * Sets an interval, at least 1 ms, at which the ring is also refilled; by default it is refilled only when few
-         * IDs are left.
+         * Sets the interval at which the ring is refilled even if enough IDs are left, which keeps a seldom used ring
+         * fresh: at least 1 ms; the default is only when too few IDs are left.
          */
-        public Builder refillInterval(Duration interval) {
-            has |= Native.HAS_REFILL_INTERVAL;
-            refillInterval = Options.millis("refill_interval", interval);
+        public Builder refillInterval(Duration refillInterval) {
+            settings.duration("refill_interval_ms", "refillInterval", refillInterval);
             return this;
         }
 
         /**
-         * Sets the maximum age of an ID when the ring returns it; the default is 1 s or two ticks, whichever is longer.
+         * Sets the largest age of an ID that the ring hands out, from the beginning of the ID's tick: at least two
+         * ticks; the default is 1 s or two ticks, whichever is longer. Older IDs are dropped and counted.
          */
-        public Builder maxAge(Duration age) {
-            has |= Native.HAS_MAX_AGE;
-            maxAge = Options.millis("max_age", age);
+        public Builder maxAge(Duration maxAge) {
+            settings.duration("max_age_ms", "maxAge", maxAge);
             return this;
         }
+        // [/options]
 
         /** Creates the ring, fills it, and starts its thread. */
         public CachedGenerator open() {
             try {
                 return new CachedGenerator(
                         generator,
-                        Native.cachedOpen(
-                                generator.handle(), has, boostPower, paddingFactor, refillInterval, maxAge));
+                        Native.cachedOpen(generator.handle(), settings.toArray()));
             } finally {
                 Reference.reachabilityFence(generator);
             }

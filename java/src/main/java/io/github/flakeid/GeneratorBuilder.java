@@ -6,18 +6,11 @@ import java.time.Duration;
 /** The options of a generator on a fixed node. There is no default node: give one, or a datacenter and a worker. */
 public final class GeneratorBuilder extends Options<GeneratorBuilder> {
     private ManualClock manual;
-    private long[] nodes;
 
     GeneratorBuilder() {}
 
     @Override
     GeneratorBuilder self() {
-        return this;
-    }
-
-    /** Several nodes instead of one, a power of two of them: as many times as many IDs in a tick. */
-    public GeneratorBuilder nodes(long... nodes) {
-        this.nodes = nodes.clone();
         return this;
     }
 
@@ -27,16 +20,30 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
         return this;
     }
 
-    /** How far ahead of the clock a window may be used: 20 s unless set. */
-    public GeneratorBuilder maxAhead(Duration maxAhead) {
-        return duration(Native.HAS_MAX_AHEAD, Native.MAX_AHEAD, "max_ahead", maxAhead);
+    // [options: generator own]
+    /**
+     * Sets several nodes instead of one, for as many times the IDs in a tick; their number must be a power of two;
+     * the default is one node. Cannot be combined with {@code sequenceMask} or layouts with clock sequences. Within
+     * a process a node must be used either alone or always together with the same other nodes.
+     */
+    public GeneratorBuilder nodes(long... nodes) {
+        settings.numbers("nodes", nodes);
+        return this;
     }
 
-    /** The ticks that may be used, the fence not among them. */
+    /** Sets the ticks to which a lease limits the generator, the fence exclusive; the default is all ticks. */
     public GeneratorBuilder window(long start, long fence) {
-        number(Native.HAS_WINDOW, Native.WINDOW_START, start);
-        return number(Native.HAS_WINDOW, Native.WINDOW_FENCE, fence);
+        settings.number("window_start", start);
+        settings.number("window_fence", fence);
+        return this;
     }
+
+    /** Sets the longest time by which IDs of a window may be ahead of the clock; the default is 20 s. */
+    public GeneratorBuilder maxAhead(Duration maxAhead) {
+        settings.duration("max_ahead_ms", "maxAhead", maxAhead);
+        return this;
+    }
+    // [/options]
 
     /**
      * Makes the generator.
@@ -47,7 +54,7 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
     public Generator build() {
         long clock = manual == null ? 0 : manual.handle();
         try {
-            return new Generator(Native.generatorNew(layout, clockName, clock, has, numbers, nodes));
+            return new Generator(Native.generatorNew(settings.toArray(), clock));
         } finally {
             Reference.reachabilityFence(manual);
         }

@@ -7,8 +7,6 @@ import java.util.function.Consumer;
 /** The options of a generator whose node is leased from a store. */
 public final class LeaseBuilder extends Options<LeaseBuilder> {
     private final byte[] url;
-    private byte[] namespace;
-    private byte[] name;
     private Consumer<LeaseEvent> observer;
 
     LeaseBuilder(String url) {
@@ -20,46 +18,69 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
         return this;
     }
 
-    /** The ID space in the store: {@code default} unless set. */
+    // [options: lease own except on_event]
+    /**
+     * Sets the namespace to lease from: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; the default is {@code default}. Each
+     * namespace has one layout, and nodes of its own.
+     */
     public LeaseBuilder namespace(String namespace) {
-        this.namespace = Native.utf8(Objects.requireNonNull(namespace, "namespace"));
+        settings.text("namespace", "namespace", namespace);
         return this;
     }
 
-    /** The name of this process, by which it gets the node again that it had last. */
+    /**
+     * Sets the name of this process, by which it prefers the node that it had last: 1 to 128 bytes; the default is
+     * none.
+     */
     public LeaseBuilder name(String name) {
-        this.name = Native.utf8(Objects.requireNonNull(name, "name"));
+        settings.text("name", "name", name);
         return this;
     }
 
-    /** Lease one of these nodes, both ends among them, and no other. */
-    public LeaseBuilder nodes(long first, long last) {
-        number(Native.HAS_NODES, Native.FIRST_NODE, first);
-        return number(Native.HAS_NODES, Native.LAST_NODE, last);
+    /** Sets the range of nodes to choose from, both ends inclusive; the default is all nodes of the layout. */
+    public LeaseBuilder nodes(long from, long to) {
+        settings.number("nodes_from", from);
+        settings.number("nodes_to", to);
+        return this;
     }
 
-    /** How many nodes to lease for this one generator, a power of two. */
-    public LeaseBuilder nodeCount(int count) {
-        if (count < 1) {
-            throw FlakeidException.outOfRange("node_count", count, 1, Integer.MAX_VALUE);
-        }
-        return number(0, Native.NODE_COUNT, count);
+    /**
+     * Sets the number of nodes to lease for this one generator, a power of two, for as many times the IDs in a
+     * tick; the default is 1. Several nodes cannot be combined with {@code name}, {@code node} or {@code
+     * sequenceMask}.
+     */
+    public LeaseBuilder nodeCount(int nodeCount) {
+        settings.number("node_count", "nodeCount", 1, nodeCount);
+        return this;
     }
 
-    /** How many ticks' time is asked for at a time. */
-    public LeaseBuilder window(Duration window) {
-        return duration(Native.HAS_WINDOW_MS, Native.WINDOW_MS, "window", window);
-    }
-
-    /** After how long without a renewal others may have the node. */
+    /**
+     * Sets the time after the last renewal until other processes can have the node: 1 ms to 30 days; the default is
+     * 60 s or 12 ticks, whichever is longer. Uniqueness does not depend on it.
+     */
     public LeaseBuilder ttl(Duration ttl) {
-        return duration(Native.HAS_TTL, Native.TTL, "ttl", ttl);
+        settings.duration("ttl_ms", "ttl", ttl);
+        return this;
     }
 
-    /** Whether a name gets the node again that it had last; true unless set. */
-    public LeaseBuilder reuse(boolean reuse) {
-        return number(0, Native.NEVER_REUSE, reuse ? 0 : 1);
+    /**
+     * Sets the time for which the generator issues IDs while the store is away: from two ticks to what the
+     * namespace allows; the default is 10 s or two ticks, whichever is longer.
+     */
+    public LeaseBuilder window(Duration window) {
+        settings.duration("window_ms", "window", window);
+        return this;
     }
+
+    /**
+     * Sets whether a node may be leased that was leased before; the default is true. Otherwise each start uses up a
+     * node, until none is left.
+     */
+    public LeaseBuilder reuse(boolean reuse) {
+        settings.flag("reuse", reuse);
+        return this;
+    }
+    // [/options]
 
     /**
      * A function that gets what happens to the lease, one event at a time, on a thread that is its own: it may take its time
@@ -85,7 +106,7 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
         long listener = events == null ? 0 : events.listener();
         try {
             return new Generator(
-                    Native.generatorOpen(url, layout, namespace, name, clockName, has, numbers, listener), events);
+                    Native.generatorOpen(url, settings.toArray(), listener), events);
         } catch (Throwable failure) {
             if (events != null) {
                 events.free();

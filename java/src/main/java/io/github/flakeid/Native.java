@@ -7,41 +7,8 @@ import java.util.function.LongConsumer;
 /** The native methods. */
 final class Native {
     /** The flags of the options that are set, as in flakeid.h. */
-    static final int HAS_NODE = 1;
     static final int HAS_DATACENTER = 2;
     static final int HAS_WORKER = 4;
-    static final int HAS_EPOCH = 8;
-    static final int HAS_SEQUENCE_MASK = 16;
-    static final int HAS_MAX_AHEAD = 32;
-    static final int HAS_MAX_WAIT = 64;
-    static final int HAS_WINDOW = 128;
-    static final int HAS_NODES = 256;
-    static final int HAS_WINDOW_MS = 512;
-    static final int HAS_TTL = 1024;
-    static final int HAS_BOOST_POWER = 2048;
-    static final int HAS_PADDING_FACTOR = 4096;
-    static final int HAS_REFILL_INTERVAL = 8192;
-    static final int HAS_MAX_AGE = 16384;
-
-    /** The places of the options in the array of numbers that the C code reads. */
-    static final int NODE = 0;
-    static final int DATACENTER = 1;
-    static final int WORKER = 2;
-    static final int EPOCH = 3;
-    static final int SEQUENCE_MASK = 4;
-    static final int SEQUENCE_START = 5;
-    static final int OVERFLOW = 6;
-    static final int ROLLBACK = 7;
-    static final int MAX_AHEAD = 8;
-    static final int FIRST_NODE = 8;
-    static final int MAX_WAIT = 9;
-    static final int WINDOW_START = 10;
-    static final int LAST_NODE = 10;
-    static final int WINDOW_FENCE = 11;
-    static final int WINDOW_MS = 11;
-    static final int TTL = 12;
-    static final int NEVER_REUSE = 13;
-    static final int NODE_COUNT = 14;
 
     private static final Cleaner CLEANER = Cleaner.create();
 
@@ -64,18 +31,9 @@ final class Native {
         return text == null ? null : text.replace('\0', '\ufffd').getBytes(StandardCharsets.UTF_8);
     }
 
-    static native long generatorNew(
-            byte[] layout, byte[] clockName, long clock, int has, long[] numbers, long[] nodes);
+    static native long generatorNew(byte[][] settings, long clock);
 
-    static native long generatorOpen(
-            byte[] url,
-            byte[] layout,
-            byte[] namespace,
-            byte[] name,
-            byte[] clockName,
-            int has,
-            long[] numbers,
-            long listener);
+    static native long generatorOpen(byte[] url, byte[][] settings, long listener);
 
     static native long listenerNew(LeaseEvents events);
 
@@ -114,8 +72,7 @@ final class Native {
 
     static native void localFree(long local);
 
-    static native long cachedOpen(
-            long generator, int has, int boostPower, int paddingFactor, long refillInterval, long maxAge);
+    static native long cachedOpen(long generator, byte[][] settings);
 
     static native long cachedNext(long cached);
 

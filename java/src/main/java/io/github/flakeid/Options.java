@@ -4,100 +4,97 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 
-/** What the options of fixed and of leased generators have in common. */
+/** The options that fixed and leased generators have in common. */
 abstract class Options<B extends Options<B>> {
-    private static final int NANOS_PER_MS = 1_000_000;
-
-    final long[] numbers = new long[15];
-    int has;
-    byte[] layout;
-    byte[] clockName;
+    final Settings settings = new Settings();
 
     abstract B self();
 
-    B number(int flag, int place, long value) {
-        has |= flag;
-        numbers[place] = value;
-        return self();
-    }
-
-    B duration(int flag, int place, String name, Duration value) {
-        return number(flag, place, millis(name, value));
-    }
-
-    /** A length of time as the library takes it. What is too long for a number is as good as for ever. */
-    static long millis(String name, Duration value) {
-        if (value.isNegative() || value.getNano() % NANOS_PER_MS != 0) {
-            String range = "must be a whole number of milliseconds from 0 to 2^63 - 1";
-            throw FlakeidException.outOfRange(name, name + " " + value + " is out of range: " + range);
-        }
-        try {
-            return value.toMillis();
-        } catch (ArithmeticException tooLong) {
-            return Long.MAX_VALUE;
-        }
-    }
-
-    /** The layout: Twitter's unless set. */
+    /** Sets the layout; the default is Twitter's. */
     public B layout(Layout layout) {
-        this.layout = layout.utf8();
+        settings.set("layout", layout.toString());
         return self();
     }
 
-    /** The layout by a preset's name or a descriptor. */
+    /** Sets the layout by the name of a preset or a descriptor. */
     public B layout(String layout) {
-        this.layout = Native.utf8(Objects.requireNonNull(layout, "layout"));
+        settings.text("layout", "layout", layout);
         return self();
     }
 
-    /** The node, from 0 to the layout's largest. */
-    public B node(long node) {
-        return number(Native.HAS_NODE, Native.NODE, node);
-    }
-
-    /** The high part of the node, in layouts that split it. */
-    public B datacenter(long datacenter) {
-        return number(Native.HAS_DATACENTER, Native.DATACENTER, datacenter);
-    }
-
-    /** The low part of the node, in layouts that split it. */
-    public B worker(long worker) {
-        return number(Native.HAS_WORKER, Native.WORKER, worker);
-    }
-
-    /** The instant of tick 0, instead of the layout's. */
+    /** Sets the instant of tick 0; the default is the layout's. */
     public B epoch(Instant epoch) {
-        return number(Native.HAS_EPOCH, Native.EPOCH, epoch.toEpochMilli());
-    }
-
-    /** The largest sequence number to use, 2^k - 1. */
-    public B sequenceMask(long mask) {
-        return number(Native.HAS_SEQUENCE_MASK, Native.SEQUENCE_MASK, mask);
-    }
-
-    /** Begin each tick at a random sequence number of at most this many bits; 0 unless set. */
-    public B sequenceStart(int bits) {
-        return number(0, Native.SEQUENCE_START, bits);
-    }
-
-    /** What to do when a tick is full: {@link Overflow#WAIT} unless set. */
-    public B overflow(Overflow overflow) {
-        return number(0, Native.OVERFLOW, overflow.ordinal());
-    }
-
-    /** What to do when the clock goes back: {@link Rollback#CONTINUE} unless set. */
-    public B rollback(Rollback rollback) {
-        return number(0, Native.ROLLBACK, rollback.ordinal());
-    }
-
-    /** How long a call waits without issuing an ID: 1 s or two ticks unless set, whichever is longer. */
-    public B maxWait(Duration maxWait) {
-        return duration(Native.HAS_MAX_WAIT, Native.MAX_WAIT, "max_wait", maxWait);
-    }
-
-    /** The system's clock by name: {@code gated} unless set, {@code system} or {@code coarse}. */
-    public B clock(String name) {
-        clockName = Native.utf8(Objects.requireNonNull(name, "name"));
+        settings.set("epoch", Long.toString(epoch.toEpochMilli()));
         return self();
     }
+
+    // [options: generator shared except layout epoch]
+    /**
+     * Sets the node, from 0 to the layout's largest; there is no default, because no other generator may have it at
+     * the same time. Of a lease, it sets the node to lease, which is taken over even from a live holder; that is
+     * safe; the default is any node.
+     */
+    public B node(long node) {
+        settings.number("node", node);
+        return self();
+    }
+
+    /** Sets the high part of the node, in layouts that split it; requires {@code worker}. */
+    public B datacenter(long datacenter) {
+        settings.number("datacenter", datacenter);
+        return self();
+    }
+
+    /** Sets the low part of the node, in layouts that split it; requires {@code datacenter}. */
+    public B worker(long worker) {
+        settings.number("worker", worker);
+        return self();
+    }
+
+    /**
+     * Sets the behaviour when a tick is full; the default is {@link Overflow#WAIT}. {@link Overflow#BORROW}
+     * requires a window.
+     */
+    public B overflow(Overflow overflow) {
+        settings.choice("overflow", overflow);
+        return self();
+    }
+
+    /** Sets the behaviour when the clock goes backwards; the default is {@link Rollback#CONTINUE}. */
+    public B rollback(Rollback rollback) {
+        settings.choice("rollback", rollback);
+        return self();
+    }
+
+    /** Sets the largest sequence number to use: 2^k - 1; the default is the layout's. */
+    public B sequenceMask(long sequenceMask) {
+        settings.number("sequence_mask", sequenceMask);
+        return self();
+    }
+
+    /** Sets the number of bits of a random sequence number with which each tick begins; the default is 0. */
+    public B sequenceStart(int sequenceStart) {
+        settings.number("sequence_start", sequenceStart);
+        return self();
+    }
+
+    /**
+     * Sets the longest time that a call waits without issuing an ID; the default is 1 s or two ticks, whichever is
+     * longer. Opening a lease takes at most 2 s more, to connect.
+     */
+    public B maxWait(Duration maxWait) {
+        settings.duration("max_wait_ms", "maxWait", maxWait);
+        return self();
+    }
+
+    /**
+     * Sets the clock: {@code gated} is the system's, exact, and read only a few times a millisecond where the
+     * processor allows that; {@code system} is read for every ID; {@code coarse} is a few milliseconds late; the
+     * default is {@code gated}.
+     */
+    public B clock(String clock) {
+        settings.text("clock", "clock", clock);
+        return self();
+    }
+    // [/options]
 }

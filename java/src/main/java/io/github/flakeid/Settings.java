@@ -1,0 +1,74 @@
+package io.github.flakeid;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/** Options by name, as strings: the form in which the library takes them. */
+final class Settings {
+    private static final int NANOS_PER_MS = 1_000_000;
+
+    private final List<byte[]> strings = new ArrayList<>();
+
+    /** Returns a name, its value, the next name and so on. */
+    byte[][] toArray() {
+        return strings.toArray(new byte[0][]);
+    }
+
+    void set(String name, String value) {
+        strings.add(Native.utf8(name));
+        strings.add(Native.utf8(value));
+    }
+
+    /** Sets a number of 64 bits. */
+    void number(String name, long value) {
+        set(name, Long.toUnsignedString(value));
+    }
+
+    void number(String name, int value) {
+        set(name, Integer.toString(value));
+    }
+
+    /** Sets a number that cannot be less than {@code least}; the library checks the other end of the range. */
+    void number(String name, String method, long least, int value) {
+        if (value < least) {
+            throw FlakeidException.outOfRange(method, value, least, Integer.MAX_VALUE);
+        }
+        number(name, value);
+    }
+
+    void numbers(String name, long[] values) {
+        set(name, Arrays.stream(values).mapToObj(Long::toUnsignedString).collect(Collectors.joining(",")));
+    }
+
+    void flag(String name, boolean value) {
+        set(name, Boolean.toString(value));
+    }
+
+    void choice(String name, Enum<?> value) {
+        set(name, value.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+    }
+
+    void text(String name, String parameter, String value) {
+        set(name, Objects.requireNonNull(value, parameter));
+    }
+
+    /** Sets a length of time. A value that is too long for a number has the same effect as the largest number. */
+    void duration(String name, String method, Duration value) {
+        if (value.isNegative() || value.getNano() % NANOS_PER_MS != 0) {
+            String range = "must be a whole number of milliseconds from 0 to 2^63 - 1";
+            throw FlakeidException.outOfRange(method, method + " " + value + " is out of range: " + range);
+        }
+        long ms;
+        try {
+            ms = value.toMillis();
+        } catch (ArithmeticException tooLong) {
+            ms = Long.MAX_VALUE;
+        }
+        number(name, ms);
+    }
+}
