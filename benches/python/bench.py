@@ -178,8 +178,14 @@ def starts(runs: int) -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="run fewer and shorter samples; the figures mean little")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the figures to this file, as JSON")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run fewer and shorter samples; the figures mean little",
+    )
+    parser.add_argument(
+        "--json", type=pathlib.Path, metavar="FILE", help="write the figures to this file, as JSON"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="flakeid-bench-") as folder:
         run(options.quick, options.json, pathlib.Path(folder) / "flakeid.db")
