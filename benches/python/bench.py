@@ -28,8 +28,8 @@ import uuid_utils
 
 import flakeid
 
-# No tick of these layouts fills up, because otherwise the layout's ceiling would be measured. IDs are above 2^62, like
-# the floor's.
+# No tick of these layouts fills up, because otherwise the layout's ceiling would be measured. IDs
+# are above 2^62, like the floor's.
 PER_CALL = "t41.n1.s21@0/1ms"
 OF_RING = "t41.n1.s21@1/1ms"
 # Generators of one layout and node share their position, and a late one must catch up.
@@ -147,7 +147,7 @@ def slug(text: str) -> str:
 
 
 def started(statement: str, runs: int) -> Iterator[float]:
-    """Returns the milliseconds that a statement takes as the first of a new interpreter, once per run."""
+    """Yields the milliseconds that a statement takes as the first of a new interpreter."""
     program = (
         "import time; start = time.perf_counter_ns(); "
         f"{statement}; print(time.perf_counter_ns() - start)"
