@@ -28,7 +28,7 @@ pub mod url;
 pub use holder::{Effect, Event, HeldNode, Holder, HolderOptions, Renewals};
 pub use identity::Identity;
 pub use lessor::{Lessor, no_other_lessor};
-pub use memory::{Contents as MemoryContents, MemoryStore};
+pub use memory::{Contents as MemoryContents, MemorySpace, MemoryStore, MemoryTransaction};
 pub use namespace::{Bounds, Namespace};
 pub use refusal::Refusal;
 pub use request::{Acquire, Grant, Release, Renew, Renewed};

@@ -33,7 +33,7 @@ pub struct MemoryStore {
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     run: u64,
-    spaces: BTreeMap<String, Space>,
+    spaces: BTreeMap<String, MemorySpace>,
     /// The grants of each block by namespace, kept apart because copying them for each transaction would cost too
     /// much.
     sub_grants: BTreeMap<String, SubGrants>,
@@ -42,11 +42,31 @@ pub struct Contents {
 /// Grants by node, first tick, the block's grant and the node's grant.
 type SubGrants = BTreeMap<(u64, u64, u64, u64), SubGrant>;
 
-#[derive(Clone, Debug, Default)]
-struct Space {
-    namespace: Option<Namespace>,
-    rows: BTreeMap<u64, Row>,
-    history: Vec<Record>,
+/// One namespace of a [`MemoryStore`], without the grants of brokers. It is a plain value that is cheap to copy:
+/// every copy is a backup, and a model of the protocol compares and hashes the contents of its stores.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MemorySpace {
+    /// The namespace; `None` until it is created.
+    pub namespace: Option<Arc<Namespace>>,
+    /// The rows in the order of their nodes.
+    pub rows: Vec<Arc<Row>>,
+    history: Vec<Arc<Record>>,
+}
+
+impl MemorySpace {
+    /// The row of a node.
+    #[must_use]
+    pub fn row(&self, node: u64) -> Option<&Row> {
+        let place = self.rows.binary_search_by_key(&node, |row| row.node);
+        place.ok().map(|place| &*self.rows[place])
+    }
+
+    /// Returns a transaction on a copy, in this run of the store, at this time of its clock.
+    #[must_use]
+    pub fn begin(&self, run: u64, now: i64) -> MemoryTransaction<'static> {
+        let (space, new_sub_grants) = (self.clone(), Vec::new());
+        MemoryTransaction { space, sub_grants: None, new_sub_grants, run, now }
+    }
 }
 
 impl MemoryStore {
@@ -99,13 +119,11 @@ impl Store for MemoryStore {
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let mut contents = self.lock();
-        let space = contents.spaces.get(namespace).cloned().unwrap_or_default();
+        let none = MemorySpace::default();
+        let space = contents.spaces.get(namespace).unwrap_or(&none);
         let mut transaction = MemoryTransaction {
-            space,
             sub_grants: contents.sub_grants.get(namespace),
-            new_sub_grants: Vec::new(),
-            run: contents.run,
-            now: self.clock.unix_ms(),
+            ..space.begin(contents.run, self.clock.unix_ms())
         };
         work(&mut transaction)?;
         let MemoryTransaction { space, new_sub_grants, .. } = transaction;
@@ -135,9 +153,11 @@ impl Store for MemoryStore {
     }
 }
 
-/// One transaction's copy of a namespace.
-struct MemoryTransaction<'a> {
-    space: Space,
+/// One transaction on a [`MemorySpace`].
+#[derive(Debug)]
+pub struct MemoryTransaction<'a> {
+    /// The namespace as the transaction leaves it.
+    pub space: MemorySpace,
     sub_grants: Option<&'a SubGrants>,
     new_sub_grants: Vec<SubGrant>,
     run: u64,
@@ -159,42 +179,46 @@ impl Ledger for MemoryTransaction<'_> {
     }
 
     fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
-        Ok(self.space.namespace.clone())
+        Ok(self.space.namespace.as_deref().cloned())
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
-        self.space.namespace = Some(namespace.clone());
+        self.space.namespace = Some(Arc::new(namespace.clone()));
         Ok(())
     }
 
     fn row(&mut self, node: u64) -> Result<Option<Row>, Fault> {
-        Ok(self.space.rows.get(&node).cloned())
+        Ok(self.space.row(node).cloned())
     }
 
     fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault> {
-        let rows = self.space.rows.values().filter(|row| candidates.include(row));
-        Ok(rows.min_by_key(|row| (row.fence, row.node)).cloned())
+        let rows = self.space.rows.iter().filter(|row| candidates.include(row));
+        Ok(rows.min_by_key(|row| (row.fence, row.node)).map(|row| Row::clone(row)))
     }
 
     fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault> {
         let mut order = (first..=to).chain(from..first);
-        Ok(order.find(|node| !self.space.rows.contains_key(node)))
+        Ok(order.find(|node| self.space.row(*node).is_none()))
     }
 
     fn rows(&mut self) -> Result<Vec<Row>, Fault> {
-        Ok(self.space.rows.values().cloned().collect())
+        Ok(self.space.rows.iter().map(|row| Row::clone(row)).collect())
     }
 
     fn put_row(&mut self, before: Option<&Row>, after: &Row) -> Result<(), Fault> {
-        if self.space.rows.get(&after.node) != before {
+        if self.space.row(after.node) != before {
             return Err(Fault::Conflict);
         }
-        self.space.rows.insert(after.node, after.clone());
+        let rows = &mut self.space.rows;
+        match rows.binary_search_by_key(&after.node, |row| row.node) {
+            Ok(place) => rows[place] = Arc::new(after.clone()),
+            Err(place) => rows.insert(place, Arc::new(after.clone())),
+        }
         Ok(())
     }
 
     fn record(&mut self, record: &Record) -> Result<(), Fault> {
-        self.space.history.push(record.clone());
+        self.space.history.push(Arc::new(record.clone()));
         Ok(())
     }
 
@@ -209,7 +233,7 @@ impl Ledger for MemoryTransaction<'_> {
             return Ok(None);
         };
         let next = of_node().filter(|r| r.grant > found.grant).min_by_key(|r| (r.start, r.grant));
-        Ok(Some((found.clone(), next.cloned())))
+        Ok(Some((Record::clone(found), next.map(|next| Record::clone(next)))))
     }
 
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {

@@ -1,7 +1,7 @@
-//! What must never happen, and what must be possible.
+//! What must never happen.
 
 /// As numbered in DESIGN.md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Invariant {
     I1,
     I2,
@@ -13,24 +13,14 @@ pub enum Invariant {
     I8,
     I9,
     I10,
+    I11,
+    I12,
+    I13,
     I14,
+    I15,
 }
 
 impl Invariant {
-    pub const ALL: [Self; 11] = [
-        Self::I1,
-        Self::I2,
-        Self::I3,
-        Self::I4,
-        Self::I5,
-        Self::I6,
-        Self::I7,
-        Self::I8,
-        Self::I9,
-        Self::I10,
-        Self::I14,
-    ];
-
     pub const fn name(self) -> &'static str {
         match self {
             Self::I1 => "I1 no ID twice",
@@ -43,51 +33,11 @@ impl Invariant {
             Self::I8 => "I8 IDs of a process increase",
             Self::I9 => "I9 fences are near the clock",
             Self::I10 => "I10 quarantined nodes are not granted",
+            Self::I11 => "I11 no window beyond the block's confirmed fence",
+            Self::I12 => "I12 no window before the block's grant",
+            Self::I13 => "I13 a block's fence never below what was granted in it",
             Self::I14 => "I14 nobody else was granted the node of a holder that goes on",
-        }
-    }
-}
-
-/// What must be found in a scenario, so that it does not hold for want of anything happening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    TwoIssue,
-    TwoHold,
-    LateConfirmation,
-    MovesOn,
-    Moves,
-    KeepsNode,
-    Ousted,
-    Released,
-    GrantsAfterRestoration,
-    IssuesAfterRestoration,
-    Quarantined,
-    ClosedWhileAsking,
-    WindowsDoNotMeet,
-    Continues,
-    HasLastWindow,
-}
-
-impl Event {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TwoIssue => "two processes issue",
-            Self::TwoHold => "two processes hold a node",
-            Self::LateConfirmation => "a renewal is confirmed after it timed out",
-            Self::MovesOn => "a holder that was fenced off gets another grant",
-            Self::Moves => "a holder whose renewals fail gets another grant",
-            Self::KeepsNode => "a renewal succeeds before another grant arrives",
-            Self::Ousted => "a holder of a fixed node is ousted",
-            Self::Released => "a node is released below what was granted",
-            Self::GrantsAfterRestoration => "a restored store grants",
-            Self::IssuesAfterRestoration => "a restored store's grant is used",
-            Self::Quarantined => "a held node is quarantined",
-            Self::ClosedWhileAsking => "a grant comes after the end",
-            Self::WindowsDoNotMeet => {
-                "two nodes are held whose windows have at most a tick in common"
-            }
-            Self::Continues => "a holder goes on after a restoration",
-            Self::HasLastWindow => "a holder has a last window after a restoration",
+            Self::I15 => "I15 a forked broker grants nothing",
         }
     }
 }

@@ -29,14 +29,13 @@ const ALONE: [&str; 3] = ["flakeid-core/threads", "flakeid/lease_faults", "flake
 const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
 /// The tests that take longest, in the order in which they start.
-const LONGEST: [&str; 12] = [
+const LONGEST: [&str; 11] = [
     BACKGROUND,
     "flakeid-stores/etcd",
     "flakeid-stores/mysql",
     "flakeid-stores/postgres",
     "flakeid-stores/redis",
     "flakeid/refusals",
-    "flakeid-protocol/broker_model",
     "flakeid-cli/cli",
     "flakeid-stores/sqlite_fork",
     "flakeid-stores/sqlite",

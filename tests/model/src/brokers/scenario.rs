@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
 
 use flakeid_protocol::keeper::{GeneratorState, Keeper, KeeperOptions};
 use flakeid_protocol::{Acquire, Bounds, Identity, Owner, Token};
-use stateright::{Checker, HasDiscoveries, Model, Property};
 
-use crate::ledger::{LAYOUT, MAX_SKEW_MS};
-use crate::world::{Action, World};
+use crate::invariant::Invariant;
+use crate::store::{LAYOUT, MAX_SKEW_MS};
 
 /// How far the renewal of a block reaches, in ticks.
 pub const BLOCK_WINDOW: u64 = 3;
@@ -17,30 +15,6 @@ pub const BLOCK_WINDOW: u64 = 3;
 pub const WINDOW: u64 = 2;
 /// For how long a node is kept for a holder that does not renew.
 pub const TTL: u64 = 1;
-
-/// As numbered in DESIGN.md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Invariant {
-    I1,
-    I11,
-    I12,
-    I13,
-    I15,
-}
-
-impl Invariant {
-    pub const ALL: [Self; 5] = [Self::I1, Self::I11, Self::I12, Self::I13, Self::I15];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::I1 => "I1 no ID twice",
-            Self::I11 => "I11 no window beyond the block's confirmed fence",
-            Self::I12 => "I12 no window before the block's grant",
-            Self::I13 => "I13 a block's fence never below what was granted in it",
-            Self::I15 => "I15 a forked broker grants nothing",
-        }
-    }
-}
 
 /// What must be found in a scenario, so that it does not hold for want of anything happening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,74 +165,6 @@ impl Scenario {
 
     pub fn note(&self, event: Event) {
         self.seen.fetch_or(1 << event as u32, Ordering::Relaxed);
-    }
-
-    /// Tries every order of events, or stops soon after something is broken.
-    pub fn explore(&self, threads: usize) -> Outcome {
-        let began = Instant::now();
-        self.seen.store(0, Ordering::Relaxed);
-        let mut checker =
-            self.clone().checker().threads(threads).finish_when(HasDiscoveries::AnyFailures);
-        if let Some(steps) = self.steps {
-            // A world is its own first step, and the last one is not looked at.
-            checker = checker.target_max_depth(steps + 2);
-        }
-        let checker = checker.spawn_bfs().join();
-        let discoveries = checker.discoveries();
-        let found = Invariant::ALL.into_iter().filter_map(|invariant| {
-            let path = discoveries.get(invariant.name())?.clone();
-            Some((invariant, path.into_actions()))
-        });
-        let broken = found.min_by_key(|(_, path)| path.len());
-        let seen = self.seen.load(Ordering::Relaxed);
-        let is_missing = |event: &Event| seen & 1 << *event as u32 == 0;
-        Outcome {
-            states: checker.unique_state_count(),
-            depth: checker.max_depth(),
-            seconds: began.elapsed().as_secs_f64(),
-            missing: self.happens.iter().copied().filter(is_missing).collect(),
-            broken,
-        }
-    }
-}
-
-/// What came out of a scenario.
-pub struct Outcome {
-    pub states: usize,
-    pub depth: usize,
-    pub seconds: f64,
-    /// A way to a broken invariant.
-    pub broken: Option<(Invariant, Vec<Action>)>,
-    /// What never happened.
-    pub missing: Vec<Event>,
-}
-
-macro_rules! always {
-    ($($invariant:ident)*) => {
-        vec![$(Property::always(Invariant::$invariant.name(), |_, world: &World| {
-            world.broken != Some(Invariant::$invariant)
-        })),*]
-    };
-}
-
-impl Model for Scenario {
-    type State = World;
-    type Action = Action;
-
-    fn init_states(&self) -> Vec<World> {
-        vec![World::new(self)]
-    }
-
-    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        world.actions(self, actions);
-    }
-
-    fn next_state(&self, world: &World, action: Action) -> Option<World> {
-        world.after(self, action)
-    }
-
-    fn properties(&self) -> Vec<Property<Self>> {
-        always!(I1 I11 I12 I13 I15)
     }
 }
 

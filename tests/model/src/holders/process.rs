@@ -9,9 +9,9 @@ use flakeid_protocol::keeper::{
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Grant, Holder, Refusal, Release, Renew, Renewed, Token};
 
-use crate::contents::LAYOUT;
-use crate::keepers;
-use crate::mutant::Mutant;
+use super::keepers;
+use super::mutant::Mutant;
+use crate::store::{LAYOUT, no_answer};
 
 pub const WINDOW: u64 = 2;
 
@@ -271,17 +271,7 @@ impl Process {
     }
 }
 
-/// Returns the fault of a request without an answer.
-pub fn no_answer() -> Fault {
-    Fault::Unavailable(String::new())
-}
-
 /// The renewal that a holder has sent, and not heard of.
 pub fn renewal_of(holder: &Holder) -> Option<Renew> {
     holder.hold.as_ref()?.renewal
-}
-
-/// The half of the grant, and that of the renewal.
-pub fn halves(token: Token) -> [u128; 2] {
-    [token.to_bits() >> 64, token.to_bits() & u128::from(u64::MAX)]
 }

@@ -2,38 +2,13 @@
 
 use flakeid_protocol::Identity;
 
+use super::mutant::Mutant;
+use super::scenario::Scenario;
 use crate::invariant::Invariant::{self, I1, I2, I3, I4, I5, I6, I7, I8};
-use crate::mutant::Mutant;
-use crate::scenario::Scenario;
 
 /// A mutant, where it is let loose, and what it breaks first; whether it comes to the same ID
 /// twice.
 pub type Refutation = (Mutant, Scenario, Invariant, bool);
-
-const MOST_STEPS: usize = 20;
-
-pub fn refute(all: impl Iterator<Item = Refutation>) {
-    for (mutant, scenario, first, duplicates) in all {
-        let scenario = Scenario { mutant, ..scenario };
-        let length = steps_to_break(&scenario, first);
-        let also = if duplicates && first != I1 {
-            let only = Scenario { only: Some(I1), ..scenario };
-            format!(", {} in {} steps", I1.name(), steps_to_break(&only, I1))
-        } else {
-            String::new()
-        };
-        println!("test mutant {mutant:?} ... ok: breaks {} in {length} steps{also}", first.name());
-    }
-}
-
-/// How many steps the shortest way to the broken invariant has.
-fn steps_to_break(scenario: &Scenario, expected: Invariant) -> usize {
-    if let Some((broken, path)) = scenario.explore(Some(MOST_STEPS)).broken {
-        assert_eq!(broken, expected, "{:?} was refuted by {path:#?}", scenario.mutant);
-        return path.len();
-    }
-    panic!("{:?} does not break {} in {MOST_STEPS} steps", scenario.mutant, expected.name())
-}
 
 pub fn all() -> Vec<Refutation> {
     let plain = || Scenario { times: vec![0, 1], ..Scenario::new("mutant") };

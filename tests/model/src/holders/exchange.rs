@@ -1,15 +1,14 @@
 //! What the store does with a request, or an operator with the store, and what it must not do.
 
 use flakeid_protocol::operations::{self, Repair};
-use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Refusal, Release, Renew, State};
 
-use crate::contents::{Contents, Disguise, MAX_SKEW_MS, ModelStore, NAMESPACE, NODES};
+use super::mutant::Mutant;
+use super::process::Message;
+use super::scenario::{NODES, Scenario};
+use super::world::{Action, World};
 use crate::invariant::Invariant;
-use crate::mutant::Mutant;
-use crate::process::Message;
-use crate::scenario::Scenario;
-use crate::world::{Action, World};
+use crate::store::{Contents, Disguise, MAX_SKEW_MS, ModelStore, NAMESPACE, refusal_of};
 
 /// A request, and its sender.
 #[derive(Clone, Copy)]
@@ -28,7 +27,6 @@ impl World {
             run: self.run,
             now,
             disguise,
-            bounds: scenario.bounds(),
             ages: scenario.ages,
         }
     }
@@ -59,7 +57,7 @@ impl World {
         let now = if slow { self.time - skew } else { self.time };
         let mut kept = self.store_at(scenario, now, disguise(scenario, now, &message));
         if scenario.mutant == Mutant::TtlErasesKey {
-            kept.contents.rows.retain(|row| row.expires > now);
+            kept.contents.remove_rows(|row| row.expires <= now);
         }
         let answer = match message {
             Message::Acquire { token, now, after } => {
@@ -121,7 +119,7 @@ impl World {
             match exchange.as_ref().map(|exchange| exchange.message) {
                 Some(Message::Acquire { .. }) => {
                     let start = new.map_or(0, |row| row.start);
-                    grants_low = start < fence.max(self.contents.floor);
+                    grants_low = start < fence.max(self.contents.floor());
                     grants_quarantined = old.is_some_and(|row| row.state == State::Quarantined);
                     if scenario.restorations > 0 {
                         let latest = &mut self.latest_start[node as usize];
@@ -129,14 +127,12 @@ impl World {
                     }
                 }
                 Some(Message::Renew { token, start, .. }) => {
-                    let is_older =
-                        old.is_some_and(|row| row.incarnation != self.contents.incarnation);
+                    let is_older = old.is_some_and(|row| !self.contents.is_present(row));
                     let kept = old.and_then(|row| row.token);
                     steals = !kept.is_some_and(|kept| {
                         if is_older { kept.is_same_grant(token) } else { kept == token }
                     });
-                    let is_last_window =
-                        new.is_some_and(|row| row.incarnation != self.contents.incarnation);
+                    let is_last_window = new.is_some_and(|row| !self.contents.is_present(row));
                     self.had_last_window |= is_last_window && self.contents.fence(node) > fence;
                     // Others may have the node above a last window.
                     let latest = self.latest_start[node as usize];
@@ -163,7 +159,7 @@ impl World {
             self.break_if(grants_quarantined, Invariant::I10, scenario);
             self.break_if(goes_on_late, Invariant::I14, scenario);
         }
-        self.break_if(self.contents.floor < before.floor, Invariant::I4, scenario);
+        self.break_if(self.contents.floor() < before.floor(), Invariant::I4, scenario);
     }
 }
 
@@ -186,13 +182,5 @@ fn disguise(scenario: &Scenario, now: i64, message: &Message) -> Disguise {
         (Mutant::TakesOverLive, Message::Acquire { .. }) => Disguise::Fixed,
         (Mutant::NoWait, Message::Acquire { .. }) => Disguise::NoWait,
         _ => Disguise::None,
-    }
-}
-
-fn refusal_of<T>(answer: Result<T, Fault>) -> Result<T, Refusal> {
-    match answer {
-        Ok(answer) => Ok(answer),
-        Err(Fault::Refused(refusal)) => Err(refusal),
-        Err(fault) => panic!("this store has no faults: {fault}"),
     }
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use flakeid_protocol::broker::Blocks;
 use flakeid_protocol::{Namespace, Token};
 
-use crate::actors::{Arrival, Broker, Cell, Member, Message, Outcome, Request};
-use crate::ledger::{Contents, LAYOUT, NAMESPACE};
-use crate::scenario::{Event, Invariant, Mutant, Scenario, TTL, WINDOW};
+use super::actors::{Arrival, Broker, Cell, Member, Message, Outcome, Request};
+use super::scenario::{Event, Mutant, Scenario, TTL, WINDOW};
+use crate::invariant::Invariant;
+use crate::store::{self, Contents, LAYOUT, NAMESPACE, run_and_proofs};
 
 #[derive(Clone)]
 pub struct World {
@@ -126,7 +127,7 @@ impl World {
         let mut world = Self {
             time: 0,
             run: 0,
-            contents: Contents::default(),
+            contents: Contents::new(scenario.bounds(), scenario.block_bits),
             copy: None,
             brokers: [broker(), broker()],
             members: [Member::default(), Member::default()],
@@ -151,16 +152,14 @@ impl World {
         Arc::make_mut(&mut self.brokers[broker])
     }
 
-    /// A token that nobody has: whether one was thrown away before makes no difference.
     pub fn fresh(&self) -> Token {
         let mut known = Vec::new();
-        self.each_token(&mut |token| known.extend(halves(token)));
-        let half = (1..=u64::MAX).find(|half| !known.contains(half)).expect("there are enough");
-        Token::from_bits(u128::from(half) << 64 | u128::from(half))
+        self.each_token(&mut |token| known.push(token));
+        store::fresh(known.into_iter())
     }
 
     fn each_token(&self, see: &mut dyn FnMut(Token)) {
-        let kept = self.contents.rows.iter().chain(self.copy.iter().flat_map(|copy| &copy.rows));
+        let kept = self.contents.rows().chain(self.copy.iter().flat_map(Contents::rows));
         kept.filter_map(|row| row.token).for_each(&mut *see);
         for broker in &self.brokers {
             broker.blocks.rows(0).filter_map(|row| row.token).for_each(&mut *see);
@@ -277,11 +276,11 @@ impl World {
                 scenario.note(Event::TwoIssue);
             }
         }
-        let restored = self.run > self.contents.incarnation.run;
+        let restored = self.run > run_and_proofs(&self.contents.namespace().incarnation).0;
         for block in 0..scenario.blocks {
             let row = self.contents.row(block);
             // A restored store may have an older fence; nothing is granted below its floor.
-            let reached = row.map_or(0, |row| row.fence).max(self.contents.floor);
+            let reached = row.map_or(0, |row| row.fence).max(self.contents.floor());
             let highest = &mut self.highest[block as usize];
             let is_lower = !restored && reached < *highest;
             // Nothing under this grant or a later one can fall below its start.
@@ -340,9 +339,4 @@ impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("World").field(&self.view).finish()
     }
-}
-
-/// The half of the grant, and that of the renewal.
-pub fn halves(token: Token) -> [u64; 2] {
-    [(token.to_bits() >> 64) as u64, token.to_bits() as u64]
 }

@@ -3,10 +3,10 @@
 use flakeid_protocol::keeper::KeeperOptions;
 use flakeid_protocol::{Acquire, Bounds, Identity, Owner, Token};
 
-use crate::contents::{LAYOUT, MAX_SKEW_MS};
-use crate::invariant::{Event, Invariant};
-use crate::mutant::Mutant;
-use crate::process::{Process, WINDOW};
+use super::mutant::Mutant;
+use super::process::{Process, WINDOW};
+use crate::invariant::Invariant;
+use crate::store::{LAYOUT, MAX_SKEW_MS};
 
 /// What a process's clock may read when its keeper looks.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,43 @@ impl Reading {
         }
     }
 }
+
+/// A thing that must happen in a scenario, because a scenario in which nothing happens proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Two processes issue.
+    TwoIssue,
+    /// Two processes hold a node.
+    TwoHold,
+    /// A renewal is confirmed after it timed out.
+    LateConfirmation,
+    /// A holder that was fenced off gets another grant.
+    MovesOn,
+    /// A holder whose renewals fail gets another grant.
+    Moves,
+    /// A renewal succeeds before another grant arrives.
+    KeepsNode,
+    /// A holder of a fixed node is ousted.
+    Ousted,
+    /// A node is released below what was granted.
+    Released,
+    /// A restored store grants.
+    GrantsAfterRestoration,
+    /// A restored store's grant is used.
+    IssuesAfterRestoration,
+    /// A held node is quarantined.
+    Quarantined,
+    /// A grant comes after the end.
+    ClosedWhileAsking,
+    /// Two nodes are held whose windows have at most a tick in common.
+    WindowsDoNotMeet,
+    /// A holder continues in a restored store.
+    Continues,
+    /// A holder has a last window in a restored store.
+    HasLastWindow,
+}
+
+pub const NODES: u64 = 3;
 
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a kind of accident")]

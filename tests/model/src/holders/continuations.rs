@@ -2,11 +2,10 @@
 
 use flakeid_protocol::Identity;
 
-use crate::invariant::Event;
+use super::mutant::Mutant;
+use super::refutations::Refutation;
+use super::scenario::{Event, Scenario};
 use crate::invariant::Invariant::{I4, I7, I14};
-use crate::mutant::Mutant;
-use crate::refutations::Refutation;
-use crate::scenario::Scenario;
 
 /// One restoration, with rows that live long enough for their holders to go on.
 fn going_on(name: &'static str, identities: Vec<Identity>) -> Scenario {

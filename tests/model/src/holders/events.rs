@@ -2,10 +2,9 @@
 
 use flakeid_protocol::{Holder, Renewals, State};
 
-use crate::contents::{Incarnation, NODES};
-use crate::invariant::Event;
-use crate::process::{Message, Process};
-use crate::world::World;
+use super::process::{Message, Process};
+use super::scenario::{Event, NODES};
+use super::world::World;
 
 impl World {
     /// Whether this has just happened, or still is so.
@@ -15,8 +14,8 @@ impl World {
         let any_holder = |found: &dyn Fn(&Process, &Holder) -> bool| {
             any(&|process| process.holders().iter().any(|holder| found(process, holder)))
         };
-        let incarnation = self.contents.incarnation;
-        let restored = incarnation > Incarnation::default();
+        let contents = &self.contents;
+        let restored = contents.is_restored();
         match event {
             Event::TwoIssue => processes.iter().filter(|p| p.last.is_some()).count() > 1,
             Event::TwoHold => {
@@ -51,19 +50,18 @@ impl World {
             }
             Event::GrantsAfterRestoration => {
                 restored
-                    && self.contents.rows.iter().any(|row| {
-                        row.incarnation == incarnation && row.start >= self.contents.floor
-                    })
+                    && contents
+                        .rows()
+                        .any(|row| contents.is_present(row) && row.start >= contents.floor())
             }
             Event::IssuesAfterRestoration => {
-                restored && any(&|process| process.used_until() > self.contents.floor)
+                restored && any(&|process| process.used_until() > contents.floor())
             }
             Event::Continues => any(&|process| {
                 process.cell.as_ref().filter(|cell| !cell.closed).is_some_and(|cell| {
                     let rows = cell.nodes.iter().filter_map(|node| self.contents.row(*node));
-                    let mut older = rows.filter(|row| {
-                        row.incarnation == incarnation && row.start < self.contents.floor
-                    });
+                    let mut older =
+                        rows.filter(|row| contents.is_present(row) && row.start < contents.floor());
                     restored && older.any(|row| cell.limit == row.fence)
                 })
             }),

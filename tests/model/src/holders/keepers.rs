@@ -4,7 +4,7 @@ use std::mem;
 
 use flakeid_protocol::keeper::{Input, Keeper, KeeperOptions, Output, Reading, Report};
 
-use crate::mutant::Mutant;
+use super::mutant::Mutant;
 
 macro_rules! mutants {
     ($($mutant:ident in $module:ident),*) => {

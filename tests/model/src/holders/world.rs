@@ -4,11 +4,11 @@ use flakeid_protocol::keeper::{GeneratorState, Input, Reply};
 use flakeid_protocol::operations::Repair;
 use flakeid_protocol::{Holder, Token};
 
-use crate::contents::{Contents, LAYOUT, NODES};
+use super::mutant::Mutant;
+use super::process::{Cell, Message, Process, WINDOW, renewal_of};
+use super::scenario::{NODES, Scenario};
 use crate::invariant::Invariant;
-use crate::mutant::Mutant;
-use crate::process::{Cell, Message, Process, WINDOW, halves, no_answer, renewal_of};
-use crate::scenario::Scenario;
+use crate::store::{self, Contents, LAYOUT, no_answer};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
@@ -105,7 +105,7 @@ impl World {
         let mut world = Self {
             time: 0,
             run: 0,
-            contents: Contents::default(),
+            contents: Contents::new(scenario.bounds(), 0),
             backups: Vec::new(),
             processes,
             watched: None,
@@ -144,16 +144,10 @@ impl World {
         }
     }
 
-    /// A token that nobody has: whether one was thrown away before makes no difference.
     fn fresh(&self) -> Token {
-        let rows = self.contents.rows.iter().chain(self.backups.iter().flat_map(|b| &b.rows));
+        let rows = self.contents.rows().chain(self.backups.iter().flat_map(Contents::rows));
         let tokens = rows.filter_map(|row| row.token);
-        let tokens = tokens.chain(self.processes.iter().flat_map(Process::tokens));
-        let known: Vec<u128> = tokens.flat_map(halves).collect();
-        let half = (1..=u128::from(u64::MAX))
-            .find(|half| !known.contains(half))
-            .expect("there are enough");
-        Token::from_bits(half << 64 | half)
+        store::fresh(tokens.chain(self.processes.iter().flat_map(Process::tokens)))
     }
 
     pub fn actions(&self, scenario: &Scenario, actions: &mut Vec<Action>) {

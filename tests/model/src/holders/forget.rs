@@ -4,28 +4,30 @@
 
 use flakeid_protocol::{Holder, Renewals, Token};
 
-use crate::contents::MAX_SKEW_MS;
-use crate::mutant::Mutant;
-use crate::process::{Message, Process, halves, renewal_of};
-use crate::scenario::Scenario;
-use crate::world::World;
+use super::mutant::Mutant;
+use super::process::{Message, Process, renewal_of};
+use super::scenario::Scenario;
+use super::world::World;
+use crate::store::{Contents, MAX_SKEW_MS, halves};
 
 impl World {
     pub fn forget(&mut self, scenario: &Scenario) {
         let slowest = self.time - MAX_SKEW_MS.cast_signed() * i64::from(scenario.slow_clock);
         for contents in self.backups.iter_mut().chain([&mut self.contents]) {
-            if contents.quiet_until <= slowest {
-                contents.quiet_until = 0;
+            let quiet_until = contents.namespace().quiet_until;
+            if quiet_until != 0 && quiet_until <= slowest {
+                contents.forget_quiet();
             }
-            for row in &mut contents.rows {
-                if row.expires <= slowest {
-                    row.expires = 0;
-                }
+            contents.update_rows(|row| {
+                let expires = if row.expires <= slowest { 0 } else { row.expires };
                 // Its holder cannot go on after a restoration, unless a mutant lets it.
-                if row.expires == 0 && scenario.mutant == Mutant::Nothing {
-                    row.renewed = -MAX_SKEW_MS.cast_signed() - scenario.quiet.cast_signed();
-                }
-            }
+                let renewed = if expires == 0 && scenario.mutant == Mutant::Nothing {
+                    -MAX_SKEW_MS.cast_signed() - scenario.quiet.cast_signed()
+                } else {
+                    row.renewed
+                };
+                (row.token, expires, renewed)
+            });
         }
         for process in &mut self.processes {
             for hold in process.keeper.holders.iter_mut().filter_map(|holder| holder.hold.as_mut())
@@ -107,8 +109,8 @@ impl World {
         // A renewal of an older token may count after a restoration.
         let renews = scenario.restorations > 0 && matches!(request, Message::Renew { .. });
         let is_it = |other: Token| if renews { other.is_same_grant(token) } else { other == token };
-        let backups = self.backups.iter().flat_map(|backup| &backup.rows);
-        let mut rows = self.contents.rows.iter().chain(backups);
+        let backups = self.backups.iter().flat_map(Contents::rows);
+        let mut rows = self.contents.rows().chain(backups);
         let kept = rows.any(|row| row.token.is_some_and(is_it));
         let sent = self.processes.iter().any(|process| {
             let renews =
@@ -128,7 +130,7 @@ impl World {
     fn rename_tokens(&mut self) {
         let mut known = Vec::with_capacity(32);
         known.push(0);
-        let mut number = |half: u128| {
+        let mut number = |half: u64| {
             known.iter().position(|other| *other == half).unwrap_or_else(|| {
                 known.push(half);
                 known.len() - 1
@@ -138,7 +140,14 @@ impl World {
             let [grant, renewal] = halves(*token).map(&mut number);
             *token = Token::from_bits(grant << 64 | renewal);
         };
-        self.contents.rows.iter_mut().filter_map(|row| row.token.as_mut()).for_each(&mut rename);
+        let rename_rows = |contents: &mut Contents, rename: &mut dyn FnMut(&mut Token)| {
+            contents.update_rows(|row| {
+                let mut token = row.token;
+                token.iter_mut().for_each(&mut *rename);
+                (token, row.expires, row.renewed)
+            });
+        };
+        rename_rows(&mut self.contents, &mut rename);
         for process in &mut self.processes {
             for holder in &mut process.keeper.holders {
                 if let Some(hold) = &mut holder.hold {
@@ -151,8 +160,7 @@ impl World {
                 holder.acquiring.iter_mut().for_each(&mut rename);
             }
         }
-        let backups = self.backups.iter_mut().flat_map(|backup| &mut backup.rows);
-        backups.filter_map(|row| row.token.as_mut()).for_each(&mut rename);
+        self.backups.iter_mut().for_each(|backup| rename_rows(backup, &mut rename));
         for process in &mut self.processes {
             process.mail.iter_mut().flat_map(Message::tokens_mut).flatten().for_each(&mut rename);
             process.mail.sort_unstable();

@@ -2,12 +2,12 @@
 //! worlds are left to try: times that have passed, which random bits a token has, how often a node was
 //! granted, and which of two equal brokers, or members, is which.
 
-use flakeid_protocol::{Holder, Refusal, Token};
+use flakeid_protocol::{Holder, Namespace, Refusal, Token};
 
-use crate::actors::{Broker, Message, Request};
-use crate::ledger::{Contents, MAX_SKEW_MS};
-use crate::scenario::Scenario;
-use crate::world::{World, halves};
+use super::actors::{Broker, Message, Request};
+use super::scenario::Scenario;
+use super::world::World;
+use crate::store::{Contents, MAX_SKEW_MS, halves, run_and_proofs};
 
 /// Ends a list; no number that is shown is as high.
 const END: u64 = u64::MAX;
@@ -65,6 +65,11 @@ impl<'a> View<'a> {
         }
     }
 
+    fn incarnation(&mut self, incarnation: &str) {
+        let (run, proofs) = run_and_proofs(incarnation);
+        self.words.extend([run, proofs].map(u64::from));
+    }
+
     fn maybe_token(&mut self, token: Option<Token>) {
         self.token(token.unwrap_or(Token::from_bits(0)));
     }
@@ -120,17 +125,18 @@ impl<'a> View<'a> {
     }
 
     fn contents(&mut self, contents: &Contents, run: u8) {
-        self.put(contents.floor);
-        self.expiry(contents.quiet_until);
-        self.words.extend([contents.incarnation.run, contents.incarnation.proofs].map(u64::from));
-        for row in &contents.rows {
-            self.words.extend([row.block, row.fence, row.start, row.state as u64]);
+        let Namespace { floor, quiet_until, incarnation, .. } = contents.namespace();
+        self.put(*floor);
+        self.expiry(*quiet_until);
+        self.incarnation(incarnation);
+        for row in contents.rows() {
+            self.words.extend([row.node, row.fence, row.start, row.state as u64]);
             self.maybe_token(row.token);
             self.expiry(row.expires);
-            self.words.extend([row.incarnation.run, row.incarnation.proofs].map(u64::from));
+            self.incarnation(&row.incarnation);
             // It matters only for going on after a restoration, which nobody can after this.
             let goes_on = row.expires > self.slowest
-                && (run < self.scenario.restorations || row.incarnation != contents.incarnation);
+                && (run < self.scenario.restorations || !contents.is_present(row));
             self.time(if goes_on { row.renewed } else { 0 });
         }
         self.put(END);

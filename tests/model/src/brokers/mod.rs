@@ -1,60 +1,31 @@
-//! Brokers under a model checker: the product's `Blocks`, rules, operations and holder, in every order
-//! of events within the bounds of each scenario; and mutants of them, each refuted.
-//!
-//! `FLAKEID_MODEL_ONLY=forks` tries only the scenarios and mutants with that in their names.
-//! `FLAKEID_MODEL_STEPS=12` tries so many steps where they are bounded, which takes longer.
-
-// A test may panic; that is how it fails.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+//! Brokers that lease blocks from a store, and processes that lease nodes from brokers: the product's
+//! `Blocks`, rules, operations and keeper.
 
 mod actors;
 mod choices;
 mod exchange;
-mod ledger;
 mod refutations;
 mod scenario;
 mod service;
 mod view;
 mod world;
 
+use std::sync::atomic::Ordering;
+
+use crate::invariant::Invariant;
+use crate::search::{self, Run};
 use scenario::{Event, Scenario};
+use world::{Action, World};
 
-fn main() {
-    let only = std::env::var("FLAKEID_MODEL_ONLY").unwrap_or_default();
-    let more = std::env::var("FLAKEID_MODEL_STEPS").map(|text| {
-        text.parse()
-            .unwrap_or_else(|_| panic!("FLAKEID_MODEL_STEPS must be a number, not {text:?}"))
-    });
-    for mut scenario in scenarios().into_iter().filter(|scenario| scenario.name.contains(&only)) {
-        if let Ok(more) = more {
-            scenario.steps = scenario.steps.map(|_| more);
-        }
-        holds(&scenario);
+/// Tries all scenarios, and refutes all mutants.
+pub fn run(run: &Run) {
+    for scenario in scenarios() {
+        run.holds(&scenario);
     }
-    refutations::refute_all(&only);
-}
-
-fn holds(scenario: &Scenario) {
-    let outcome = scenario.explore(threads());
-    if let Some((invariant, path)) = &outcome.broken {
-        for action in path {
-            println!("  {action:?}");
-        }
-        panic!("{}: {} is broken in {} steps", scenario.name, invariant.name(), path.len());
+    for (mutant, scenario, first, duplicates) in refutations::all() {
+        let scenario = Scenario { mutant, ..scenario };
+        run.refutes(&format!("{mutant:?}"), &scenario, first, duplicates);
     }
-    let extent = match scenario.steps {
-        None => "every order of events".into(),
-        Some(steps) => format!("at most {steps} steps"),
-    };
-    println!(
-        "test {} ... ok: {} states, {extent}, {} deep, {:.1} s",
-        scenario.name, outcome.states, outcome.depth, outcome.seconds
-    );
-    assert!(outcome.missing.is_empty(), "{}: never: {:?}", scenario.name, outcome.missing);
-}
-
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn scenarios() -> Vec<Scenario> {
@@ -114,7 +85,7 @@ fn scenarios() -> Vec<Scenario> {
             mischief: 2,
             times: vec![0, 1, 2],
             happens: vec![Event::TwoIssue, Event::ForkRefuses],
-            ..Scenario::new("forks")
+            ..Scenario::new("forks of brokers")
         },
         Scenario {
             steps: Some(7),
@@ -138,7 +109,51 @@ fn scenarios() -> Vec<Scenario> {
             ttl: 4,
             times: vec![0, 1, 9],
             happens: vec![Event::TwoIssue, Event::GrantsAfterRestoration, Event::Continues],
-            ..Scenario::new("a store restored")
+            ..Scenario::new("blocks in a store restored")
         },
     ]
+}
+
+impl search::Scenario for Scenario {
+    const MOST_STEPS_OF_MUTANTS: Option<usize> = None;
+
+    type World = World;
+    type Action = Action;
+    type Event = Event;
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn steps(&self) -> Option<usize> {
+        self.steps
+    }
+
+    fn happens(&self) -> &[Event] {
+        &self.happens
+    }
+
+    fn only(&self, invariant: Invariant) -> Self {
+        Self { only: Some(invariant), ..self.clone() }
+    }
+
+    fn first(&self) -> World {
+        World::new(self)
+    }
+
+    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
+        world.actions(self, actions);
+    }
+
+    fn after(&self, world: &World, action: Action) -> Option<World> {
+        world.after(self, action)
+    }
+
+    fn broken(&self, world: &World) -> Option<Invariant> {
+        world.broken
+    }
+
+    fn has_happened(&self, event: Event, _level: &[World]) -> bool {
+        self.seen.load(Ordering::Relaxed) & 1 << event as u32 != 0
+    }
 }

@@ -1,8 +1,8 @@
 //! What can happen next.
 
-use crate::actors::{Arrival, Broker, Member, Message, Outcome, reading};
-use crate::scenario::{BLOCK_WINDOW, Scenario};
-use crate::world::{Action, World};
+use super::actors::{Arrival, Broker, Member, Message, Outcome, reading};
+use super::scenario::{BLOCK_WINDOW, Scenario};
+use super::world::{Action, World};
 
 impl World {
     pub fn actions(&self, scenario: &Scenario, actions: &mut Vec<Action>) {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use flakeid_protocol::keeper::{Begin, Demand, Input, Output, Reply};
 use flakeid_protocol::store::Fault;
-use flakeid_protocol::{Acquire, Grant, Refusal, Renewed, operations};
+use flakeid_protocol::{Acquire, Grant, Renewed, operations};
 
-use crate::actors::{Broker, Confirmed, Message, Outcome, reading};
-use crate::ledger::{ModelStore, NAMESPACE};
-use crate::scenario::{BLOCK_WINDOW, Event, Mutant, Scenario};
-use crate::world::{Action, World};
+use super::actors::{Broker, Confirmed, Message, Outcome, reading};
+use super::scenario::{BLOCK_WINDOW, Event, Mutant, Scenario};
+use super::world::{Action, World};
+use crate::store::{Disguise, ModelStore, NAMESPACE, no_answer, refusal_of};
 
 impl World {
     pub fn lease(&mut self, scenario: &Scenario, action: Action) {
@@ -67,7 +67,6 @@ impl World {
     fn time_out(&mut self, scenario: &Scenario, broker: usize, slot: usize) {
         let holder = self.brokers[broker].holder(slot);
         let renewal = holder.hold.as_ref().and_then(|hold| hold.renewal);
-        let no_answer = || Fault::Unavailable(String::new());
         let reply = match (holder.acquiring, renewal) {
             (Some(token), _) => Reply::Acquire { token, result: Err(no_answer()) },
             (None, Some(renewal)) if scenario.mutant == Mutant::AckLostIsSuccess => {
@@ -86,8 +85,7 @@ impl World {
                 (*slot, Reply::Acquire { token: grant.token, result: Ok(*grant) })
             }
             Message::NotGranted { slot, token } => {
-                let result = Err(Fault::Unavailable(String::new()));
-                (*slot, Reply::Acquire { token: *token, result })
+                (*slot, Reply::Acquire { token: *token, result: Err(no_answer()) })
             }
             Message::Renewed { slot, next, answer } => {
                 let hold = self.brokers[broker].holder(*slot).hold.as_ref();
@@ -252,18 +250,20 @@ impl World {
     /// What the store answers, by the product's operations.
     fn at_store(&mut self, scenario: &Scenario, request: &Message, block: u64) -> Option<Message> {
         let mut store = ModelStore {
-            contents: std::mem::take(&mut self.contents),
+            contents: self.contents.clone(),
             run: self.run,
             now: self.time,
-            bounds: scenario.bounds(),
-            block_bits: scenario.block_bits,
-            is_blind: scenario.mutant == Mutant::RollbackBlind,
+            disguise: match scenario.mutant {
+                Mutant::RollbackBlind => Disguise::Continuous,
+                _ => Disguise::None,
+            },
+            ages: true,
         };
         let answer = match *request {
             Message::Acquire { slot, token, now } => {
                 let (from, to) = (block, block);
                 let asked = Acquire { token, now, from, to, ..scenario.options().acquire };
-                Some(match refused(operations::acquire(&mut store, NAMESPACE, &asked)) {
+                Some(match refusal_of(operations::acquire(&mut store, NAMESPACE, &asked)) {
                     Ok(grant) => {
                         if self.run > 0 {
                             scenario.note(Event::GrantsAfterRestoration);
@@ -275,9 +275,9 @@ impl World {
             }
             Message::Renew { slot, renew } => {
                 let next = renew.next;
-                Some(match refused(operations::renew(&mut store, NAMESPACE, &renew)) {
+                Some(match refusal_of(operations::renew(&mut store, NAMESPACE, &renew)) {
                     Ok(answer) => {
-                        if self.run > 0 && renew.start < store.contents.floor {
+                        if self.run > 0 && renew.start < store.contents.floor() {
                             scenario.note(Event::Continues);
                         }
                         Message::Renewed { slot, next, answer }
@@ -287,7 +287,7 @@ impl World {
             }
             Message::Release(release) => {
                 let released = operations::release(&mut store, NAMESPACE, &release);
-                refused(released).expect("a release is not refused");
+                refusal_of(released).expect("a release is not refused");
                 None
             }
             _ => unreachable!("{request:?}"),
@@ -308,12 +308,4 @@ impl Broker {
         }
         used_until
     }
-}
-
-/// The store's answer. It has no faults.
-fn refused<T>(answer: Result<T, Fault>) -> Result<T, Refusal> {
-    answer.map_err(|fault| match fault {
-        Fault::Refused(refusal) => refusal,
-        fault => panic!("{fault:?}"),
-    })
 }

@@ -5,10 +5,11 @@
 use flakeid_protocol::broker::Denial;
 use flakeid_protocol::{Acquire, Identity, Owner, Refusal, Release, Renew, Token};
 
-use crate::actors::{Arrival, Broker, Cell, Request};
-use crate::ledger::LAYOUT;
-use crate::scenario::{Event, Invariant, Mutant, Scenario, TTL, WINDOW};
-use crate::world::{Action, World};
+use super::actors::{Arrival, Broker, Cell, Request};
+use super::scenario::{Event, Mutant, Scenario, TTL, WINDOW};
+use super::world::{Action, World};
+use crate::invariant::Invariant;
+use crate::store::LAYOUT;
 
 impl World {
     pub fn serve(&mut self, scenario: &Scenario, action: Action) {

@@ -1,0 +1,345 @@
+//! The store of both models: the product's store in memory, without the values that safety does not depend on, and
+//! with the mistakes of mutants.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use flakeid_core::Layout;
+use flakeid_protocol::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use flakeid_protocol::{
+    Bounds, MemorySpace, Namespace, Record, Refusal, Row, State, SubGrant, Token,
+};
+
+/// Few ticks, so that clocks can read every one; a tick is a millisecond.
+pub const LAYOUT: Layout = Layout::builder().time(5).node(2).sequence(1).build_const();
+pub const MAX_SKEW_MS: u64 = 1;
+pub const NAMESPACE: &str = "model";
+
+/// The namespace and its rows. Worlds share them until one of the worlds changes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents(Arc<MemorySpace>);
+
+impl Contents {
+    /// Creates an empty namespace in run 0.
+    pub fn new(bounds: Bounds, block_bits: u32) -> Self {
+        let namespace = Namespace {
+            block_bits,
+            incarnation: "0".into(),
+            bounds,
+            keeps_history: false,
+            ..Namespace::new(NAMESPACE, LAYOUT)
+        };
+        let mut space = MemorySpace::default();
+        space.namespace = Some(Arc::new(namespace));
+        Self(Arc::new(space))
+    }
+
+    pub fn namespace(&self) -> &Namespace {
+        self.0.namespace.as_ref().expect("it is never removed")
+    }
+
+    pub fn floor(&self) -> u64 {
+        self.namespace().floor
+    }
+
+    /// Whether a row has the namespace's present incarnation.
+    pub fn is_present(&self, row: &Row) -> bool {
+        row.incarnation == self.namespace().incarnation
+    }
+
+    /// Whether the store has detected a restore.
+    pub fn is_restored(&self) -> bool {
+        self.namespace().incarnation != "0"
+    }
+
+    pub fn row(&self, node: u64) -> Option<&Row> {
+        self.0.row(node)
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
+        self.0.rows.iter().map(|row| &**row)
+    }
+
+    pub fn fence(&self, node: u64) -> u64 {
+        self.row(node).map_or(0, |row| row.fence)
+    }
+
+    pub fn remove_rows(&mut self, is_removed: impl Fn(&Row) -> bool) {
+        Arc::make_mut(&mut self.0).rows.retain(|row| !is_removed(row));
+    }
+
+    pub fn forget_quiet(&mut self) {
+        if let Some(namespace) = &mut Arc::make_mut(&mut self.0).namespace {
+            Arc::make_mut(namespace).quiet_until = 0;
+        }
+    }
+
+    /// Replaces the token, the expiry and the time of renewal of each row by those that `update` returns. It must
+    /// return equal values for equal rows.
+    pub fn update_rows(&mut self, mut update: impl FnMut(&Row) -> (Option<Token>, i64, i64)) {
+        if self.rows().all(|row| update(row) == (row.token, row.expires, row.renewed)) {
+            return;
+        }
+        for row in &mut Arc::make_mut(&mut self.0).rows {
+            let updated = update(row);
+            if updated != (row.token, row.expires, row.renewed) {
+                let row = Arc::make_mut(row);
+                (row.token, row.expires, row.renewed) = updated;
+            }
+        }
+    }
+}
+
+impl Hash for Contents {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Namespace { floor, quiet_until, incarnation, .. } = self.namespace();
+        (floor, quiet_until, incarnation).hash(state);
+        for row in self.rows() {
+            (row.node, row.fence, row.start, row.token, row.state as u8).hash(state);
+            (row.expires, row.renewed, &row.incarnation, row.fixed).hash(state);
+        }
+        self.0.rows.len().hash(state);
+    }
+}
+
+/// Returns the half of a token that belongs to the grant, and the half that belongs to the renewal.
+pub fn halves(token: Token) -> [u64; 2] {
+    [(token.to_bits() >> 64) as u64, token.to_bits() as u64]
+}
+
+/// Returns a token other than the known ones. Tokens that are no longer known can come again.
+pub fn fresh(known: impl Iterator<Item = Token>) -> Token {
+    let known: Vec<u64> = known.flat_map(halves).collect();
+    let half = (1..=u64::MAX).find(|half| !known.contains(half)).expect("there are enough");
+    Token::from_bits(u128::from(half) << 64 | u128::from(half))
+}
+
+/// Returns the run of an incarnation, and how often holders have proved in that run that the store lost something.
+pub fn run_and_proofs(incarnation: &str) -> (u8, u8) {
+    let (run, proofs) = incarnation.split_once('~').unwrap_or((incarnation, "0"));
+    let number = |text: &str| text.parse().expect("what this store gave out");
+    (number(run), number(proofs))
+}
+
+/// What a broken store shows the rules instead of what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disguise {
+    None,
+    /// Rows without a fence.
+    NoFence,
+    /// Rows held with this token, of the grant with this start: those that the request has.
+    Token(Token, u64),
+    /// A store that is always what it was.
+    Continuous,
+    /// Rows of which the latest grant is always the one that the request is for.
+    Start(u64),
+    /// Rows from before a restoration that never expire, but do so after this time in fact.
+    NeverExpires(i64),
+    /// Rows from before a restoration that expire as many skews later as the rules ask for.
+    ExpiresLater,
+    /// Rows from before a restoration that were renewed just now.
+    RenewedNow,
+    /// Rows from before a restoration that were renewed just too long ago for continuing.
+    RenewedTooEarly,
+    /// Rows from before a restoration that are of the grant that the request is for.
+    GrantIfOlder(Token, u64),
+    /// Rows that were all granted as fixed nodes.
+    Fixed,
+    /// Rows of which none was granted as a fixed node.
+    NotFixed,
+    /// A namespace without a floor, in which nothing is waited for.
+    NoWait,
+}
+
+/// A connection: what is kept, which run of the server this is, what its clock reads.
+pub struct ModelStore {
+    pub contents: Contents,
+    pub run: u8,
+    pub now: i64,
+    pub disguise: Disguise,
+    /// Whether the scenario depends on the time at which rows were renewed.
+    pub ages: bool,
+}
+
+impl Store for ModelStore {
+    fn transact(
+        &mut self,
+        _namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut transaction = self.contents.0.begin(self.run.into(), self.now);
+        match self.disguise {
+            Disguise::None => work(&mut transaction)?,
+            disguise => work(&mut Disguised { ledger: &mut transaction, disguise, now: self.now })?,
+        }
+        let mut after = transaction.space;
+        self.simplify(&mut after);
+        self.contents = Contents(Arc::new(after));
+        Ok(())
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        Ok(vec![NAMESPACE.into()])
+    }
+}
+
+impl ModelStore {
+    /// Removes the values that safety does not depend on, and replaces the random part of a new incarnation by a
+    /// number.
+    fn simplify(&self, after: &mut MemorySpace) {
+        let before = &self.contents.namespace().incarnation;
+        let namespace = after.namespace.as_mut().expect("it is never removed");
+        let random = match namespace.incarnation.split_once('~') {
+            Some((run, _)) if namespace.incarnation != *before => {
+                let (run_before, proofs) = run_and_proofs(before);
+                let proofs = if run == run_before.to_string() { proofs + 1 } else { 1 };
+                let numbered = format!("{run}~{proofs}");
+                Some(std::mem::replace(&mut Arc::make_mut(namespace).incarnation, numbered))
+            }
+            _ => None,
+        };
+        let is_old = |row: &Arc<Row>| self.contents.0.rows.iter().any(|old| Arc::ptr_eq(old, row));
+        for row in after.rows.iter_mut().filter(|row| !is_old(row)) {
+            let row = Arc::make_mut(row);
+            (row.grant, row.acquired, row.history_until) = (1, 0, 0);
+            if !self.ages {
+                row.renewed = 0;
+            }
+            if random.as_ref() == Some(&row.incarnation) {
+                row.incarnation.clone_from(&namespace.incarnation);
+            }
+        }
+    }
+}
+
+/// Returns the fault of a request without an answer.
+pub fn no_answer() -> Fault {
+    Fault::Unavailable(String::new())
+}
+
+/// Returns an answer of this store, which has no faults.
+pub fn refusal_of<T>(answer: Result<T, Fault>) -> Result<T, Refusal> {
+    answer.map_err(|fault| match fault {
+        Fault::Refused(refusal) => refusal,
+        fault => panic!("this store has no faults: {fault}"),
+    })
+}
+
+struct Disguised<'a> {
+    ledger: &'a mut dyn Ledger,
+    disguise: Disguise,
+    now: i64,
+}
+
+impl Disguised<'_> {
+    fn show(&mut self, mut row: Row) -> Result<Row, Fault> {
+        let namespace = self.ledger.namespace()?.expect("it is never removed");
+        let is_older = row.incarnation != namespace.incarnation;
+        match self.disguise {
+            Disguise::NeverExpires(_) if is_older => row.expires = i64::MAX,
+            Disguise::ExpiresLater if is_older => row.expires += 2 * MAX_SKEW_MS.cast_signed(),
+            Disguise::RenewedNow if is_older => row.renewed = self.now,
+            Disguise::RenewedTooEarly if is_older => {
+                row.renewed = self.now - namespace.bounds.continuation_ms().cast_signed();
+            }
+            Disguise::GrantIfOlder(token, start) if is_older => {
+                (row.token, row.state, row.start) = (Some(token), State::Held, start);
+                // A row whose fence is below its start makes no sense.
+                row.fence = row.fence.max(start);
+            }
+            Disguise::Fixed => row.fixed = true,
+            Disguise::NotFixed => row.fixed = false,
+            Disguise::NoFence => (row.fence, row.start) = (0, 0),
+            Disguise::Token(token, start) => {
+                (row.token, row.state, row.start) = (Some(token), State::Held, start);
+            }
+            Disguise::Start(start) => row.start = start,
+            _ => {}
+        }
+        Ok(row)
+    }
+}
+
+impl Ledger for Disguised<'_> {
+    fn now(&mut self) -> Result<i64, Fault> {
+        self.ledger.now()
+    }
+
+    fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
+        match self.disguise {
+            Disguise::Continuous => Ok(Continuity::Same),
+            _ => self.ledger.continuity(noted),
+        }
+    }
+
+    fn incarnation(&mut self) -> Result<String, Fault> {
+        self.ledger.incarnation()
+    }
+
+    fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
+        let namespace = self.ledger.namespace()?;
+        Ok(match self.disguise {
+            Disguise::NoWait => {
+                namespace.map(|kept| Namespace { floor: 0, quiet_until: 0, ..kept })
+            }
+            _ => namespace,
+        })
+    }
+
+    fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
+        let kept = self.ledger.namespace()?.expect("it is never removed");
+        let floor = namespace.floor.max(kept.floor);
+        let quiet_until = namespace.quiet_until.max(kept.quiet_until);
+        self.ledger.put_namespace(&Namespace { floor, quiet_until, ..namespace.clone() })
+    }
+
+    fn row(&mut self, node: u64) -> Result<Option<Row>, Fault> {
+        self.ledger.row(node)?.map(|row| self.show(row)).transpose()
+    }
+
+    fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault> {
+        let rows = self.rows()?.into_iter().filter(|row| candidates.include(row));
+        Ok(rows.min_by_key(|row| (row.fence, row.node)))
+    }
+
+    fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault> {
+        self.ledger.unused(from, to, first)
+    }
+
+    fn rows(&mut self) -> Result<Vec<Row>, Fault> {
+        self.ledger.rows()?.into_iter().map(|row| self.show(row)).collect()
+    }
+
+    fn put_row(&mut self, _before: Option<&Row>, after: &Row) -> Result<(), Fault> {
+        let before = self.ledger.row(after.node)?;
+        let expires = match self.disguise {
+            Disguise::NeverExpires(expires) if after.expires == i64::MAX => expires,
+            _ => after.expires,
+        };
+        self.ledger.put_row(before.as_ref(), &Row { expires, ..after.clone() })
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), Fault> {
+        self.ledger.record(record)
+    }
+
+    fn record_at(
+        &mut self,
+        node: u64,
+        tick: u64,
+    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
+        self.ledger.record_at(node, tick)
+    }
+
+    fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
+        self.ledger.record_sub_grants(sub_grants)
+    }
+
+    fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
+        self.ledger.sub_grants_around(node, tick)
+    }
+}
