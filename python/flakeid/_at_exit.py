@@ -1,4 +1,4 @@
-"""Gives leased nodes back when the interpreter ends, and in its forked children when they end."""
+"""Releases leased nodes when the interpreter ends, and in its forked children when they end."""
 
 import atexit
 import os
@@ -9,8 +9,8 @@ from ._flakeid import _after_fork, _close_leases, _end
 
 def _in_child() -> None:
     _after_fork()
-    # Its children end without atexit, but run finalizers of its own, which it forgets between the
-    # fork and the calls that are registered here.
+    # Children of multiprocessing do not run atexit functions, only multiprocessing's finalizers.
+    # It clears these after a fork, before it calls the functions that are registered here.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.register_after_fork(_close_leases, _finalize)

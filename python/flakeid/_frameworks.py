@@ -1,27 +1,28 @@
-"""What the types for frameworks share: layouts as arguments, signed columns, and IDs as text."""
+"""Functions that the framework modules share: layout arguments, signed columns, IDs as strings."""
 
 from typing import Final
 
 from ._flakeid import Layout, PublicIds, decode, from_decimal, to_decimal
 from .errors import InvalidIdError, InvalidOptionError
 
-#: For public IDs that only check a prefix. It is no secret: nothing is sealed with it.
+#: A key for `PublicIds` objects that only check a prefix. It need not be secret, because no ID is
+#: sealed with it.
 _NO_KEY: Final = "a " + 32 * "0"
 
 _MOST_SIGNED: Final = 2**63 - 1
 
 
 def layout_of(layout: Layout | str | None) -> Layout:
-    """The layout of an argument."""
+    """Return the layout that an argument describes; None means twitter."""
     return layout if isinstance(layout, Layout) else Layout.parse(layout or "twitter")
 
 
 def signed(id: int) -> int:
-    """The same ID, which fits.
+    """Return the ID unchanged if it fits a signed column of 64 bits.
 
     Raises:
-        InvalidIdError: it does not fit, which happens in layouts of 64 bits only.
-        TypeError: it is not an int.
+        InvalidIdError: the ID does not fit, which happens only in layouts of 64 bits.
+        TypeError: the ID is not an int.
     """
     shown = to_decimal(id)
     if id > _MOST_SIGNED:
@@ -33,18 +34,18 @@ def signed(id: int) -> int:
 
 
 class IdText:
-    """What an ID is outside a program: digits, with a prefix if there is one; or its public form.
+    """The string form of IDs: decimal digits with an optional prefix, or public IDs.
 
     Args:
-        prefix: what the text begins with, before an underscore: 1 to 16 lower-case letters and
+        prefix: the beginning of each string, before an underscore: 1 to 16 lower-case letters and
             digits.
-        layout: the layout of the IDs, a preset's name, a descriptor or a `Layout`. IDs with bits
-            that it never sets are refused on the way in.
-        public_ids: writes and opens the IDs instead. It has a prefix and a layout of its own.
+        layout: the layout of the IDs: a preset's name, a descriptor or a `Layout`. IDs with bits
+            that the layout never sets are rejected.
+        public_ids: writes and reads public IDs instead, with its own prefix and layout.
 
     Raises:
-        InvalidOptionError: a prefix that cannot be, or `public_ids` beside another option.
-        InvalidLayoutError: a text that is not a layout.
+        InvalidOptionError: the prefix is invalid, or `public_ids` is combined with another option.
+        InvalidLayoutError: `layout` is a string that does not describe a layout.
     """
 
     __slots__ = ("_layout", "_public_ids", "_start")
@@ -61,22 +62,23 @@ class IdText:
                 "public_ids: prefix and layout cannot stand beside it; give them to PublicIds"
             )
         if prefix is not None:
-            PublicIds(_NO_KEY, "prefix", prefix=prefix)  # has the rule for prefixes
+            PublicIds(_NO_KEY, "prefix", prefix=prefix)  # checks the prefix
         self._start = "" if prefix is None else f"{prefix}_"
         self._layout = layout_of(layout)
         self._public_ids = public_ids
 
     def write(self, id: int) -> str:
-        """The text of an ID."""
+        """Return the string form of an ID."""
         if self._public_ids is not None:
             return self._public_ids.seal(id)
         return self._start + to_decimal(id)
 
     def read(self, text: object) -> int:
-        """The ID of a text.
+        """Return the ID of a string.
 
         Raises:
-            InvalidIdError: anything else, also a number, which a reader of JSON may have rounded.
+            InvalidIdError: the value is anything else, such as a number, which a JSON parser may
+                have rounded.
         """
         if not isinstance(text, str):
             refused = f"an ID must be a string here, such as {self.example}, not {_shown(text)}"
@@ -95,18 +97,18 @@ class IdText:
         return self.checked(from_decimal(text[len(self._start) :]))
 
     def checked(self, id: int) -> int:
-        """The same ID.
+        """Return the ID unchanged if the layout allows it.
 
         Raises:
-            InvalidIdError: it has bits that the layout never sets.
-            TypeError: it is not an int.
+            InvalidIdError: the ID has bits that the layout never sets.
+            TypeError: the ID is not an int.
         """
         decode(id, self._layout if self._public_ids is None else self._public_ids.layout)
         return id
 
     @property
     def example(self) -> str:
-        """What such a text looks like, for people and for descriptions of interfaces."""
+        """An example of the string form, for messages and for API schemas."""
         layout = self._layout if self._public_ids is None else self._public_ids.layout
         return f"'{self.write(layout.pack(tick=layout.max_tick // 2, node=0))}'"
 

@@ -1,11 +1,11 @@
-"""IDs in Django's models: fields whose defaults a generator makes, also as DEFAULT_AUTO_FIELD.
+"""IDs in Django's models: fields with defaults from a generator, also for DEFAULT_AUTO_FIELD.
 
 >>> class Order(models.Model):
 ...     id = FlakeIdField(primary_key=True, generator="shop.ids.generator")
 >>> Order.objects.filter(id__created_from=start, id__created_before=end)
 
-A generator is named and not given, because migrations write a field's options down, and so that
-only processes that make IDs lease a node.
+Fields take the import path of a generator, not the generator itself, because migrations contain
+the options of fields, and so that only processes that generate IDs lease a node.
 """
 
 from datetime import datetime
@@ -33,7 +33,7 @@ class _Generator(Protocol):
 
 
 class _Field(models.Field):
-    """What both fields share."""
+    """The common base class of both fields."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class _Field(models.Field):
         super().__init__(*args, **kwargs)
 
     def next_id(self) -> int:
-        """The next ID of the field's generator.
+        """Return the next ID of the field's generator.
 
         Raises:
             ImproperlyConfigured: neither the field nor the settings name a generator.
@@ -67,7 +67,7 @@ class _Field(models.Field):
         return self.generator or getattr(settings, _SETTING, None)
 
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
-        """The field as a migration writes it: the generator by its name."""
+        """Return the field as a migration contains it, with the import path of the generator."""
         name, path, args, kwargs = super().deconstruct()
         if self._makes_ids:
             del kwargs["default"]
@@ -81,25 +81,25 @@ class _Field(models.Field):
         return name, path, args, kwargs
 
     def check(self, **kwargs: Any) -> list[CheckMessage]:
-        """Django's checks, and that a generator is named."""
+        """Run Django's checks, and check that a generator is configured."""
         found = super().check(**kwargs)
         if self._makes_ids and self._named() is None:
             found.append(Error(_unnamed(self), obj=self, id="flakeid.E001"))
         return found
 
     def get_internal_type(self) -> str:
-        """Neither a serial nor an identity column: the program makes the IDs."""
+        """Return a type that is neither serial nor identity: the program generates the IDs."""
         return "BigIntegerField"
 
     def get_db_prep_save(self, value: Any, connection: BaseDatabaseWrapper) -> Any:
-        """The ID as it is stored.
+        """Return the ID as it is stored.
 
         Raises:
-            InvalidIdError: it does not fit a signed column of 64 bits.
-            TypeError: it is a float, which may have been rounded, or a bool.
+            InvalidIdError: the ID does not fit a signed column of 64 bits.
+            TypeError: the value is a float, which may have been rounded, or a bool.
         """
         if value is not None and not hasattr(value, "as_sql"):
-            # Those would be made ints of.
+            # `to_python` would convert floats and bools to ints.
             is_wrong = isinstance(value, float | bool)
             value = signed(value if is_wrong else self.to_python(value))
         return super().get_db_prep_save(value, connection)
@@ -110,36 +110,36 @@ class FlakeIdField(_Field, models.BigIntegerField):
 
     Args:
         args: as for `models.BigIntegerField`.
-        generator: where the generator of the column's default is, such as "shop.ids.generator".
-            For a primary key it is the setting FLAKEID_GENERATOR unless given.
-        layout: the layout of the IDs, by which `created_from` and `created_before` read times.
+        generator: the import path of the generator for the column's default, such as
+            "shop.ids.generator". A primary key uses the setting FLAKEID_GENERATOR by default.
+        layout: the layout of the IDs, which `created_from` and `created_before` use.
         kwargs: as for `models.BigIntegerField`.
     """
 
 
 class FlakeIdAutoField(_Field, models.BigAutoField):
-    """The primary key of models that name none, if DEFAULT_AUTO_FIELD is this class.
+    """The primary key of models that do not define one, if DEFAULT_AUTO_FIELD is this class.
 
-    The setting FLAKEID_GENERATOR says where the generator is, such as "shop.ids.generator".
+    The setting FLAKEID_GENERATOR is the generator's import path, such as "shop.ids.generator".
     """
 
-    # Nothing has to be asked for after an insertion.
+    # The program already has the ID, so an INSERT need not return it.
     db_returning = False
 
 
 class CreatedFrom(GreaterThanOrEqual):
-    """`id__created_from`: made at an instant or later, an aware datetime or Unix milliseconds."""
+    """`id__created_from`: created at or after an aware datetime or Unix milliseconds."""
 
     def get_prep_lookup(self) -> int:
-        """The smallest ID of the instant's tick."""
+        """Return the smallest ID of the instant's tick."""
         return _bound(self)
 
 
 class CreatedBefore(LessThan):
-    """`id__created_before`: made before an instant, an aware datetime or Unix milliseconds."""
+    """`id__created_before`: created before an aware datetime or Unix milliseconds."""
 
     def get_prep_lookup(self) -> int:
-        """The smallest ID of the instant's tick, which is rounded down."""
+        """Return the smallest ID of the instant's tick; the instant is rounded down."""
         return _bound(self)
 
 
@@ -148,7 +148,8 @@ def _bound(lookup: models.Lookup) -> int:
     return signed(lookup.lhs.output_field.layout.lower_bound(when))
 
 
-# Here, because the classes must keep the names by which a database's operators are found.
+# The new names are registered here, because the classes must keep the `lookup_name` by which
+# Django finds the operators of a database.
 FlakeIdField.register_lookup(CreatedFrom, "created_from")
 FlakeIdField.register_lookup(CreatedBefore, "created_before")
 FlakeIdAutoField.register_lookup(CreatedFrom, "created_from")

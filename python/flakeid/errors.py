@@ -1,58 +1,58 @@
-"""The exceptions of flakeid, each with the code that every language uses for it."""
+"""The exceptions of flakeid, each with a code that is the same in every language."""
 
 from __future__ import annotations
 
-# As typing has it for type checkers, without the milliseconds that its import takes.
+# Type checkers treat this name like typing.TYPE_CHECKING; importing typing takes milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
 
 
 class FlakeIdError(Exception):
-    """Base of what flakeid raises, besides the built-in TypeError and BufferError."""
+    """The base class of flakeid's exceptions; flakeid also raises TypeError and BufferError."""
 
-    #: The same word in every language: FLAKEID_…
+    #: The code of the error, which is the same in every language: FLAKEID_…
     code: ClassVar[str]
-    #: After how many seconds the same call may succeed; None where waiting does not help.
+    #: The number of seconds after which the same call may succeed; None if waiting does not help.
     retry_after: float | None = None
 
 
 class InvalidLayoutError(FlakeIdError, ValueError):
-    """A layout's fields, epoch or unit do not make a layout, or not one that can generate."""
+    """The fields, epoch or unit do not form a layout, or the layout cannot generate IDs."""
 
     code = "FLAKEID_INVALID_LAYOUT"
 
 
 class FieldOutOfRangeError(FlakeIdError, ValueError):
-    """A field's value is outside the range that its width allows; the text has value and range."""
+    """A field's value is outside the range that its width allows; the message contains both."""
 
     code = "FLAKEID_FIELD_OUT_OF_RANGE"
-    #: The field at fault.
+    #: The name of the field.
     field: str
 
 
 class InvalidIdError(FlakeIdError, ValueError):
-    """A number, text or bytes that are not an ID (of this layout, or of this text form)."""
+    """A number, string or bytes object is not an ID of this layout or text form."""
 
     code = "FLAKEID_INVALID_ID"
 
 
 class InvalidOptionError(FlakeIdError, ValueError):
-    """An option that cannot be, or cannot be together with another."""
+    """An option is invalid, or cannot be combined with another option."""
 
     code = "FLAKEID_INVALID_OPTION"
 
 
 class ClockRollbackError(FlakeIdError):
-    """The clock reads less than it did before."""
+    """The clock went backwards."""
 
     code = "FLAKEID_CLOCK_ROLLBACK"
-    #: By how many seconds.
+    #: The number of seconds by which the clock went backwards.
     by: float
 
 
 class SequenceExhaustedError(FlakeIdError):
-    """Every sequence number of the tick is used up."""
+    """All sequence numbers of the tick are used up."""
 
     code = "FLAKEID_SEQUENCE_EXHAUSTED"
 
@@ -61,12 +61,12 @@ class HorizonReachedError(FlakeIdError):
     """The layout's ticks have run out."""
 
     code = "FLAKEID_HORIZON_REACHED"
-    #: When, in Unix milliseconds.
+    #: The horizon, in Unix milliseconds.
     horizon: int
 
 
 class BeforeEpochError(FlakeIdError):
-    """The clock, or the instant given, is before the layout's epoch."""
+    """The clock or the given instant is before the layout's epoch."""
 
     code = "FLAKEID_BEFORE_EPOCH"
 
@@ -84,13 +84,13 @@ class ForkedError(FlakeIdError):
 
 
 class RingEmptyError(FlakeIdError):
-    """The ring buffer of pre-built IDs is empty."""
+    """The ring buffer of IDs generated in advance is empty."""
 
     code = "FLAKEID_RING_EMPTY"
 
 
 class LeaseExpiredError(FlakeIdError):
-    """The window of ticks is used up and was not extended."""
+    """The window of ticks is used up and has not been extended."""
 
     code = "FLAKEID_LEASE_EXPIRED"
 
@@ -108,23 +108,23 @@ class ClockSkewError(FlakeIdError):
 
 
 class FenceInFutureError(FlakeIdError):
-    """The node's fence lies too far ahead of the clock to start there."""
+    """The node's fence is too far ahead of the clock to start from it."""
 
     code = "FLAKEID_FENCE_IN_FUTURE"
 
 
 class StoreError(FlakeIdError):
-    """What the lease store is to blame for."""
+    """The base class of the errors of the lease store."""
 
 
 class StoreUnavailableError(StoreError):
-    """The lease store does not answer."""
+    """The lease store does not respond."""
 
     code = "FLAKEID_STORE_UNAVAILABLE"
 
 
 class StoreRejectedError(StoreError):
-    """The lease store answers no."""
+    """The lease store rejected a request."""
 
     code = "FLAKEID_STORE_REJECTED"
 

@@ -1,4 +1,4 @@
-"""IDs in pydantic 2, and so in FastAPI and SQLModel: `int` in Python, a string in JSON and OpenAPI.
+"""IDs in pydantic 2, FastAPI and SQLModel: `int` in Python, a string in JSON and OpenAPI.
 
 >>> class Order(BaseModel):
 ...     id: FlakeId
@@ -21,23 +21,23 @@ __all__ = ["FlakeId", "FlakeIdIn", "IdText"]
 
 
 class IdText(_frameworks.IdText):
-    """What makes an ID of an `int`: `Annotated[int, IdText()]`, which is `FlakeId`.
+    """The annotation that declares an `int` as an ID: `FlakeId` is `Annotated[int, IdText()]`.
 
-    In Python the value is an int; a text is read. In JSON and OpenAPI it is a string, and a number
-    is refused: whoever sent it may have rounded it.
+    In Python the value is an int; strings are also accepted and converted. In JSON and OpenAPI the
+    value is a string. Numbers in JSON are rejected, because the sender may have rounded them.
 
     Args:
-        prefix: what the text begins with, before an underscore: 1 to 16 lower-case letters and
+        prefix: the beginning of each string, before an underscore: 1 to 16 lower-case letters and
             digits.
-        layout: the layout of the IDs: twitter unless given. IDs with bits that it never sets are
-            refused.
-        public_ids: writes and opens the IDs instead. It has a prefix and a layout of its own.
-        text_only: also Python's ints are refused. FastAPI reads a request's JSON itself and hands
-            Python's ints on, so this is for what a request has in it: see `FlakeIdIn`.
+        layout: the layout of the IDs (default: twitter). IDs with bits that the layout never sets
+            are rejected.
+        public_ids: writes and reads public IDs instead, with its own prefix and layout.
+        text_only: whether Python's ints are rejected, too. FastAPI parses the JSON of a request
+            itself and passes ints on, so the fields of requests need this option: see `FlakeIdIn`.
 
     Raises:
-        InvalidOptionError: a prefix that cannot be, or `public_ids` beside another option.
-        InvalidLayoutError: a text that is not a layout.
+        InvalidOptionError: the prefix is invalid, or `public_ids` is combined with another option.
+        InvalidLayoutError: `layout` is a string that does not describe a layout.
     """
 
     __slots__ = ("_text_only",)
@@ -95,9 +95,9 @@ def _refused(error: InvalidIdError) -> PydanticCustomError:
     return PydanticCustomError("flakeid", "{reason}", {"reason": str(error)})
 
 
-#: An ID: in Python an int (or a text, which is read), in JSON a string of digits.
+#: An ID: an int in Python, where strings are accepted too, and a string of digits in JSON.
 FlakeId: TypeAlias = Annotated[int, IdText()]
 
-#: The same as it comes from a client: a string, also where a framework reads the JSON itself, as
+#: An ID in a request: only a string is accepted, even if the framework parses the JSON itself, as
 #: FastAPI does.
 FlakeIdIn: TypeAlias = Annotated[int, IdText(text_only=True)]

@@ -1,4 +1,4 @@
-"""IDs in Django REST framework: strings in JSON and OpenAPI, checked on the way in.
+"""IDs in Django REST framework: strings in JSON and OpenAPI, which are validated when read.
 
 >>> class OrderSerializer(FlakeIdModelSerializer):
 ...     class Meta:
@@ -20,21 +20,21 @@ from .errors import InvalidIdError
 __all__ = ["FlakeIdField", "FlakeIdModelSerializer"]
 
 
-# Tools that describe interfaces know a CharField for a string.
+# The base class is CharField, so that tools that generate API schemas describe a string.
 class FlakeIdField(serializers.CharField):
-    """An ID as a string; a number is refused, because whoever sent it may have rounded it.
+    """An ID as a string; numbers are rejected, because the sender may have rounded them.
 
     Args:
-        prefix: what the text begins with, before an underscore: 1 to 16 lower-case letters and
+        prefix: the beginning of each string, before an underscore: 1 to 16 lower-case letters and
             digits.
-        layout: the layout of the IDs: twitter unless given. IDs with bits that it never sets are
-            refused.
-        public_ids: writes and opens the IDs instead. It has a prefix and a layout of its own.
-        kwargs: as for `serializers.Field`.
+        layout: the layout of the IDs (default: twitter). IDs with bits that the layout never sets
+            are rejected.
+        public_ids: writes and reads public IDs instead, with its own prefix and layout.
+        kwargs: the arguments of `serializers.Field`.
 
     Raises:
-        InvalidOptionError: a prefix that cannot be, or `public_ids` beside another option.
-        InvalidLayoutError: a text that is not a layout.
+        InvalidOptionError: the prefix is invalid, or `public_ids` is combined with another option.
+        InvalidLayoutError: `layout` is a string that does not describe a layout.
     """
 
     def __init__(
@@ -49,23 +49,23 @@ class FlakeIdField(serializers.CharField):
         super().__init__(**kwargs)
 
     def run_validation(self, data: Any = serializers.empty) -> int | None:
-        """The ID of what was sent. A CharField would take an empty text for none."""
+        """Return the ID of a value. A CharField would treat an empty string as a missing value."""
         return serializers.Field.run_validation(self, data)
 
     def to_internal_value(self, data: Any) -> int:
-        """The ID of a string."""
+        """Return the ID of a string."""
         try:
             return self.id_text.read(data)
         except InvalidIdError as error:
             raise serializers.ValidationError(str(error), code="flakeid") from error
 
     def to_representation(self, value: int) -> str:
-        """The string of an ID."""
+        """Return the string form of an ID."""
         return self.id_text.write(value)
 
 
 class FlakeIdModelSerializer(serializers.ModelSerializer):
-    """A ModelSerializer that knows the fields of `flakeid.django`, and keys that refer to them."""
+    """A ModelSerializer that supports the fields of `flakeid.django`, and foreign keys to them."""
 
     serializer_field_mapping = serializers.ModelSerializer.serializer_field_mapping | {
         Column: FlakeIdField,
@@ -73,20 +73,20 @@ class FlakeIdModelSerializer(serializers.ModelSerializer):
     }
 
     def build_standard_field(self, field_name: str, model_field: Any) -> tuple[Any, dict[str, Any]]:
-        """The field and its options, the layout among them."""
+        """Return the field and its options, including the layout."""
         field, options = super().build_standard_field(field_name, model_field)
         if field is FlakeIdField:
             options["layout"] = model_field.layout
             options.pop("min_value", None)
             most = options.pop("max_value", None)
-            if most is not None:  # what the column holds
+            if most is not None:  # the maximum of the column
                 options["validators"] = [*options.get("validators", ()), MaxValueValidator(most)]
         return field, options
 
     def build_relational_field(
         self, field_name: str, relation_info: Any
     ) -> tuple[Any, dict[str, Any]]:
-        """The field and its options: a key that refers to an ID is a string, too."""
+        """Return the field and its options; a foreign key to an ID is a string, too."""
         field, options = super().build_relational_field(field_name, relation_info)
         key = relation_info.related_model._meta.pk
         if field is serializers.PrimaryKeyRelatedField and isinstance(key, Column | AutoColumn):

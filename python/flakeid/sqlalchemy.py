@@ -1,4 +1,4 @@
-"""IDs in SQLAlchemy 2: the type of a column, defaults from a generator, and bounds of time.
+"""IDs in SQLAlchemy 2: a column type, defaults from a generator, and filters by creation time.
 
 >>> class Order(Base):
 ...     id: Mapped[int] = flakeid.sqlalchemy.primary_key(generator)
@@ -24,11 +24,11 @@ __all__ = ["FlakeId", "created_between", "next_id", "primary_key"]
 class FlakeId(TypeDecorator[int]):
     """A column of IDs: `bigint`, and `int` in Python.
 
-    FlakeId(layout="twitter"). The layout is what `created_between` reads times by.
+    FlakeId(layout="twitter"). `created_between` uses the layout to convert times.
 
-    An ID that does not fit a signed column, which only layouts of 64 bits have, is an
-    InvalidIdError, and so is a negative number; anything but an int is a TypeError. SQLAlchemy
-    reports them as a StatementError when a statement is executed.
+    A negative number raises InvalidIdError, and so does an ID that does not fit a signed column,
+    which only layouts of 64 bits have. Anything but an int raises TypeError. SQLAlchemy reports
+    both as a StatementError when a statement is executed.
     """
 
     impl = BigInteger
@@ -39,11 +39,11 @@ class FlakeId(TypeDecorator[int]):
         super().__init__()
 
     def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:  # noqa: ARG002
-        """The ID as the driver gets it."""
+        """Return the ID in the form that is passed to the driver."""
         return None if value is None else signed(value)
 
     def process_literal_param(self, value: int | None, dialect: Dialect) -> str:
-        """The ID as it stands in SQL."""
+        """Return the ID as an SQL literal."""
         return "NULL" if value is None else str(self.process_bind_param(value, dialect))
 
     def __repr__(self) -> str:
@@ -56,9 +56,9 @@ class _NextId(Protocol):
 
 
 def next_id(generator: _NextId) -> Callable[[], int]:
-    """What a column's `default` is to be for the next ID of a generator, cached, local or plain.
+    """Return a `default` for a column: the next ID of a generator, cached, local or plain.
 
-    SQLAlchemy looks at the parameters of a default, and does not see those of a built-in method.
+    SQLAlchemy inspects the parameters of a default, which built-in methods do not expose.
     """
 
     def default() -> int:
@@ -68,11 +68,11 @@ def next_id(generator: _NextId) -> Callable[[], int]:
 
 
 def primary_key(generator: Generator, **options: Any) -> MappedColumn[int]:
-    """`mapped_column` for a primary key whose IDs a generator makes.
+    """Return a `mapped_column` for a primary key with IDs from a generator.
 
     Args:
-        generator: makes the IDs; its layout becomes the column's.
-        options: those of `mapped_column`.
+        generator: the generator of the IDs, whose layout becomes the column's.
+        options: the options of `mapped_column`.
     """
     given: dict[str, Any] = {
         "primary_key": True,
@@ -87,12 +87,15 @@ def created_between(
     start: datetime | SupportsIndex | None = None,
     end: datetime | SupportsIndex | None = None,
 ) -> ColumnElement[bool]:
-    """The rows whose IDs were made from `start` on and before `end`; an index on the IDs answers.
+    """Return a condition for rows created at or after `start` and before `end`.
+
+    The condition can use an index on the IDs.
 
     Args:
         column: a column of the type FlakeId.
-        start: an aware datetime, or Unix milliseconds; from the first row on if missing.
-        end: the same, exclusive; to the last row if missing. Both are rounded down to whole ticks.
+        start: an aware datetime, or Unix milliseconds (default: no lower bound).
+        end: an aware datetime, or Unix milliseconds, exclusive (default: no upper bound). Both are
+            rounded down to whole ticks.
 
     Raises:
         InvalidOptionError: the column has another type, or a datetime has no time zone.

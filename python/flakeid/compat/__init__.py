@@ -1,1 +1,1 @@
-"""Interfaces of other libraries over flakeid's generators, for programs that move here."""
+"""Interfaces of other libraries over flakeid's generators, for programs that migrate to flakeid."""

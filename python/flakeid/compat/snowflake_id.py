@@ -5,9 +5,10 @@
 >>> Snowflake.parse(next(generator), epoch=generator.epoch).instance
 42
 
-IDs have the same 41 bits of milliseconds, 10 of the instance and 12 of the sequence. What differs:
-`next` waits while a millisecond is full or the clock is behind, and never returns None; generators
-of one instance repeat nothing within a process; a forked child's `next` raises ForkedError.
+IDs have the same 41 bits of milliseconds, 10 of the instance and 12 of the sequence. There are
+three differences: `next` waits while a millisecond is full or the clock is behind, and never
+returns None; generators of one instance never repeat an ID within a process; and `next` raises
+ForkedError in a forked child.
 """
 
 import datetime as dt
@@ -42,7 +43,7 @@ class Snowflake:
 
     Raises:
         FieldOutOfRangeError: a part is out of its range (a ValueError).
-        InvalidLayoutError: the epoch is (a ValueError).
+        InvalidLayoutError: the epoch is out of its range (a ValueError).
     """
 
     timestamp: int
@@ -51,41 +52,41 @@ class Snowflake:
     seq: int = 0
 
     def __post_init__(self) -> None:
-        """Checks the parts."""
+        """Check the parts."""
         _ = self.value
 
     @classmethod
     def parse(cls, snowflake: int, epoch: int = 0) -> "Snowflake":
-        """The parts of an ID whose tick 0 was at `epoch`.
+        """Return the parts of an ID whose tick 0 was at `epoch`.
 
         Raises:
-            InvalidIdError: it is negative or has more than 63 bits (a ValueError).
+            InvalidIdError: the ID is negative or has more than 63 bits (a ValueError).
         """
         parts = _layout(epoch).unpack(snowflake)
         return cls(parts.tick, parts.node, epoch, parts.sequence)
 
     @property
     def milliseconds(self) -> int:
-        """When it was made, in Unix milliseconds."""
+        """The creation time in Unix milliseconds."""
         return self.timestamp + self.epoch
 
     @property
     def seconds(self) -> float:
-        """When it was made, in Unix seconds."""
+        """The creation time in Unix seconds."""
         return self.milliseconds / 1000
 
     @property
     def datetime(self) -> dt.datetime:
-        """When it was made, in UTC, without a time zone."""
+        """The creation time in UTC, as a naive datetime."""
         return self.datetime_tz(dt.UTC).replace(tzinfo=None)
 
     def datetime_tz(self, tz: dt.tzinfo | None = None) -> dt.datetime:
-        """When it was made, in a time zone; without one in local time, without a time zone."""
+        """Return the creation time in a time zone; without `tz`, as a naive local datetime."""
         return dt.datetime.fromtimestamp(self.seconds, tz=tz)
 
     @property
     def timedelta(self) -> dt.timedelta:
-        """The epoch since 1970."""
+        """The time from 1970 to the epoch."""
         return dt.timedelta(milliseconds=self.epoch)
 
     @property
@@ -103,10 +104,10 @@ class SnowflakeGenerator:
     """An iterator of IDs.
 
     Args:
-        instance: from 0 to MAX_INSTANCE, which no other process may use at the same time.
-        seq: of the ID after which IDs begin, from 0 to MAX_SEQ.
-        epoch: Unix milliseconds, which must not be in the future.
-        timestamp: of the ID after which IDs begin, in Unix milliseconds, not in the future.
+        instance: the instance, from 0 to MAX_INSTANCE. No other process may use it meanwhile.
+        seq: the sequence number of the ID after which IDs begin, from 0 to MAX_SEQ.
+        epoch: the instant of tick 0 in Unix milliseconds, not in the future.
+        timestamp: the time of that ID in Unix milliseconds, not in the future.
 
     Raises:
         ValueError: an argument is out of its range.
@@ -121,7 +122,7 @@ class SnowflakeGenerator:
             if instant is not None and not 0 <= instant <= now:
                 raise ValueError(f"{name} {instant} is out of range: must be from 0 to {now}")
         layout = _layout(epoch)
-        layout.pack(tick=0, node=instance, sequence=seq)  # has the ranges
+        layout.pack(tick=0, node=instance, sequence=seq)  # checks the ranges
         if now - epoch > layout.max_tick:
             raise OverflowError(f"epoch {epoch}: the 41 bits of time that begin then have run out")
         self._epoch = epoch
@@ -133,7 +134,7 @@ class SnowflakeGenerator:
 
     @classmethod
     def from_snowflake(cls, sf: Snowflake) -> "SnowflakeGenerator":
-        """A generator that goes on after an ID, with its instance and epoch."""
+        """Return a generator that continues after an ID, with the ID's instance and epoch."""
         return cls(sf.instance, seq=sf.seq, epoch=sf.epoch, timestamp=sf.milliseconds)
 
     @property
@@ -142,11 +143,11 @@ class SnowflakeGenerator:
         return self._epoch
 
     def __iter__(self) -> "SnowflakeGenerator":
-        """The same."""
+        """Return the generator itself."""
         return self
 
     def __next__(self) -> int:
-        """The next ID, larger than all before; waits for the next millisecond if this one is full.
+        """Return the next ID, larger than all before; wait if the current millisecond is full.
 
         Raises:
             OverflowError: the 41 bits of time have run out.
