@@ -1,4 +1,4 @@
-//! One ID, one layout, one range of time.
+//! Descriptions of single IDs, layouts and time ranges.
 
 use flakeid_core::{Error, Layout, TextForm};
 use flakeid_json::{BoundsJson, EndNames, GuessJson, IdJson, LayoutJson, TimeRange, layout_name};
@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::{id, json, thrown, unix_ms};
 
-/// A layout, and how many processes may choose a node at random.
+/// A layout, and the number of processes that can choose a node at random.
 #[derive(Serialize)]
 struct DescribedLayout {
     #[serde(flatten)]
@@ -15,7 +15,8 @@ struct DescribedLayout {
     random_nodes: RandomNodes,
 }
 
-/// With more processes than this, the chance that two have the same node is larger than …
+/// The largest numbers of processes for which the chance that two have the same node is at most
+/// 1 in 1,000, 1 in 100 and 1 in 2.
 #[derive(Serialize)]
 struct RandomNodes {
     thousandth: u64,
@@ -24,20 +25,21 @@ struct RandomNodes {
 }
 
 impl RandomNodes {
-    /// The birthday problem: n(n-1)/2 pairs, each of which is the same with the chance 1/nodes; so the chance that none
-    /// is, is about exp(-n(n-1)/(2 nodes)).
+    /// Solves the birthday problem. There are n(n-1)/2 pairs, and each has the same node with the
+    /// chance 1/nodes. So the chance that no pair has the same node is about
+    /// exp(-n(n-1)/(2 nodes)).
     fn new(layout: &Layout) -> Self {
         let nodes = layout.max_node() as f64 + 1.0;
         let most = |chance: f64| {
             let pairs = -2.0 * nodes * (1.0 - chance).ln();
-            // Larger than 0, and smaller than 2^33.
+            // The result is larger than 0 and smaller than 2^33.
             (0.5 + (0.25 + pairs).sqrt()) as u64
         };
         Self { thousandth: most(0.001), hundredth: most(0.01), half: most(0.5) }
     }
 }
 
-/// All presets, as [`layout`] describes one.
+/// Describes all presets in the format of [`layout`].
 ///
 /// # Errors
 /// None.
@@ -54,7 +56,7 @@ fn described(layout: &Layout, now: f64) -> DescribedLayout {
     }
 }
 
-/// A preset or a descriptor: its fields, and what it holds.
+/// Describes a preset or a descriptor: its fields and its capacity.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`.
@@ -63,7 +65,7 @@ pub fn layout(text: &str, now: f64) -> Result<String, JsValue> {
     json(&described(&text.parse().map_err(thrown)?, now))
 }
 
-/// An ID in every form, with the fields of its layout.
+/// Decodes an ID with the layout, and writes it in all text forms.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_ID`, `FLAKEID_INVALID_LAYOUT`.
@@ -75,14 +77,14 @@ pub fn inspect(text: &str, form: &str, layout: &str) -> Result<String, JsValue> 
     json(&IdJson::new(id, &layout, &name).map_err(thrown)?)
 }
 
-/// The names of the text forms.
+/// Returns the names of the text forms, separated by spaces.
 #[wasm_bindgen]
 #[must_use]
 pub fn forms() -> String {
     TextForm::ALL.map(TextForm::name).join(" ")
 }
 
-/// The smallest and the largest ID of a range, what to paste into a query, and what is surprising.
+/// The smallest and the largest ID of a range, the condition to paste into a query, and warnings.
 #[derive(Serialize)]
 struct DescribedRange<'a> {
     #[serde(flatten)]
@@ -91,10 +93,10 @@ struct DescribedRange<'a> {
     warnings: Vec<String>,
 }
 
-/// The IDs of a range; either end may be empty, but not both.
+/// Computes the bounds of a range. Either end may be empty, but not both.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_OPTION` for what is no time or no column, and for ends in the wrong order;
+/// `FLAKEID_INVALID_OPTION` for an invalid time or column, and for ends in the wrong order;
 /// `FLAKEID_INVALID_LAYOUT`.
 #[wasm_bindgen]
 pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String, JsValue> {
@@ -109,7 +111,8 @@ pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String
     })
 }
 
-/// Which presets can have made the IDs, the likeliest first; none if there are no IDs.
+/// Guesses the presets that the IDs could be from, the likeliest first. Without IDs, the list is
+/// empty.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_ID`.

@@ -1,4 +1,4 @@
-//! IDs made in the page.
+//! Generation of IDs in the page.
 
 use flakeid_core::{Error, Id, Layout};
 use wasm_bindgen::prelude::*;
@@ -11,8 +11,11 @@ pub struct Generator(flakeid_core::Generator);
 
 #[wasm_bindgen]
 impl Generator {
+    /// Builds a generator for the node.
+    ///
     /// # Errors
-    /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE` for the node, which is a text of digits.
+    /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE` for the node, which is a string of
+    /// digits.
     #[wasm_bindgen(constructor)]
     pub fn new(layout: &str, node: &str, now: f64) -> Result<Self, JsValue> {
         set_time(now);
@@ -21,20 +24,21 @@ impl Generator {
         flakeid_core::Generator::builder(layout).node(node).build().map(Self).map_err(thrown)
     }
 
-    /// As many IDs as there are now, at most `count`, one in each line.
+    /// Generates at most `count` IDs, one per line, without waiting.
     ///
     /// # Errors
-    /// Why there was none: in the first tick of a generator, and after a full one, the next comes first.
+    /// An error if no ID is available now: the next tick must start first, both in the first tick
+    /// of a generator and after a full one.
     pub fn next(&self, count: u32, now: f64) -> Result<String, JsValue> {
         set_time(now);
         let mut ids = vec![Id::from_u64(0); count as usize];
-        let made = self.0.try_fill(&mut ids).map_err(thrown)?;
-        let texts: Vec<String> = ids.iter().take(made).map(ToString::to_string).collect();
+        let generated = self.0.try_fill(&mut ids).map_err(thrown)?;
+        let texts: Vec<String> = ids.iter().take(generated).map(ToString::to_string).collect();
         Ok(texts.join("\n"))
     }
 }
 
-/// How many IDs are asked for: a text of digits, from 1 to `most`.
+/// Parses the number of requested IDs: a string of digits, from 1 to `most`.
 ///
 /// # Errors
 /// `FLAKEID_FIELD_OUT_OF_RANGE`.
@@ -44,7 +48,8 @@ pub fn count(text: &str, most: u32) -> Result<u32, JsValue> {
     Ok(u32::try_from(count).unwrap_or(most))
 }
 
-/// Nothing but digits: JavaScript also reads `1e3`, `0x10` and nothing at all as numbers.
+/// Parses a number that has only digits. JavaScript would also accept `1e3`, `0x10` and an empty
+/// string.
 fn number(field: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     let text = text.trim();
     let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -56,13 +61,13 @@ fn number(field: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Er
     })
 }
 
-/// The core's time, which is JavaScript's here.
+/// Sets the time of the core, which has no clock of its own in the browser.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn set_time(now: f64) {
     flakeid_core::set_host_time(unix_ms(now));
 }
 
-/// Elsewhere, where this crate is only checked, the core has a clock of its own.
+/// Does nothing on other targets, on which this crate is only checked: there the core has a clock.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 fn set_time(now: f64) {
     let _ = unix_ms(now);

@@ -1,7 +1,7 @@
-//! What the page asks the core: text in, JSON out, and errors as `CODE: message`. Nothing is worked out here, and
-//! nothing in JavaScript that the core can say.
+//! The module of the page: strings in, JSON out, and errors as `CODE: message`. This crate contains
+//! no logic of its own, and the JavaScript of the page none that the core provides.
 //!
-//! `now` is always `Date.now()`: WebAssembly has no clock of its own.
+//! `now` is always `Date.now()`, because WebAssembly has no clock.
 
 pub mod describe;
 pub mod generate;
@@ -12,8 +12,8 @@ use flakeid_core::{Error, Id, TextForm};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-/// As JavaScript throws it.
-#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
+/// Converts an error to the string that JavaScript throws.
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes it by value")]
 fn thrown(error: Error) -> JsValue {
     JsValue::from_str(&format!("{}: {error}", error.code()))
 }
@@ -22,13 +22,13 @@ fn json(value: &impl Serialize) -> Result<String, JsValue> {
     serde_json::to_string(value).map_err(|error| JsValue::from_str(&error.to_string()))
 }
 
-/// Unix milliseconds of `Date.now()`.
+/// Converts `Date.now()` to Unix milliseconds.
 fn unix_ms(now: f64) -> i64 {
     now as i64
 }
 
-/// An ID as people paste it: the form that `form` names, and for decimal digits also `0x` and hexadecimal digits, or
-/// the negative numbers of signed columns.
+/// Parses an ID as people paste it, in the form named `form`. Decimal IDs may also be `0x` with
+/// hexadecimal digits, or the negative numbers of signed columns.
 fn id(text: &str, form: &str) -> Result<Id, Error> {
     let text = text.trim();
     let named = TextForm::ALL.into_iter().find(|known| known.name() == form);

@@ -1,4 +1,4 @@
-//! Many IDs at once, in the worker: the bytes of a file or of a paste, piece by piece.
+//! Statistics of many IDs, in the worker, which reads a file or a paste piece by piece.
 
 use flakeid_core::{Error, Layout};
 use flakeid_json::{Bars, FiguresJson, TopNodes};
@@ -7,33 +7,34 @@ use wasm_bindgen::prelude::*;
 
 use crate::{id, json, thrown};
 
-/// The longest line that can be an ID, with room for spaces around it.
+/// The longest line that is parsed as an ID, with space for spaces around it.
 const LONGEST_LINE: usize = 256;
 
-/// What the page has room for. It must not get more: it would have to read and sort all nodes several times a second.
+/// The largest numbers of nodes and bars that the page shows. With more, the page would have to
+/// parse and sort all nodes several times a second.
 const MOST_NODES: usize = 24;
 const MOST_BARS: usize = 120;
 
-/// At the beginning of a file, Windows' programs write what says that it is UTF-8.
+/// The UTF-8 byte order mark, which Windows programs write at the beginning of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads IDs, one in each line, or as a list of a JSON file or a table.
+/// Reads IDs, one per line, or from the lists of a JSON file or a table.
 #[wasm_bindgen]
 pub struct Many {
     layout: Layout,
     form: String,
     statistics: flakeid_core::Statistics,
-    /// The end of the last piece, if its last line is not over.
-    begun: Vec<u8>,
-    /// Whether that line is already too long for an ID; what follows in it is no other ID.
+    /// The end of the last piece, if its last line is incomplete.
+    partial: Vec<u8>,
+    /// Whether the incomplete line is already too long for an ID, so that its rest is skipped.
     is_too_long: bool,
     lines: u64,
-    /// Lines that are no IDs of the layout, and the first of them.
-    refused: u64,
-    first_refused: Option<String>,
+    /// The number of lines that are not IDs of the layout, and the reason for the first one.
+    rejected: u64,
+    first_rejected: Option<String>,
 }
 
-/// What the page shows.
+/// The figures that the page shows.
 #[derive(Serialize)]
 struct Figures {
     #[serde(flatten)]
@@ -45,6 +46,8 @@ struct Figures {
 
 #[wasm_bindgen]
 impl Many {
+    /// Starts with no IDs.
+    ///
     /// # Errors
     /// `FLAKEID_INVALID_LAYOUT`.
     #[wasm_bindgen(constructor)]
@@ -54,36 +57,36 @@ impl Many {
             layout,
             form,
             statistics: flakeid_core::Statistics::new(layout),
-            begun: Vec::new(),
+            partial: Vec::new(),
             is_too_long: false,
             lines: 0,
-            refused: 0,
-            first_refused: None,
+            rejected: 0,
+            first_rejected: None,
         })
     }
 
-    /// Adds the next piece. Whatever is no ID is counted, and left out.
+    /// Adds the next piece. Lines that are not IDs are counted and skipped.
     pub fn add(&mut self, piece: &[u8]) {
         let mut lines = piece.split(|byte| b"\n\r\t ,;\"[]".contains(byte));
         let last = lines.next_back().unwrap_or_default();
         for line in lines {
-            if self.begun.is_empty() && !self.is_too_long {
-                self.line(line);
+            if self.partial.is_empty() && !self.is_too_long {
+                self.add_line(line);
             } else {
-                self.begin(line);
-                self.end();
+                self.extend(line);
+                self.finish_line();
             }
         }
-        self.begin(last);
+        self.extend(last);
     }
 
-    /// What there is to say so far, with the repeats if the IDs have ended.
+    /// Returns the figures so far, with the number of repeated IDs if the input has ended.
     ///
     /// # Errors
     /// None.
     pub fn figures(&mut self, ended: bool) -> Result<String, JsValue> {
         if ended {
-            self.end();
+            self.finish_line();
         }
         let repeats = if ended { self.statistics.repeats() } else { None };
         json(&Figures {
@@ -93,41 +96,41 @@ impl Many {
         })
     }
 
-    /// How many lines were no IDs of the layout.
+    /// Returns the number of lines that were not IDs of the layout.
     #[must_use]
-    pub fn refused(&self) -> f64 {
-        self.refused as f64
+    pub fn rejected(&self) -> f64 {
+        self.rejected as f64
     }
 
-    /// Why the first of them was not, and where.
+    /// Returns the number of the first such line, and the reason.
     #[must_use]
-    pub fn first_refused(&self) -> Option<String> {
-        self.first_refused.clone()
+    pub fn first_rejected(&self) -> Option<String> {
+        self.first_rejected.clone()
     }
 
-    /// Part of a line whose end comes later.
-    fn begin(&mut self, part: &[u8]) {
-        if self.begun.len() + part.len() > LONGEST_LINE {
+    /// Adds a part of a line whose end has not been read yet.
+    fn extend(&mut self, part: &[u8]) {
+        if self.partial.len() + part.len() > LONGEST_LINE {
             self.is_too_long = true;
-            self.begun.clear();
+            self.partial.clear();
         }
         if !self.is_too_long {
-            self.begun.extend_from_slice(part);
+            self.partial.extend_from_slice(part);
         }
     }
 
-    /// The line that was begun is over.
-    fn end(&mut self) {
+    /// Finishes the incomplete line.
+    fn finish_line(&mut self) {
         if std::mem::take(&mut self.is_too_long) {
             self.lines += 1;
-            self.refuse("a line that is too long for an ID");
+            self.reject("the line is too long for an ID");
         } else {
-            let begun = std::mem::take(&mut self.begun);
-            self.line(&begun);
+            let partial = std::mem::take(&mut self.partial);
+            self.add_line(&partial);
         }
     }
 
-    fn line(&mut self, line: &[u8]) {
+    fn add_line(&mut self, line: &[u8]) {
         let is_first = self.lines == 0;
         let line = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first).unwrap_or(line);
         if line.is_empty() {
@@ -137,14 +140,14 @@ impl Many {
         let text = String::from_utf8_lossy(line);
         let added: Result<(), Error> = id(&text, &self.form).and_then(|id| self.statistics.add(id));
         if let Err(error) = added {
-            self.refuse(&error.to_string());
+            self.reject(&error.to_string());
         }
     }
 
-    fn refuse(&mut self, why: &str) {
-        self.refused += 1;
-        if self.first_refused.is_none() {
-            self.first_refused = Some(format!("number {}: {why}", self.lines));
+    fn reject(&mut self, reason: &str) {
+        self.rejected += 1;
+        if self.first_rejected.is_none() {
+            self.first_rejected = Some(format!("number {}: {reason}", self.lines));
         }
     }
 }

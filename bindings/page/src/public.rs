@@ -1,4 +1,4 @@
-//! Public IDs, with keys that stay in the memory of the page.
+//! Public IDs. The keys stay in the memory of the page.
 
 use flakeid_core::{Layout, PublicIds};
 use wasm_bindgen::prelude::*;
@@ -16,7 +16,7 @@ fn public_ids(
     PublicIds::from_text(keyring, domain, layout, prefix, None).map_err(thrown)
 }
 
-/// The public form of an ID.
+/// Encrypts an ID into a public ID.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_OPTION` for the keyring, the domain or the prefix; `FLAKEID_INVALID_ID`.
@@ -32,10 +32,10 @@ pub fn seal(
     id(text, "decimal").and_then(|id| ids.seal(id)).map_err(thrown)
 }
 
-/// The ID of a public ID.
+/// Decrypts a public ID.
 ///
 /// # Errors
-/// As [`seal`].
+/// The errors of [`seal`].
 #[wasm_bindgen]
 pub fn open(
     keyring: &str,

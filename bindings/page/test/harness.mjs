@@ -1,4 +1,5 @@
-// The page in a browser, behind a server of its own, with everything noted that it must not do.
+// Opens the page in a browser, with its own server, and records everything that the page must not
+// do.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -24,16 +25,16 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 const EMPTY =
   '<!doctype html><link rel="icon" href="data:,"><title>empty</title><textarea></textarea>';
 
-// Where the page is, and one without anything.
+// Serves the page, and an empty page.
 async function serve(t) {
   const file = await readFile(process.env.FLAKEID_PAGE);
   const server = createServer((request, response) => {
     const content = { '/': file, '/empty': EMPTY };
-    const found = content[request.url];
-    response.writeHead(found === undefined ? 404 : 200, {
+    const body = content[request.url];
+    response.writeHead(body === undefined ? 404 : 200, {
       'content-type': 'text/html; charset=utf-8',
     });
-    response.end(found);
+    response.end(body);
   });
   await new Promise((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -52,8 +53,8 @@ export async function openBrowser(t, flags = []) {
   return { browser, address: await serve(t) };
 }
 
-// A tab at `hash`. Whatever is asked for but the page, and whatever the console says that is not `expected`, fails the
-// test at its end.
+// Opens a tab at `hash`. The test fails at its end after any request except for the page itself,
+// and after any console message that does not match `expected`.
 export async function openPage(
   t,
   { browser, address },
@@ -64,14 +65,14 @@ export async function openPage(
     viewport: size,
     hasTouch: size === PHONE,
   });
-  // Other addresses are not secure, and have no clipboard to read.
+  // Other addresses are not secure and have no readable clipboard.
   if (address.startsWith('http://127.'))
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const faults = [];
-  page.on('console', (said) => {
-    if (!expected?.test(said.text())) faults.push(`console: ${said.text()}`);
+  page.on('console', (entry) => {
+    if (!expected?.test(entry.text())) faults.push(`console: ${entry.text()}`);
   });
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('request', (request) => {
@@ -90,18 +91,18 @@ export async function openPage(
 
 export const panel = (page, name) => page.getByRole('tab', { name }).click();
 
-// What axe-core finds fault with, in words. Its program is put in past the page's policy.
+// Returns the violations that axe-core finds. Its script is added in spite of the page's policy.
 export async function violations(page) {
   await page.evaluate(axe);
   const { violations: found } = await page.evaluate('axe.run()');
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
-// Whether something sticks out at the right.
+// Whether the page is wider than the screen.
 export const isTooWide = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 
-// Of the whole page, if there is a folder for it.
+// Takes a screenshot of the whole page, if the environment names a folder.
 export async function screenshot(page, name) {
   if (process.env.FLAKEID_SCREENSHOTS === undefined) return;
   await page.evaluate('scrollTo(0, 0)');

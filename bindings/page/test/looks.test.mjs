@@ -1,4 +1,4 @@
-// How it looks, and whether everybody can use it.
+// The appearance and the accessibility of the page.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,17 +21,17 @@ const FILLED = {
   layout: '#panel=layout',
   range: '#panel=range&from=2026-01-01&to=2026-01-31T23:59:59.999Z',
   public: '#panel=public',
-  make: '#panel=make',
+  generate: '#panel=generate',
 };
 
-// Of five nodes, some of which make more than others, at irregular times.
+// IDs of five nodes at irregular times. Some nodes generate more than others.
 const MANY = Array.from({ length: 900 }, (_, at) => {
   const ms = at * 400 + Math.round(90_000 * Math.sin(at / 90)) + ((at * 7919) % 700);
   const node = [1, 2, 3, 1, 4, 1, 2, 5, 1][at % 9];
   return (2124904305097330688n + BigInt(ms) * 4194304n + BigInt(node) * 4096n).toString();
 }).join('\n');
 
-test('every panel, on phones and desks, by day and night', async (t) => {
+test('every panel fits phones and wide screens in light and dark colours', async (t) => {
   const started = await openBrowser(t);
   for (const [size, device] of [
     [WIDE, 'wide'],
@@ -42,42 +42,42 @@ test('every panel, on phones and desks, by day and night', async (t) => {
         const page = await openPage(t, started, { hash, scheme, size });
         if (name === 'many') {
           await page.getByRole('textbox', { name: 'IDs' }).fill(MANY);
-          await page.getByRole('button', { name: 'Read these' }).click();
+          await page.getByRole('button', { name: 'Read IDs' }).click();
           await page.getByText('900 IDs read').waitFor();
         }
-        if (name === 'make') await page.getByRole('button', { name: 'Make IDs' }).click();
+        if (name === 'generate') await page.getByRole('button', { name: 'Generate IDs' }).click();
         assert.deepEqual(await violations(page), [], `${name}, ${device}, ${scheme}`);
-        assert.equal(await isTooWide(page), false, `${name} sticks out on a ${device} screen`);
+        assert.equal(await isTooWide(page), false, `${name} is wider than a ${device} screen`);
         await screenshot(page, `page-${name}-${device}-${scheme}`);
       }
     }
   }
 });
 
-test('with the keyboard alone', async (t) => {
+test('arrow keys and Tab reach every tab and button', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started);
   const focused = () =>
     page.evaluate(() => document.activeElement.textContent || document.activeElement.id);
   await page.keyboard.press('Tab');
   assert.equal(await focused(), 'One ID');
-  // Something shows where one is.
+  // The focus must be visible.
   const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
   assert.equal(outline, 'solid');
   await page.keyboard.press('End');
-  assert.equal(await focused(), 'Make IDs');
-  assert.equal(await page.getByRole('heading', { level: 2 }).innerText(), 'Make IDs');
+  assert.equal(await focused(), 'Generate IDs');
+  assert.equal(await page.getByRole('heading', { level: 2 }).innerText(), 'Generate IDs');
   await page.keyboard.press('ArrowRight');
   assert.equal(await focused(), 'One ID');
   await page.keyboard.press('ArrowLeft');
-  // The layout, the node, the count, the button.
+  // Tab moves to the layout, the node, the number and the button.
   for (let stop = 0; stop < 4; stop += 1) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.getByLabel('The IDs', { exact: true }).waitFor();
   await page.keyboard.press('Home');
 });
 
-// Presses Tab until the control of that name has the focus.
+// Presses Tab until the control with the given name has the focus.
 async function tabTo(page, wanted) {
   const focused = () =>
     page.evaluate(() => {
@@ -88,10 +88,10 @@ async function tabTo(page, wanted) {
     if ((await focused()) === wanted) return;
     await page.keyboard.press('Tab');
   }
-  assert.fail(`the Tab key does not come to ${wanted}`);
+  assert.fail(`the Tab key does not reach ${wanted}`);
 }
 
-// A panel; what is typed into which control, or the key that is pressed on it; what there is then.
+// For each panel: the text to type into a control or the key to press on it, and the result.
 const BY_KEYBOARD = [
   ['One ID', [['ID', '910499571847892992']], /2017-09-20T13:43:08.849Z/],
   ['Which system?', [['IDs', '1050118621198921728']], /^twitter$/],
@@ -99,7 +99,7 @@ const BY_KEYBOARD = [
     'Many IDs',
     [
       ['IDs', '910499571847892992'],
-      ['Read these', 'Enter'],
+      ['Read IDs', 'Enter'],
     ],
     /^1 ID read\.$/,
   ],
@@ -117,14 +117,14 @@ const BY_KEYBOARD = [
     [
       ['New key', 'Enter'],
       ['ID', '910499571847892992'],
-      ['Make it public', 'Enter'],
+      ['Encrypt', 'Enter'],
     ],
     /^a[1-9A-HJ-NP-Za-km-z]{11}$/,
   ],
-  ['Make IDs', [['Make IDs', 'Enter']], /^1 ID made\.$/, '#count=1'],
+  ['Generate IDs', [['Generate IDs', 'Enter']], /^1 ID generated\.$/, '#count=1'],
 ];
 
-test('from load to result with the keyboard alone, in every panel', async (t) => {
+test('every panel produces its result with the keyboard alone', async (t) => {
   const started = await openBrowser(t);
   for (const [name, steps, result, hash] of BY_KEYBOARD) {
     const page = await openPage(t, started, { hash });
@@ -145,7 +145,7 @@ test('from load to result with the keyboard alone, in every panel', async (t) =>
   }
 });
 
-test('tables are a stop of the Tab key only where they scroll, and plots have one', async (t) => {
+test('Tab stops only at tables that scroll, and charts have a table', async (t) => {
   const started = await openBrowser(t);
   const stops = (page) => page.locator('.scroll[tabindex="0"]').count();
   for (const [size, scrolls] of [
@@ -155,22 +155,26 @@ test('tables are a stop of the Tab key only where they scroll, and plots have on
     const page = await openPage(t, started, { hash: FILLED.id, size });
     await page.getByRole('table', { name: 'Text forms' }).waitFor();
     await page.waitForTimeout(200);
-    assert.equal((await stops(page)) > 0, scrolls, `of a page ${size.width} wide`);
+    assert.equal(
+      (await stops(page)) > 0,
+      scrolls,
+      `stops of a page that is ${size.width} pixels wide`,
+    );
   }
   const page = await openPage(t, started, { hash: FILLED.many });
   await page.getByRole('textbox', { name: 'IDs' }).fill(MANY);
-  await page.getByRole('button', { name: 'Read these' }).click();
+  await page.getByRole('button', { name: 'Read IDs' }).click();
   await page.getByText('900 IDs read').waitFor();
   await page.getByText('As a table').first().click();
-  const periods = page.getByRole('table', { name: /^IDs in each/ });
+  const periods = page.getByRole('table', { name: /^IDs per/ });
   const rows = await periods.getByRole('cell').allInnerTexts();
   const sum = rows.reduce((all, count) => all + Number(count.replace(',', '')), 0);
   assert.equal(sum, 900);
   assert.deepEqual(await violations(page), []);
 });
 
-// Whole tables would be read aloud at every key.
-test('only the headlines of results are live', async (t) => {
+// A screen reader would read whole live tables aloud after every key.
+test('live regions contain no tables', async (t) => {
   const started = await openBrowser(t);
   for (const hash of Object.values(FILLED)) {
     const page = await openPage(t, started, { hash });
@@ -179,13 +183,13 @@ test('only the headlines of results are live', async (t) => {
   }
 });
 
-test('back and forward', async (t) => {
+test('back button restores the previous layout and panel', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#id=7' });
   await page.evaluate(() => {
     location.hash = '#panel=layout&layout=discord';
   });
-  await page.getByRole('heading', { name: 'What it holds' }).waitFor();
+  await page.getByRole('heading', { name: 'Capacity and limits' }).waitFor();
   assert.equal(await page.getByRole('combobox', { name: 'Layout' }).inputValue(), 'discord');
   await page.goBack();
   await page.getByRole('heading', { level: 2, name: 'One ID' }).waitFor();

@@ -1,4 +1,4 @@
-// A million IDs: how soon there is something to see, and how long the page does not answer.
+// A million IDs: the time until the first figures, and the time that the page is blocked.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,12 +9,13 @@ const COUNT = 1_000_000;
 const FIRST_FIGURES_MS = 2000;
 const BLOCKED_MS = 100;
 const ATTEMPTS = 3;
-// Of what the worker says at a time: a page that is told of every node has to read and sort them again and again.
+// The size of a worker's message: a message with all nodes would have to be parsed and sorted
+// repeatedly.
 const MOST_CHARACTERS = 20_000;
-// Browsers report a long task some time after its end.
+// The delay with which browsers report a long task.
 const REPORTED_MS = 500;
 
-// A million IDs of five nodes: 512 in each millisecond, one of them twice, and some steps back.
+// A million IDs of five nodes: 512 per millisecond, one of them twice, and some out of order.
 const OF_FIVE_NODES = `(() => {
   const lines = [];
   for (let at = 0; at < ${COUNT}; at += 1) {
@@ -25,7 +26,7 @@ const OF_FIVE_NODES = `(() => {
   return lines.join('\\n');
 })()`;
 
-// A million of sonyflake, of all its 65,536 nodes.
+// A million IDs of all 65,536 nodes of sonyflake.
 const OF_ALL_NODES = `(() => {
   const lines = [];
   for (let at = 0; at < ${COUNT}; at += 1) {
@@ -37,7 +38,7 @@ const OF_ALL_NODES = `(() => {
 
 const copyThem = (page, ids) => page.evaluate(`navigator.clipboard.writeText(${ids})`);
 
-// Notes every task of more than 50 ms from now on, and when something is pasted.
+// Records the time of a paste, and every task of more than 50 ms from now on.
 const watch = (page) =>
   page.evaluate(() => {
     window.tasks = [];
@@ -52,10 +53,10 @@ const watch = (page) =>
       },
       { capture: true },
     );
-    window.begun = performance.now();
+    window.started = performance.now();
   });
 
-// The longest task, with the paste in it and without.
+// Returns the duration of the longest task with the paste, and of the longest other task.
 async function blocked(page) {
   await page.waitForTimeout(REPORTED_MS);
   return page.evaluate(() => {
@@ -69,8 +70,8 @@ async function blocked(page) {
   });
 }
 
-// What a page takes that only takes the text.
-async function ofEmptyPage(t, started, ids) {
+// Returns the duration of a paste on a page that only stores the text.
+async function pasteOnEmptyPage(t, started, ids) {
   const page = await openPage(t, started, { path: '/empty' });
   await page.evaluate(() => {
     document.querySelector('textarea').addEventListener('paste', (event) => {
@@ -86,10 +87,14 @@ async function ofEmptyPage(t, started, ids) {
   return (await blocked(page)).paste;
 }
 
-// Pastes the IDs into a page with `hash`. Returns its statistics as text, and what took too long.
+// Pastes the IDs into a page with `hash`. Returns the text of its statistics, and everything that
+// took too long.
 async function pasteOnce(t, started, hash, ids) {
-  // What the browser takes for the clipboard differs from time to time.
-  const empty = Math.max(await ofEmptyPage(t, started, ids), await ofEmptyPage(t, started, ids));
+  // The time that the browser needs for the clipboard varies.
+  const empty = Math.max(
+    await pasteOnEmptyPage(t, started, ids),
+    await pasteOnEmptyPage(t, started, ids),
+  );
   const page = await openPage(t, started, { hash });
   await page.evaluate(() => {
     window.lengths = [];
@@ -106,18 +111,18 @@ async function pasteOnce(t, started, hash, ids) {
   await watch(page);
   await page.keyboard.press('Control+V');
   await page.getByRole('table', { name: 'Statistics' }).waitFor();
-  const first = await page.evaluate('performance.now() - window.begun');
+  const first = await page.evaluate('performance.now() - window.started');
   await page.getByText('1,000,000 IDs read').waitFor();
-  const all = await page.evaluate('performance.now() - window.begun');
+  const all = await page.evaluate('performance.now() - window.started');
   const { paste, other } = await blocked(page);
   const most = await page.evaluate('Math.max(...window.lengths)');
-  assert.ok(most > 0 && most <= MOST_CHARACTERS, `the worker said ${most} characters at a time`);
+  assert.ok(most > 0 && most <= MOST_CHARACTERS, `a message of the worker has ${most} characters`);
   const ms = (value) => `${Math.round(value)} ms`;
   console.log(
     `a million pasted IDs: first figures after ${ms(first)}, all after ${ms(all)}; the paste took ${ms(paste)}, and `
-      + `${ms(empty)} on a page that only takes the text; the longest other task was ${ms(other)}`,
+      + `${ms(empty)} on a page that only stores the text; the longest other task took ${ms(other)}`,
   );
-  // On a slow machine the browser alone takes longer than that for the clipboard.
+  // On a slow machine, the browser alone takes longer than BLOCKED_MS for the clipboard.
   const allowed = Math.max(BLOCKED_MS, 2 * empty);
   const late = [
     first > FIRST_FIGURES_MS && `first figures after ${ms(first)}`,
@@ -129,7 +134,8 @@ async function pasteOnce(t, started, hash, ids) {
   return { text, late };
 }
 
-// A machine with other work to do stops the page, too; a page that blocks does so every time.
+// Pastes until an attempt is in time: other work on the machine delays the page sometimes, but a
+// page that blocks does so every time.
 async function pasted(t, started, hash, ids) {
   const all = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -140,23 +146,23 @@ async function pasted(t, started, hash, ids) {
   return assert.fail(all.join('; '));
 }
 
-test('a million pasted IDs', async (t) => {
+test('a million pasted IDs are counted without blocking the page', async (t) => {
   const started = await openBrowser(t);
   const text = await pasted(t, started, '#panel=many', OF_FIVE_NODES);
   assert.match(text, /IDs\s+1,000,000/);
-  assert.match(text, /Repeats\s+1\b/);
+  assert.match(text, /Repeated IDs\s+1\b/);
   assert.match(text, /Nodes\s+5\b/);
   assert.match(text, /Steps back\s+[1-9]/);
 });
 
-test('a million pasted IDs of 65,536 nodes', async (t) => {
+test('a million pasted IDs of 65,536 nodes are counted without blocking the page', async (t) => {
   const started = await openBrowser(t);
   const text = await pasted(t, started, '#panel=many&layout=sonyflake', OF_ALL_NODES);
   assert.match(text, /Nodes\s+65,536/);
-  assert.match(text, /Repeats\s+0\b/);
+  assert.match(text, /Repeated IDs\s+0\b/);
 });
 
-test('a million dropped IDs', async (t) => {
+test('a million dropped IDs are counted', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#panel=many' });
   const drop = (selector, content) =>
@@ -170,7 +176,7 @@ test('a million dropped IDs', async (t) => {
       return events.map((event) => event.defaultPrevented);
     })()`);
   const file = `transfer.items.add(new File([${OF_FIVE_NODES}], 'ids.txt'));`;
-  // Beside the box it is not read, and the browser does not leave the page for it.
+  // Outside the box, the file is not read, and the browser does not open it in place of the page.
   assert.deepEqual(await drop('h1', "transfer.items.add(new File(['1'], 'ids.txt'));"), [
     true,
     true,
@@ -180,43 +186,44 @@ test('a million dropped IDs', async (t) => {
   await page.getByText('1,000,000 IDs read').waitFor();
   const statistics = page.getByRole('table', { name: 'Statistics' });
   assert.match(await statistics.innerText(), /Nodes\s+5\b/);
-  // Text is read, too, and stands in the field.
+  // Dropped text is read as well, and the field shows it.
   await drop('.drop', "transfer.setData('text/plain', '2124904305097330688');");
   await page.getByText('1 ID read').waitFor();
   const field = page.getByRole('textbox', { name: 'IDs' });
   assert.equal(await field.inputValue(), '2124904305097330688');
-  // Into other fields it goes as everywhere.
+  // Drops on other fields have their default effect.
   assert.deepEqual(await drop('#layout', "transfer.setData('text/plain', 'discord');"), [
     false,
     false,
   ]);
 });
 
-const ofFile = (page, content) =>
+const readFrom = (page, content) =>
   page.locator('input[type=file]').setInputFiles({
     name: 'ids.txt',
     mimeType: 'text/plain',
     buffer: Buffer.from(content),
   });
 
-test('what is no ID is said', async (t) => {
+test('lines that are not IDs are counted and the first is shown', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#panel=many' });
   const field = page.getByRole('textbox', { name: 'IDs' });
   await field.fill('["2124904305097330688","x",2124904305097330689]');
-  await page.getByRole('button', { name: 'Read these' }).click();
+  await page.getByRole('button', { name: 'Read IDs' }).click();
   await page.getByText('2 IDs read').waitFor();
   const statistics = page.getByRole('table', { name: 'Statistics' });
-  assert.match(await statistics.innerText(), /Not IDs of the layout\s+1; first number 2/);
-  // A byte order mark is no part of an ID.
-  await ofFile(page, '\ufeff2124904305097330688\r\n2124904305097330689\r\n2124904305097330690');
+  assert.match(await statistics.innerText(), /Not IDs of the layout\s+1; the first is number 2/);
+  // A byte order mark does not belong to an ID.
+  await readFrom(page, '\ufeff2124904305097330688\r\n2124904305097330689\r\n2124904305097330690');
   await page.getByText('3 IDs read').waitFor();
   assert.doesNotMatch(await statistics.innerText(), /Not IDs/);
-  // Of a line that is too long, the end is no ID, wherever the browser cuts the file.
+  // The end of a line that is too long does not count as an ID, wherever the browser splits the
+  // file.
   const long = `${'x'.repeat(3_000_000)}2124904305097330688`;
-  await ofFile(page, `2124904305097330688\n${long}\n2124904305097330689\n`);
+  await readFrom(page, `2124904305097330688\n${long}\n2124904305097330689\n`);
   await page.getByText('2 IDs read').waitFor();
-  assert.match(await statistics.innerText(), /Not IDs of the layout\s+1; first number 2/);
+  assert.match(await statistics.innerText(), /Not IDs of the layout\s+1; the first is number 2/);
   // The same file can be chosen again.
   const chooser = page.waitForEvent('filechooser');
   await page.locator('input[type=file]').click();
@@ -224,20 +231,23 @@ test('what is no ID is said', async (t) => {
   assert.equal(await page.locator('input[type=file]').inputValue(), '');
 });
 
-test('nodes and times beyond what can be shown', async (t) => {
+test('excess nodes and times far in the future are shown', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#panel=many&layout=baidu' });
   const ids = Array.from({ length: 70_000 }, (_, node) => 2n ** 35n + (BigInt(node) << 13n));
-  await ofFile(page, ids.join('\n'));
+  await readFrom(page, ids.join('\n'));
   await page.getByText('70,000 IDs read').waitFor();
   const statistics = page.getByRole('table', { name: 'Statistics' });
-  assert.match(await statistics.innerText(), /Nodes\s+at least 65,536; 4,464 IDs are of others/);
-  await page.getByRole('heading', { name: 'The 24 nodes with most IDs' }).waitFor();
-  // The dates of JavaScript end in the year 275,760.
+  assert.match(
+    await statistics.innerText(),
+    /Nodes\s+at least 65,536; 4,464 IDs come from other nodes/,
+  );
+  await page.getByRole('heading', { name: 'The 24 nodes with the most IDs' }).waitFor();
+  // JavaScript's dates end in the year 275,760.
   await page.getByRole('combobox', { name: 'Layout' }).fill('t53.n10@0/1s');
   const id = (8_700_000_000_000n << 10n).toString();
   await page.getByRole('textbox', { name: 'IDs' }).fill(id);
-  await page.getByRole('button', { name: 'Read these' }).click();
+  await page.getByRole('button', { name: 'Read IDs' }).click();
   await page.getByText('1 ID read').waitFor();
   assert.match(await statistics.innerText(), /From\s+\+?27\d{4}-/);
   const hint = await page.locator('#layout-hint').innerText();
@@ -247,7 +257,7 @@ test('nodes and times beyond what can be shown', async (t) => {
 test('reading can be cancelled', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#panel=many' });
-  // The end of the reading is not told, so that it cannot come before the click.
+  // The end of reading is not reported, so that it cannot come before the click.
   await page.evaluate(() => {
     const listen = Worker.prototype.addEventListener;
     Worker.prototype.addEventListener = function (type, listener) {
@@ -262,8 +272,8 @@ test('reading can be cancelled', async (t) => {
       terminate.call(this);
     };
   });
-  await ofFile(page, '2124904305097330688\n'.repeat(2_000_000));
-  const progress = page.getByRole('progressbar', { name: 'How much is read' });
+  await readFrom(page, '2124904305097330688\n'.repeat(2_000_000));
+  const progress = page.getByRole('progressbar', { name: 'Progress' });
   await page.getByRole('table', { name: 'Statistics' }).waitFor();
   await progress.waitFor();
   const value = await progress.evaluate((element) => element.value);

@@ -1,14 +1,14 @@
-// Every panel, with clicks and keys.
+// Tests of every panel by mouse and keyboard.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { openBrowser, openPage, panel } from './harness.mjs';
 
-test('the panels', async (t) => {
+test('every panel shows results and rejects invalid input', async (t) => {
   const started = await openBrowser(t);
 
-  await t.test('one ID', async (t) => {
+  await t.test('one ID is decoded and shown in all forms', async (t) => {
     const page = await openPage(t, started);
     await page.getByRole('button', { name: 'Show 1050118621198921728' }).click();
     await page.getByText('2018-10-10T20:19:24.211Z').waitFor();
@@ -27,7 +27,7 @@ test('the panels', async (t) => {
     const field = page.getByRole('textbox', { name: 'ID', exact: true });
     await field.fill('0x0e92c5527c95b000');
     await page.getByText('1050118621198921728').first().waitFor();
-    // In base62 an ID may begin with these two; of decimal digits there must be more.
+    // A base62 ID may begin with 0x; a decimal ID may not, if only two digits follow.
     await page.getByLabel('Written as').selectOption('base62');
     await field.fill('0xAAAAAAAAA');
     await page.getByRole('button', { name: 'Copy base62' }).waitFor();
@@ -41,7 +41,7 @@ test('the panels', async (t) => {
     await field.fill('what');
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
-    // The address has it, and it is there again after a reload.
+    // The address contains the state, which is shown again after a reload.
     await field.fill('175928847299117063');
     await page.getByRole('combobox', { name: 'Layout' }).fill('discord');
     await page.getByText('2016-04-30T11:18:25.796Z').waitFor();
@@ -52,21 +52,21 @@ test('the panels', async (t) => {
     await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
   });
 
-  await t.test('the address is changed after the last key', async (t) => {
+  await t.test('the address changes only after the last key', async (t) => {
     const page = await openPage(t, started);
     await page.evaluate(() => {
       const replace = History.prototype.replaceState;
       window.replaced = 0;
       History.prototype.replaceState = function (...given) {
         window.replaced += 1;
-        // Safari refuses more than 100 in 30 s.
+        // Safari rejects more than 100 calls in 30 s.
         if (window.replaced > 1) throw new DOMException('too many', 'SecurityError');
         replace.apply(this, given);
       };
     });
     const field = page.getByRole('textbox', { name: 'ID', exact: true });
     await field.pressSequentially('910499571847892992', { delay: 10 });
-    // What it says does not wait for the address.
+    // The result does not wait for the address.
     await page.getByText('2017-09-20T13:43:08.849Z').waitFor();
     await page.waitForURL(/id=910499571847892992/);
     assert.equal(await page.evaluate('window.replaced'), 1);
@@ -75,13 +75,13 @@ test('the panels', async (t) => {
     await page.getByText('910499571847892993').first().waitFor();
   });
 
-  await t.test('copying without the clipboard of secure pages', async (t) => {
+  await t.test('copy buttons work without the clipboard of secure pages', async (t) => {
     const page = await openPage(t, started, { hash: '#id=910499571847892992' });
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
     await page.getByRole('button', { name: 'Copy base62' }).click();
     const status = (text) => page.getByRole('status').filter({ hasText: text }).waitFor();
     await status('Copied base62.');
-    // What was focused is so again.
+    // The button gets the focus again.
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Copied base62');
     const [, text] = /base62\s+(\w+)/.exec(
       await page.getByRole('table', { name: 'Text forms' }).innerText(),
@@ -98,14 +98,14 @@ test('the panels', async (t) => {
     await page.getByRole('button', { name: 'Not copied base58' }).waitFor();
   });
 
-  await t.test('which system', async (t) => {
+  await t.test('pasted IDs are assigned to a system', async (t) => {
     const page = await openPage(t, started);
     await panel(page, 'Which system?');
     const field = page.getByRole('textbox', { name: 'IDs' });
     await field.fill('175928847299117063\n41771983423143937\n81384788765712384');
     const fits = page.getByRole('table', { name: 'Layouts that fit' });
     await fits.getByRole('row', { name: /discord/ }).waitFor();
-    await page.getByRole('table', { name: 'Why not the others' }).waitFor();
+    await page.getByRole('table', { name: 'Layouts that do not fit' }).waitFor();
     await page.getByRole('button', { name: 'Use the layout discord' }).click();
     assert.equal(await page.getByRole('combobox', { name: 'Layout' }).inputValue(), 'discord');
     await field.fill('no');
@@ -116,49 +116,49 @@ test('the panels', async (t) => {
       .getByRole('alert')
       .filter({ hasText: 'FLAKEID_INVALID_ID' })
       .waitFor({ state: 'hidden' });
-    // Of very many, the first ones are looked at, and fewer are in the address.
+    // Only the first of many IDs are evaluated, and fewer are in the address.
     const ids = Array.from(
       { length: 200_000 },
       (_, at) => 175928847299117063n + (BigInt(at) << 22n),
     );
     await page.evaluate((text) => navigator.clipboard.writeText(text), ids.join('\n'));
     await field.press('Control+V');
-    await page.getByText('Only the first 1,000 IDs were looked at.').waitFor();
+    await page.getByText('Only the first 1,000 IDs were evaluated.').waitFor();
     await fits.getByRole('row', { name: /discord/ }).waitFor();
     assert.equal((await field.inputValue()).trim().split('\n').length, 1000);
     await page.waitForURL(({ hash }) => {
       const inAddress = new URLSearchParams(hash.slice(1)).get('ids') ?? '';
       return inAddress.split('\n').length === 100;
     });
-    // Another panel and back: all are still there.
+    // All IDs are kept when the user changes to another panel and back.
     await panel(page, 'Layout');
     await panel(page, 'Which system?');
     assert.equal((await field.inputValue()).trim().split('\n').length, 1000);
     await field.fill(ids.slice(0, 1001).join('\n'));
-    await page.getByText('Only the first 1,000 IDs were looked at.').waitFor();
+    await page.getByText('Only the first 1,000 IDs were evaluated.').waitFor();
     await field.fill('175928847299117063');
     await page.getByText('Only the first 1,000 IDs').waitFor({ state: 'hidden' });
   });
 
-  await t.test('layouts', async (t) => {
+  await t.test('layouts are described and built', async (t) => {
     const page = await openPage(t, started, { hash: '#panel=layout&layout=sonyflake' });
-    const facts = page.getByRole('table', { name: 'What it holds' });
+    const facts = page.getByRole('table', { name: 'Capacity and limits' });
     assert.match(await facts.innerText(), /65,536.*\n.*chance of 1 in 1,000 from 12 processes/s);
-    assert.match(await facts.innerText(), /25,600 IDs a second/);
+    assert.match(await facts.innerText(), /25,600 IDs per second/);
     await page.getByLabel('Node bits').fill('8');
     await page.getByLabel('Sequence bits', { exact: true }).fill('14');
     await page.getByLabel('Epoch', { exact: true }).fill('2026-01-01T00:00:00Z');
     await page.getByLabel('Tick, in ms or s').fill('1ms');
     await page.getByLabel('Time bits').fill('41');
     await page.getByRole('button', { name: 'Use these bits' }).click();
-    await facts.getByText('16,384,000 IDs a second').waitFor();
+    await facts.getByText('16,384,000 IDs per second').waitFor();
     assert.match(await facts.innerText(), /2095-09-07/);
     await page.getByLabel('Time bits').fill('60');
     await page.getByRole('button', { name: 'Use these bits' }).click();
     await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
   });
 
-  await t.test('the builder gives every layout again', async (t) => {
+  await t.test('the builder reproduces every layout', async (t) => {
     const page = await openPage(t, started, { hash: '#panel=layout' });
     const choice = page.getByRole('combobox', { name: 'Layout' });
     const descriptor = page.locator('code');
@@ -173,7 +173,7 @@ test('the panels', async (t) => {
       await page.getByRole('button', { name: 'Use these bits' }).click();
       assert.equal(await descriptor.innerText(), wanted, name);
     }
-    // Another epoch changes nothing else, and a new field comes where it usually is.
+    // Another epoch changes nothing else, and a new field gets its default place.
     await choice.fill('sonyflake');
     await page.getByLabel('Epoch', { exact: true }).fill('2026-01-01T00:00:00Z');
     await page.getByRole('button', { name: 'Use these bits' }).click();
@@ -189,7 +189,7 @@ test('the panels', async (t) => {
     assert.equal(await descriptor.innerText(), 't41.n10.s12@1288834974657/1ms');
   });
 
-  await t.test('time ranges', async (t) => {
+  await t.test('time ranges show bounds, SQL and warnings', async (t) => {
     const page = await openPage(t, started, { hash: '#panel=range' });
     await page.getByLabel('From').fill('2026-01-01');
     await page.getByLabel('To', { exact: true }).fill('2026-01-31T23:59:59.999Z');
@@ -203,7 +203,7 @@ test('the panels', async (t) => {
     const refusal = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
     await page.getByLabel('From').fill('yesterday');
     await refusal('is not a time');
-    // What the command refuses and warns of, the page does, too.
+    // The page rejects the same input as the command, and shows the same warnings.
     await page.getByLabel('From').fill('2026-02-01');
     await page.getByLabel('To', { exact: true }).fill('2026-01-31');
     await refusal('is after to 2026-01-31');
@@ -221,7 +221,7 @@ test('the panels', async (t) => {
     await page
       .getByText(/^Warning: from 1970-01-01T00:00:02.026Z is before the layout's/)
       .waitFor();
-    // Nothing but the name of a column comes into the SQL, also from a link.
+    // Only the name of a column is copied into the SQL, also if it comes from a link.
     for (const [column, isName] of [
       ['orders."order id"', true],
       ['id = id OR id', false],
@@ -231,105 +231,111 @@ test('the panels', async (t) => {
       const linked = await openPage(t, started, { hash: from });
       if (isName) await linked.getByText(`WHERE ${column} >= `).waitFor();
       else {
-        const said = linked.getByRole('alert').filter({ hasText: 'is not the name of a column' });
-        await said.waitFor();
+        const alert = linked.getByRole('alert').filter({ hasText: 'is not the name of a column' });
+        await alert.waitFor();
         assert.equal(await linked.locator('pre', { hasText: 'WHERE' }).count(), 0);
       }
     }
   });
 
-  await t.test('public IDs', async (t) => {
+  await t.test('IDs are encrypted and decrypted with the keys', async (t) => {
     const page = await openPage(t, started, { hash: '#panel=public' });
     await page.getByRole('button', { name: 'New key' }).click();
     const key = await page.getByLabel('Key').inputValue();
     assert.match(key, /^a [0-9a-f]{32}$/);
     await page.getByLabel('Prefix').fill('usr');
     await page.getByLabel('ID', { exact: true }).last().fill('1050118621198921728');
-    await page.getByRole('button', { name: 'Make it public' }).click();
+    await page.getByRole('button', { name: 'Encrypt' }).click();
     const sealed = await page.locator('output').innerText();
     assert.match(sealed, /^usr_a[1-9A-HJ-NP-Za-km-z]{11}$/);
     await page.getByLabel('Public ID', { exact: true }).fill(sealed);
-    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.getByRole('button', { name: 'Decrypt' }).click();
     await page.locator('output', { hasText: '1050118621198921728' }).waitFor();
-    // One key in nine opens another key's text as some ID; with the second of these the sign bit is set.
+    // One key in nine decrypts a public ID of another key to some ID. With the second of these
+    // keys, the sign bit of the result is set.
     await page.getByLabel('Key').fill('a 000102030405060708090a0b0c0d0e0f');
-    await page.getByRole('button', { name: 'Make it public' }).click();
+    await page.getByRole('button', { name: 'Encrypt' }).click();
     await page.getByLabel('Public ID', { exact: true }).fill('usr_aX57mtt4yXEM');
     await page.locator('output', { hasText: 'usr_aX57mtt4yXEM' }).waitFor();
     await page.getByLabel('Key').fill('a ffeeddccbbaa99887766554433221100');
-    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.getByRole('button', { name: 'Decrypt' }).click();
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
-    // A keyring after a rotation: the last key seals, and what the first one sealed still opens.
+    // In a keyring after a rotation, the last key encrypts, and the first one still decrypts.
     const [first, second] = [
       '000102030405060708090a0b0c0d0e0f',
       '00112233445566778899aabbccddeeff',
     ];
     await page.getByLabel('Key').fill(`a ${first}\nb ${second}\n`);
     await page.getByLabel('Public ID', { exact: true }).fill('usr_aX57mtt4yXEM');
-    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.getByRole('button', { name: 'Decrypt' }).click();
     await page.locator('output', { hasText: '1050118621198921728' }).waitFor();
-    await page.getByRole('button', { name: 'Make it public' }).click();
+    await page.getByRole('button', { name: 'Encrypt' }).click();
     await page.locator('output', { hasText: /^usr_b/ }).waitFor();
     assert.equal(await page.getByLabel('Key').getAttribute('autocomplete'), 'off');
-    // Longer than the pause after which the address is changed.
+    // The address changes after a shorter pause.
     await page.waitForTimeout(500);
     for (const text of [key.slice(2), first, second])
       assert.ok(!page.url().includes(text), 'the key is in the address');
   });
 
-  await t.test('IDs made here', async (t) => {
-    const page = await openPage(t, started, { hash: '#panel=make&node=7&count=1000' });
-    await page.getByRole('button', { name: 'Make IDs' }).last().click();
+  await t.test('generated IDs are distinct and ordered', async (t) => {
+    const page = await openPage(t, started, { hash: '#panel=generate&node=7&count=1000' });
+    await page.getByRole('button', { name: 'Generate IDs' }).last().click();
     const shown = page.getByLabel('The IDs', { exact: true });
     await shown.waitFor();
-    const made = await shown.innerText();
-    const ids = made.split('\n').map(BigInt);
+    const generated = await shown.innerText();
+    const ids = generated.split('\n').map(BigInt);
     assert.equal(new Set(ids).size, 1000);
     assert.ok(
       ids.every((id, at) => ((id >> 12n) & 1023n) === 7n && (at === 0 || id > ids[at - 1])),
     );
     await page.getByLabel('Node', { exact: true }).fill('1024');
-    await page.getByRole('button', { name: 'Make IDs' }).last().click();
+    await page.getByRole('button', { name: 'Generate IDs' }).last().click();
     const refusal = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
     await refusal('must be from 0 to 1023');
-    for (const [label, value, said] of [
+    for (const [label, value, part] of [
       [/^Node$/, '1.5', /node.*1\.5/],
       [/^Node$/, '1e3', /from 0 to 1023/],
       [/^Node$/, '', /from 0 to 1023/],
-      [/^How many/, '2.5', /from 1 to 1000/],
-      [/^How many/, '1001', /from 1 to 1000/],
-      [/^How many/, '0', /from 1 to 1000/],
+      [/^Number of IDs/, '2.5', /from 1 to 1000/],
+      [/^Number of IDs/, '1001', /from 1 to 1000/],
+      [/^Number of IDs/, '0', /from 1 to 1000/],
     ]) {
       await page.getByLabel('Node', { exact: true }).fill('7');
-      await page.getByLabel(/^How many/).fill('3');
+      await page.getByLabel(/^Number of IDs/).fill('3');
       await page.getByLabel(label).fill(value);
-      await page.getByRole('button', { name: 'Make IDs' }).last().click();
-      await refusal(said);
+      await page.getByRole('button', { name: 'Generate IDs' }).last().click();
+      await refusal(part);
       assert.equal(await shown.isVisible(), false);
     }
   });
 
-  await t.test('a slow layout shows how far it is, and can be cancelled', async (t) => {
-    const layout = 't41.n10.s1@2020-01-01T00:00:00Z/1s';
-    const page = await openPage(t, started, { hash: `#panel=make&layout=${layout}&count=1000` });
-    const make = page.getByRole('button', { name: 'Make IDs' }).last();
-    const progress = page.getByRole('progressbar');
-    await make.click();
-    await page.getByText(/^[24] of 1000 IDs$/).waitFor();
-    assert.equal(await progress.isVisible(), true);
-    // A second loop would make as many again.
-    await make.click({ force: true });
-    await page.getByText(/^6 of 1000 IDs$/).waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).last().click();
-    await page.getByText(/^Cancelled; \d+ IDs made\.$/).waitFor();
-    assert.equal(await progress.isVisible(), false);
-    const ids = (await page.getByLabel('The IDs', { exact: true }).innerText()).split('\n');
-    assert.equal(new Set(ids).size, ids.length);
-    assert.ok(ids.length >= 6 && ids.length <= 10, `${ids.length} IDs`);
-    // Another run is possible, and goes on.
-    await page.getByLabel(/^How many/).fill('1');
-    await make.click();
-    await page.getByText('1 ID made.', { exact: true }).waitFor();
-    assert.ok(!ids.includes(await page.getByLabel('The IDs', { exact: true }).innerText()));
-  });
+  await t.test(
+    'generation with a slow layout shows its progress and can be cancelled',
+    async (t) => {
+      const layout = 't41.n10.s1@2020-01-01T00:00:00Z/1s';
+      const page = await openPage(t, started, {
+        hash: `#panel=generate&layout=${layout}&count=1000`,
+      });
+      const make = page.getByRole('button', { name: 'Generate IDs' }).last();
+      const progress = page.getByRole('progressbar');
+      await make.click();
+      await page.getByText(/^[24] of 1000 IDs$/).waitFor();
+      assert.equal(await progress.isVisible(), true);
+      // A second loop would generate the same number again.
+      await make.click({ force: true });
+      await page.getByText(/^6 of 1000 IDs$/).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).last().click();
+      await page.getByText(/^Cancelled; \d+ IDs generated\.$/).waitFor();
+      assert.equal(await progress.isVisible(), false);
+      const ids = (await page.getByLabel('The IDs', { exact: true }).innerText()).split('\n');
+      assert.equal(new Set(ids).size, ids.length);
+      assert.ok(ids.length >= 6 && ids.length <= 10, `${ids.length} IDs`);
+      // Another run is possible, and continues after the previous IDs.
+      await page.getByLabel(/^Number of IDs/).fill('1');
+      await make.click();
+      await page.getByText('1 ID generated.', { exact: true }).waitFor();
+      assert.ok(!ids.includes(await page.getByLabel('The IDs', { exact: true }).innerText()));
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// What the page must not do: run what was put into it, ask for anything, keep anything.
+// The page must not run scripts that it did not contain, send requests, or store anything.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -17,10 +17,10 @@ const PANELS = [
   'Layout',
   'Time range',
   'Public IDs',
-  'Make IDs',
+  'Generate IDs',
 ];
 
-test('the policy forbids what was not in the file, and every request', async (t) => {
+test('the policy forbids requests and scripts from outside the file', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { expected: /Content Security Policy/ });
   const text = await page
@@ -41,36 +41,36 @@ test('the policy forbids what was not in the file, and every request', async (t)
     'base-uri': ["'none'"],
     'form-action': ["'none'"],
   });
-  const { injected, fetched, refused } = await page.evaluate(async () => {
+  const { injected, fetched, rejected } = await page.evaluate(async () => {
     const violated = [];
     addEventListener('securitypolicyviolation', (event) => violated.push(event.effectiveDirective));
     const script = document.createElement('script');
     script.textContent = 'window.injected = true';
     document.body.append(script);
     const fetching = await fetch('/').then(
-      () => 'answered',
-      () => 'refused',
+      () => 'allowed',
+      () => 'rejected',
     );
     await new Promise((resolve) => {
       setTimeout(resolve, 100);
     });
-    return { injected: window.injected, fetched: fetching, refused: violated.sort() };
+    return { injected: window.injected, fetched: fetching, rejected: violated.sort() };
   });
   assert.equal(injected, undefined);
-  assert.equal(fetched, 'refused');
-  assert.deepEqual(refused, ['connect-src', 'script-src-elem']);
+  assert.equal(fetched, 'rejected');
+  assert.deepEqual(rejected, ['connect-src', 'script-src-elem']);
 });
 
-test('nothing is kept in the browser', async (t) => {
+test('the page stores nothing in the browser', async (t) => {
   const started = await openBrowser(t);
   const page = await openPage(t, started, { hash: '#id=910499571847892992' });
   for (const name of PANELS) await panel(page, name);
   await panel(page, 'Public IDs');
   await page.getByRole('button', { name: 'New key' }).click();
-  await panel(page, 'Make IDs');
-  await page.getByRole('button', { name: 'Make IDs' }).click();
+  await panel(page, 'Generate IDs');
+  await page.getByRole('button', { name: 'Generate IDs' }).click();
   await page.getByLabel('The IDs', { exact: true }).waitFor();
-  const kept = await page.evaluate(async () => ({
+  const stored = await page.evaluate(async () => ({
     local: localStorage.length,
     session: sessionStorage.length,
     cookie: document.cookie,
@@ -78,7 +78,7 @@ test('nothing is kept in the browser', async (t) => {
     caches: (await caches.keys()).length,
     workers: (await navigator.serviceWorker.getRegistrations()).length,
   }));
-  assert.deepEqual(kept, {
+  assert.deepEqual(stored, {
     local: 0,
     session: 0,
     cookie: '',
@@ -89,8 +89,9 @@ test('nothing is kept in the browser', async (t) => {
   assert.deepEqual(await page.context().cookies(), []);
 });
 
-// The server over plain HTTP, as from another host: no clipboard, no other functions of secure pages.
-test('as `flakeid serve --ui` serves it', async (t) => {
+// The server is reached over plain HTTP, as from another host: the browser allows no clipboard and
+// no other functions of secure pages.
+test('every function works with `flakeid serve --ui` over plain HTTP', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'flakeid-page-'));
   const { FLAKEID_COMMAND: command, FLAKEID_PAGE: file } = process.env;
   const server = spawn(
@@ -125,7 +126,7 @@ test('as `flakeid serve --ui` serves it', async (t) => {
   const field = page.getByRole('textbox', { name: 'IDs' });
   await field.press('Control+V');
   assert.equal(await field.inputValue(), '910499571847892992');
-  await page.getByRole('button', { name: 'Read these' }).click();
+  await page.getByRole('button', { name: 'Read IDs' }).click();
   await page.getByText('1 ID read.').waitFor();
   await panel(page, 'Public IDs');
   await page.getByRole('button', { name: 'New key' }).click();

@@ -1,4 +1,5 @@
-// node build.mjs MODULE.wasm OUT.html: one file that holds the page, its program, its module and its style.
+// node build.mjs MODULE.wasm OUT.html: builds one file with the page, its script, its module and
+// its style.
 
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -6,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 
 import { build, transform } from 'esbuild';
 
-// Bytes, compressed as servers do.
+// The largest size of the page in bytes, compressed as servers compress it.
 const MOST = 100_000;
 
 const [modulePath, out] = process.argv.slice(2);
@@ -19,13 +20,13 @@ async function bundle(entry) {
     format: 'iife',
     target: 'es2022',
     legalComments: 'none',
-    // Only of the glue's own way to load a module, which nobody calls.
+    // import.meta occurs only in the glue's own way to load a module, which is not used.
     logOverride: { 'empty-import-meta': 'silent' },
     write: false,
   });
   const text = result.outputFiles[0].text.trim();
-  // It would end the element that the program is in.
-  if (/<\/script|<!--/i.test(text)) throw new Error(`${entry} has the text of a tag`);
+  // These strings would end the element that contains the script.
+  if (/<\/script|<!--/i.test(text)) throw new Error(`${entry} contains the text of a tag`);
   return text;
 }
 
@@ -54,4 +55,5 @@ const page = template.replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 await writeFile(out, page);
 const size = gzipSync(page, { level: 9 }).length;
 console.log(`the page: ${page.length} bytes, ${size} gzipped`);
-if (size > MOST) throw new Error(`the page has ${size} bytes gzipped, of ${MOST}`);
+if (size > MOST)
+  throw new Error(`the page has ${size} bytes gzipped, but at most ${MOST} are allowed`);

@@ -1,8 +1,9 @@
-// A descriptor from the widths of its fields, which keep the order of the layout that they were loaded from.
+// A form that builds a descriptor from the widths of fields. They keep the order of the loaded
+// layout.
 
 import { field, h, input } from './dom.js';
 
-// The usual order, from the most significant bit.
+// The fields in their default order, from the most significant bit.
 const LABELS = [
   ['t', 'Time bits'],
   ['d', 'Datacenter bits'],
@@ -13,8 +14,8 @@ const LABELS = [
   ['r', 'Reserved bits'],
 ];
 
-// The fields of a layout, and between them those that it does not have, with no bits: each after the one that usually
-// precedes it.
+// Returns the fields of a layout. Fields that it does not have are inserted with 0 bits, each after
+// its predecessor in the default order.
 function everyField(fields) {
   const all = fields.map(({ letter, bits }) => ({ letter, bits }));
   let before;
@@ -55,7 +56,7 @@ export function make(use) {
     h(
       'p',
       { class: 'hint' },
-      'From the most significant bit, in the order of the layout above. A node is either one number, or datacenter and worker.',
+      'The fields start at the most significant bit, in the order of the layout above. A node is either one number, or a datacenter and a worker.',
     ),
     row,
     h('div', { class: 'row' }, field('Epoch', epoch), field('Tick, in ms or s', unit)),

@@ -1,4 +1,5 @@
-// Bars, as an image with a title for each bar, and as a table for those who cannot see or point at it.
+// A bar chart: an image with a title for each bar, and a table for users who cannot see it or have
+// no pointer.
 
 import { grouped, h, svg, table } from './dom.js';
 
@@ -20,13 +21,14 @@ export function bars(values, classes, label) {
       viewBox: `0 0 ${values.length} ${HEIGHT}`,
       preserveAspectRatio: 'none',
       role: 'img',
-      'aria-label': `${label}; the most is ${grouped(most)}`,
+      'aria-label': `${label}; the largest number is ${grouped(most)}`,
     },
     ...rects,
   );
 }
 
-// The table is made when it is opened for the first time: while IDs are read, there is a new one several times a second.
+// The table is built when it is opened for the first time, because it is replaced several times a
+// second while IDs are read.
 export function values(caption, rows) {
   const details = h('details', {}, h('summary', {}, 'As a table'));
   details.addEventListener(

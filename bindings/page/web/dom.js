@@ -1,4 +1,4 @@
-// Elements, with as few words as possible.
+// Short functions that build elements.
 
 // h('p', { class: 'hint' }, 'text', otherElement)
 export function h(name, attributes = {}, ...children) {
@@ -25,7 +25,7 @@ export function svg(name, attributes, ...children) {
 
 let fields = 0;
 
-// A control under its label. Returns both, and an element that is both.
+// Adds a label to a control. Returns an element that contains both.
 export function field(text, control) {
   fields += 1;
   control.id ||= `field-${fields}`;
@@ -41,12 +41,13 @@ export function input(attributes) {
   });
 }
 
-// Says something to those who use a screen reader.
+// Announces a message to users of a screen reader.
 export function announce(text) {
-  document.getElementById('said').textContent = text;
+  document.getElementById('announcement').textContent = text;
 }
 
-// What scrolls is a stop of the Tab key, so that the arrows can scroll it; what does not scroll is none.
+// Elements that scroll get focus by the Tab key, so that the arrow keys can scroll them. Other
+// elements do not get focus.
 const sizes = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const place = target.closest('.scroll') ?? target;
@@ -55,12 +56,12 @@ const sizes = new ResizeObserver((entries) => {
   }
 });
 
-// A table of rows `[heading, value …]`; a value is text or an element.
+// Builds a table of rows `[heading, value …]`. A value is text or an element.
 export function table(caption, rows, headings) {
-  const over = (text) => (text === '' ? h('td', {}) : h('th', { scope: 'col' }, text));
-  const head = headings && h('thead', {}, h('tr', {}, ...headings.map(over)));
-  const body = rows.map(([heading, ...cells]) =>
-    h('tr', {}, h('th', { scope: 'row' }, heading), ...cells.map(cell)),
+  const heading = (text) => (text === '' ? h('td', {}) : h('th', { scope: 'col' }, text));
+  const head = headings && h('thead', {}, h('tr', {}, ...headings.map(heading)));
+  const body = rows.map(([name, ...cells]) =>
+    h('tr', {}, h('th', { scope: 'row' }, name), ...cells.map(cell)),
   );
   const inside = h('table', { 'aria-label': caption }, head, h('tbody', {}, ...body));
   const place = h('div', { class: 'scroll', role: 'group', 'aria-label': caption }, inside);
@@ -75,7 +76,7 @@ function cell(value) {
 
 export const mono = (text) => h('td', { class: 'mono' }, text);
 
-// Whether it came into the clipboard. Over plain HTTP, browsers have only the old way.
+// Returns whether the text was copied. Over plain HTTP, browsers support only the old way.
 async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -101,7 +102,7 @@ function copySelected(text) {
   }
 }
 
-// A button that copies `text` and says so.
+// Builds a button that copies `text` and announces the result.
 export function copy(text, what) {
   const label = h('span', {}, 'Copy');
   const button = h(
@@ -116,7 +117,7 @@ export function copy(text, what) {
     announce(
       isCopied
         ? `Copied ${what}.`
-        : `The browser did not copy ${what}; select the text and copy it with the keyboard.`,
+        : `The browser did not copy ${what}; select the text and copy it by keyboard.`,
     );
     setTimeout(() => {
       label.textContent = 'Copy';
@@ -125,17 +126,18 @@ export function copy(text, what) {
   return button;
 }
 
-// 1234567 as 1,234,567, whatever the language of the browser: the page is in English.
+// Writes 1234567 as 1,234,567 in every browser, because the page is in English.
 export const grouped = (number) =>
   Number(number).toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-// What the module throws is a text `CODE: message`; anything else is a fault of the page.
+// Returns the message of an error. The module throws strings `CODE: message`; anything else is a
+// bug of the page.
 export function message(error) {
   if (typeof error === 'string') return error;
   throw error;
 }
 
-// Runs `work`; shows what is wrong with the input instead, if something is.
+// Runs `work`, and shows an error in the input in `place`.
 export function attempt(place, work) {
   try {
     place.textContent = '';

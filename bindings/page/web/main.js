@@ -1,4 +1,4 @@
-// The page: its panels, its layout, and the module that they ask.
+// The page: its layout, its panels, and the module that they call.
 
 import * as core from '#glue';
 
@@ -24,7 +24,7 @@ async function load() {
   return module;
 }
 
-// The file's own text is the worker's program, so that nothing is fetched.
+// The worker's script is in the file itself, so nothing is fetched.
 function startWorker() {
   const url = URL.createObjectURL(
     new Blob([document.getElementById('worker').textContent], { type: 'text/javascript' }),
@@ -101,7 +101,7 @@ function makeTabs(panels) {
     chosen.tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     chosen.show?.();
   };
-  // Tabs are one stop of the Tab key; the arrows move among them.
+  // The tabs have one stop of the Tab key; the arrow keys move between them.
   tabs.addEventListener('keydown', (event) => {
     const at = panels.findIndex(({ tab }) => tab === document.activeElement);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: panels.length - 1 }[

@@ -1,10 +1,11 @@
-// What the page shows, in the address behind the #, which is not sent to anybody.
+// The state of the page, in the address after the #, which browsers do not send.
 
-// Milliseconds after the last change. Browsers refuse to change the address again and again.
+// The time from the last change to the change of the address, in milliseconds. Browsers reject
+// frequent changes of the address.
 const PAUSE = 300;
 
 const listeners = [];
-// By name: how much of a long value is in the address.
+// By name: the function that shortens a long value for the address.
 const shortened = new Map();
 let state = read();
 let timer;
@@ -17,7 +18,7 @@ export function get(name, otherwise = '') {
   return state.get(name) ?? otherwise;
 }
 
-// Replaces the address, so that the browser's history does not fill with every key.
+// Replaces the address, so that the browser's history does not get an entry for every key.
 function write() {
   const shown = new URLSearchParams(state);
   for (const [name, shorten] of shortened) {
@@ -26,11 +27,11 @@ function write() {
   try {
     history.replaceState(null, '', `#${shown}`);
   } catch {
-    // The page does not need the address: only a link to what it shows does.
+    // The page works without the address; only a link to its state needs it.
   }
 }
 
-// A change by the user.
+// Changes a value for the user.
 export function put(name, value) {
   if (value === '') state.delete(name);
   else state.set(name, value);
@@ -38,12 +39,12 @@ export function put(name, value) {
   timer = setTimeout(write, PAUSE);
 }
 
-// Ties a control to a name, now and whenever the address changes; `changed`, if there is one, runs at each change.
-// `shorten` says what of the value comes into the address.
+// Binds a control to a name, now and when the address changes. `changed` is optional and runs after
+// each change. `shorten` returns the part of the value that the address contains.
 export function bind(control, name, otherwise, changed, shorten) {
   if (shorten !== undefined) shortened.set(name, shorten);
   const load = () => {
-    // Setting a value moves the cursor.
+    // An assignment moves the cursor, so it is skipped if the value is the same.
     if (control.value !== get(name, otherwise)) control.value = get(name, otherwise);
     changed?.();
   };

@@ -1,19 +1,19 @@
-// Reads many IDs beside the page, and says from time to time how far it is.
+// Reads many IDs in a worker, and reports the progress.
 
 import { Many, initSync } from '#glue';
 
-// Milliseconds between two messages.
+// The time between two messages in milliseconds.
 const PAUSE = 150;
 
 addEventListener('message', async ({ data: { module, layout, blob } }) => {
   try {
     initSync({ module });
     const many = new Many(layout, 'decimal');
-    const say = (ended, read) =>
+    const report = (ended, read) =>
       postMessage({
         figures: many.figures(ended),
-        refused: many.refused(),
-        firstRefused: many.first_refused(),
+        rejected: many.rejected(),
+        firstRejected: many.first_rejected(),
         ended,
         read,
       });
@@ -27,11 +27,11 @@ addEventListener('message', async ({ data: { module, layout, blob } }) => {
       read += value.length;
       const now = performance.now();
       if (now - last >= PAUSE) {
-        say(false, read);
+        report(false, read);
         last = now;
       }
     }
-    say(true, read);
+    report(true, read);
   } catch (error) {
     postMessage({ error: String(error) });
   }

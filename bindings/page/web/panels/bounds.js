@@ -12,10 +12,10 @@ export function make(page) {
   const column = input({});
   const error = h('p', { class: 'error', role: 'alert' });
   const warnings = h('div', { class: 'warnings', 'aria-live': 'polite' });
-  const said = h('p', { class: 'hint', role: 'status' });
+  const summary = h('p', { class: 'hint', role: 'status' });
   const result = h('div', {});
   const show = () => {
-    for (const place of [warnings, said, result]) place.replaceChildren();
+    for (const place of [warnings, summary, result]) place.replaceChildren();
     error.textContent = '';
     const isEmpty = from.value.trim() === '' && to.value.trim() === '';
     if (isEmpty || page.described() === undefined) return;
@@ -24,7 +24,7 @@ export function make(page) {
     );
     if (range === undefined) return;
     warnings.append(...range.warnings.map((text) => h('p', {}, `Warning: ${text}.`)));
-    said.textContent = headline(range);
+    summary.textContent = headline(range);
     result.append(...shown(range));
   };
   const loads = [
@@ -38,21 +38,21 @@ export function make(page) {
     h(
       'p',
       { class: 'hint' },
-      'A date (midnight UTC), RFC 3339, or Unix milliseconds; one end may be missing. Both ends count.',
+      'A date (midnight UTC), an RFC 3339 time, or Unix milliseconds. One end may be empty. Both ends belong to the range.',
     ),
     h('div', { class: 'row' }, field('From', from), field('To', to), field('Column', column)),
     error,
     warnings,
-    said,
+    summary,
     result,
   );
   return { element, show: () => loadAll(loads), layoutChanged: show };
 }
 
 function headline({ lower, upper }) {
-  if (upper === null) return `IDs from ${lower} on`;
+  if (upper === null) return `IDs from ${lower}`;
   if (lower === null) return `IDs up to ${upper}`;
-  return `IDs from ${lower} to ${upper}, both included`;
+  return `IDs from ${lower} to ${upper}, both inclusive`;
 }
 
 function shown(range) {

@@ -1,14 +1,15 @@
-// IDs made here.
+// Generation of IDs in the page.
 
 import { attempt, copy, field, h, input, message } from '../dom.js';
 import { bind, loadAll } from '../state.js';
 
-export const name = 'make';
-export const title = 'Make IDs';
+export const name = 'generate';
+export const title = 'Generate IDs';
 
 const MOST = 1000;
 
-// Milliseconds between two looks at the clock while the generator waits for the next tick.
+// The longest time in milliseconds between two reads of the clock while the generator waits for the
+// next tick.
 const LONGEST_WAIT = 50;
 
 const wait = (ms) =>
@@ -19,15 +20,15 @@ const wait = (ms) =>
 export function make(page) {
   const node = input({ inputmode: 'numeric' });
   const count = input({ inputmode: 'numeric' });
-  const go = h('button', { type: 'button', class: 'main' }, 'Make IDs');
+  const go = h('button', { type: 'button', class: 'main' }, 'Generate IDs');
   const cancel = h('button', { type: 'button', disabled: true }, 'Cancel');
   const progress = h('progress', { 'aria-label': 'Progress', hidden: true });
-  const far = h('p', { class: 'hint' });
+  const progressText = h('p', { class: 'hint' });
   const status = h('p', { class: 'hint', role: 'status' });
   const error = h('p', { class: 'error', role: 'alert' });
   const result = h('pre', { tabindex: '0', 'aria-label': 'The IDs', hidden: true });
   const place = h('div', { class: 'actions' });
-  // One for each layout and node: another would begin again in the same tick.
+  // Each layout and node has one generator: a second one would start again in the same tick.
   const generators = new Map();
   let isRunning = false;
   let isCancelled = false;
@@ -40,23 +41,23 @@ export function make(page) {
     }
     return { generator: generators.get(key), wanted };
   };
-  // The IDs, or fewer if they are cancelled.
-  const makeThem = async ({ generator, wanted }) => {
+  // Returns the IDs, or fewer if the user cancels.
+  const generateIds = async ({ generator, wanted }) => {
     const ids = [];
     const pause = Math.min(page.described()?.unit_ms ?? 1, LONGEST_WAIT);
     progress.max = wanted;
     while (ids.length < wanted && !isCancelled) {
       try {
         ids.push(...generator.next(wanted - ids.length, Date.now()).split('\n'));
-      } catch (said) {
-        // The tick is full, or the first one: the next comes by itself.
-        if (!message(said).startsWith('FLAKEID_SEQUENCE_EXHAUSTED')) {
-          error.textContent = said;
+      } catch (thrown) {
+        // The generator is in its first tick, or the tick is full: the next tick starts by itself.
+        if (!message(thrown).startsWith('FLAKEID_SEQUENCE_EXHAUSTED')) {
+          error.textContent = thrown;
           return ids;
         }
         progress.value = ids.length;
         const isSlow = pause === LONGEST_WAIT;
-        if (isSlow) far.textContent = `${ids.length} of ${wanted} IDs`;
+        if (isSlow) progressText.textContent = `${ids.length} of ${wanted} IDs`;
         progress.hidden = !isSlow;
         await wait(pause);
       }
@@ -68,26 +69,26 @@ export function make(page) {
     result.hidden = true;
     place.replaceChildren();
     status.textContent = '';
-    const asked = attempt(error, setup);
-    if (asked === undefined) return;
+    const request = attempt(error, setup);
+    if (request === undefined) return;
     isRunning = true;
     isCancelled = false;
-    // Not `disabled`, which would take the focus away.
+    // The attribute `disabled` would remove the focus.
     go.setAttribute('aria-disabled', 'true');
     cancel.disabled = false;
     try {
-      const ids = await makeThem(asked);
+      const ids = await generateIds(request);
       result.textContent = ids.join('\n');
       result.hidden = ids.length === 0;
       if (ids.length > 0) place.append(copy(result.textContent, 'the IDs'));
-      const made = ids.length === 1 ? '1 ID made.' : `${ids.length} IDs made.`;
-      status.textContent = isCancelled ? `Cancelled; ${made}` : made;
+      const summary = ids.length === 1 ? '1 ID generated.' : `${ids.length} IDs generated.`;
+      status.textContent = isCancelled ? `Cancelled; ${summary}` : summary;
     } finally {
       isRunning = false;
       go.removeAttribute('aria-disabled');
       cancel.disabled = true;
       progress.hidden = true;
-      far.textContent = '';
+      progressText.textContent = '';
     }
   };
   go.addEventListener('click', run);
@@ -101,12 +102,12 @@ export function make(page) {
     h(
       'p',
       { class: 'hint' },
-      'By the same code as everywhere. Unique in this page only: for real ones, lease a node or give each process its own.',
+      'The page generates IDs with the same code as the command. They are unique only within this page. In production, lease a node or give each process its own node.',
     ),
-    h('div', { class: 'row' }, field('Node', node), field(`How many, up to ${MOST}`, count)),
+    h('div', { class: 'row' }, field('Node', node), field(`Number of IDs, up to ${MOST}`, count)),
     h('div', { class: 'actions' }, go, cancel),
     progress,
-    far,
+    progressText,
     status,
     error,
     result,

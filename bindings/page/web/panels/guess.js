@@ -1,4 +1,4 @@
-// Whose IDs are these?
+// Guesses the system that generated IDs.
 
 import { attempt, field, grouped, h, mono, table } from '../dom.js';
 import { bind } from '../state.js';
@@ -6,12 +6,12 @@ import { bind } from '../state.js';
 export const name = 'guess';
 export const title = 'Which system?';
 
-// More than so many tell no more, and take the page's time.
+// The largest number of IDs that are evaluated. More IDs are slow and do not improve the guess.
 const MOST = 1000;
-// In the address; longer ones are cut by those whom they are sent to.
+// The largest number of IDs in the address, because many programs cut longer links.
 const MOST_IN_ADDRESS = 100;
 
-// What a text begins with, up to the end of its `most`th ID, and whether more IDs follow.
+// Returns the text up to the end of its ID number `most`, and whether more IDs follow.
 function beginning(text, most) {
   const word = /\S+/g;
   for (let count = 0; count < most; count += 1) if (word.exec(text) === null) return [text, false];
@@ -22,29 +22,29 @@ function beginning(text, most) {
 export function make(page) {
   const ids = h('textarea', { rows: '5', spellcheck: 'false', autocapitalize: 'none' });
   const error = h('p', { class: 'error', role: 'alert' });
-  const said = h('p', { class: 'big', 'aria-live': 'polite' });
+  const summary = h('p', { class: 'big', 'aria-live': 'polite' });
   const limit = h('p', { class: 'hint', role: 'status' });
   const result = h('div', {});
   const limited = (isMore) => {
-    limit.textContent = isMore ? `Only the first ${grouped(MOST)} IDs were looked at.` : '';
+    limit.textContent = isMore ? `Only the first ${grouped(MOST)} IDs were evaluated.` : '';
   };
   const show = () => {
     error.textContent = '';
-    const [looked, isMore] = beginning(ids.value, MOST);
+    const [evaluated, isMore] = beginning(ids.value, MOST);
     const guesses = attempt(error, () =>
-      JSON.parse(page.core.guess(looked, 'decimal', Date.now())),
+      JSON.parse(page.core.guess(evaluated, 'decimal', Date.now())),
     );
     limited(isMore);
-    said.textContent = headline(guesses ?? []);
+    summary.textContent = headline(guesses ?? []);
     result.replaceChildren(...shown(guesses ?? [], page));
   };
   const load = bind(ids, 'ids', '', show, (text) => beginning(text, MOST_IN_ADDRESS)[0]);
-  // A text field with millions of lines makes browsers slow.
+  // A text field with millions of lines slows browsers down.
   ids.addEventListener('paste', (event) => {
-    const [looked, isMore] = beginning(event.clipboardData.getData('text/plain'), MOST);
+    const [evaluated, isMore] = beginning(event.clipboardData.getData('text/plain'), MOST);
     if (!isMore) return;
     event.preventDefault();
-    ids.value = looked;
+    ids.value = evaluated;
     ids.dispatchEvent(new Event('input'));
     limited(true);
   });
@@ -52,9 +52,13 @@ export function make(page) {
     'div',
     {},
     field('IDs', ids),
-    h('p', { class: 'hint' }, 'One in each line. Several of one system tell more than one.'),
+    h(
+      'p',
+      { class: 'hint' },
+      'Paste one ID per line. Several IDs of the same system make the guess more certain.',
+    ),
     error,
-    said,
+    summary,
     limit,
     result,
   );
@@ -62,31 +66,32 @@ export function make(page) {
 }
 
 function shown(guesses, page) {
-  const can = guesses.filter((guess) => guess.reason === undefined);
-  const rows = can.map((guess) => {
+  const fitting = guesses.filter((guess) => guess.reason === undefined);
+  const rows = fitting.map((guess) => {
     const use = h(
       'button',
       { type: 'button', class: 'copy', 'aria-label': `Use the layout ${guess.layout}` },
       'Use',
     );
     use.addEventListener('click', () => page.setLayout(guess.layout));
-    const behind = guess.bits - can[0].bits;
+    const behind = guess.bits - fitting[0].bits;
     let remark = 'likeliest';
     if (behind > 0)
       remark = guess.likely
         ? `${grouped(behind)} bits less likely`
-        : `unlikely: ${grouped(Math.round(behind))} bits, most for the ${guess.weakness}`;
+        : `unlikely: ${grouped(Math.round(behind))} bits, mostly because of the ${guess.weakness}`;
     const time = guess.first === guess.last ? guess.first : `${guess.first} to ${guess.last}`;
     return [guess.layout, mono(time), remark, use];
   });
   const others = guesses.filter((guess) => guess.reason !== undefined);
   const parts = [];
-  if (rows.length > 0) parts.push(table('Layouts that fit', rows, ['Layout', 'Then made', '', '']));
+  if (rows.length > 0)
+    parts.push(table('Layouts that fit', rows, ['Layout', 'Generated at', '', '']));
   if (others.length > 0) {
-    parts.push(h('h3', {}, 'Why not the others'));
+    parts.push(h('h3', {}, 'Layouts that do not fit'));
     parts.push(
       table(
-        'Why not the others',
+        'Layouts that do not fit',
         others.map((guess) => [guess.layout, guess.reason]),
       ),
     );

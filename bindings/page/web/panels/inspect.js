@@ -1,4 +1,4 @@
-// One ID: when, where, and its bits.
+// One ID: its time, its node and its bits.
 
 import { digits, draw, swatch } from '../bits.js';
 import { attempt, copy, field, grouped, h, input, mono, table } from '../dom.js';
@@ -55,7 +55,7 @@ export function make(page) {
     h(
       'p',
       { class: 'hint' },
-      'Hexadecimal with 0x, and negative numbers of signed columns, are read as they are.',
+      'Decimal IDs can also be hexadecimal with 0x, or negative numbers of signed columns.',
     ),
     error,
     time,
@@ -78,10 +78,10 @@ function shown(id, layout) {
     (name) => [name, mono(id[name]), copy(id[name], name)],
   );
   return [
-    h('p', { class: 'hint' }, `${grouped(id.unix_ms)} ms after 1970; ${ago(id.unix_ms)}`),
+    h('p', { class: 'hint' }, `${grouped(id.unix_ms)} ms since 1970; ${relativeTime(id.unix_ms)}`),
     draw(layout, digits(id.id)),
     table('Fields', rows, ['Field', 'Value', 'Size']),
-    h('h3', {}, 'In other forms'),
+    h('h3', {}, 'Other text forms'),
     table('Text forms', [['decimal', mono(id.id), copy(id.id, 'decimal')], ...forms]),
   ];
 }
@@ -94,10 +94,10 @@ const STEPS = [
   ['second', 1000],
 ];
 
-function ago(unixMs) {
-  const away = Date.now() - unixMs;
-  const [unit, length] = STEPS.find(([, ms]) => Math.abs(away) >= ms) ?? STEPS.at(-1);
-  const count = Math.floor(Math.abs(away) / length);
+function relativeTime(unixMs) {
+  const distance = Date.now() - unixMs;
+  const [unit, length] = STEPS.find(([, ms]) => Math.abs(distance) >= ms) ?? STEPS.at(-1);
+  const count = Math.floor(Math.abs(distance) / length);
   const text = `${grouped(count)} ${unit}${count === 1 ? '' : 's'}`;
-  return away < 0 ? `in ${text}` : `${text} ago`;
+  return distance < 0 ? `in ${text}` : `${text} ago`;
 }

@@ -1,4 +1,4 @@
-// A layout: its bits, what it holds, and how long it lasts; and a builder of descriptors.
+// A layout: its bits, its capacity and its end, and a builder of descriptors.
 
 import { draw, swatch } from '../bits.js';
 import { make as makeBuilder } from '../builder.js';
@@ -8,7 +8,7 @@ export const name = 'layout';
 export const title = 'Layout';
 
 export function make(page) {
-  // The field of the layout says when it has changed.
+  // The layout field announces changes.
   const result = h('div', {});
   const builder = makeBuilder((descriptor) => page.setLayout(descriptor));
 
@@ -16,7 +16,7 @@ export function make(page) {
     const layout = page.described();
     result.replaceChildren(...(layout === undefined ? [] : shown(layout)));
   };
-  // The builder begins with the layout that is shown.
+  // The builder starts with the layout that is shown.
   const load = () => {
     const layout = page.described();
     if (layout !== undefined) builder.load(layout);
@@ -37,30 +37,30 @@ function shown(layout) {
     ['Descriptor', h('code', {}, layout.descriptor)],
     [
       'Capacity',
-      `${grouped(layout.ids_per_second)} IDs a second for each node, ${grouped(layout.ids_per_tick)} in a tick`,
+      `${grouped(layout.ids_per_second)} IDs per second for each node, ${grouped(layout.ids_per_tick)} per tick`,
     ],
-    ['Nodes', `${grouped(layout.nodes)}, each given to one process at a time`],
+    ['Nodes', `${grouped(layout.nodes)}, each for one process at a time`],
     [
       'Nodes chosen at random',
-      `two processes share one with a chance of 1 in 1,000 from ${grouped(chances.thousandth + 1)} processes on, `
+      `two processes have the same node with a chance of 1 in 1,000 from ${grouped(chances.thousandth + 1)} processes, `
         + `1 in 100 from ${grouped(chances.hundredth + 1)}, 1 in 2 from ${grouped(chances.half + 1)}`,
     ],
     ['Epoch', layout.epoch],
-    ['Ticks', `of ${grouped(layout.unit_ms)} ms`],
-    ['Horizon', layout.horizon],
+    ['Length of a tick', `${grouped(layout.unit_ms)} ms`],
+    ['End', layout.horizon],
     [
       'Signed 64 bits',
       layout.fits_i64_until === layout.horizon
         ? 'always positive'
         : `positive until ${layout.fits_i64_until}`,
     ],
-    ['JavaScript numbers', layout.js_safe ? 'exact' : 'not exact: BigInt or strings'],
-    ['Makes IDs now', layout.can_generate ? 'yes' : `no: ${layout.obstacle}`],
+    ['JavaScript numbers', layout.js_safe ? 'exact' : 'not exact: use BigInt or strings'],
+    ['Can generate now', layout.can_generate ? 'yes' : `no: ${layout.obstacle}`],
   ];
   return [
     draw(layout),
     table('Fields', fields),
-    h('h3', {}, 'What it holds'),
-    table('What it holds', rows),
+    h('h3', {}, 'Capacity and limits'),
+    table('Capacity and limits', rows),
   ];
 }

@@ -1,4 +1,4 @@
-// Many IDs: a file, or what is pasted. A worker reads them, so that the page goes on.
+// Statistics of many IDs from a file or a paste. A worker reads them, so that the page responds.
 
 import { bars, values } from '../chart.js';
 import { field, grouped, h, table } from '../dom.js';
@@ -6,22 +6,22 @@ import { field, grouped, h, table } from '../dom.js';
 export const name = 'many';
 export const title = 'Many IDs';
 
-// A text field with more than this in it makes browsers slow.
+// A text field with more characters slows browsers down.
 const MOST_IN_FIELD = 20_000;
 
 export function make(page) {
   const text = h('textarea', {
     rows: '4',
     spellcheck: 'false',
-    placeholder: 'Paste IDs, one in each line',
+    placeholder: 'Paste IDs, one per line',
   });
   const file = h('input', { type: 'file' });
-  const read = h('button', { type: 'button', class: 'main' }, 'Read these');
+  const read = h('button', { type: 'button', class: 'main' }, 'Read IDs');
   const cancel = h('button', { type: 'button', disabled: true }, 'Cancel');
   const progress = h('progress', {
     max: '1',
     value: '0',
-    'aria-label': 'How much is read',
+    'aria-label': 'Progress',
     hidden: true,
   });
   const status = h('p', { class: 'hint', role: 'status' });
@@ -30,12 +30,12 @@ export function make(page) {
   const drop = h('div', { class: 'drop' }, field('IDs', text), field('Or a file', file));
   let worker;
 
-  const stop = (said) => {
+  const stop = (text) => {
     worker?.terminate();
     worker = undefined;
     cancel.disabled = true;
     progress.hidden = true;
-    status.textContent = said;
+    status.textContent = text;
   };
   const start = (blob) => {
     stop('');
@@ -65,8 +65,8 @@ export function make(page) {
     worker.postMessage({ module: page.module, layout: page.layout(), blob });
   };
 
-  // What was dropped as text stands in the field, unless it is too long for it.
-  const take = (dropped) => {
+  // Dropped text is shown in the field, unless it is too long for it.
+  const readText = (dropped) => {
     if (dropped === '') return;
     text.value = dropped.length > MOST_IN_FIELD ? '' : dropped;
     start(new Blob([dropped]));
@@ -80,7 +80,7 @@ export function make(page) {
   });
   read.addEventListener('click', () => start(new Blob([text.value])));
   cancel.addEventListener('click', () => stop('Cancelled.'));
-  // So that the same file, chosen again, is a change.
+  // With an empty value, a second choice of the same file is a change.
   file.addEventListener('click', () => {
     file.value = '';
   });
@@ -96,10 +96,10 @@ export function make(page) {
     event.preventDefault();
     drop.classList.remove('over');
     const [dropped] = event.dataTransfer.files;
-    if (dropped === undefined) take(event.dataTransfer.getData('text/plain'));
+    if (dropped === undefined) readText(event.dataTransfer.getData('text/plain'));
     else start(dropped);
   });
-  // Beside the box a file is not taken; the browser would show it in place of this page.
+  // Outside the box, files are ignored. Otherwise the browser would replace the page by the file.
   for (const type of ['dragover', 'drop']) {
     document.addEventListener(type, (event) => {
       if (event.dataTransfer.types.includes('Files')) event.preventDefault();
@@ -111,7 +111,7 @@ export function make(page) {
     h(
       'p',
       { class: 'hint' },
-      'Of the layout above. Millions are no problem: a large paste is read at once, without standing in the field.',
+      'IDs of the layout above. The page can read millions of IDs: it reads a large paste directly and does not show it in the field.',
     ),
     drop,
     h('div', { class: 'actions' }, read, cancel),
@@ -123,37 +123,37 @@ export function make(page) {
   return { element };
 }
 
-// The nodes in words; the others are in the plot.
+// The number of nodes in the table. The chart shows more.
 const MOST_IN_TABLE = 8;
 
-function shown(figures, { ended, refused, firstRefused }) {
-  const repeats = figures.repeats === null ? 'too many IDs to tell' : grouped(figures.repeats);
+function shown(figures, { ended, rejected, firstRejected }) {
+  const repeats = figures.repeats === null ? 'too many IDs to detect' : grouped(figures.repeats);
   const { nodes } = figures;
   const rows = [
     ['IDs', grouped(figures.count)],
     ['From', figures.from ?? ''],
     ['To', figures.to ?? ''],
-    ['Repeats', ended ? repeats : 'counted at the end'],
+    ['Repeated IDs', ended ? repeats : 'counted at the end'],
     [
       'Steps back',
       figures.steps_back === 0
         ? 'none'
-        : `${grouped(figures.steps_back)}, by up to ${grouped(figures.longest_step_back_ms)} ms`,
+        : `${grouped(figures.steps_back)}, each by at most ${grouped(figures.longest_step_back_ms)} ms`,
     ],
     ['Longest gap', `${grouped(figures.longest_gap_ms)} ms`],
     [
       'Largest sequence',
-      `${grouped(figures.largest_sequence)}; ${grouped(figures.full_ticks)} ticks of a node were full`,
+      `${grouped(figures.largest_sequence)}; a tick of a node was full ${grouped(figures.full_ticks)} times`,
     ],
     [
       'Nodes',
       nodes.other_ids === 0
         ? grouped(nodes.count)
-        : `at least ${grouped(nodes.count)}; ${grouped(nodes.other_ids)} IDs are of others`,
+        : `at least ${grouped(nodes.count)}; ${grouped(nodes.other_ids)} IDs come from other nodes`,
     ],
   ];
-  if (refused > 0)
-    rows.push(['Not IDs of the layout', `${grouped(refused)}; first ${firstRefused}`]);
+  if (rejected > 0)
+    rows.push(['Not IDs of the layout', `${grouped(rejected)}; the first is ${firstRejected}`]);
   return [table('Statistics', rows), ...plots(figures)];
 }
 
@@ -162,7 +162,7 @@ function plots({ count: all, nodes, seconds, bars: periods }) {
   const [first] = periods[0];
   const [last] = periods.at(-1);
   const most = Math.max(...periods.map(([, count]) => count));
-  const each = `IDs in each ${grouped(seconds)} s`;
+  const each = `IDs per ${grouped(seconds)} s`;
   const named = nodes.top.map(([node, count]) => [`node ${node}`, count]);
   return [
     h('h3', {}, each),
@@ -172,15 +172,15 @@ function plots({ count: all, nodes, seconds, bars: periods }) {
     h(
       'h3',
       {},
-      nodes.count > named.length ? `The ${named.length} nodes with most IDs` : 'IDs of each node',
+      nodes.count > named.length ? `The ${named.length} nodes with the most IDs` : 'IDs per node',
     ),
-    bars(named, 'plot nodes', 'IDs of each node'),
+    bars(named, 'plot nodes', 'IDs per node'),
     table(
-      'The nodes with most IDs',
+      'The nodes with the most IDs',
       named
         .slice(0, MOST_IN_TABLE)
         .map(([node, count]) => [node, grouped(count), `${grouped((count * 100) / all)} %`]),
     ),
-    ...(named.length > MOST_IN_TABLE ? [values('IDs of each of these nodes', named)] : []),
+    ...(named.length > MOST_IN_TABLE ? [values('IDs of these nodes', named)] : []),
   ];
 }

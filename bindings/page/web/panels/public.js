@@ -1,4 +1,4 @@
-// Public IDs. The key is in the memory of the page, and goes with it.
+// Public IDs. The key exists only in the memory of the page.
 
 import { attempt, copy, field, h, input } from '../dom.js';
 
@@ -26,10 +26,10 @@ export function make(page) {
   const run = (work, what) => {
     place.replaceChildren(result);
     result.textContent = '';
-    const answer = attempt(error, work);
-    if (answer === undefined) return;
-    result.textContent = answer;
-    place.append(' ', copy(answer, what));
+    const converted = attempt(error, work);
+    if (converted === undefined) return;
+    result.textContent = converted;
+    place.append(' ', copy(converted, what));
   };
   const setup = () => [key.value.trim(), domain.value, page.layout(), prefix.value];
   const renew = h('button', { type: 'button' }, 'New key');
@@ -37,11 +37,11 @@ export function make(page) {
     const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
     key.value = `a ${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
   });
-  const seal = h('button', { type: 'button', class: 'main' }, 'Make it public');
+  const seal = h('button', { type: 'button', class: 'main' }, 'Encrypt');
   seal.addEventListener('click', () =>
     run(() => page.core.seal(...setup(), id.value), 'the public ID'),
   );
-  const open = h('button', { type: 'button', class: 'main' }, 'Open it');
+  const open = h('button', { type: 'button', class: 'main' }, 'Decrypt');
   open.addEventListener('click', () =>
     run(() => page.core.open(...setup(), text.value, Date.now()), 'the ID'),
   );
@@ -51,14 +51,14 @@ export function make(page) {
     h(
       'p',
       { class: 'hint' },
-      'An ID tells its time and its node. Encrypted with a key it tells nothing, and who has the key gets it back. It hides; it does not authorise.',
+      'An ID reveals its time and its node. A public ID is an ID encrypted with a key: it reveals nothing, and only holders of the key can decrypt it. Encryption does not replace authorisation.',
     ),
-    field('Keys: a letter and 32 hexadecimal digits in each line', key),
+    field('Keys: a letter and 32 hexadecimal digits per line', key),
     h('div', { class: 'actions' }, renew),
     h(
       'div',
       { class: 'row' },
-      field('Domain: what the IDs are of', domain),
+      field('Domain: the kind of objects that the IDs identify', domain),
       field('Prefix', prefix),
     ),
     h(
