@@ -18,7 +18,7 @@ OUTSIDE = [-1, 2**64, 10**30, -(10**30), 10**5000, -(2**63)]
 @pytest.mark.parametrize(
     "encode", [flakeid.decode, flakeid.to_bytes, flakeid.to_decimal, flakeid.to_base62]
 )
-def test_ids_of_a_wrong_type(encode, value):
+def test_encoders_reject_ids_of_a_wrong_type(encode, value):
     with pytest.raises(TypeError, match="id must be an int, not"):
         encode(value)
 
@@ -27,14 +27,14 @@ def test_ids_of_a_wrong_type(encode, value):
 @pytest.mark.parametrize(
     "encode", [flakeid.decode, flakeid.to_bytes, flakeid.to_decimal, flakeid.to_base62]
 )
-def test_ids_out_of_range(encode, value):
+def test_encoders_reject_ids_out_of_range(encode, value):
     with pytest.raises(flakeid.InvalidIdError, match=r"^id .*from 0 to 18446744073709551615"):
         encode(value)
 
 
 @pytest.mark.parametrize("option", ["node", "datacenter", "worker", "sequence_mask", "epoch"])
 @pytest.mark.parametrize("value", [v for v in NOT_INTEGERS if v is not None], ids=repr)
-def test_options_of_a_wrong_type(option, value):
+def test_generator_rejects_nodes_of_a_wrong_type(option, value):
     with pytest.raises(TypeError, match=f"{option} must be an int, not"):
         flakeid.Generator(**{option: value})
 
@@ -49,7 +49,7 @@ def test_options_of_a_wrong_type(option, value):
         ("sequence_start", {"node": 1}, 12),
     ],
 )
-def test_fields_out_of_range(option, others, most, value):
+def test_generator_rejects_fields_out_of_range(option, others, most, value):
     with pytest.raises(flakeid.FieldOutOfRangeError, match=f"must be from 0 to {most}") as error:
         flakeid.Generator(**{option: value}, **others)
     assert error.value.field == option
@@ -98,7 +98,7 @@ def test_fields_out_of_range(option, others, most, value):
     ],
     ids=str,
 )
-def test_options_that_cannot_be(options, error, text):
+def test_generator_rejects_invalid_options(options, error, text):
     with pytest.raises(error, match=text) as caught:
         flakeid.Generator(**options)
     assert type(caught.value) is error
@@ -140,12 +140,12 @@ def test_messages_name_arguments(options, text):
     ],
     ids=str,
 )
-def test_options_of_another_type(options, text):
+def test_generator_rejects_options_of_a_wrong_type(options, text):
     with pytest.raises(TypeError, match=text):
         flakeid.Generator(node=1, **options)
 
 
-def test_options_are_keywords():
+def test_generator_rejects_positional_arguments():
     with pytest.raises(TypeError, match="positional"):
         flakeid.Generator(7)
 
@@ -176,7 +176,7 @@ def test_failed_calls_change_nothing(generator, clock):
     assert generator.next_id() == first + 1
 
 
-def test_counts():
+def test_next_ids_rejects_counts_out_of_range():
     generator = flakeid.Generator(node=3, clock=flakeid.ManualClock(1_505_914_988_849))
     for n in (-1, 2**63, 10**30):
         with pytest.raises(flakeid.FieldOutOfRangeError, match=f"n {n} is out of range"):
@@ -187,7 +187,7 @@ def test_counts():
     assert len(generator.next_ids(numpy.int64(3))) == 3
 
 
-def test_naive_and_foreign_instants():
+def test_bounds_reject_naive_and_invalid_instants():
     for bound in (flakeid.lower_bound, flakeid.upper_bound, Layout.parse("plain").tick_at):
         with pytest.raises(flakeid.InvalidOptionError, match="time zone"):
             bound(dt.datetime(2026, 1, 1))  # noqa: DTZ001 - what is refused
@@ -202,7 +202,7 @@ def test_naive_and_foreign_instants():
 
 
 @pytest.mark.parametrize("call", [flakeid.decode, flakeid.lower_bound, flakeid.upper_bound])
-def test_layouts_wherever_one_is_taken(call):
+def test_every_layout_argument_rejects_invalid_layouts(call):
     for layout in ("twiter", "", "TWITTER", "twitter ", "x" * 100_000, "t41.n10.s12@0/1ms\0"):
         with pytest.raises(flakeid.InvalidLayoutError, match=r"^layout "):
             call(1, layout)
@@ -213,7 +213,7 @@ def test_layouts_wherever_one_is_taken(call):
             call(1, layout)
 
 
-def test_texts_of_a_wrong_type():
+def test_decoders_reject_values_of_a_wrong_type():
     for decode in (flakeid.from_decimal, flakeid.from_base62, flakeid.from_hex, Layout.parse):
         for value in (1, b"1", None, 1.5, ["1"]):
             with pytest.raises(TypeError, match="text must be a str, not"):
@@ -223,7 +223,7 @@ def test_texts_of_a_wrong_type():
             flakeid.from_bytes(value)
 
 
-def test_packing():
+def test_pack_rejects_incomplete_and_conflicting_fields():
     twitter = Layout.parse("twitter")
     for fields, error in [
         ({"node": 1}, flakeid.InvalidOptionError),
@@ -245,7 +245,7 @@ def test_packing():
             twitter.pack(**fields)
 
 
-def test_errors_of_the_guest_pass_unchanged():
+def test_exceptions_of_python_callbacks_pass_unchanged():
     class Broken:
         def __index__(self):
             raise ZeroDivisionError

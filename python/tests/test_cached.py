@@ -19,7 +19,7 @@ def source(request, url):
     return flakeid.Generator(node=81) if request.param == "fixed" else flakeid.lease(url)
 
 
-def test_distinct_and_rising_from_several_threads(source):
+def test_ids_are_distinct_and_increase_in_several_threads(source):
     lists = [[] for _ in range(4)]
     with flakeid.CachedGenerator(source) as cached:
 
@@ -52,7 +52,7 @@ def test_distinct_and_rising_from_several_threads(source):
     assert set(source.next_ids(10)).isdisjoint(together)
 
 
-def test_bounds():
+def test_ring_keeps_its_bounds_of_capacity():
     generator = flakeid.Generator(node=1, layout=SECONDS)
     with flakeid.CachedGenerator(generator, boost_power=0) as cached:
         assert cached.capacity == 1 << 20
@@ -82,7 +82,7 @@ def test_stale_ids_are_dropped_and_counted(clock):
     assert generator.next_id() > id
 
 
-def test_an_empty_ring(clock):
+def test_empty_ring_reports_rejected_takes(clock):
     told, ids = [], []
     generator = flakeid.Generator(node=3, clock=clock, sequence_mask=3, overflow="error")
     with flakeid.CachedGenerator(generator, on_rejected_take=told.append) as cached:
@@ -100,7 +100,7 @@ def test_an_empty_ring(clock):
         assert cached.stats().taken == len(ids)
 
 
-def test_rejected_put():
+def test_ring_reports_rejected_puts_on_its_thread():
     told, threads = [], set()
 
     def rejected(error):
@@ -153,7 +153,7 @@ def test_closing_while_a_handler_waits_for_the_gil(closing):
         gc.collect()
 
 
-def test_what_a_handler_raises_is_not_lost(clock, monkeypatch):
+def test_handler_exceptions_reach_the_unraisable_hook(clock, monkeypatch):
     raised = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: raised.append(args.exc_value))
 
@@ -172,7 +172,7 @@ def test_what_a_handler_raises_is_not_lost(clock, monkeypatch):
     assert [str(error) for error in raised] == ["FLAKEID_RING_EMPTY"]
 
 
-def test_a_handler_may_use_its_ring(clock):
+def test_handler_can_use_and_close_its_ring(clock):
     told = []
 
     def rejected(error):
@@ -193,7 +193,7 @@ def test_a_handler_may_use_its_ring(clock):
         cached.take()
 
 
-def test_closing(source):
+def test_calls_raise_closed_error_after_ring_closes(source):
     cached = flakeid.CachedGenerator(source)
     ids = [cached.take(), cached.next_id(), next(cached)]
     cached.close()
@@ -207,7 +207,7 @@ def test_closing(source):
     assert source.next_id() > ids[-1]
 
 
-def test_a_closed_generator(source):
+def test_calls_raise_closed_error_after_generator_closes(source):
     cached = flakeid.CachedGenerator(source)
     cached.take()
     source.close()
@@ -218,7 +218,7 @@ def test_a_closed_generator(source):
     cached.close()
 
 
-def test_threads_and_a_close(source):
+def test_close_ends_calls_of_all_threads(source):
     cached, lists = flakeid.CachedGenerator(source), [[] for _ in range(4)]
     ready = threading.Barrier(5)
 
@@ -244,7 +244,7 @@ def test_threads_and_a_close(source):
     assert 0 <= len(together) - cached.stats().taken <= len(threads)
 
 
-def test_waiting_lets_others_run():
+def test_waiting_call_releases_the_gil():
     generator = flakeid.Generator(
         node=83, layout="t38.n16.s9@1409529600000/500ms", sequence_mask=0, max_wait=5
     )
@@ -265,7 +265,7 @@ def test_waiting_lets_others_run():
     assert len(beats) > 20
 
 
-def test_values(source):
+def test_ring_exposes_generator_capacity_and_stats(source):
     with flakeid.CachedGenerator(source) as cached:
         assert cached.generator is source
         assert iter(cached) is cached
@@ -302,12 +302,12 @@ def test_values(source):
     ],
     ids=str,
 )
-def test_options_that_cannot_be(generator, options, error, text):
+def test_ring_rejects_invalid_options(generator, options, error, text):
     with pytest.raises(error, match=text):
         flakeid.CachedGenerator(generator, **options)
 
 
-def test_generators_that_cannot_be(clock):
+def test_ring_rejects_unsupported_generators(clock):
     for wrong in (None, 7, flakeid.Generator, clock):
         with pytest.raises(TypeError, match="generator must be a Generator, not"):
             flakeid.CachedGenerator(wrong)
@@ -335,7 +335,7 @@ time.sleep(float(sys.argv[1]))
 
 
 @pytest.mark.parametrize("seconds", ["0", "2.2"])
-def test_the_end_of_the_interpreter(seconds):
+def test_interpreter_exits_with_an_open_ring(seconds):
     done = subprocess.run(
         [sys.executable, "-P", "-c", END, seconds],
         capture_output=True,

@@ -26,7 +26,7 @@ def check(make, count, late_ms):
         last = id
 
 
-def test_never_ahead_of_the_clock(name):
+def test_ids_are_never_ahead_of_the_clock(name):
     generator = flakeid.Generator(node=61, clock=name)
     # The node's first tick begins after its creation; a full one pushes IDs into the next.
     generator.next_id()
@@ -35,7 +35,7 @@ def test_never_ahead_of_the_clock(name):
     check(generator.local().next_id, 20_000, 20)
 
 
-def test_every_call(name):
+def test_ids_of_every_method_increase(name):
     generator = flakeid.Generator(node=62, clock=name)
     ids = [generator.next_id(), next(generator), *generator.next_ids(10_000)]
     local = generator.local()
@@ -46,13 +46,13 @@ def test_every_call(name):
     assert set(ids).isdisjoint(of_local)
 
 
-def test_generators_of_one_node_share_its_position_whatever_their_clock():
+def test_generators_of_one_node_share_its_position_on_every_clock():
     generators = [flakeid.Generator(node=63, clock=name) for name in NAMES]
     ids = [generator.next_id() for _ in range(1000) for generator in generators]
     assert ids == sorted(set(ids))
 
 
-def test_leases(tmp_path, name):
+def test_lease_uses_the_named_clock(tmp_path, name):
     url = f"sqlite://{tmp_path}/flakeid.db"
     with flakeid.lease(url, clock=name) as generator:
         generator.next_id()
@@ -62,7 +62,7 @@ def test_leases(tmp_path, name):
         assert flakeid.lease(url, clock=NAMES[NAMES.index(name) - 1]).node != generator.node
 
 
-def test_auto(tmp_path, monkeypatch):
+def test_auto_shares_a_lease_for_each_clock(tmp_path, monkeypatch):
     monkeypatch.setenv("FLAKEID_STORE", f"sqlite://{tmp_path}/flakeid.db")
     coarse = [flakeid.auto(clock="coarse") for _ in range(2)]
     system = flakeid.auto()
@@ -80,13 +80,13 @@ def test_auto(tmp_path, monkeypatch):
     ids=["Generator", "lease", "auto"],
 )
 @pytest.mark.parametrize("name", ["", "Coarse", "monotonic", "\ud800"])
-def test_no_such_clock(make, name):
+def test_unknown_clock_names_are_rejected(make, name):
     with pytest.raises(flakeid.InvalidOptionError, match=r"clock: must be .*coarse"):
         make(clock=name)
 
 
 @pytest.mark.parametrize("clock", [1, b"coarse", time.time, flakeid.ManualClock])
-def test_no_clock_at_all(clock):
+def test_clocks_of_a_wrong_type_are_rejected(clock):
     with pytest.raises(TypeError, match="clock must be a str or a ManualClock, not"):
         flakeid.Generator(node=1, clock=clock)
     with pytest.raises(TypeError, match="clock must be a str, not"):

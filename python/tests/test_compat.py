@@ -20,7 +20,7 @@ from flakeid.compat.snowflake_id import (
 EPOCH = 1288834974657
 
 
-def test_the_parts_of_an_id():
+def test_parse_returns_the_parts_of_an_id():
     assert (MAX_TS, MAX_INSTANCE, MAX_SEQ) == (2**41 - 1, 1023, 4095)
     id = 910499571847892992
     parts = Snowflake.parse(id, EPOCH)
@@ -43,7 +43,7 @@ def test_the_parts_of_an_id():
         {"timestamp": 0, "instance": 0, "epoch": -1},
     ],
 )
-def test_parts_that_cannot_be(wrong):
+def test_snowflake_rejects_parts_out_of_range(wrong):
     with pytest.raises(ValueError, match=r"must be from 0|layout"):
         Snowflake(**wrong)
 
@@ -59,18 +59,18 @@ def test_parts_that_cannot_be(wrong):
         {"instance": 0, "timestamp": 2**42},
     ],
 )
-def test_generators_that_cannot_be(wrong):
+def test_generator_rejects_arguments_out_of_range(wrong):
     with pytest.raises(ValueError, match="must be from 0"):
         SnowflakeGenerator(**wrong)
 
 
-def test_what_is_no_id():
+def test_parse_rejects_numbers_out_of_range():
     for wrong in (-1, 2**63):
         with pytest.raises(flakeid.InvalidIdError):
             Snowflake.parse(wrong)
 
 
-def test_a_full_millisecond_is_waited_for():
+def test_next_waits_when_a_millisecond_is_full():
     generator = SnowflakeGenerator(1, epoch=EPOCH)
     assert iter(generator) is generator
     assert generator.epoch == EPOCH
@@ -81,13 +81,13 @@ def test_a_full_millisecond_is_waited_for():
     assert now - 60_000 < Snowflake.parse(ids[0], EPOCH).milliseconds <= now
 
 
-def test_two_generators_of_one_instance_repeat_nothing():
+def test_two_generators_of_one_instance_issue_distinct_ids():
     generators = [SnowflakeGenerator(2) for _ in range(2)]
     ids = [next(generator) for generator in generators * 5_000]
     assert len(set(ids)) == len(ids)
 
 
-def test_one_goes_on_after_an_id():
+def test_generator_continues_after_an_id():
     id = next(SnowflakeGenerator(3, epoch=EPOCH))
     latest = Snowflake.parse(id, EPOCH)
     generator = SnowflakeGenerator.from_snowflake(latest)
@@ -101,7 +101,7 @@ def test_one_goes_on_after_an_id():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_a_forked_child_does_not_repeat():
+def test_next_raises_forked_error_in_a_forked_child():
     generator = SnowflakeGenerator(4)
     next(generator)
     child = os.fork()

@@ -9,7 +9,7 @@ import flakeid
 from flakeid import errors
 
 
-def test_the_error_table(vectors):
+def test_exceptions_match_the_error_table(vectors):
     rows = vectors.rows("errors", "errors")
     assert [row["code"] for row in rows] == list(errors.CLASSES)
     for row in rows:
@@ -32,12 +32,12 @@ def test_every_exception_is_exported_and_derives_from_the_base():
             assert name in flakeid.__all__
 
 
-def test_c_only_codes_are_not_here(vectors):
+def test_codes_only_for_c_have_no_exception(vectors):
     for row in vectors.rows("errors", "c_only"):
         assert row["code"] not in errors.CLASSES
 
 
-def test_details(clock):
+def test_errors_contain_their_details(clock):
     generator = flakeid.Generator(node=0, clock=clock, rollback="error")
     generator.next_id()
     clock.set(clock.unix_ms - 5)
@@ -55,7 +55,7 @@ def test_details(clock):
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
-def test_errors_travel_between_processes(clock, duplicate):
+def test_copied_errors_keep_code_and_details(clock, duplicate):
     generator = flakeid.Generator(node=0, clock=clock, rollback="error")
     generator.next_id()
     clock.set(clock.unix_ms - 5)

@@ -26,7 +26,7 @@ START = 910499571847892992
         lambda n: (ctypes.c_uint64 * n)(),
     ],
 )
-def test_sixty_four_bit_integers(generator, make, call):
+def test_fill_accepts_buffers_of_64_bit_integers(generator, make, call):
     buffer = make(100)
     assert getattr(generator, call)(buffer) == 100
     assert list(map(int, buffer)) == list(range(START, START + 100))
@@ -34,7 +34,7 @@ def test_sixty_four_bit_integers(generator, make, call):
     assert getattr(generator, call)(make(0)) == 0
 
 
-def test_in_place_and_no_further(generator):
+def test_fill_writes_only_inside_its_slice(generator):
     whole = numpy.full(100, 7, numpy.uint64)
     assert generator.fill(whole[10:20]) == 10
     assert whole[10:20].tolist() == list(range(START, START + 10))
@@ -42,7 +42,7 @@ def test_in_place_and_no_further(generator):
     assert (whole[20:] == 7).all()
 
 
-def test_more_than_one_dimension(generator):
+def test_fill_accepts_arrays_of_several_dimensions(generator):
     grid = numpy.zeros((3, 4), numpy.uint64)
     assert generator.fill(grid) == 12
     assert grid.ravel().tolist() == list(range(START, START + 12))
@@ -69,7 +69,7 @@ def test_more_than_one_dimension(generator):
     ],
     ids=lambda buffer: f"{type(buffer).__name__} {getattr(memoryview(buffer), 'format', '')}",
 )
-def test_other_items(generator, buffer):
+def test_fill_rejects_buffers_of_other_items(generator, buffer):
     before = bytes(memoryview(buffer).cast("B"))
     with pytest.raises(TypeError, match=r"64-bit integers .* not items of"):
         generator.fill(buffer)
@@ -78,7 +78,7 @@ def test_other_items(generator, buffer):
 
 
 @pytest.mark.parametrize("buffer", [None, 1, "12345678", [0] * 8, object(), (1, 2)])
-def test_no_buffers(generator, buffer):
+def test_fill_rejects_objects_without_a_buffer(generator, buffer):
     with pytest.raises(TypeError, match="bytes-like"):
         generator.fill(buffer)
     assert generator.next_id() == START
@@ -102,7 +102,7 @@ def read_only():
         (lambda: memoryview(bytearray(65))[1:].cast("Q"), "not aligned"),
     ],
 )
-def test_memory_that_cannot_be_written(generator, make, text):
+def test_fill_rejects_memory_that_cannot_be_written(generator, make, text):
     buffer = make()
     before = numpy.asarray(buffer).tolist()
     for call in (generator.fill, generator.try_fill):
@@ -112,7 +112,7 @@ def test_memory_that_cannot_be_written(generator, make, text):
     assert generator.next_id() == START
 
 
-def test_the_buffer_is_let_go(generator):
+def test_fill_releases_the_buffer(generator):
     numbers = array("Q", bytes(80))
     generator.fill(numbers)
     numbers.append(1)
@@ -124,7 +124,7 @@ def test_the_buffer_is_let_go(generator):
     blob.extend(b"more")
 
 
-def test_a_million():
+def test_fill_writes_a_million_increasing_ids():
     generator = flakeid.Generator(node=11, layout="plain")
     numbers = numpy.zeros(1_000_000, numpy.uint64)
     assert generator.fill(numbers) == 1_000_000
@@ -132,7 +132,7 @@ def test_a_million():
     assert flakeid.decode(int(numbers[-1]), "plain").node == 11
 
 
-def test_what_is_not_filled_stays(clock):
+def test_fill_keeps_the_unfilled_rest_unchanged(clock):
     generator = flakeid.Generator(node=1, clock=clock, overflow="error")
     for size in (5000, 100_000):
         numbers = numpy.full(size, 7, numpy.uint64)

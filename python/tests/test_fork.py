@@ -37,7 +37,7 @@ def in_child(body):
     return told
 
 
-def test_every_call_in_the_child_is_refused():
+def test_every_call_raises_forked_error_in_the_child():
     generator = flakeid.Generator(node=101)
     before = generator.next_id()
 
@@ -65,7 +65,7 @@ def test_every_call_in_the_child_is_refused():
     assert generator.next_id() > before
 
 
-def test_handles_and_rings_in_the_child():
+def test_handles_and_rings_raise_forked_error_in_the_child():
     generator = flakeid.Generator(node=111)
     local, cached = generator.local(), flakeid.CachedGenerator(generator)
     before = [local.next_id(), cached.next_id()]
@@ -93,20 +93,20 @@ def test_handles_and_rings_in_the_child():
     cached.close()
 
 
-def test_a_node_of_its_own():
+def test_child_issues_ids_with_its_own_node():
     flakeid.Generator(node=102).next_id()
     id = int(in_child(lambda: flakeid.Generator(node=103).next_id()))
     assert flakeid.decode(id).node == 103
 
 
-def test_grandchildren():
+def test_grandchild_raises_forked_error():
     generator = flakeid.Generator(node=104)
     generator.next_id()
     told = in_child(lambda: in_child(generator.next_id))
     assert told.startswith("ForkedError: this node belongs to the parent process")
 
 
-def test_forking_while_threads_work():
+def test_fork_succeeds_while_threads_issue_ids():
     generator = flakeid.Generator(node=105)
     stop, mine = threading.Event(), []
 
@@ -130,7 +130,7 @@ def test_forking_while_threads_work():
 @pytest.mark.skipif(
     sys.platform != "linux", reason="other systems do not say which threads are left"
 )
-def test_a_child_forked_in_a_thread_ends_when_that_returns(tmp_path):
+def test_child_forked_in_a_thread_ends_when_the_thread_returns(tmp_path):
     generator = flakeid.lease(f"sqlite://{tmp_path}/flakeid.db", window=3)
     forked = []
 
@@ -164,7 +164,7 @@ def with_own(node):
     return [generator.next_ids(1000) for _ in range(5)]
 
 
-def test_multiprocessing():
+def test_multiprocessing_workers_raise_forked_error():
     inherited.next_id()
     with multiprocessing.get_context("fork").Pool(2) as pool:
         with pytest.raises(flakeid.ForkedError) as error:
@@ -177,7 +177,7 @@ def test_multiprocessing():
     inherited.next_id()
 
 
-def test_generators_do_not_travel():
+def test_generators_cannot_be_sent_to_other_processes():
     with (
         multiprocessing.get_context("fork").Pool(1) as pool,
         pytest.raises(TypeError, match="cannot be copied or pickled"),

@@ -10,7 +10,7 @@ import flakeid
 from flakeid import Layout
 
 
-def test_three_ways_to_the_next_id(generator):
+def test_three_methods_return_consecutive_ids(generator):
     assert generator.next_id() == 910499571847892992
     assert next(generator) == 910499571847892993
     assert generator.try_next_id() == 910499571847892994
@@ -20,7 +20,7 @@ def test_three_ways_to_the_next_id(generator):
     assert all(type(id) is int for id in ids)
 
 
-def test_on_the_system_clock():
+def test_ids_contain_the_time_of_the_system_clock():
     generator = flakeid.Generator(datacenter=17, worker=25)
     before = dt.datetime.now(dt.UTC)
     ids = generator.next_ids(10_000)
@@ -31,7 +31,7 @@ def test_on_the_system_clock():
     assert {flakeid.decode(id).node for id in ids} == {569}
 
 
-def test_top_bit():
+def test_ids_of_64_bit_layouts_are_positive():
     """IDs of 64-bit layouts are plain positive ints past 2**63."""
     layout = Layout.parse("discord")
     generator = flakeid.Generator(
@@ -41,7 +41,7 @@ def test_top_bit():
     assert 2**63 < generator.next_ids(2)[1] < 2**64
 
 
-def test_options(clock):
+def test_generator_accepts_all_options(clock):
     epoch = 1_420_070_400_000
     generator = flakeid.Generator(
         node=numpy.uint64(5),
@@ -66,7 +66,7 @@ def test_options(clock):
     assert error.value.retry_after == 0.001
 
 
-def test_max_wait_and_timedelta(clock):
+def test_max_wait_accepts_numbers_and_timedeltas(clock):
     for max_wait in (1, 1.0, dt.timedelta(seconds=1)):
         clock.set(1_505_914_988_849)
         generator = flakeid.Generator(node=1, clock=clock, max_wait=max_wait, rollback="wait")
@@ -77,7 +77,7 @@ def test_max_wait_and_timedelta(clock):
         assert clock.unix_ms == 1_505_914_988_849 - 2000
 
 
-def test_a_window(clock):
+def test_window_limits_the_ids_until_extended(clock):
     tick = Layout.parse("twitter").tick_at(clock.unix_ms)
     generator = flakeid.Generator(node=1, clock=clock, window=(tick, tick + 2), overflow="borrow")
     assert len(generator.next_ids(10_000)) == 8192
@@ -91,7 +91,7 @@ def test_a_window(clock):
         generator.extend(tick + 4)
 
 
-def test_partial_fills_are_not_lost(clock):
+def test_next_ids_returns_the_ids_of_a_partial_fill(clock):
     generator = flakeid.Generator(node=1, clock=clock, overflow="error")
     assert len(generator.next_ids(5000)) == 4096
     with pytest.raises(flakeid.SequenceExhaustedError):
@@ -100,14 +100,14 @@ def test_partial_fills_are_not_lost(clock):
     assert len(generator.next_ids(1)) == 1
 
 
-def test_long_lists(generator, clock):
+def test_next_ids_returns_long_increasing_lists(generator, clock):
     ids = generator.next_ids(200_000)
     assert len(ids) == len(set(ids)) == 200_000
     assert ids == sorted(ids)
     assert clock.unix_ms > 1_505_914_988_849
 
 
-def test_retire(clock):
+def test_retired_generator_raises_closed_error(clock):
     generator = flakeid.Generator(node=1, clock=clock)
     assert generator.retire() is None
     for call in (
@@ -125,7 +125,7 @@ def test_retire(clock):
     assert generator.node == 1
 
 
-def test_context_manager(clock):
+def test_with_block_closes_the_generator(clock):
     with flakeid.Generator(node=1, clock=clock) as generator:
         generator.next_id()
     with pytest.raises(flakeid.ClosedError), generator:
@@ -146,24 +146,24 @@ def test_context_manager(clock):
         *[lambda g, p=p: pickle.dumps(g, p) for p in range(pickle.HIGHEST_PROTOCOL + 1)],
     ],
 )
-def test_no_copies(generator, duplicate):
+def test_generators_cannot_be_copied(generator, duplicate):
     with pytest.raises(TypeError, match=r"cannot be copied or pickled: .* the same IDs"):
         duplicate(generator)
 
 
-def test_no_copies_of_clocks(clock):
+def test_clocks_cannot_be_copied(clock):
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="cannot pickle"):
             duplicate(clock)
 
 
-def test_one_node_shares_one_position():
+def test_generators_of_one_node_share_its_position():
     first, second = flakeid.Generator(node=77), flakeid.Generator(node=77)
     ids = [id for _ in range(2000) for id in (next(first), next(second))]
     assert all(a < b for a, b in itertools.pairwise(ids))
 
 
-def test_closed_to_change(generator):
+def test_generator_rejects_assignment_and_subclassing(generator):
     for name in ("node", "layout", "anything"):
         with pytest.raises(AttributeError):
             setattr(generator, name, 1)
@@ -173,7 +173,7 @@ def test_closed_to_change(generator):
             pass
 
 
-def test_manual_clock(clock):
+def test_manual_clock_advances_by_whole_milliseconds(clock):
     clock.advance(dt.timedelta(milliseconds=1, microseconds=999))
     assert clock.unix_ms == 1_505_914_988_850
     clock.advance(2)
@@ -183,7 +183,7 @@ def test_manual_clock(clock):
     assert repr(clock) == "ManualClock(1505914990849)"
 
 
-def test_before_the_epoch():
+def test_next_id_fails_before_the_epoch():
     generator = flakeid.Generator(node=1, clock=flakeid.ManualClock(-5), max_wait=0)
     with pytest.raises(flakeid.BeforeEpochError, match="set the clock"):
         generator.next_id()

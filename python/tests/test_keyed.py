@@ -15,7 +15,7 @@ def public_ids(row, **options):
     )
 
 
-def test_public_ids(vectors):
+def test_public_ids_match_the_vectors(vectors):
     for row in vectors.rows("keyed", "public_ids"):
         ids = public_ids(row)
         assert ids.seal(int(row["id"])) == row["text"]
@@ -23,7 +23,7 @@ def test_public_ids(vectors):
         assert ids.open(row["text"], now=2**62) == int(row["id"])
 
 
-def test_texts_open_or_do_not(vectors):
+def test_open_accepts_and_rejects_the_strings_of_the_vectors(vectors):
     def opened(row):
         since = row["since_ms"] and int(row["since_ms"])
         ids = public_ids(vectors.rows("keyed", "one_domain"), since=since)
@@ -37,14 +37,14 @@ def test_texts_open_or_do_not(vectors):
         assert error.value.code == row["code"], row
 
 
-def test_what_cannot_be(vectors):
+def test_public_ids_reject_invalid_options(vectors):
     for row in vectors.rows("keyed", "invalid"):
         with pytest.raises(flakeid.InvalidOptionError, match=f"^{row['option']}") as error:
             public_ids(row)
         assert error.value.code == row["code"], row
 
 
-def test_the_clock_and_other_types():
+def test_public_ids_use_the_clock_and_check_types():
     since = datetime(2026, 1, 1, tzinfo=UTC)
     ids = flakeid.PublicIds(KEYRING, "user", since=since)
     new = flakeid.Generator(node=991).next_id()

@@ -24,7 +24,7 @@ def generates(layout):
     return True
 
 
-def test_presets(vectors):
+def test_presets_match_the_vectors(vectors):
     presets = vectors.rows("layouts", "presets")
     known = Layout.presets()
     assert [row["name"] for row in presets] == list(known)
@@ -45,7 +45,7 @@ def test_presets(vectors):
         assert layout.can_generate is row["generates"]
 
 
-def test_descriptors(vectors):
+def test_descriptors_match_the_vectors(vectors):
     for row in vectors.rows("layouts", "descriptors", "valid"):
         layout = Layout.parse(row["text"])
         assert layout.descriptor == row["canonical"]
@@ -58,7 +58,7 @@ def test_descriptors(vectors):
         assert error.value.code == "FLAKEID_INVALID_LAYOUT", row
 
 
-def test_ids(vectors):
+def test_ids_match_the_vectors(vectors):
     for row in vectors.rows("layouts", "ids"):
         layout, id = Layout.parse(row["layout"]), int(row["id"])
         parts = flakeid.decode(id, layout=row["layout"])
@@ -96,7 +96,7 @@ def test_ids(vectors):
             assert layout.tick_at(parts.timestamp) == parts.tick
 
 
-def test_what_is_rejected(vectors):
+def test_layouts_reject_invalid_parts_and_ids(vectors):
     for row in vectors.rows("layouts", "rejected_parts"):
         fields = {name: int(row[name]) for name in ("tick", "node", "clock_sequence", "sequence")}
         with pytest.raises(flakeid.FlakeIdError) as error:
@@ -112,7 +112,7 @@ def test_what_is_rejected(vectors):
         assert error.value.code == row["code"], row
 
 
-def test_bounds(vectors):
+def test_bounds_match_the_vectors(vectors):
     for row in vectors.rows("layouts", "bounds"):
         unix_ms = int(row["unix_ms"])
         layout = Layout.parse(row["layout"])

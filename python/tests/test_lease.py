@@ -45,7 +45,7 @@ sys.stdin.read()
             self.process.stdin.close()
 
 
-def test_every_call(url):
+def test_leased_generator_issues_ids_from_every_method(url):
     with flakeid.lease(url, namespace="orders") as generator:
         assert isinstance(generator, flakeid.Generator)
         numbers = numpy.zeros(200_000, numpy.uint64)
@@ -76,7 +76,7 @@ def test_equal_options_share_a_lease(url):
     assert node_of(id) == second.node
 
 
-def test_the_lease_as_a_value(url):
+def test_lease_exposes_the_state_of_the_node(url):
     generator = flakeid.lease(url, ttl=timedelta(seconds=30), window=5)
     lease = generator.lease
     assert isinstance(lease, flakeid.Lease)
@@ -97,7 +97,7 @@ def test_fixed_generators_have_no_lease(generator):
     assert generator.lease is None
 
 
-def test_renewals(url):
+def test_lease_is_renewed_while_ids_are_issued(url):
     generator = flakeid.lease(url, window=0.1)
     ids, deadline = [], time.monotonic() + 30
     while generator.lease.renewals < 5:
@@ -108,7 +108,7 @@ def test_renewals(url):
     assert generator.lease.grants == 1
 
 
-def test_the_end(url):
+def test_close_releases_the_node(url):
     generator = flakeid.lease(url, nodes=(3, 3))
     node, status = generator.node, generator.lease
     with pytest.raises(flakeid.NoFreeNodeError) as error:
@@ -134,14 +134,14 @@ def test_the_end(url):
         assert node_of(other.next_id()) == 3
 
 
-def test_dropping_gives_the_node_back(url):
+def test_dropping_the_generator_releases_the_node(url):
     generator = flakeid.lease(url, nodes=(3, 3), on_event=lambda _: None)
     del generator
     gc.collect()
     assert flakeid.lease(url, nodes=(3, 3)).node == 3
 
 
-def test_what_leases_do_not_have(url):
+def test_leased_generator_rejects_retire_and_extend(url):
     generator = flakeid.lease(url)
     for call in (generator.retire, lambda: generator.extend(1)):
         with pytest.raises(flakeid.InvalidOptionError, match="leased generator"):
@@ -149,7 +149,7 @@ def test_what_leases_do_not_have(url):
     assert generator.next_id()
 
 
-def test_identities(url):
+def test_lease_respects_node_range_and_name(url):
     assert flakeid.lease(url, node=77).node == 77
     assert flakeid.lease(url, datacenter=1, worker=2).node == 34
     assert flakeid.lease(url, nodes=(500, 501)).node in (500, 501)
@@ -159,7 +159,7 @@ def test_identities(url):
         assert second.node == first.node
 
 
-def test_disposable_nodes(url):
+def test_nodes_are_leased_once_without_reuse(url):
     for node in (8, 9):
         with flakeid.lease(url, nodes=(8, 9), reuse=False) as generator:
             assert node_of(generator.next_id()) == node
@@ -167,7 +167,7 @@ def test_disposable_nodes(url):
         flakeid.lease(url, nodes=(8, 9), reuse=False, max_wait=0)
 
 
-def test_layouts(url):
+def test_lease_uses_the_layout_of_the_namespace(url):
     with flakeid.lease(url, layout="plain", epoch=1_600_000_000_000) as generator:
         assert generator.layout == flakeid.Layout.parse("plain").with_epoch(1_600_000_000_000)
         id = generator.next_id()
@@ -176,7 +176,7 @@ def test_layouts(url):
     assert generator.layout.unpack(id).node == generator.node
 
 
-def test_policies(url):
+def test_leased_generator_respects_its_policies(url):
     generator = flakeid.lease(url, sequence_mask=0, overflow="error", sequence_start=0)
 
     def issue_many():
@@ -223,7 +223,7 @@ def test_policies(url):
         ({"clock": flakeid.ManualClock(0)}, TypeError),
     ],
 )
-def test_bad_options_reach_no_store(tmp_path, options, error):
+def test_lease_rejects_invalid_options_without_a_store(tmp_path, options, error):
     with pytest.raises(error):
         flakeid.lease(f"sqlite://{tmp_path}/never.db", **options)
     assert list(tmp_path.iterdir()) == []
@@ -251,12 +251,12 @@ def test_messages_name_arguments(tmp_path, options, text, field):
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "ftp://host/x", "sqlite:", "\ud800://x", "a" * 99])
-def test_bad_urls(url):
+def test_lease_rejects_invalid_urls(url):
     with pytest.raises(flakeid.FlakeIdError):
         flakeid.lease(url, max_wait=0)
 
 
-def test_stores_that_cannot_be(tmp_path):
+def test_lease_rejects_unusable_stores(tmp_path):
     (tmp_path / "text.db").write_text("not a database at all, but long enough to look at" * 100)
     with pytest.raises(flakeid.StoreError):
         flakeid.lease(f"sqlite://{tmp_path}/text.db", max_wait=0)
@@ -264,7 +264,7 @@ def test_stores_that_cannot_be(tmp_path):
         flakeid.lease(tmp_path)
 
 
-def test_the_store_goes_and_comes_back(url):
+def test_lease_survives_an_outage_of_the_store(url):
     events = []
     generator = flakeid.lease(url, window=0.5, max_wait=0.05, on_event=events.append)
     ids = [generator.next_id()]
@@ -295,7 +295,7 @@ def test_the_store_goes_and_comes_back(url):
     assert "store-lost" in repr(lost[0])
 
 
-def test_events(url):
+def test_events_are_reported_on_another_thread(url):
     events, threads = [], set()
 
     def told(event):
@@ -316,7 +316,7 @@ def test_events(url):
     assert repr(events[-1]) == f"LeaseEvent(kind='released', node={node})"
 
 
-def test_what_an_observer_raises_is_not_lost(url, monkeypatch):
+def test_observer_exceptions_reach_the_unraisable_hook(url, monkeypatch):
     raised = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: raised.append(args.exc_value))
 
@@ -329,7 +329,7 @@ def test_what_an_observer_raises_is_not_lost(url, monkeypatch):
     assert [str(error) for error in raised] == ["acquired", "released"]
 
 
-def test_an_observer_may_use_its_generator(url):
+def test_observer_can_use_its_generator(url):
     told = threading.Event()
 
     def use(event):
@@ -347,7 +347,7 @@ def test_an_observer_may_use_its_generator(url):
     generator.close()
 
 
-def test_a_close_ends_handles_and_rings_of_a_shared_lease(url):
+def test_close_ends_handles_and_rings_of_a_shared_lease(url):
     closed, other = flakeid.lease(url), flakeid.lease(url)
     assert closed.node == other.node
     local, cached = closed.local(), flakeid.CachedGenerator(closed)
@@ -360,7 +360,7 @@ def test_a_close_ends_handles_and_rings_of_a_shared_lease(url):
     other.next_id()
 
 
-def test_threads_and_a_close(url):
+def test_close_ends_calls_of_all_threads(url):
     generator = flakeid.lease(url)
     lists = [[] for _ in range(4)]
     ready = threading.Barrier(5)
@@ -391,7 +391,7 @@ class AlarmError(Exception):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
-def test_signals_end_waits(url):
+def test_signals_interrupt_waiting_calls(url):
     def interrupt(*_):
         raise AlarmError
 
@@ -414,7 +414,7 @@ def test_signals_end_waits(url):
         signal.signal(signal.SIGALRM, previous)
 
 
-def test_waiting_lets_others_run(url):
+def test_waiting_call_releases_the_gil(url):
     generator = flakeid.lease(url, window=0.3, max_wait=1)
     beats, done = [], threading.Event()
 

@@ -32,7 +32,7 @@ def run(program, *arguments, **environment):
         "threading.Thread(target=print).start()",
     ],
 )
-def test_normal_ends_give_the_node_back(url, ending):
+def test_normal_exit_releases_the_node(url, ending):
     program = f"""
 import flakeid, sys, threading
 generator = flakeid.lease(sys.argv[1], nodes=(3, 3), on_event=lambda event: print(event.kind))
@@ -45,7 +45,7 @@ generator.next_id()
     assert flakeid.lease(url, nodes=(4, 4)).node == 4
 
 
-def test_other_ends_expire(url):
+def test_node_expires_after_an_abrupt_exit(url):
     program = """
 import flakeid, os, sys
 generator = flakeid.lease(sys.argv[1], nodes=(3, 3), ttl=1)
@@ -56,7 +56,7 @@ os._exit(0)
     assert flakeid.lease(url, nodes=(3, 3), max_wait=30).next_id() > id
 
 
-def test_auto(url):
+def test_auto_shares_one_lease_until_exit(url):
     program = """
 import flakeid
 first, second = flakeid.auto(), flakeid.auto()

@@ -17,7 +17,7 @@ def source(request, url):
     return flakeid.Generator(node=71) if request.param == "fixed" else flakeid.lease(url)
 
 
-def test_distinct_and_rising_from_several_threads(source):
+def test_ids_are_distinct_and_increase_in_several_threads(source):
     lists = [[] for _ in range(5)]
 
     def work(ids):
@@ -41,7 +41,7 @@ def test_distinct_and_rising_from_several_threads(source):
     assert {flakeid.decode(id).node for id in together} == {source.node}
 
 
-def test_one_handle_passed_between_threads(source):
+def test_handle_can_be_passed_between_threads(source):
     """Calls one after another may come from any thread, even from many that take turns."""
     local, lists = source.local(), [[] for _ in range(4)]
     ready, refused = threading.Barrier(4), []
@@ -66,7 +66,7 @@ def test_one_handle_passed_between_threads(source):
     assert all("in use by another thread" in text for text in refused)
 
 
-def test_in_use_by_a_thread_that_waits():
+def test_call_fails_while_another_thread_waits():
     generator = flakeid.Generator(
         node=72, layout="t38.n16.s9@1409529600000/500ms", sequence_mask=0, max_wait=5
     )
@@ -91,7 +91,7 @@ def test_in_use_by_a_thread_that_waits():
     assert len(ids) == len(set(ids))
 
 
-def test_iteration_and_generator(source):
+def test_handle_is_iterable_and_exposes_its_generator(source):
     local = source.local()
     assert local.generator is source
     assert iter(local) is local
@@ -100,7 +100,7 @@ def test_iteration_and_generator(source):
     assert repr(local) == f"{source!r}.local()"
 
 
-def test_a_generator_of_its_own(url):
+def test_handle_keeps_its_generator_alive(url):
     """The handle keeps what it needs, and gives the node back when it goes."""
     local = flakeid.lease(url, nodes=(3, 3)).local()
     gc.collect()
@@ -111,7 +111,7 @@ def test_a_generator_of_its_own(url):
         assert other.node == 3
 
 
-def test_closing(source):
+def test_handle_raises_closed_error_after_generator_closes(source):
     local = source.local()
     local.next_id()
     source.close()
@@ -120,7 +120,7 @@ def test_closing(source):
             call()
 
 
-def test_on_a_manual_clock(generator, clock):
+def test_handle_follows_a_manual_clock(generator, clock):
     local = generator.local()
     ids = [local.next_id() for _ in range(300)]
     clock.advance(0.001)
@@ -131,7 +131,7 @@ def test_on_a_manual_clock(generator, clock):
     assert local.next_id() > ids[-1]
 
 
-def test_errors_leave_it_usable(clock):
+def test_handle_stays_usable_after_errors(clock):
     generator = flakeid.Generator(node=1, clock=clock, sequence_mask=0, overflow="error")
     local = generator.local()
     local.next_id()
@@ -142,7 +142,7 @@ def test_errors_leave_it_usable(clock):
     assert flakeid.decode(local.next_id()).unix_ms == clock.unix_ms
 
 
-def test_a_window(clock):
+def test_handle_respects_the_window(clock):
     tick = flakeid.Layout.parse("twitter").tick_at(clock.unix_ms)
     generator = flakeid.Generator(
         node=1, clock=clock, window=(tick, tick + 2), max_ahead=0, max_wait=0.001
@@ -161,7 +161,7 @@ def test_a_window(clock):
     assert local.next_id() > issued[-1]
 
 
-def test_renewals(url):
+def test_handle_continues_after_renewals(url):
     generator = flakeid.lease(url, window=0.1)
     local, ids, deadline = generator.local(), [], time.monotonic() + 30
     while generator.lease.renewals < 3:
@@ -171,7 +171,7 @@ def test_renewals(url):
     assert (numpy.diff(numpy.array(ids, numpy.uint64)) > 0).all()
 
 
-def test_handles_do_not_travel(source):
+def test_handles_cannot_be_copied_or_created_directly(source):
     for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="LocalGenerator"):
             attempt(source.local())

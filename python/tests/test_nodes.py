@@ -5,7 +5,7 @@ import pytest
 import flakeid
 
 
-def test_fixed():
+def test_fixed_generator_uses_all_its_nodes():
     generator = flakeid.Generator(nodes=[900, 903, 901, 902])
     assert generator.nodes == [900, 901, 902, 903]
     assert generator.node == 900
@@ -18,17 +18,17 @@ def test_fixed():
 
 
 @pytest.mark.parametrize("nodes", [(905,), range(906, 908), [908, 909]], ids=repr)
-def test_any_sequence_of_nodes(nodes):
+def test_nodes_accept_any_sequence_type(nodes):
     generator = flakeid.Generator(nodes=nodes)
     assert generator.nodes == list(nodes)
     assert flakeid.decode(generator.next_id()).node in nodes
 
 
-def test_one_node(generator):
+def test_generator_of_one_node_lists_it(generator):
     assert generator.nodes == [generator.node]
 
 
-def test_leased(tmp_path):
+def test_leased_generator_uses_all_its_nodes(tmp_path):
     url = f"sqlite://{tmp_path}/flakeid.db"
     with flakeid.lease(url, node_count=4) as generator:
         assert len(generator.nodes) == 4
@@ -58,7 +58,7 @@ def test_leased(tmp_path):
     ],
     ids=str,
 )
-def test_nodes_that_cannot_be(options, error, text):
+def test_generator_rejects_invalid_nodes(options, error, text):
     with pytest.raises(error, match=text):
         flakeid.Generator(**options)
 
@@ -77,7 +77,7 @@ def test_nodes_that_cannot_be(options, error, text):
     ],
     ids=str,
 )
-def test_counts_that_cannot_be(tmp_path, options, error):
+def test_lease_rejects_invalid_node_counts(tmp_path, options, error):
     with pytest.raises(error, match="node_count"):
         flakeid.lease(f"sqlite://{tmp_path}/never.db", **options)
     assert list(tmp_path.iterdir()) == []

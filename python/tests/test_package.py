@@ -13,11 +13,11 @@ import pytest
 import flakeid
 
 
-def test_installed_and_not_the_checkout(root):
+def test_tests_import_the_installed_package(root):
     assert root / "python" not in Path(flakeid.__file__).resolve().parents
 
 
-def test_version_is_cargos(root):
+def test_version_matches_the_version_of_cargo(root):
     cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]
     assert flakeid.__version__ == cargo["version"]
     assert importlib.metadata.version("flakeid-core") == cargo["version"]
@@ -28,7 +28,7 @@ def test_version_is_cargos(root):
     assert metadata["Keywords"].split(",") == cargo["keywords"]
 
 
-def test_everything_is_documented():
+def test_every_public_name_has_documentation():
     for name in flakeid.__all__:
         value = getattr(flakeid, name)
         if name == "__version__":
@@ -42,7 +42,7 @@ def test_everything_is_documented():
     assert "max_wait" in str(inspect.signature(flakeid.lease))
 
 
-def test_all_is_complete():
+def test_all_contains_every_public_name():
     # Another test may have imported the second one.
     modules = {"errors", "compat"}
     public = {name for name in dir(flakeid) if not name.startswith("_")} - modules
@@ -56,17 +56,17 @@ def mypy(folder, module, *arguments):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_types(tmp_path):
+def test_stubs_match_the_extension(tmp_path):
     # All other modules are Python, and those for frameworks cannot be imported without these.
     mypy(tmp_path, "mypy.stubtest", "flakeid._flakeid")
 
 
-def test_typed_programs(tmp_path):
+def test_type_checker_accepts_the_typed_sample(tmp_path):
     sample = Path(__file__).with_name("typed_sample.py")
     mypy(tmp_path, "mypy", "--strict", "--warn-unused-ignores", str(sample))
 
 
-def test_the_example(root):
+def test_quickstart_example_prints_an_id(root):
     run = [sys.executable, str(root / "examples" / "quickstart.py")]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     id, base62, parts = done.stdout.split(maxsplit=2)
@@ -75,7 +75,7 @@ def test_the_example(root):
     assert "node=7," in parts
 
 
-def test_the_page(root, tmp_path, monkeypatch):
+def test_examples_of_the_readme_run(root, tmp_path, monkeypatch):
     url = f"sqlite://{tmp_path}/flakeid.db"
     monkeypatch.setenv("FLAKEID_STORE", url)
     page = (root / "python" / "README.md").read_text()
@@ -103,5 +103,5 @@ def test_the_page(root, tmp_path, monkeypatch):
         }
     ),
 )
-def test_the_page_has_every_option(root, option):
+def test_readme_mentions_every_option(root, option):
     assert f"`{option}`" in (root / "python" / "README.md").read_text()

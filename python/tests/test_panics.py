@@ -36,7 +36,7 @@ def bomb(panic):
     return Bomb()
 
 
-def test_it_is_not_an_error_that_programs_handle(panic):
+def test_panic_exception_is_not_an_exception_subclass(panic):
     assert panic.__name__ == "PanicException"
     assert not issubclass(panic, Exception)
 
@@ -58,13 +58,13 @@ def test_it_is_not_an_error_that_programs_handle(panic):
         lambda bomb: flakeid.Generator(node=1, window=(0, bomb)),
     ],
 )
-def test_a_panic_is_an_exception(panic, bomb, call, capfd):
+def test_panic_raises_an_exception(panic, bomb, call, capfd):
     with pytest.raises(panic, match=r"^struck$"):
         call(bomb)
     assert RESUMED in capfd.readouterr().err
 
 
-def test_a_generator_goes_on(panic, bomb, generator, clock, capfd):
+def test_generator_continues_after_panics(panic, bomb, generator, clock, capfd):
     first = generator.next_id()
     before = generator.stats(), clock.unix_ms
     calls = (generator.next_ids, generator.extend, clock.set)
@@ -77,7 +77,7 @@ def test_a_generator_goes_on(panic, bomb, generator, clock, capfd):
     assert generator.next_ids(3) == [first + 1, first + 2, first + 3]
 
 
-def test_a_panic_while_a_time_zone_is_asked(panic, capfd):
+def test_panic_in_a_time_zone_raises_an_exception(panic, capfd):
     class Zone(dt.tzinfo):
         def utcoffset(self, _when):
             raise panic("struck")
@@ -89,7 +89,7 @@ def test_a_panic_while_a_time_zone_is_asked(panic, capfd):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
-def test_a_panic_in_the_middle_of_a_fill(panic, capfd):
+def test_generator_continues_after_a_panic_in_fill(panic, capfd):
     def strike(*_):
         raise panic("struck")
 
@@ -107,7 +107,7 @@ def test_a_panic_in_the_middle_of_a_fill(panic, capfd):
     assert generator.next_id() > int(numbers.max())
 
 
-def test_a_panic_in_another_thread(panic, bomb, generator):
+def test_panic_in_another_thread_raises_there(panic, bomb, generator):
     first = generator.next_id()
     caught = []
 
@@ -127,7 +127,7 @@ def test_a_panic_in_another_thread(panic, bomb, generator):
     assert ids == list(range(first + 1, first + 1001))
 
 
-def test_a_panic_in_a_method_that_is_called_directly(panic, generator, capfd):
+def test_panic_in_a_direct_method_raises_an_exception(panic, generator, capfd):
     def strike(_):
         raise panic("struck")
 

@@ -85,7 +85,7 @@ def in_child(body):
     return numpy.frombuffer(told, numpy.uint64)
 
 
-def test_a_forked_child(url):
+def test_forked_child_leases_its_own_node(url):
     generator = flakeid.lease(url)
     before = numbers(generator, 1000)
     renewals = generator.lease.renewals
@@ -109,7 +109,7 @@ def test_a_forked_child(url):
     assert generator.lease.renewals >= renewals
 
 
-def test_handles_and_rings_go_on_by_themselves(url):
+def test_handles_and_rings_continue_in_the_child(url):
     generator = flakeid.lease(url)
     told = []
     local = generator.local()
@@ -141,7 +141,7 @@ def test_handles_and_rings_go_on_by_themselves(url):
     cached.close()
 
 
-def test_what_a_child_closes_is_its_own(url):
+def test_close_in_a_child_releases_only_its_node(url):
     generator = flakeid.lease(url, nodes=(0, 1))
     generator.next_id()
 
@@ -158,13 +158,13 @@ def test_what_a_child_closes_is_its_own(url):
             flakeid.lease(url, nodes=(0, 1), name="third", max_wait=0)
 
 
-def test_a_child_that_never_makes_an_id(url):
+def test_child_without_ids_leases_no_node(url):
     generator = flakeid.lease(url, nodes=(0, 0))
     in_child(lambda: generator.close() or b"")
     assert flakeid.decode(generator.next_id()).node == 0
 
 
-def test_grandchildren(url):
+def test_grandchild_leases_its_own_node(url):
     generator = flakeid.lease(url)
     mine = numbers(generator, 10)
 
@@ -179,7 +179,7 @@ def test_grandchildren(url):
     assert len(nodes_of(both)) == 2
 
 
-def test_forking_while_threads_work(url):
+def test_fork_succeeds_while_threads_issue_ids(url):
     events = []
     generator = flakeid.lease(url, window=0.1, max_wait=30, on_event=events.append)
     stop, mine = threading.Event(), []
@@ -217,7 +217,7 @@ def gathered(answers):
     return {pid: numpy.concatenate(lists) for pid, lists in of_process.items()}
 
 
-def test_multiprocessing_fork(url):
+def test_forked_pool_processes_issue_distinct_ids(url):
     global inherited  # noqa: PLW0603 - the processes of the pool inherit it
     inherited = flakeid.lease(url, nodes=(0, 4), max_wait=30)
     mine = numbers(inherited, PIECE)
@@ -258,7 +258,7 @@ if __name__ == "__main__":
 """
 
 
-def test_multiprocessing_spawn(url, tmp_path):
+def test_spawned_pool_processes_issue_distinct_ids(url, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(SPAWN)
     subprocess.run([sys.executable, "-P", str(program), url], check=True, timeout=60)
@@ -306,7 +306,7 @@ class Gunicorn:
         self.log.close()
 
 
-def test_gunicorn(url, tmp_path):
+def test_gunicorn_workers_issue_distinct_ids(url, tmp_path):
     answers, firsts, deadline = [], set(), time.monotonic() + PATIENCE
     with Gunicorn(url, tmp_path) as server, ThreadPoolExecutor(12) as threads:
         while len(answers) * PIECE < MANY or len({pid for pid, _ in answers}) < 8:

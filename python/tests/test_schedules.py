@@ -54,7 +54,7 @@ def told(expect):
     }
 
 
-def test_every_schedule(vectors):
+def test_generator_follows_every_schedule(vectors):
     for row in vectors.rows("schedules", "schedules"):
         clock = flakeid.ManualClock(int(row["clock"]))
         if expected := row.get("build_error"):
@@ -80,7 +80,7 @@ def test_every_schedule(vectors):
         assert found == told(row["stats"]), row["name"]
 
 
-def test_lists_follow_the_schedules_too(vectors):
+def test_next_ids_follows_every_schedule(vectors):
     """`next_ids` is `fill` into a list: the same IDs, the same errors."""
     filled = 0
     for row in vectors.rows("schedules", "schedules"):

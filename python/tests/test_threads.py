@@ -16,7 +16,7 @@ def run(*bodies):
             running.result()
 
 
-def test_no_duplicates_between_threads():
+def test_threads_issue_distinct_ids():
     generator = flakeid.Generator(node=21)
     lists = [[] for _ in range(6)]
 
@@ -68,7 +68,7 @@ def slow_generator(node):
     )
 
 
-def test_waiting_lets_others_run():
+def test_waiting_call_releases_the_gil():
     generator = slow_generator(31)
     generator.next_id()
     assert beats_during(generator.next_id) > 10
@@ -77,14 +77,14 @@ def test_waiting_lets_others_run():
     assert beats_during(lambda: generator.fill(numpy.zeros(2, numpy.uint64))) > 20
 
 
-def test_long_fills_let_others_run():
+def test_long_fill_releases_the_gil():
     generator = flakeid.Generator(node=32)
     numbers = numpy.zeros(2_000_000, numpy.uint64)
     assert beats_during(lambda: generator.fill(numbers)) > 10
     assert beats_during(lambda: generator.next_ids(2_000_000)) > 10
 
 
-def test_retired_by_another_thread():
+def test_retire_ends_the_call_of_another_thread():
     generator = slow_generator(33)
     generator.next_id()
     outcome = []
@@ -106,7 +106,7 @@ class AlarmError(Exception):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
-def test_signals_end_long_fills():
+def test_signals_interrupt_long_fills():
     def interrupt(*_):
         raise AlarmError
 

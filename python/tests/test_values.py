@@ -20,7 +20,7 @@ def test_twitter_is_the_default():
     assert flakeid.lower_bound(0) == flakeid.lower_bound(0, layout="twitter")
 
 
-def test_parts():
+def test_parts_expose_every_field():
     parts = flakeid.decode(ID)
     assert parts.timestamp == dt.datetime(2017, 9, 20, 13, 43, 8, 849000, dt.UTC)
     assert parts.timestamp.tzinfo is dt.UTC
@@ -47,7 +47,7 @@ DUPLICATES = [
 
 @pytest.mark.parametrize("duplicate", DUPLICATES)
 @pytest.mark.parametrize("layout", ["twitter", "plain", "discord", "t40.n6.c4.s9@0/10ms"])
-def test_parts_travel(layout, duplicate):
+def test_parts_can_be_copied_and_pickled(layout, duplicate):
     layout = Layout.parse(layout)
     for id in (0, ID % 2**layout.width, 2**layout.width - 1):
         parts = layout.unpack(id)
@@ -58,21 +58,21 @@ def test_parts_travel(layout, duplicate):
 
 
 @pytest.mark.parametrize("duplicate", DUPLICATES)
-def test_layouts_travel(duplicate):
+def test_layouts_can_be_copied_and_pickled(duplicate):
     for layout in (*Layout.presets().values(), Layout.parse("t42.n8.s13@1420070400000/5ms")):
         same = duplicate(layout)
         assert type(same) is Layout
         assert (same, hash(same), str(same)) == (layout, hash(layout), layout.descriptor)
 
 
-def test_parts_and_layouts_travel_between_processes():
+def test_parts_and_layouts_can_be_sent_between_processes():
     layout = Layout.parse("sonyflake")
     jobs = [(ID % 2**63 + step, layout) for step in range(20)]
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.starmap(flakeid.decode, jobs) == [flakeid.decode(*job) for job in jobs]
 
 
-def test_parts_match():
+def test_parts_support_match_statements():
     match flakeid.decode(ID):
         case flakeid.Parts(unix_ms, tick, node, 17, 25, clock_sequence=0, sequence=sequence):
             assert (unix_ms, tick, node, sequence) == (1505914988849, 217080014192, 569, 0)
@@ -90,7 +90,7 @@ def test_parts_match():
     assert public == {"timestamp", *names}
 
 
-def test_parts_made_by_hand():
+def test_parts_can_be_built_by_hand():
     parts = flakeid.Parts(unix_ms=-5, tick=2**64 - 1, node=1)
     assert (parts.unix_ms, parts.tick, parts.node) == (-5, 2**64 - 1, 1)
     assert (parts.datacenter, parts.worker, parts.clock_sequence, parts.sequence) == (
@@ -139,7 +139,7 @@ def test_instants_round_down():
     ) == Layout.parse("twitter").timestamp(-1)
 
 
-def test_instants_in_any_zone():
+def test_bounds_accept_instants_in_any_zone():
     there = dt.timezone(dt.timedelta(hours=5, minutes=30))
     instant = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     assert flakeid.upper_bound(instant) == flakeid.upper_bound(instant.astimezone(there))
@@ -147,7 +147,7 @@ def test_instants_in_any_zone():
         flakeid.lower_bound(extreme)
 
 
-def test_layout_as_a_value():
+def test_layouts_compare_and_hash_as_values():
     twitter = Layout.parse("twitter")
     assert twitter == Layout.parse(str(twitter)) != Layout.parse("plain")
     assert {twitter: 1}[Layout.parse("twitter")] == 1
@@ -159,7 +159,7 @@ def test_layout_as_a_value():
         Layout()
 
 
-def test_figures():
+def test_layout_exposes_its_derived_numbers():
     twitter = Layout.parse("twitter")
     assert twitter.fields == [
         ("time", 41, 22),
@@ -181,7 +181,7 @@ def test_figures():
         twitter.tick_at(0)
 
 
-def test_stats(generator):
+def test_stats_compare_and_count_waits(generator):
     assert repr(generator.stats()) == "Stats(waits=0, rollbacks=0, largest_ahead=0)"
     assert generator.stats() == generator.stats()
     generator.next_ids(5000)

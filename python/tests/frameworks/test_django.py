@@ -66,7 +66,7 @@ def shop(project):  # noqa: ARG001
     return importlib.import_module("shop.models")
 
 
-def test_migrations(project):
+def test_migrations_contain_the_generator_path(project):
     written = (project / "made_migrations" / "0001_initial.py").read_text()
     assert "('id', flakeid.django.FlakeIdAutoField(auto_created=True, primary_key=True" in written
     assert (
@@ -82,7 +82,7 @@ def test_columns_are_plain_bigints(shop):
         assert '"id" bigint NOT NULL PRIMARY KEY' in editor.collected_sql[0]
 
 
-def test_create_read_and_bounds(database, shop):
+def test_rows_are_created_read_and_filtered_by_time(database, shop):
     customers, orders = shop.Customer.objects.using(database), shop.Order.objects.using(database)
     before = datetime.now(UTC) - timedelta(seconds=1)
     customer = customers.create(name="Ada")
@@ -107,7 +107,7 @@ def test_create_read_and_bounds(database, shop):
     customers.all().delete()
 
 
-def test_what_no_column_holds(database, shop):
+def test_columns_reject_invalid_ids(database, shop):
     orders = shop.Order.objects.using(database)
     for value, error, reason in (
         (2**63, flakeid.InvalidIdError, "does not fit a signed column of 64 bits"),
@@ -121,7 +121,7 @@ def test_what_no_column_holds(database, shop):
 
 
 @pytest.mark.usefixtures("project")
-def test_a_generator_is_named():
+def test_check_requires_a_generator():
     with override_settings(FLAKEID_GENERATOR=None):
         assert FlakeIdField(null=True).get_default() is None
         with pytest.raises(ImproperlyConfigured, match="FLAKEID_GENERATOR"):
@@ -147,7 +147,7 @@ def test_options_survive_migrations():
 
 
 @pytest.mark.usefixtures("project")
-def test_rest_framework():
+def test_rest_framework_reads_and_writes_strings():
     from rest_framework.schemas.openapi import AutoSchema  # noqa: PLC0415
     from rest_framework.test import APIClient  # noqa: PLC0415
 
@@ -176,7 +176,7 @@ def test_rest_framework():
 
 
 @pytest.mark.usefixtures("project")
-def test_serializer_fields():
+def test_serializer_fields_convert_ids_and_reject_numbers():
     from rest_framework.exceptions import ValidationError  # noqa: PLC0415
 
     from flakeid import rest_framework as types  # noqa: PLC0415

@@ -25,7 +25,7 @@ class Model(BaseModel):
     incoming: FlakeIdIn | None = None
 
 
-def test_int_inside_and_string_outside():
+def test_model_reads_strings_and_writes_strings():
     model = Model(id=ID, prefixed=ID, public=ID, incoming=str(ID))
     assert model.model_dump() == dict.fromkeys(Model.model_fields, ID)
     text = model.model_dump_json()
@@ -37,7 +37,7 @@ def test_int_inside_and_string_outside():
 
 
 @pytest.mark.parametrize("name", Model.model_fields)
-def test_numbers_of_json_are_refused(name):
+def test_numbers_of_json_are_rejected(name):
     for number in (ID, 5, float(ID)):
         with pytest.raises(
             ValidationError, match=r"must be a string here, .* in browsers, which keep 53"
@@ -57,14 +57,14 @@ def test_numbers_of_json_are_refused(name):
         ("public", f"usr_{ID}", "not a public ID of this domain"),
     ],
 )
-def test_texts_that_are_refused(name, text, reason):
+def test_invalid_strings_are_rejected(name, text, reason):
     for validate in (Model.model_validate, lambda data: Model(**data)):
         with pytest.raises(ValidationError, match=reason) as error:
             validate({"id": "1", name: text})
         assert error.value.errors()[0]["type"] == "flakeid"
 
 
-def test_pythons_values():
+def test_model_checks_values_of_python():
     for value, reason in {
         -1: "out of range",
         2**63: "bits set outside",
@@ -80,7 +80,7 @@ def test_pythons_values():
     assert TypeAdapter(Annotated[int, IdText(layout="discord")]).validate_python(2**63) == 2**63
 
 
-def test_schema():
+def test_schema_describes_a_string():
     for mode in ("validation", "serialization"):
         schema = Model.model_json_schema(mode=mode)["properties"]
         assert schema["id"]["type"] == "string"
@@ -90,7 +90,7 @@ def test_schema():
         }
 
 
-def test_what_cannot_be():
+def test_id_text_rejects_invalid_options():
     with pytest.raises(flakeid.InvalidOptionError, match=r'^prefix: "A b"'):
         IdText(prefix="A b")
     with pytest.raises(flakeid.InvalidOptionError, match="public_ids: prefix and layout cannot"):
@@ -101,7 +101,7 @@ def test_what_cannot_be():
         TypeAdapter(Annotated[str, IdText()])
 
 
-def test_fastapi(example, database, monkeypatch):
+def test_fastapi_example_reads_and_writes_ids(example, database, monkeypatch):
     example("fastapi")
     monkeypatch.setenv("DATABASE_URL", database)
     service = importlib.import_module("app")
@@ -147,7 +147,7 @@ def check_orders(client):
     assert parameter["schema"]["type"] == "string"
 
 
-def test_sqlmodel(root, tmp_path):
+def test_sqlmodel_example_runs_in_a_program(root, tmp_path):
     (tmp_path / "public.keys").write_text(KEYRING)
     program = root / "examples" / "sqlmodel_order.py"
     run = [sys.executable, "-P", str(program)]

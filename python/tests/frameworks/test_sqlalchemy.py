@@ -48,7 +48,7 @@ def order(base):
     return base.Order
 
 
-def test_create_read_and_bounds(engine, order, clock):
+def test_rows_are_created_read_and_filtered_by_time(engine, order, clock):
     with Session(engine) as session:
         for item in ("tea", "cup"):
             session.add(order(item=item))
@@ -72,7 +72,7 @@ def test_create_read_and_bounds(engine, order, clock):
         assert type(found.id) is int
 
 
-def test_async(base, order, postgresql):
+def test_async_session_creates_and_reads_rows(base, order, postgresql):
     async def run():
         engine = create_async_engine(postgresql.replace("postgresql://", "postgresql+psycopg://"))
         async with engine.begin() as connection:
@@ -89,7 +89,7 @@ def test_async(base, order, postgresql):
     asyncio.run(run())
 
 
-def test_what_no_column_holds(engine, order):
+def test_columns_reject_invalid_ids(engine, order):
     with Session(engine) as session:
         largest = 2**63 - 1
         session.add(order(item="largest", other=largest))
@@ -109,7 +109,7 @@ def test_what_no_column_holds(engine, order):
             session.scalar(select(order).where(created_between(order.other, 4 * 10**12)))
 
 
-def test_bounds_need_a_layout(order):
+def test_created_between_requires_a_layout(order):
     with pytest.raises(flakeid.InvalidOptionError, match=r"Order\.item must have the type FlakeId"):
         created_between(order.item, START)
     with pytest.raises(flakeid.InvalidOptionError, match="time zone"):
@@ -118,7 +118,7 @@ def test_bounds_need_a_layout(order):
         FlakeId("tweeter")
 
 
-def test_tables_and_literals(generator, database):
+def test_core_tables_support_ids_and_literals(generator, database):
     metadata = MetaData()
     default = next_id(flakeid.CachedGenerator(flakeid.Generator(node=700)))
     key = Column("id", FlakeId(), primary_key=True, autoincrement=False, default=default)
@@ -138,7 +138,7 @@ def test_tables_and_literals(generator, database):
     engine.dispose()
 
 
-def test_alembic(base, engine):
+def test_alembic_reproduces_the_column_type(base, engine):
     with engine.connect() as connection:
         ours = {"include_name": lambda name, type_, _parents: type_ != "table" or name == "orders"}
         context = MigrationContext.configure(connection, opts={"compare_type": True} | ours)

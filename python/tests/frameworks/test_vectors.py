@@ -35,7 +35,7 @@ def by_layout(rows):
     return groups.items()
 
 
-def test_ids_of_every_layout(vectors):
+def test_types_read_and_write_ids_of_every_layout(vectors):
     for layout, ids in by_layout(vectors.rows("layouts", "ids")):
         for read, write in types(layout):
             for id in ids:
@@ -43,7 +43,7 @@ def test_ids_of_every_layout(vectors):
                 assert read(str(id)) == id
 
 
-def test_ids_that_no_layout_has(vectors):
+def test_types_reject_ids_outside_the_layout(vectors):
     for layout, ids in by_layout(vectors.rows("layouts", "rejected_ids")):
         for read, _ in types(layout):
             for id in ids:
@@ -51,7 +51,7 @@ def test_ids_that_no_layout_has(vectors):
                     read(str(id))
 
 
-def test_texts(vectors):
+def test_types_accept_and_reject_strings_of_the_vectors(vectors):
     [decimal] = [row for row in vectors.rows("text", "forms") if row["form"] == "decimal"]
     layout = "t62.s2@0/1ms"  # of all 64 bits
     for read, _ in types(layout):
