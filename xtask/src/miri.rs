@@ -12,9 +12,9 @@ const TESTS: [(&str, &[&str], &str, &[&str]); 2] = [
         &["--no-default-features"],
         "lease",
         &[
-            "a_lease_gives_rising_ids_and_gives_its_node_back",
+            "lease_issues_increasing_ids_and_releases_its_node",
             "two_leases_have_two_nodes",
-            "who_is_fenced_off_takes_another_node_and_goes_on_rising",
+            "holder_that_is_fenced_off_continues_on_another_node",
         ],
     ),
 ];

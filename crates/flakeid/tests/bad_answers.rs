@@ -259,7 +259,7 @@ fn run_case(random: &mut Random, began: Instant, tally: &mut Tally) {
 }
 
 #[test]
-fn leases_survive_answers_with_random_mistakes() {
+fn lease_issues_unique_ids_despite_random_errors_in_responses() {
     let mut random = Random(SEED);
     let mut tally = Tally::default();
     set_host_random(|| flakeid_stores::fresh_token().to_bits());

@@ -48,14 +48,14 @@ mod unix {
     const FORKS: usize = 100;
 
     pub(super) fn run() {
-        a_child_is_refused_everything();
-        println!("test a_child_is_refused_everything ... ok");
-        a_child_of_a_process_that_has_the_lock();
-        println!("test a_child_of_a_process_that_has_the_lock ... ok");
-        a_child_of_a_busy_process_does_not_hang();
-        println!("test a_child_of_a_busy_process_does_not_hang ... ok");
-        a_generator_of_a_broker_says_what_to_do();
-        println!("test a_generator_of_a_broker_says_what_to_do ... ok");
+        forked_child_is_refused_all_requests_to_the_broker();
+        println!("test forked_child_is_refused_all_requests_to_the_broker ... ok");
+        forked_child_does_not_hang_when_another_thread_holds_the_lock();
+        println!("test forked_child_does_not_hang_when_another_thread_holds_the_lock ... ok");
+        forked_child_of_a_busy_process_does_not_hang();
+        println!("test forked_child_of_a_busy_process_does_not_hang ... ok");
+        generator_of_a_forked_broker_reports_the_remedy();
+        println!("test generator_of_a_forked_broker_reports_the_remedy ... ok");
     }
 
     fn memory_broker(clock: Arc<dyn Clock>) -> Broker {
@@ -121,7 +121,7 @@ mod unix {
     }
 
     /// Everything that can be asked of a broker, in a forked child.
-    fn ask_everything(broker: &Broker, grant: &Grant) {
+    fn check_all_requests_are_refused(broker: &Broker, grant: &Grant) {
         let read = Instant::now();
         assert_forked(broker.acquire(&request(u64::MAX), read));
         assert_forked(broker.renew_here(&renewal(grant, u64::MAX), read));
@@ -143,7 +143,7 @@ mod unix {
         assert!(read.elapsed() < Duration::from_secs(10), "a child waits");
     }
 
-    fn a_child_is_refused_everything() {
+    fn forked_child_is_refused_all_requests_to_the_broker() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let location = Location::parse(&url).unwrap();
@@ -152,11 +152,11 @@ mod unix {
         let broker = Broker::start(&location, options).unwrap();
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
         in_child(5, || {
-            ask_everything(&broker, &grant);
+            check_all_requests_are_refused(&broker, &grant);
             // SAFETY: the child ends without a look at the one that this is a copy of.
             let last = unsafe { std::ptr::read(&raw const broker) };
             drop(last);
-            ask_everything(&broker, &grant);
+            check_all_requests_are_refused(&broker, &grant);
         });
         let rows = operations::list(&mut *store, SPACE).unwrap().rows;
         assert_eq!(rows.len(), 1, "the child leased a block");
@@ -174,7 +174,7 @@ mod unix {
     #[derive(Default)]
     struct Stopping {
         is_inside: AtomicBool,
-        may_go_on: AtomicBool,
+        may_continue: AtomicBool,
     }
 
     const STOPPED: &str = "stopped";
@@ -182,7 +182,7 @@ mod unix {
     impl Clock for Stopping {
         fn unix_ms(&self) -> i64 {
             while std::thread::current().name() == Some(STOPPED)
-                && !self.may_go_on.load(Ordering::SeqCst)
+                && !self.may_continue.load(Ordering::SeqCst)
             {
                 self.is_inside.store(true, Ordering::SeqCst);
                 std::thread::sleep(Duration::from_millis(1));
@@ -191,7 +191,7 @@ mod unix {
         }
     }
 
-    fn a_child_of_a_process_that_has_the_lock() {
+    fn forked_child_does_not_hang_when_another_thread_holds_the_lock() {
         let clock = Arc::new(Stopping::default());
         let broker = memory_broker(Arc::clone(&clock) as _);
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
@@ -202,15 +202,15 @@ mod unix {
             while !clock.is_inside.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }
-            in_child(5, || ask_everything(&broker, &grant));
-            clock.may_go_on.store(true, Ordering::SeqCst);
+            in_child(5, || check_all_requests_are_refused(&broker, &grant));
+            clock.may_continue.store(true, Ordering::SeqCst);
             assert_ne!(stopped.join().unwrap().unwrap().node, grant.node);
         });
         broker.close(Duration::from_secs(5));
     }
 
     /// Whatever the parent's other threads do at that moment.
-    fn a_child_of_a_busy_process_does_not_hang() {
+    fn forked_child_of_a_busy_process_does_not_hang() {
         let broker = memory_broker(Arc::new(SystemClock));
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
         let (numbers, ends) = (AtomicU64::new(2), AtomicBool::new(false));
@@ -230,7 +230,7 @@ mod unix {
             };
             let threads = [(); 3].map(|()| scope.spawn(busy));
             for _ in 0..FORKS {
-                in_child(5, || ask_everything(&broker, &grant));
+                in_child(5, || check_all_requests_are_refused(&broker, &grant));
             }
             ends.store(true, Ordering::Relaxed);
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
@@ -245,7 +245,7 @@ mod unix {
         broker.close(Duration::from_secs(5));
     }
 
-    fn a_generator_of_a_broker_says_what_to_do() {
+    fn generator_of_a_forked_broker_reports_the_remedy() {
         let broker = memory_broker(Arc::new(SystemClock));
         let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
         let before = generator.next_id().unwrap();

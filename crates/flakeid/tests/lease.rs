@@ -27,7 +27,7 @@ fn tick_of(id: Id) -> u64 {
     LAYOUT.tick_at(LAYOUT.unpack(id).unwrap().unix_ms).unwrap()
 }
 
-fn assert_rising(ids: &[Id]) {
+fn assert_increasing(ids: &[Id]) {
     assert!(ids.is_sorted_by(|a, b| a < b), "IDs of one generator must rise");
 }
 
@@ -61,11 +61,11 @@ fn take_over(store: &MemoryStore, node: u64) -> u64 {
 }
 
 #[test]
-fn a_lease_gives_rising_ids_and_gives_its_node_back() {
+fn lease_issues_increasing_ids_and_releases_its_node() {
     let store = MemoryStore::new();
     let generator = on(&store).open().unwrap();
     let ids = generator.next_ids(10_000).unwrap();
-    assert_rising(&ids);
+    assert_increasing(&ids);
     let node = generator.node();
     assert!(ids.iter().all(|id| node_of(*id) == node));
     let held = rows(&store);
@@ -79,7 +79,7 @@ fn a_lease_gives_rising_ids_and_gives_its_node_back() {
 }
 
 #[test]
-fn close_at_fence_leaves_the_fence_where_it_is() {
+fn close_at_fence_does_not_lower_the_fence() {
     let store = MemoryStore::new();
     let generator = on(&store).open().unwrap();
     let last = tick_of(generator.next_id().unwrap());
@@ -98,14 +98,14 @@ fn close_at_fence_leaves_the_fence_where_it_is() {
 }
 
 #[test]
-fn two_leases_have_two_nodes() {
+fn two_leases_get_distinct_nodes() {
     let store = MemoryStore::new();
     let (one, other) = (on(&store).open().unwrap(), on(&store).open().unwrap());
     assert_ne!(one.node(), other.node());
 }
 
 #[test]
-fn short_windows_are_renewed_for_as_long_as_ids_are_wanted() {
+fn short_windows_are_renewed_while_ids_are_taken() {
     let store = MemoryStore::new();
     let generator = on(&store).window(Duration::from_millis(60)).open().unwrap();
     let (mut ids, start) = (Vec::new(), Instant::now());
@@ -113,7 +113,7 @@ fn short_windows_are_renewed_for_as_long_as_ids_are_wanted() {
         ids.push(generator.next_id().unwrap());
         thread::sleep(Duration::from_micros(300));
     }
-    assert_rising(&ids);
+    assert_increasing(&ids);
     let lease = generator.lease_status().unwrap();
     assert!(lease.renewals >= 10, "{lease:?}");
     assert_eq!(lease.grants, 1, "{lease:?}");
@@ -152,7 +152,7 @@ impl Store for Switch {
 }
 
 #[test]
-fn without_the_store_ids_go_on_to_the_fence_and_then_fail_until_it_is_back() {
+fn ids_continue_to_the_fence_while_the_store_is_unavailable() {
     let off = Arc::new(AtomicBool::new(false));
     let events = Arc::new(Mutex::new(Vec::new()));
     let (switch, log) = (Arc::clone(&off), Arc::clone(&events));
@@ -189,7 +189,7 @@ fn without_the_store_ids_go_on_to_the_fence_and_then_fail_until_it_is_back() {
         assert!(Instant::now() < deadline, "the store is back, IDs are not");
     };
     ids.push(back);
-    assert_rising(&ids);
+    assert_increasing(&ids);
     let events = events.lock().unwrap();
     let lost = events.iter().position(|e| matches!(e, LeaseEvent::StoreLost { .. })).unwrap();
     let found = events.iter().position(|e| *e == LeaseEvent::StoreFound).unwrap();
@@ -199,7 +199,7 @@ fn without_the_store_ids_go_on_to_the_fence_and_then_fail_until_it_is_back() {
 }
 
 #[test]
-fn who_is_fenced_off_takes_another_node_and_goes_on_rising() {
+fn holder_that_is_fenced_off_continues_on_another_node() {
     let store = MemoryStore::new();
     let generator = on(&store).window(Duration::from_millis(200)).open().unwrap();
     let first = generator.node();
@@ -212,14 +212,14 @@ fn who_is_fenced_off_takes_another_node_and_goes_on_rising() {
     }
     assert_ne!(generator.node(), first);
     ids.extend(generator.next_ids(100).unwrap());
-    assert_rising(&ids);
+    assert_increasing(&ids);
     let of_first = ids.iter().filter(|id| node_of(**id) == first);
     assert!(of_first.map(|id| tick_of(*id)).all(|tick| tick < stolen_from), "below the new start");
     assert_eq!(generator.lease_status().unwrap().grants, 2);
 }
 
 #[test]
-fn a_fixed_node_that_is_taken_over_ends_with_its_window() {
+fn fixed_node_that_is_taken_over_ends_with_its_window() {
     let store = MemoryStore::new();
     let generator = on(&store)
         .identity(Identity::Node(5))
@@ -246,7 +246,7 @@ fn a_fixed_node_that_is_taken_over_ends_with_its_window() {
 }
 
 #[test]
-fn a_restored_store_makes_holders_begin_anew_above_everything() {
+fn holder_of_a_fixed_node_starts_above_all_ids_after_a_restore() {
     let store = MemoryStore::new();
     let mut namespace = flakeid_protocol::Namespace::new("default", LAYOUT);
     namespace.bounds.max_window_ms = 200;
@@ -269,7 +269,7 @@ fn a_restored_store_makes_holders_begin_anew_above_everything() {
         ids.push(generator.next_id().unwrap());
     }
     ids.extend(generator.next_ids(10).unwrap());
-    assert_rising(&ids);
+    assert_increasing(&ids);
     assert_eq!(
         generator.lease_status().unwrap().grants,
         2,
@@ -280,7 +280,7 @@ fn a_restored_store_makes_holders_begin_anew_above_everything() {
 }
 
 #[test]
-fn threads_share_a_generator_across_many_node_changes() {
+fn threads_get_unique_ids_across_many_node_changes() {
     let store = MemoryStore::new();
     let generator = on(&store).window(Duration::from_millis(50)).open().unwrap();
     let stop = AtomicBool::new(false);
@@ -305,7 +305,7 @@ fn threads_share_a_generator_across_many_node_changes() {
         workers.into_iter().map(|worker| worker.join().unwrap()).collect()
     });
     for ids in &all {
-        assert_rising(ids);
+        assert_increasing(ids);
     }
     let mut ids = all.concat();
     let count = ids.len();
@@ -320,7 +320,7 @@ fn threads_share_a_generator_across_many_node_changes() {
 }
 
 #[test]
-fn opening_says_at_once_what_waiting_cannot_mend() {
+fn open_returns_permanent_errors_without_waiting() {
     let store = MemoryStore::new();
     let _first = on(&store).open().unwrap();
     let timeout = Duration::from_secs(30);
@@ -345,19 +345,19 @@ fn opening_says_at_once_what_waiting_cannot_mend() {
 }
 
 #[test]
-fn options_that_cannot_be_are_refused_before_the_store_is_asked() {
-    let unasked = || LeaseBuilder::from_store(LAYOUT, || panic!("the store was asked"));
+fn invalid_options_are_refused_before_the_store_is_opened() {
+    let unopened = || LeaseBuilder::from_store(LAYOUT, || panic!("the store was asked"));
     for (builder, kind) in [
-        (unasked().namespace(""), ErrorKind::InvalidOption),
-        (unasked().namespace("a b"), ErrorKind::InvalidOption),
-        (unasked().identity(Identity::Node(1024)), ErrorKind::FieldOutOfRange),
-        (unasked().identity(Identity::Name(String::new())), ErrorKind::InvalidOption),
-        (unasked().nodes(5, 4), ErrorKind::FieldOutOfRange),
-        (unasked().nodes(0, 1024), ErrorKind::FieldOutOfRange),
-        (unasked().window(Duration::from_millis(1)), ErrorKind::FieldOutOfRange),
-        (unasked().ttl(Duration::ZERO), ErrorKind::FieldOutOfRange),
-        (unasked().sequence_mask(5), ErrorKind::InvalidOption),
-        (unasked().rollback(flakeid_core::Rollback::ClockSequence), ErrorKind::InvalidOption),
+        (unopened().namespace(""), ErrorKind::InvalidOption),
+        (unopened().namespace("a b"), ErrorKind::InvalidOption),
+        (unopened().identity(Identity::Node(1024)), ErrorKind::FieldOutOfRange),
+        (unopened().identity(Identity::Name(String::new())), ErrorKind::InvalidOption),
+        (unopened().nodes(5, 4), ErrorKind::FieldOutOfRange),
+        (unopened().nodes(0, 1024), ErrorKind::FieldOutOfRange),
+        (unopened().window(Duration::from_millis(1)), ErrorKind::FieldOutOfRange),
+        (unopened().ttl(Duration::ZERO), ErrorKind::FieldOutOfRange),
+        (unopened().sequence_mask(5), ErrorKind::InvalidOption),
+        (unopened().rollback(flakeid_core::Rollback::ClockSequence), ErrorKind::InvalidOption),
     ] {
         assert_eq!(builder.open().unwrap_err().kind(), kind);
     }

@@ -18,7 +18,7 @@ fn on(store: &MemoryStore) -> LeaseBuilder {
 }
 
 /// Takes the node over from outside, as if its holder were dead.
-fn oust(store: &MemoryStore, generator: &Generator) {
+fn take_over(store: &MemoryStore, generator: &Generator) {
     let node = generator.node();
     let request = Acquire {
         layout: Layout::TWITTER,
@@ -42,7 +42,7 @@ fn oust(store: &MemoryStore, generator: &Generator) {
     operations::acquire(&mut store.clone(), "default", &request).unwrap();
 }
 
-fn assert_rising(ids: &[Id]) {
+fn assert_increasing(ids: &[Id]) {
     assert!(ids.is_sorted_by(|a, b| a < b), "the IDs must rise");
 }
 
@@ -53,7 +53,7 @@ fn across_nodes(store: &MemoryStore, leased: &Generator, next: impl FnMut() -> I
     for _ in 0..2 {
         ids.extend((0..1_000).map(|_| next()));
         let before = leased.node();
-        oust(store, leased);
+        take_over(store, leased);
         for _ in 0..5_000 {
             ids.push(next());
             if leased.node() != before {
@@ -64,7 +64,7 @@ fn across_nodes(store: &MemoryStore, leased: &Generator, next: impl FnMut() -> I
         assert_ne!(leased.node(), before, "the node was not changed");
     }
     ids.extend((0..1_000).map(|_| next()));
-    assert_rising(&ids);
+    assert_increasing(&ids);
 }
 
 fn short(store: &MemoryStore) -> Generator {
@@ -72,7 +72,7 @@ fn short(store: &MemoryStore) -> Generator {
 }
 
 #[test]
-fn a_local_handle_goes_on_with_another_node() {
+fn local_handle_continues_on_another_node() {
     let store = MemoryStore::new();
     let leased = short(&store);
     let mut local = leased.local();
@@ -80,7 +80,7 @@ fn a_local_handle_goes_on_with_another_node() {
 }
 
 #[test]
-fn a_ring_goes_on_with_another_node() {
+fn ring_continues_on_another_node() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
     let cached = CachedGenerator::new(&leased).unwrap();
@@ -89,7 +89,7 @@ fn a_ring_goes_on_with_another_node() {
 }
 
 #[test]
-fn rings_handles_and_plain_calls_share_nothing_twice() {
+fn rings_handles_and_plain_calls_get_unique_ids() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
     let cached = CachedGenerator::new(&leased).unwrap();
@@ -107,7 +107,7 @@ fn rings_handles_and_plain_calls_share_nothing_twice() {
         let (over, store, leased) = (&over, &store, &leased);
         scope.spawn(move || {
             while !over.load(Ordering::Acquire) {
-                oust(store, leased);
+                take_over(store, leased);
                 thread::sleep(Duration::from_millis(50));
             }
         });
@@ -116,26 +116,26 @@ fn rings_handles_and_plain_calls_share_nothing_twice() {
         ids
     });
     for ids in &ids {
-        assert_rising(ids);
+        assert_increasing(ids);
     }
     let all = ids.concat();
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len(), "I1");
 }
 
 #[test]
-fn a_ring_runs_ahead_of_the_clock_as_far_as_its_lease_allows() {
+fn ring_runs_ahead_of_the_clock_up_to_max_ahead() {
     let store = MemoryStore::new();
     let leased = on(&store).overflow(Overflow::Borrow).open().unwrap();
     let cached = CachedGenerator::with(&leased, RingOptions::new().boost_power(6)).unwrap();
     // 64 ticks' worth at once: far more than the clock has given by now.
     let ids: Vec<Id> = (0..64 * 4_096).map(|_| cached.next_id().unwrap()).collect();
-    assert_rising(&ids);
+    assert_increasing(&ids);
     let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;
     assert!(last <= SystemClock.unix_ms() + 20_000, "more than max_ahead");
 }
 
 #[test]
-fn after_closing_nothing_is_handed_out() {
+fn closed_generator_issues_no_ids() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
     let other = leased.local();
@@ -162,7 +162,7 @@ fn after_closing_nothing_is_handed_out() {
 
 /// Another generator of this process shares the lease, so the node stays in use.
 #[test]
-fn after_closing_nothing_is_handed_out_even_if_others_share_the_lease() {
+fn closed_generator_issues_no_ids_while_others_share_its_lease() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let open = || Generator::lease(&url, Layout::TWITTER).unwrap().open().unwrap();
@@ -188,7 +188,7 @@ fn after_closing_nothing_is_handed_out_even_if_others_share_the_lease() {
 }
 
 #[test]
-fn options_that_cannot_be_are_told() {
+fn ring_refuses_a_boost_power_out_of_range() {
     let store = MemoryStore::new();
     let error =
         CachedGenerator::with(&short(&store), RingOptions::new().boost_power(21)).unwrap_err();
@@ -196,12 +196,12 @@ fn options_that_cannot_be_are_told() {
 }
 
 #[test]
-fn every_clock_of_the_system_will_do() {
+fn leases_work_with_every_named_clock() {
     let store = MemoryStore::new();
     for clock in NamedClock::ALL {
         let leased = on(&store).clock(clock).open().unwrap();
         let ids: Vec<Id> = (0..20_000).map(|_| leased.next_id().unwrap()).collect();
-        assert_rising(&ids);
+        assert_increasing(&ids);
         let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;
         assert!(last <= SystemClock.unix_ms(), "{clock} is ahead of the clock");
     }

@@ -189,12 +189,12 @@ fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
 }
 
 #[test]
-fn a_node_whose_window_is_too_short_to_begin_in_is_not_given_back_below_its_ids() {
+fn node_with_a_window_of_two_ticks_is_not_released_below_its_ids() {
     loses_one_of_two_nodes(Duration::from_millis(2), |_| {});
 }
 
 #[test]
-fn a_node_is_not_given_back_below_its_ids_because_the_clock_is_beyond_the_layout() {
+fn node_is_not_released_below_its_ids_when_the_clock_passes_the_horizon() {
     loses_one_of_two_nodes(Duration::from_secs(1), |clock| {
         clock.set(small_layout().horizon() + 1);
     });
@@ -202,7 +202,7 @@ fn a_node_is_not_given_back_below_its_ids_because_the_clock_is_beyond_the_layout
 
 /// A window of two ticks, in ticks so long that a renewal fits in easily.
 #[test]
-fn windows_of_two_ticks_are_renewed_before_they_are_used_up() {
+fn windows_of_two_ticks_are_renewed_before_they_end() {
     let layout: Layout = "t38.n10.s12@1288834974657/200ms".parse().unwrap();
     let (store, script) = (MemoryStore::new(), Script::default());
     let leased = on(layout, &store, &script)
@@ -234,7 +234,7 @@ fn windows_of_two_ticks_are_renewed_before_they_are_used_up() {
 /// Clocks agree; the store is slow to be reached, or others are in the way for longer than clocks may
 /// be apart.
 #[test]
-fn a_busy_store_is_not_a_wrong_clock() {
+fn slow_store_is_not_reported_as_clock_skew() {
     let layout = Layout::TWITTER;
     let store = MemoryStore::new();
     let mut namespace = Namespace::new("default", layout);
@@ -257,7 +257,7 @@ fn a_busy_store_is_not_a_wrong_clock() {
 
 /// A clock that is really behind is still told from one that waited.
 #[test]
-fn a_wrong_clock_is_not_excused_by_a_busy_store() {
+fn late_clock_is_reported_even_if_the_store_is_slow() {
     let layout = Layout::TWITTER;
     let (store, script) = (MemoryStore::new(), Script::default());
     script.then(|| {
@@ -272,7 +272,7 @@ fn a_wrong_clock_is_not_excused_by_a_busy_store() {
 }
 
 #[test]
-fn a_panic_of_the_store_is_told_and_the_lease_goes_on() {
+fn panic_of_the_store_is_reported_and_the_lease_continues() {
     let layout = Layout::TWITTER;
     let (store, poisoned) = (MemoryStore::new(), Script::default());
     // Every attempt that `open` may come to see before it looks.
@@ -319,7 +319,7 @@ impl Clock for Fragile {
 }
 
 #[test]
-fn a_panic_of_the_clock_is_told_and_the_lease_goes_on() {
+fn panic_of_the_clock_is_reported_and_the_lease_continues() {
     let clock = Fragile::default();
     let (store, script) = (MemoryStore::new(), Script::default());
     let leased = on(Layout::TWITTER, &store, &script)
@@ -346,7 +346,7 @@ fn a_panic_of_the_clock_is_told_and_the_lease_goes_on() {
 
 /// A second call used to return at once, while the first was still giving the node back.
 #[test]
-fn whoever_closes_a_lease_finds_its_node_given_back() {
+fn second_close_waits_until_the_node_is_released() {
     let (store, script) = (MemoryStore::new(), Script::default());
     let leased = Arc::new(on(Layout::TWITTER, &store, &script).open().unwrap());
     leased.next_id().unwrap();
@@ -370,7 +370,7 @@ fn whoever_closes_a_lease_finds_its_node_given_back() {
 
 /// What a store keeps waiting takes a second in all, however often it is closed.
 #[test]
-fn closing_again_does_not_wait_anew() {
+fn second_close_does_not_wait_again_for_a_blocked_store() {
     let (store, script) = (MemoryStore::new(), Script::default());
     let leased = on(Layout::TWITTER, &store, &script).open().unwrap();
     leased.next_id().unwrap();

@@ -42,18 +42,18 @@ mod unix {
     const LAYOUT: Layout = Layout::TWITTER;
 
     pub(super) fn run() {
-        a_child_leases_a_node_of_its_own();
-        println!("test a_child_leases_a_node_of_its_own ... ok");
-        a_child_does_not_take_its_parents_name();
-        println!("test a_child_does_not_take_its_parents_name ... ok");
-        a_child_does_not_take_a_fixed_node();
-        println!("test a_child_does_not_take_a_fixed_node ... ok");
+        forked_child_leases_its_own_node();
+        println!("test forked_child_leases_its_own_node ... ok");
+        forked_child_does_not_use_its_parents_name();
+        println!("test forked_child_does_not_use_its_parents_name ... ok");
+        forked_child_does_not_use_a_fixed_node();
+        println!("test forked_child_does_not_use_a_fixed_node ... ok");
         #[cfg(target_os = "linux")]
         {
-            a_child_without_a_thread_tries_again();
-            println!("test a_child_without_a_thread_tries_again ... ok");
-            a_child_forked_in_a_thread_ends_when_that_returns();
-            println!("test a_child_forked_in_a_thread_ends_when_that_returns ... ok");
+            forked_child_that_cannot_start_a_thread_tries_again();
+            println!("test forked_child_that_cannot_start_a_thread_tries_again ... ok");
+            child_forked_in_a_thread_exits_when_the_thread_returns();
+            println!("test child_forked_in_a_thread_exits_when_the_thread_returns ... ok");
         }
     }
 
@@ -75,7 +75,7 @@ mod unix {
         row
     }
 
-    fn a_child_leases_a_node_of_its_own() {
+    fn forked_child_leases_its_own_node() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let generator = open(&url, Identity::Any);
@@ -96,7 +96,7 @@ mod unix {
         assert_eq!((now.token, now.owner), (row.token, row.owner), "the parent's is untouched");
     }
 
-    fn a_child_does_not_take_its_parents_name() {
+    fn forked_child_does_not_use_its_parents_name() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let generator = open(&url, Identity::Name("orders-1".into()));
@@ -111,7 +111,7 @@ mod unix {
 
     /// No thread can be started in so little memory, whoever the user is.
     #[cfg(target_os = "linux")]
-    fn a_child_without_a_thread_tries_again() {
+    fn forked_child_that_cannot_start_a_thread_tries_again() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let generator = open(&url, Identity::Any);
@@ -146,7 +146,7 @@ mod unix {
 
     /// Of two leases, with a ring on one: all three have a thread, which would outlast the one that forked.
     #[cfg(target_os = "linux")]
-    fn a_child_forked_in_a_thread_ends_when_that_returns() {
+    fn child_forked_in_a_thread_exits_when_the_thread_returns() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let open = || {
@@ -188,7 +188,7 @@ mod unix {
         plain.next_id().unwrap();
     }
 
-    fn a_child_does_not_take_a_fixed_node() {
+    fn forked_child_does_not_use_a_fixed_node() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let generator = open(&url, Identity::Node(7));

@@ -20,7 +20,7 @@ fn rows(store: &MemoryStore) -> Vec<Row> {
     operations::list(&mut store.clone(), "default").unwrap().rows
 }
 
-fn oust(store: &MemoryStore, layout: Layout, node: u64) {
+fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
     let request = Acquire {
         layout,
         identity: Identity::Node(node),
@@ -48,7 +48,7 @@ fn nodes_of(ids: &[Id], layout: Layout) -> BTreeSet<u64> {
 }
 
 #[test]
-fn four_nodes_issue_as_one_and_are_given_back() {
+fn generator_of_four_nodes_issues_sorted_ids_and_releases_all() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
     let leased = on(&store, layout).node_count(4).open().unwrap();
@@ -67,10 +67,15 @@ fn four_nodes_issue_as_one_and_are_given_back() {
     assert_eq!(leased.next_id().unwrap_err().kind(), ErrorKind::Closed);
 }
 
-fn goes_on(store: &MemoryStore, layout: Layout, leased: &Generator, victims: &[u64]) {
+fn check_nodes_are_replaced(
+    store: &MemoryStore,
+    layout: Layout,
+    leased: &Generator,
+    victims: &[u64],
+) {
     let mut ids = leased.next_ids(1_000).unwrap();
     for victim in victims {
-        oust(store, layout, *victim);
+        take_over(store, layout, *victim);
     }
     for _ in 0..5_000 {
         ids.push(leased.next_id().unwrap());
@@ -86,7 +91,7 @@ fn goes_on(store: &MemoryStore, layout: Layout, leased: &Generator, victims: &[u
 }
 
 #[test]
-fn a_node_that_is_lost_is_replaced() {
+fn lost_node_of_four_is_replaced() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
     let leased = on(&store, layout)
@@ -96,13 +101,13 @@ fn a_node_that_is_lost_is_replaced() {
         .open()
         .unwrap();
     let first = leased.nodes()[0];
-    goes_on(&store, layout, &leased, &[first]);
+    check_nodes_are_replaced(&store, layout, &leased, &[first]);
     let all = leased.nodes();
-    goes_on(&store, layout, &leased, &all);
+    check_nodes_are_replaced(&store, layout, &leased, &all);
 }
 
 #[test]
-fn windows_that_do_not_meet_are_moved_up_until_they_do() {
+fn windows_that_do_not_overlap_are_raised_until_they_do() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
     // One of the two nodes starts further ahead of the clock than the other's window reaches.
@@ -110,7 +115,7 @@ fn windows_that_do_not_meet_are_moved_up_until_they_do() {
     ahead.next_id().unwrap();
     let fence = ahead.lease_status().unwrap().fence;
     drop(ahead);
-    oust(&store, layout, 5);
+    take_over(&store, layout, 5);
     operations::repair(&mut store.clone(), "default", 5, Repair::Release).unwrap();
     let fence = fence.max(rows(&store)[0].fence - 1);
     let now = layout.tick_at(SystemClock.unix_ms()).unwrap();
@@ -128,7 +133,7 @@ fn windows_that_do_not_meet_are_moved_up_until_they_do() {
 }
 
 #[test]
-fn all_or_none() {
+fn open_releases_all_nodes_if_one_is_missing() {
     let store = MemoryStore::new();
     let layout: Layout = "t41.n2.s12@1288834974657/1ms".parse().unwrap();
     let one = on(&store, layout).open().unwrap();
@@ -142,7 +147,7 @@ fn all_or_none() {
 }
 
 #[test]
-fn counts_that_cannot_be_are_told() {
+fn invalid_node_counts_are_refused() {
     let store = MemoryStore::new();
     let refused = |kind, builder: LeaseBuilder| {
         let error = builder.open().unwrap_err();

@@ -44,13 +44,13 @@ impl LessorUnderTest for Brokered {
 }
 
 #[test]
-fn a_store_passes() {
+fn store_passes_the_conformance_tests_for_lessors() {
     let (store, namespace) = store(0);
     lessors::run(&Stored(store, namespace));
 }
 
 #[test]
-fn a_broker_passes() {
+fn broker_passes_the_conformance_tests_for_lessors() {
     let (store, namespace) = store(4);
     let mut options = BrokerOptions::new(&namespace.name, Layout::TWITTER, "http://a");
     options.window_ms = 400;

@@ -24,7 +24,7 @@ const NODE: &str = "FLAKEID_TEST_STOPPED_NODE";
 
 const WINDOW: Duration = Duration::from_millis(200);
 const TTL: Duration = Duration::from_millis(300);
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Two nodes.
 fn layout() -> Layout {
@@ -61,7 +61,7 @@ struct Holder {
 impl Holder {
     fn start(url: &str, node: Option<u64>) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "holder", "--nocapture"]).env(URL, url);
+        command.args(["--exact", "child_issues_ids", "--nocapture"]).env(URL, url);
         if let Some(node) = node {
             command.env(NODE, node.to_string());
         }
@@ -87,7 +87,7 @@ impl Holder {
     }
 
     fn next(&self) -> Word {
-        self.words.recv_timeout(PATIENCE).expect("it says nothing")
+        self.words.recv_timeout(TIMEOUT).expect("it says nothing")
     }
 
     fn signal(&self, signal: libc::c_int) {
@@ -140,7 +140,7 @@ impl Drop for Holder {
 
 /// Does nothing unless it is the child of another test.
 #[test]
-fn holder() {
+fn child_issues_ids() {
     let Ok(url) = std::env::var(URL) else { return };
     let node = std::env::var(NODE).ok().map(|node| node.parse().unwrap());
     let identity = node.map_or(Identity::Any, Identity::Node);
@@ -170,7 +170,7 @@ fn id_of(word: Word) -> Option<Id> {
 
 /// Opens a lease, again while a busy machine is too slow for the store's time limit.
 fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match builder().open() {
             Err(error)
@@ -182,7 +182,7 @@ fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
 
 /// As soon as the node is free.
 fn take(url: &str, identity: &Identity, node: u64) -> Generator {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         // Not shared with an earlier one of this process.
         let builder = || on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
@@ -204,7 +204,7 @@ fn assert_distinct(all: &[&[Id]]) {
 }
 
 #[test]
-fn its_node_is_taken_when_it_has_expired_and_it_takes_another() {
+fn stopped_holder_takes_another_node_after_its_lease_expired() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let holder = Holder::start(&url, None);
@@ -236,7 +236,7 @@ fn its_node_is_taken_when_it_has_expired_and_it_takes_another() {
 }
 
 #[test]
-fn its_fixed_node_is_taken_over_and_it_says_so() {
+fn stopped_holder_reports_that_its_fixed_node_was_taken_over() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let holder = Holder::start(&url, Some(1));

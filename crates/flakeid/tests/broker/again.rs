@@ -52,7 +52,7 @@ fn only_row(store: &MemoryStore) -> Row {
 /// I13. The loss of the earlier grant is found out when the later one is in use already: it must not take
 /// that one's rows with it, or the block would be given back below the windows of its holders.
 #[test]
-fn the_later_grant_outlives_the_earlier_one() {
+fn later_grant_of_a_block_survives_the_loss_of_the_earlier_one() {
     let mut store = MemoryStore::new();
     let bounds = bounds(BLOCK_WINDOW_MS, 2_000, MAX_SKEW_MS, 900);
     operations::init(&mut store, &Namespace { bounds, ..namespace() }).unwrap();

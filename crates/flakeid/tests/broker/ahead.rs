@@ -47,7 +47,7 @@ fn assert_kept(generators: &[Generator]) {
 }
 
 #[test]
-fn a_block_is_renewed_before_it_expires() {
+fn block_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     let (mut store, broker) = broker_ahead();
     let open = || builder(&broker).ttl(Duration::from_millis(TTL_MS)).open().unwrap();
     let first = [open(), open()];
@@ -63,7 +63,7 @@ fn a_block_is_renewed_before_it_expires() {
 
 /// Its holder has asked for a minute, and got less.
 #[test]
-fn a_node_is_renewed_before_it_expires() {
+fn node_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     let (_, broker) = broker_ahead();
     let first = [(); 2].map(|()| builder(&broker).open().unwrap());
     pause();

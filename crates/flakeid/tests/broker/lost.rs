@@ -44,7 +44,7 @@ impl Store for Gated {
 
 /// That the block was lost is for its holders to hear. Who asks for a node gets one of another block.
 #[test]
-fn who_waits_gets_a_node_of_another_block() {
+fn waiting_caller_gets_a_node_of_another_block() {
     let mut store = MemoryStore::new();
     let wanted = Namespace { bounds: bounds(2_000, 4_000, 500, 4_000), ..namespace() };
     operations::init(&mut store, &wanted).unwrap();

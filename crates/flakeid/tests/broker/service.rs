@@ -84,7 +84,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn holders_of_two_brokers_share_nothing() {
+fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     let store = InterruptedStore::new(2);
     let brokers = [store.broker("http://a"), store.broker("http://b")];
     assert!(store.rows().is_empty(), "nobody has asked yet");
@@ -128,7 +128,7 @@ fn holders_of_two_brokers_share_nothing() {
 }
 
 #[test]
-fn a_store_that_is_away_is_not_felt_before_the_block_ends() {
+fn ids_continue_to_the_blocks_fence_while_the_store_is_unavailable() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let generator = generator(&broker);
@@ -164,7 +164,7 @@ fn a_store_that_is_away_is_not_felt_before_the_block_ends() {
 
 /// All holders of a broker wait for its next attempt, so the pauses between attempts stay short.
 #[test]
-fn after_an_outage_holders_go_on_within_a_second() {
+fn holders_continue_within_a_second_after_an_outage() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let generator = generator(&broker);
@@ -180,7 +180,7 @@ fn after_an_outage_holders_go_on_within_a_second() {
 
 /// The whole broker waits, as every holder of the store does, and nobody repeats an ID.
 #[test]
-fn a_store_that_is_put_back() {
+fn brokers_issue_no_id_twice_after_a_restore() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let first = generator(&broker);
@@ -205,7 +205,7 @@ fn a_store_that_is_put_back() {
 }
 
 #[test]
-fn blocks_are_not_leased_by_processes() {
+fn lease_and_broker_refuse_namespaces_of_the_other_kind() {
     let store = InterruptedStore::new(2);
     let opened = store.clone();
     let direct = LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(opened.clone())))
@@ -223,7 +223,7 @@ fn blocks_are_not_leased_by_processes() {
 }
 
 #[test]
-fn options_fit_the_namespace() {
+fn broker_refuses_options_that_do_not_fit_the_namespace() {
     let store = InterruptedStore::new(2);
     for (window_ms, ttl_ms, block_window_ms, field) in [
         (251, 600, None, "window_ms"),

@@ -66,7 +66,7 @@ pub(crate) fn check_secrecy(text: &str) {
 
 /// What every store refuses alike; `open` gives the builder for a layout at the namespace that has
 /// [`layout`], of which no node may be held.
-pub(crate) fn what_any_store_refuses(open: &dyn Fn(Layout) -> LeaseBuilder) {
+pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder) {
     refused(
         open(Layout::SONYFLAKE),
         ErrorKind::StoreRejected,

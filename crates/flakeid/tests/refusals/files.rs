@@ -50,7 +50,7 @@ impl Place {
     }
 
     /// Makes a child the owner of everything that is there.
-    fn give_away(&self) {
+    fn change_owner(&self) {
         if is_root() {
             let files = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
             for path in files.chain([self.0.path().into()]) {
@@ -61,7 +61,7 @@ impl Place {
 
     fn child(&self, act: &str) -> Command {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "files::child", "--nocapture"]);
+        child.args(["--exact", "files::child_performs_an_action", "--nocapture"]);
         child.env(ACT, act).env(URL, self.url());
         child
     }
@@ -103,7 +103,7 @@ fn become_nobody() {
 }
 
 /// No file of this process can grow beyond this from now on, as on a full disk; `None` for no end.
-fn let_files_grow_to(bytes: Option<u64>) {
+fn limit_file_size(bytes: Option<u64>) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is whole; the signal would kill instead of failing the write.
     unsafe {
@@ -116,7 +116,7 @@ fn let_files_grow_to(bytes: Option<u64>) {
 
 /// Does nothing unless it is the child of another test.
 #[test]
-fn child() {
+fn child_performs_an_action() {
     let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
     match act.as_str() {
         "read only" => {
@@ -127,7 +127,7 @@ fn child() {
             refused(on(&url), ErrorKind::StoreRejected, &parts);
         }
         "open on a full disk" => {
-            let_files_grow_to(Some(1024));
+            limit_file_size(Some(1024));
             refused(on(&url), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
         }
         "hold on a full disk" => hold_on_a_full_disk(&url),
@@ -141,18 +141,18 @@ fn child() {
 }
 
 #[test]
-fn what_cannot_be_written() {
+fn read_only_files_are_refused() {
     for name in ["flakeid.db", "flakeid.db-wal", "flakeid.db-serial"] {
         let place = Place::used();
         let before = place.rows();
-        place.give_away();
+        place.change_owner();
         place.set_mode(name, 0o400);
         place.act("read only");
         place.set_mode(name, 0o600);
         assert_eq!(place.rows(), before, "{name}");
     }
     let place = Place::empty();
-    place.give_away();
+    place.change_owner();
     place.set_mode("", 0o500);
     place.act("read only");
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0);
@@ -162,7 +162,7 @@ fn what_cannot_be_written() {
 const FILES: [&str; 2] = ["flakeid.db", "flakeid.db-serial"];
 
 #[test]
-fn files_with_two_names() {
+fn files_with_two_hard_links_are_refused() {
     for name in FILES {
         let place = Place::used();
         let before = place.rows();
@@ -177,7 +177,7 @@ fn files_with_two_names() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn files_mounted_by_themselves() {
+fn files_mounted_without_their_directory_are_refused() {
     for name in FILES {
         let (host, container) = (Place::used(), Place::used());
         let before = [&host, &container].map(Place::rows);
@@ -188,7 +188,7 @@ fn files_mounted_by_themselves() {
 }
 
 #[test]
-fn a_full_disk() {
+fn open_fails_on_a_full_disk_without_changes() {
     let place = Place::empty();
     place.act("open on a full disk");
     // Once there is room it is as if nothing had been.
@@ -201,7 +201,7 @@ fn a_full_disk() {
 }
 
 #[test]
-fn a_disk_that_fills_while_a_lease_is_held() {
+fn ids_continue_to_the_fence_when_the_disk_becomes_full() {
     Place::used().act("hold on a full disk");
 }
 
@@ -209,12 +209,12 @@ fn a_disk_that_fills_while_a_lease_is_held() {
 fn hold_on_a_full_disk(url: &str) {
     let generator = on(url).window(Duration::from_millis(500)).max_wait(MAX_WAIT).open().unwrap();
     let mut ids = vec![generator.next_id().unwrap()];
-    let_files_grow_to(Some(1024));
+    limit_file_size(Some(1024));
     let error = use_up(&mut ids, || generator.next_id());
     check_error(&error, ErrorKind::LeaseExpired, &["flakeid.db", "disk"]);
     let lease = generator.lease_status().unwrap();
     check_error(&lease.last_error.unwrap(), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
-    let_files_grow_to(None);
+    limit_file_size(None);
     let last = layout().unpack(*ids.last().unwrap()).unwrap();
     let rows = operations::list(&mut *connect(url), "default").unwrap().rows;
     let row = rows.iter().find(|row| row.node == last.node).unwrap();

@@ -24,7 +24,7 @@ fn hold(builder: LeaseBuilder) -> (Generator, Events) {
 }
 
 /// Uses the lease up, of which the store takes no renewal any more: there is an end, at the fence,
-/// and no secret in anything that is told.
+/// and no secret in anything that is run_command.
 fn check_end(
     (generator, events): &(Generator, Events),
     kind: ErrorKind,
@@ -74,7 +74,7 @@ fn check_server(
 }
 
 #[test]
-fn postgres() {
+fn postgres_lease_ends_at_the_fence_after_a_password_change() {
     let server = PostgresServer::new();
     let change = || {
         server.sql("ALTER ROLE flakeid PASSWORD 'new-s3cret'").unwrap();
@@ -87,7 +87,7 @@ fn postgres() {
 }
 
 #[test]
-fn mariadb() {
+fn mariadb_lease_ends_at_the_fence_after_a_password_change() {
     let server = MariadbServer::new();
     let change = || {
         server.sql("ALTER USER flakeid IDENTIFIED BY 'new-s3cret'; KILL USER flakeid").unwrap();
@@ -97,7 +97,7 @@ fn mariadb() {
 }
 
 #[test]
-fn redis() {
+fn redis_lease_ends_at_the_fence_after_a_password_change() {
     let server = RedisServer::new();
     let set = |password: &str| {
         let password = format!(">{password}");
@@ -114,7 +114,7 @@ fn redis() {
 }
 
 #[test]
-fn etcd() {
+fn etcd_lease_ends_at_the_fence_after_a_password_change() {
     let server = EtcdServer::new();
     let change = || {
         for words in [
@@ -132,7 +132,7 @@ fn etcd() {
 
 /// The host's clock is set 50 years ahead or back while a lease is held.
 #[test]
-fn wrong_clocks() {
+fn lease_ends_at_the_fence_after_a_clock_change() {
     const YEARS: i64 = 50 * 365 * 86_400_000;
     for by in [YEARS, -YEARS] {
         let store = MemoryStore::new();

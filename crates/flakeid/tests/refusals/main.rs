@@ -18,7 +18,7 @@ use flakeid_core::{Clock, ErrorKind, Layout, ManualClock, SystemClock};
 use flakeid_protocol::MemoryStore;
 use flakeid_protocol::store::Fault;
 
-use expectation::{layout, on, refused, what_any_store_refuses};
+use expectation::{check_refusals_of_any_store, layout, on, refused};
 
 fn in_memory(store: &MemoryStore, layout: Layout) -> LeaseBuilder {
     let store = store.clone();
@@ -26,20 +26,20 @@ fn in_memory(store: &MemoryStore, layout: Layout) -> LeaseBuilder {
 }
 
 #[test]
-fn a_store_in_memory_and_a_store_of_ones_own() {
+fn custom_stores_refuse_invalid_requests() {
     let store = MemoryStore::new();
     drop(in_memory(&store, layout()).open().unwrap());
-    what_any_store_refuses(&|layout| in_memory(&store, layout));
+    check_refusals_of_any_store(&|layout| in_memory(&store, layout));
     let broken = |fault: Fault| LeaseBuilder::from_store(layout(), move || Err(fault.clone()));
-    let gone = Fault::Unavailable("it is gone".into());
-    refused(broken(gone), ErrorKind::StoreUnavailable, &["it is gone"]);
-    let no = Fault::Rejected("it says no".into());
-    refused(broken(no), ErrorKind::StoreRejected, &["it says no"]);
+    let gone = Fault::Unavailable("the server is gone".into());
+    refused(broken(gone), ErrorKind::StoreUnavailable, &["the server is gone"]);
+    let no = Fault::Rejected("the server refuses".into());
+    refused(broken(no), ErrorKind::StoreRejected, &["the server refuses"]);
 }
 
 /// Clocks that are beyond what the layout can say are the layout's errors.
 #[test]
-fn clocks_outside_of_the_layout() {
+fn clocks_outside_the_layout_are_refused() {
     const YEAR: i64 = 365 * 86_400_000;
     let now = SystemClock.unix_ms();
     for (unix_ms, kind, part) in [
@@ -53,9 +53,9 @@ fn clocks_outside_of_the_layout() {
 }
 
 #[test]
-fn a_file() {
+fn sqlite_store_refuses_invalid_requests() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     drop(on(&url).open().unwrap());
-    what_any_store_refuses(&|layout| flakeid::Generator::lease(&url, layout).unwrap());
+    check_refusals_of_any_store(&|layout| flakeid::Generator::lease(&url, layout).unwrap());
 }

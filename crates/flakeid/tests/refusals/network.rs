@@ -14,7 +14,7 @@ fn url(scheme: &str, host: &str) -> String {
 }
 
 #[test]
-fn nobody_listens() {
+fn closed_port_is_reported_as_unavailable() {
     let host = format!("127.0.0.1:{}", free_port());
     for scheme in SCHEMES {
         let parts = [host.as_str(), "refused"];
@@ -24,7 +24,7 @@ fn nobody_listens() {
 
 /// Something accepts connections and never says a word.
 #[test]
-fn nobody_answers() {
+fn silent_listener_is_reported_as_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = listener.local_addr().unwrap().to_string();
     for scheme in SCHEMES {
@@ -34,7 +34,7 @@ fn nobody_answers() {
 
 /// The first of several members hangs: the others have their share of the time.
 #[test]
-fn nobody_answers_among_several() {
+fn several_silent_listeners_are_reported_as_unavailable() {
     let silent: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> =
         silent.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect();
@@ -45,7 +45,7 @@ fn nobody_answers_among_several() {
 }
 
 #[test]
-fn nobody_has_that_name() {
+fn unknown_host_is_reported_as_unavailable() {
     for scheme in SCHEMES {
         let url = url(scheme, "no-such-host.invalid:6000");
         refused(on(&url), ErrorKind::StoreUnavailable, &["no-such-host.invalid"]);

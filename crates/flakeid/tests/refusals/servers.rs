@@ -7,7 +7,7 @@ use flakeid_protocol::{Namespace, operations};
 use flakeid_stores::Location;
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 
-use crate::expectation::{Parts, layout, on, refused, what_any_store_refuses};
+use crate::expectation::{Parts, check_refusals_of_any_store, layout, on, refused};
 
 /// The namespace of these tests.
 pub(crate) const SPACE: &str = "ids";
@@ -42,7 +42,7 @@ fn check_server(url: &str) {
     missing(SPACE);
     init(url);
     missing("mistyped");
-    what_any_store_refuses(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
+    check_refusals_of_any_store(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
 }
 
 /// Nothing is granted by what happened since the nodes were given back.
@@ -54,7 +54,7 @@ fn check_untouched(url: &str, happens: impl FnOnce()) {
 }
 
 #[test]
-fn postgres() {
+fn postgres_refusals_leave_the_store_unchanged() {
     let server = PostgresServer::new();
     let url = server.url();
     check_server(&url);
@@ -95,7 +95,7 @@ fn postgres() {
 }
 
 #[test]
-fn mariadb() {
+fn mariadb_refusals_leave_the_store_unchanged() {
     let server = MariadbServer::new();
     let url = server.url();
     check_server(&url);
@@ -127,12 +127,12 @@ fn mariadb() {
 }
 
 #[test]
-fn redis() {
+fn redis_refusals_leave_the_store_unchanged() {
     let server = RedisServer::new();
     let url = server.url();
     check_server(&url);
-    let told = |words: &[&str]| server.command(words).unwrap();
-    told(&["ACL", "SETUSER", "weak", "on", &format!(">{WEAK}"), "~*", "+@all", "-@write"]);
+    let run_command = |words: &[&str]| server.command(words).unwrap();
+    run_command(&["ACL", "SETUSER", "weak", "on", &format!(">{WEAK}"), "~*", "+@all", "-@write"]);
     check_untouched(&url, || {
         check(&[
             (
@@ -151,17 +151,17 @@ fn redis() {
                 &["can't run this command"],
             ),
         ]);
-        told(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+        run_command(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["NOREPLICAS"])]);
-        told(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
-        told(&["CONFIG", "SET", "maxmemory", "1"]);
+        run_command(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+        run_command(&["CONFIG", "SET", "maxmemory", "1"]);
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["OOM"])]);
-        told(&["CONFIG", "SET", "maxmemory", "0"]);
+        run_command(&["CONFIG", "SET", "maxmemory", "0"]);
     });
 }
 
 #[test]
-fn etcd() {
+fn etcd_refusals_leave_the_store_unchanged() {
     let server = EtcdServer::with(&["--quota-backend-bytes", "1000000"]);
     let url = server.url();
     check_server(&url);
@@ -177,7 +177,7 @@ fn etcd() {
 }
 
 #[test]
-fn etcd_with_users() {
+fn etcd_refuses_users_without_rights() {
     let server = EtcdServer::new();
     init(&server.url());
     let weak = format!("weak:{WEAK}");
