@@ -1,7 +1,7 @@
-//! Whatever a broker answers, its client does not panic, sends no secret elsewhere and issues no ID
-//! twice: leases that get answers with random mistakes in them.
+//! Tests of leases whose broker sends responses with random errors. The client must not panic, must not send a
+//! secret to another address, and must not issue an ID twice.
 
-// A test may panic; that is how it fails.
+// A test fails by a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Instant;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const CASES: u64 = 100_000;
 const SEED: u64 = 20_261_125;
 
-/// Random numbers that are the same in each run (`SplitMix64`, by Sebastiano Vigna).
+/// A generator of the same random numbers in each run (`SplitMix64`, by Sebastiano Vigna).
 struct Random(u64);
 
 impl Random {
@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// A number at or near a border, or any.
+/// Returns a number at or near a boundary, or any other number.
 fn number(random: &mut Random) -> Value {
     let now = SystemClock.unix_ms();
     let tick = Layout::TWITTER.tick_at(now).unwrap();
@@ -114,7 +114,7 @@ fn value(random: &mut Random, depth: u32) -> Value {
     }
 }
 
-/// The answer of a broker that works, at the address that is asked.
+/// Builds the response that a working broker would send.
 fn right_answer(request: &HttpRequest, random: &mut Random) -> (u16, Value) {
     let asked: Value = serde_json::from_slice(&request.body).unwrap();
     let now = SystemClock.unix_ms();
@@ -176,7 +176,7 @@ fn answer(request: &HttpRequest, random: &mut Random) -> Result<HttpAnswer, Stri
     Ok(HttpAnswer::new(status, body))
 }
 
-/// Changes one field, removes it or adds one.
+/// Changes, removes or adds a field.
 fn spoil(body: &mut Value, random: &mut Random) {
     let new = value(random, 3);
     let Some(fields) = body.as_object_mut().filter(|fields| !fields.is_empty()) else {
@@ -193,7 +193,8 @@ fn spoil(body: &mut Value, random: &mut Random) {
     }
 }
 
-/// A secret goes to the addresses of the URL alone, and nothing to a place that no broker can have.
+/// Checks that only addresses in the URL get the secret, and that each request has the path of a broker's
+/// leases.
 fn check_request(request: &HttpRequest, follows: bool) {
     let address = request.url.split("/v1/").next().unwrap();
     let is_known = ["http://one:1", "http://two:1", "http://x.svc"].contains(&address);
@@ -202,7 +203,7 @@ fn check_request(request: &HttpRequest, follows: bool) {
     assert_eq!(request.authorization.is_some(), !follows, "{}", request.url);
 }
 
-/// What became of the leases of all cases.
+/// The numbers of IDs and events in all cases.
 #[derive(Debug, Default)]
 struct Tally {
     ids: u64,
@@ -235,7 +236,7 @@ fn run_case(random: &mut Random, began: Instant, tally: &mut Tally) {
             check_request(&request, follows);
             lease.answered(answer(&request, random));
             sent += 1;
-            assert!(sent < 40, "one exchange after the other without a pause");
+            assert!(sent < 40, "the client sends requests without pauses");
         }
         for _ in 0..random.below(4) {
             if let Ok(id) = lease.run(Generator::try_next_id) {

@@ -1,11 +1,11 @@
-//! What a forked child does with its parent's broker: nothing (I15).
+//! Tests that a forked child never uses its parent's broker (I15).
 
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 
 #[cfg(not(unix))]
 fn main() {
-    println!("there is no fork on this system");
+    println!("this system has no fork");
 }
 
 #[cfg(unix)]
@@ -44,7 +44,7 @@ mod unix {
     const SPACE: &str = "orders";
     const WINDOW_MS: u64 = 200;
     const TTL_MS: u64 = 400;
-    /// How often a process forks while its other threads use the broker.
+    /// The number of forks while other threads of the process use the broker.
     const FORKS: usize = 100;
 
     pub(super) fn run() {
@@ -115,12 +115,12 @@ mod unix {
     fn assert_forked<T>(answer: Result<T, Fault>) {
         match answer {
             Err(Fault::Rejected(text)) => assert!(text.contains("forked"), "{text}"),
-            Err(fault) => panic!("another fault: {fault}"),
-            Ok(_) => panic!("a child was answered"),
+            Err(fault) => panic!("unexpected fault: {fault}"),
+            Ok(_) => panic!("the child's request was not refused"),
         }
     }
 
-    /// Everything that can be asked of a broker, in a forked child.
+    /// Checks that a broker refuses all requests in a forked child.
     fn check_all_requests_are_refused(broker: &Broker, grant: &Grant) {
         let read = Instant::now();
         assert_forked(broker.acquire(&request(u64::MAX), read));
@@ -137,10 +137,10 @@ mod unix {
         let mut context = Context::from_waker(Waker::noop());
         match asynchronous.as_mut().poll(&mut context) {
             Poll::Ready(answer) => assert_forked(answer),
-            Poll::Pending => panic!("a child waits for a node"),
+            Poll::Pending => panic!("the child waits for a node"),
         }
         broker.close(Duration::from_secs(30));
-        assert!(read.elapsed() < Duration::from_secs(10), "a child waits");
+        assert!(read.elapsed() < Duration::from_secs(10), "the child waits");
     }
 
     fn forked_child_is_refused_all_requests_to_the_broker() {
@@ -153,14 +153,14 @@ mod unix {
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
         in_child(5, || {
             check_all_requests_are_refused(&broker, &grant);
-            // SAFETY: the child ends without a look at the one that this is a copy of.
+            // SAFETY: the child exits without using the original, of which this is a copy.
             let last = unsafe { std::ptr::read(&raw const broker) };
             drop(last);
             check_all_requests_are_refused(&broker, &grant);
         });
         let rows = operations::list(&mut *store, SPACE).unwrap().rows;
-        assert_eq!(rows.len(), 1, "the child leased a block");
-        assert_eq!(rows[0].state, State::Held, "the child gave the block back");
+        assert_eq!(rows.len(), 1, "the child must not lease a block");
+        assert_eq!(rows[0].state, State::Held, "the child must not release the block");
         assert_eq!(rows[0].grant, 1);
 
         let renewed = broker.renew_here(&renewal(&grant, 2), Instant::now()).unwrap();
@@ -170,7 +170,7 @@ mod unix {
         assert_eq!((status.is_open, status.blocks, status.holders), (true, 1, 2));
     }
 
-    /// A clock in whose reading a thread of this name stays: the broker reads it under its lock.
+    /// A clock that blocks readings by the thread with the name [`STOPPED`]. The broker reads the clock with its lock held.
     #[derive(Default)]
     struct Stopping {
         is_inside: AtomicBool,
@@ -209,7 +209,7 @@ mod unix {
         broker.close(Duration::from_secs(5));
     }
 
-    /// Whatever the parent's other threads do at that moment.
+    /// Forks at many moments while other threads of the parent use the broker.
     fn forked_child_of_a_busy_process_does_not_hang() {
         let broker = memory_broker(Arc::new(SystemClock));
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
@@ -236,7 +236,7 @@ mod unix {
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
         assert!(granted > FORKS, "the parent was granted {granted} nodes");
-        // The threads may have brought every node's fence as far ahead as one may be.
+        // The fences of all nodes may be as far ahead as the bounds allow.
         let deadline = Instant::now() + Duration::from_secs(5);
         while let Err(fault) = broker.acquire(&request(number()), Instant::now()) {
             assert!(Instant::now() < deadline, "{fault}");
@@ -253,8 +253,8 @@ mod unix {
             for _ in 0..2 {
                 let error = generator.next_id().unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::StoreRejected, "{error}");
-                for told in ["forked", "start another", "the broker's URL"] {
-                    assert!(error.to_string().contains(told), "{error}");
+                for part in ["forked", "start another", "the broker's URL"] {
+                    assert!(error.to_string().contains(part), "{error}");
                 }
             }
             let opened = LeaseBuilder::from_broker(&broker).open().unwrap_err();

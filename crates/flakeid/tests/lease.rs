@@ -1,4 +1,4 @@
-//! Leased generators on a store in memory: renewals, losses, takeovers, the end.
+//! Tests of leased generators on a store in memory: renewals, losses, takeovers and closing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -28,14 +28,14 @@ fn tick_of(id: Id) -> u64 {
 }
 
 fn assert_increasing(ids: &[Id]) {
-    assert!(ids.is_sorted_by(|a, b| a < b), "IDs of one generator must rise");
+    assert!(ids.is_sorted_by(|a, b| a < b), "IDs of one generator must increase");
 }
 
 fn rows(store: &MemoryStore) -> Vec<flakeid_protocol::Row> {
     operations::list(&mut store.clone(), "default").unwrap().rows
 }
 
-/// Takes a node away from whoever has it, as a process with a fixed node does.
+/// Takes a node over from its holder, as a process with a fixed node does. Returns the first tick of the new grant.
 fn take_over(store: &MemoryStore, node: u64) -> u64 {
     let now = flakeid_core::Clock::unix_ms(&flakeid_core::SystemClock);
     let request = Acquire {
@@ -54,7 +54,7 @@ fn take_over(store: &MemoryStore, node: u64) -> u64 {
         after: 0,
         owner: Owner::default(),
     };
-    // Otherwise it would have to wait until the lease expires.
+    // Without an operator's release, the node would be free only after its lease expired.
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap().start
@@ -75,7 +75,7 @@ fn lease_issues_increasing_ids_and_releases_its_node() {
     generator.close();
     let free = rows(&store);
     assert_eq!(free[0].state, State::Free);
-    assert_eq!(free[0].fence, tick_of(ids[ids.len() - 1]) + 1, "the fence falls to the last tick");
+    assert_eq!(free[0].fence, tick_of(ids[ids.len() - 1]) + 1, "the fence is after the last tick");
 }
 
 #[test]
@@ -88,12 +88,12 @@ fn close_at_fence_does_not_lower_the_fence() {
     assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Closed);
     let free = rows(&store);
     assert_eq!((free[0].state, free[0].fence), (State::Free, held[0].fence));
-    assert!(free[0].fence > last + 1, "the window ends later than the last ID");
+    assert!(free[0].fence > last + 1, "the fence is still after the last ID");
     let next = on(&store).identity(Identity::Node(free[0].node)).open().unwrap();
     assert_eq!(
         next.lease_status().unwrap().start,
         free[0].fence,
-        "the next grant begins at the fence"
+        "the next grant starts at the fence"
     );
 }
 
@@ -120,7 +120,7 @@ fn short_windows_are_renewed_while_ids_are_taken() {
     assert_eq!(lease.last_error, None);
 }
 
-/// A store that can be switched off.
+/// A store that can be made unavailable.
 struct Switch {
     store: MemoryStore,
     off: Arc<AtomicBool>,
@@ -176,7 +176,7 @@ fn ids_continue_to_the_fence_while_the_store_is_unavailable() {
     };
     assert_eq!(error.kind(), ErrorKind::LeaseExpired);
     assert!(error.to_string().contains("switched off"), "{error}");
-    assert!(ids.len() > 50, "IDs go on without the store: {}", ids.len());
+    assert!(ids.len() > 50, "too few IDs without the store: {}", ids.len());
     let again = generator.try_next_id().unwrap_err();
     assert_eq!(again.kind(), ErrorKind::LeaseExpired);
     off.store(false, Ordering::SeqCst);
@@ -186,7 +186,7 @@ fn ids_continue_to_the_fence_while_the_store_is_unavailable() {
             Ok(id) => break id,
             Err(error) => assert_eq!(error.kind(), ErrorKind::LeaseExpired),
         }
-        assert!(Instant::now() < deadline, "the store is back, IDs are not");
+        assert!(Instant::now() < deadline, "no ID although the store is available");
     };
     ids.push(back);
     assert_increasing(&ids);
@@ -195,7 +195,7 @@ fn ids_continue_to_the_fence_while_the_store_is_unavailable() {
     let found = events.iter().position(|e| *e == LeaseEvent::StoreFound).unwrap();
     assert!(lost < found);
     let losses = events.iter().filter(|e| matches!(e, LeaseEvent::StoreLost { .. })).count();
-    assert_eq!(losses, 1, "one loss is one event");
+    assert_eq!(losses, 1, "a loss is reported once");
 }
 
 #[test]
@@ -214,7 +214,10 @@ fn holder_that_is_fenced_off_continues_on_another_node() {
     ids.extend(generator.next_ids(100).unwrap());
     assert_increasing(&ids);
     let of_first = ids.iter().filter(|id| node_of(**id) == first);
-    assert!(of_first.map(|id| tick_of(*id)).all(|tick| tick < stolen_from), "below the new start");
+    assert!(
+        of_first.map(|id| tick_of(*id)).all(|tick| tick < stolen_from),
+        "all ticks are below the new grant"
+    );
     assert_eq!(generator.lease_status().unwrap().grants, 2);
 }
 
@@ -242,7 +245,7 @@ fn fixed_node_that_is_taken_over_ends_with_its_window() {
     assert!(generator.lease_status().unwrap().fenced_off);
     thread::sleep(Duration::from_millis(100));
     assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::LeaseExpired);
-    assert_eq!(rows(&store)[0].grant, 2, "it does not take the node back");
+    assert_eq!(rows(&store)[0].grant, 2, "the holder must not take the node over again");
 }
 
 #[test]
@@ -341,12 +344,12 @@ fn open_returns_permanent_errors_without_waiting() {
         .open()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreRejected);
-    assert!(start.elapsed() < timeout, "it waited for nothing");
+    assert!(start.elapsed() < timeout, "open must not wait");
 }
 
 #[test]
 fn invalid_options_are_refused_before_the_store_is_opened() {
-    let unopened = || LeaseBuilder::from_store(LAYOUT, || panic!("the store was asked"));
+    let unopened = || LeaseBuilder::from_store(LAYOUT, || panic!("the store was opened"));
     for (builder, kind) in [
         (unopened().namespace(""), ErrorKind::InvalidOption),
         (unopened().namespace("a b"), ErrorKind::InvalidOption),

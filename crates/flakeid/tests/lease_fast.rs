@@ -1,4 +1,4 @@
-//! Handles for one thread and rings on leased nodes: across tenures, closing and bounds.
+//! Tests of local handles and rings on leased nodes: across tenures, after closing, and at their bounds.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -17,7 +17,7 @@ fn on(store: &MemoryStore) -> LeaseBuilder {
     LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(store.clone())))
 }
 
-/// Takes the node over from outside, as if its holder were dead.
+/// Takes the generator's node over, as another process does after a crash.
 fn take_over(store: &MemoryStore, generator: &Generator) {
     let node = generator.node();
     let request = Acquire {
@@ -36,17 +36,17 @@ fn take_over(store: &MemoryStore, generator: &Generator) {
         after: 0,
         owner: Owner { name: String::new(), host: "elsewhere".into(), pid: 1 },
     };
-    // Otherwise it would have to wait until the lease expires.
+    // Without an operator's release, the node would be free only after its lease expired.
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap();
 }
 
 fn assert_increasing(ids: &[Id]) {
-    assert!(ids.is_sorted_by(|a, b| a < b), "the IDs must rise");
+    assert!(ids.is_sorted_by(|a, b| a < b), "IDs must increase");
 }
 
-/// Takes IDs while the node is taken away twice.
+/// Takes IDs while the node is taken over twice, and checks that they increase.
 fn across_nodes(store: &MemoryStore, leased: &Generator, next: impl FnMut() -> Id) {
     let mut next = next;
     let mut ids: Vec<Id> = Vec::new();
@@ -61,7 +61,7 @@ fn across_nodes(store: &MemoryStore, leased: &Generator, next: impl FnMut() -> I
             }
             thread::sleep(Duration::from_millis(1));
         }
-        assert_ne!(leased.node(), before, "the node was not changed");
+        assert_ne!(leased.node(), before, "the node did not change");
     }
     ids.extend((0..1_000).map(|_| next()));
     assert_increasing(&ids);
@@ -127,11 +127,11 @@ fn ring_runs_ahead_of_the_clock_up_to_max_ahead() {
     let store = MemoryStore::new();
     let leased = on(&store).overflow(Overflow::Borrow).open().unwrap();
     let cached = CachedGenerator::with(&leased, RingOptions::new().boost_power(6)).unwrap();
-    // 64 ticks' worth at once: far more than the clock has given by now.
+    // The IDs of 64 ticks are far more than the clock alone allows in this time.
     let ids: Vec<Id> = (0..64 * 4_096).map(|_| cached.next_id().unwrap()).collect();
     assert_increasing(&ids);
     let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;
-    assert!(last <= SystemClock.unix_ms() + 20_000, "more than max_ahead");
+    assert!(last <= SystemClock.unix_ms() + 20_000, "the last ID is more than max_ahead ahead");
 }
 
 #[test]
@@ -160,14 +160,14 @@ fn closed_generator_issues_no_ids() {
     }
 }
 
-/// Another generator of this process shares the lease, so the node stays in use.
+/// Checks that a closed generator issues no IDs although another generator keeps the shared lease.
 #[test]
 fn closed_generator_issues_no_ids_while_others_share_its_lease() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let open = || Generator::lease(&url, Layout::TWITTER).unwrap().open().unwrap();
     let (closed, other) = (Arc::new(open()), open());
-    assert_eq!(closed.node(), other.node(), "they share a lease");
+    assert_eq!(closed.node(), other.node(), "both share a lease");
     let mut local = closed.local();
     let cached = CachedGenerator::new(&closed).unwrap();
     local.next_id().unwrap();

@@ -1,5 +1,4 @@
-//! What one process does when something around its lease fails: answers that are lost, clocks that
-//! jump, stores and clocks of the user's that panic, stores that keep requests waiting.
+//! Tests of a lease during faults: lost responses, clocks that jump, stores and clocks that panic, and slow stores.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -14,10 +13,10 @@ use flakeid_core::{Clock, ErrorKind, Id, Layout, ManualClock, Overflow, SystemCl
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{Identity, MemoryStore, Namespace, State, operations};
 
-/// What happens before a transaction; an error is the answer instead of the transaction's.
+/// An action before a transaction. An error replaces the result of the transaction.
 type Step = Box<dyn FnOnce() -> Result<(), Fault> + Send>;
 
-/// The steps of the next transactions, in order. Later ones have none.
+/// The steps before the next transactions, in order. Later transactions have no step.
 #[derive(Clone, Default)]
 struct Script(Arc<Mutex<VecDeque<Step>>>);
 
@@ -32,7 +31,7 @@ impl Script {
     }
 
     fn fails(&self) -> &Self {
-        self.then(|| Err(Fault::Unavailable("the answer was lost".into())))
+        self.then(|| Err(Fault::Unavailable("the response was lost".into())))
     }
 }
 
@@ -76,28 +75,28 @@ fn on(layout: Layout, store: &MemoryStore, script: &Script) -> LeaseBuilder {
 fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !done() {
-        assert!(Instant::now() < deadline, "{what} did not happen");
+        assert!(Instant::now() < deadline, "timeout while waiting for {what}");
         thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// 2026-11-22; the layouts of these tests have ticks of a millisecond.
+/// 2026-11-22 in Unix milliseconds. The layouts of these tests have ticks of a millisecond.
 const START_MS: i64 = 1_795_305_600_000;
 
-/// Four IDs per node and tick.
+/// Returns a layout with four IDs per node and tick.
 fn small_layout() -> Layout {
     "t41.n10.s2@1288834974657/1ms".parse().unwrap()
 }
 
-/// A lease of two nodes loses one of them while the other one's renewal has no answer yet, and has
-/// used both windows up. The replacement therefore starts above the window that is confirmed. When
-/// the renewal is confirmed after all, `at_confirmation` happens, and no generator can be made.
+/// Loses one of two nodes of a lease whose windows are used up, while the renewal of the other node has no
+/// response yet. The replacement therefore starts above the confirmed window. When the renewal is confirmed,
+/// `at_confirmation` runs, and no generator can be created.
 ///
-/// What was used of the second node must not be granted again.
+/// Checks that the used ticks of the second node are not granted again.
 fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&ManualClock)) {
     let layout = small_layout();
     let clock = ManualClock::new(START_MS);
-    // The store's clock stands, so that whoever comes next may be behind the first one's IDs.
+    // The store's clock stands still, so that the next holder's clock may be behind the first holder's IDs.
     let store = MemoryStore::on(ManualClock::new(START_MS));
     let script = Script::default();
     let leased = on(layout, &store, &script)
@@ -122,7 +121,7 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
         })
         .fails()
         .answers();
-    // Both windows in one go: the keeper does not see them half used.
+    // One call uses both windows up, so that the keeper does not renew them when they are half used.
     let all = usize::try_from(window.as_millis()).unwrap() * 8;
     let mut ids = leased.next_ids(all).unwrap();
     assert_eq!(ids.len(), all);
@@ -146,7 +145,7 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
         let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
         rows.into_iter().find(|row| row.node == kept).unwrap()
     };
-    // Long enough for the keeper to act on the confirmation.
+    // The keeper has enough time to handle the confirmation.
     thread::sleep(Duration::from_millis(200));
     let fence = row().fence;
     release_now(&store, kept);
@@ -157,11 +156,11 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
         .clock(ManualClock::new(START_MS))
         .open()
         .unwrap();
-    assert!(fence >= used_until, "I3: the fence fell below what was used: {fence}");
+    assert!(fence >= used_until, "I3: the fence fell below the used ticks: {fence}");
     assert!(row().start >= used_until, "I3: {:?}", row());
     let others = next.next_ids(all).unwrap();
     clock.set(START_MS);
-    eventually("the lease going on", || match leased.try_next_id() {
+    eventually("another ID", || match leased.try_next_id() {
         Ok(id) => {
             ids.push(id);
             true
@@ -173,7 +172,7 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
     assert!(ids.is_sorted_by(|a, b| a < b), "I8");
 }
 
-/// Lets others have a node that would otherwise have to expire first.
+/// Releases a node as an operator, so that it need not expire first.
 fn release_now(store: &MemoryStore, node: u64) {
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
@@ -200,7 +199,7 @@ fn node_is_not_released_below_its_ids_when_the_clock_passes_the_horizon() {
     });
 }
 
-/// A window of two ticks, in ticks so long that a renewal fits in easily.
+/// Checks a window of two ticks that are long enough for a renewal.
 #[test]
 fn windows_of_two_ticks_are_renewed_before_they_end() {
     let layout: Layout = "t38.n10.s12@1288834974657/200ms".parse().unwrap();
@@ -213,7 +212,7 @@ fn windows_of_two_ticks_are_renewed_before_they_end() {
     let begun = Instant::now();
     let mut missed = 0;
     while begun.elapsed() < Duration::from_secs(4) {
-        // Every renewal takes a while.
+        // Each renewal takes 60 ms.
         if script.0.lock().unwrap().is_empty() {
             script.then(|| {
                 thread::sleep(Duration::from_millis(60));
@@ -228,11 +227,10 @@ fn windows_of_two_ticks_are_renewed_before_they_end() {
         thread::sleep(Duration::from_millis(1));
     }
     assert!(leased.lease_status().unwrap().renewals >= 8, "{:?}", leased.lease_status().unwrap());
-    assert_eq!(missed, 0, "IDs stopped at the end of windows");
+    assert_eq!(missed, 0, "no IDs at the end of a window");
 }
 
-/// Clocks agree; the store is slow to be reached, or others are in the way for longer than clocks may
-/// be apart.
+/// Checks that a store that takes longer than `max_skew` to connect or to respond is not a clock error.
 #[test]
 fn slow_store_is_not_reported_as_clock_skew() {
     let layout = Layout::TWITTER;
@@ -255,7 +253,7 @@ fn slow_store_is_not_reported_as_clock_skew() {
     connected_late.open().unwrap().next_id().unwrap();
 }
 
-/// A clock that is really behind is still told from one that waited.
+/// Checks that a clock that really lags is reported, even if the store was slow to respond.
 #[test]
 fn late_clock_is_reported_even_if_the_store_is_slow() {
     let layout = Layout::TWITTER;
@@ -275,7 +273,7 @@ fn late_clock_is_reported_even_if_the_store_is_slow() {
 fn panic_of_the_store_is_reported_and_the_lease_continues() {
     let layout = Layout::TWITTER;
     let (store, poisoned) = (MemoryStore::new(), Script::default());
-    // Every attempt that `open` may come to see before it looks.
+    // All attempts of `open` must panic.
     for _ in 0..100 {
         poisoned.then(|| panic!("the connection pool is poisoned"));
     }
@@ -300,14 +298,14 @@ fn panic_of_the_store_is_reported_and_the_lease_continues() {
     eventually("a renewal after the panics", || leased.lease_status().unwrap().renewals > renewals);
     assert!(leased.next_id().unwrap() > first);
     let events = events.lock().unwrap();
-    let told = |event: &LeaseEvent| match event {
+    let is_reported = |event: &LeaseEvent| match event {
         LeaseEvent::Refused { error } => error.to_string().contains("out of order"),
         _ => false,
     };
-    assert!(events.iter().any(told), "{events:?}");
+    assert!(events.iter().any(is_reported), "{events:?}");
 }
 
-/// The system's clock, until it is told to panic.
+/// The system's clock, which panics once its flag is set.
 #[derive(Clone, Default)]
 struct Fragile(Arc<AtomicBool>);
 
@@ -339,12 +337,12 @@ fn panic_of_the_clock_is_reported_and_the_lease_continues() {
     leased.next_id().unwrap();
     let begun = Instant::now();
     leased.close();
-    assert!(begun.elapsed() < Duration::from_millis(900), "there is a keeper to close it");
+    assert!(begun.elapsed() < Duration::from_millis(900), "the keeper must still close the lease");
     let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
     assert_eq!(rows[0].state, State::Free);
 }
 
-/// A second call used to return at once, while the first was still giving the node back.
+/// Checks that a second call of `close` also returns only after the node is released.
 #[test]
 fn second_close_waits_until_the_node_is_released() {
     let (store, script) = (MemoryStore::new(), Script::default());
@@ -368,7 +366,7 @@ fn second_close_waits_until_the_node_is_released() {
     first.join().unwrap();
 }
 
-/// What a store keeps waiting takes a second in all, however often it is closed.
+/// Checks that closing takes at most a second in total if the store does not respond.
 #[test]
 fn second_close_does_not_wait_again_for_a_blocked_store() {
     let (store, script) = (MemoryStore::new(), Script::default());
@@ -376,7 +374,7 @@ fn second_close_does_not_wait_again_for_a_blocked_store() {
     leased.next_id().unwrap();
     let (released, wait) = mpsc::channel::<()>();
     script.then(move || {
-        // Ends when the test does.
+        // The release blocks until the end of the test.
         let _ended = wait.recv();
         Ok(())
     });

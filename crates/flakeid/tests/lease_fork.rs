@@ -1,11 +1,11 @@
-//! What a forked child does with its parent's lease: leaves it alone, and leases a node of its own.
+//! Tests that a forked child does not use its parent's lease, and leases its own node.
 
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 
 #[cfg(not(unix))]
 fn main() {
-    println!("there is no fork on this system");
+    println!("this system has no fork");
 }
 
 #[cfg(unix)]
@@ -83,17 +83,21 @@ mod unix {
         let row = held(&url, parents);
         in_child(60, || {
             let first = generator.next_id().unwrap();
-            assert!(first > before, "IDs of one generator rise, across a fork too");
+            assert!(first > before, "IDs of one generator must increase across a fork");
             assert_ne!(node_of(first), parents);
             assert_eq!(node_of(first), generator.node());
             assert_eq!(held(&url, generator.node()).owner.pid, std::process::id());
             let own = generator.node();
             drop(generator);
             let row = rows(&url).into_iter().find(|row| row.node == own).unwrap();
-            assert_eq!(row.state, State::Free, "the child gives its own back");
+            assert_eq!(row.state, State::Free, "the child must release its own node");
         });
         let now = held(&url, parents);
-        assert_eq!((now.token, now.owner), (row.token, row.owner), "the parent's is untouched");
+        assert_eq!(
+            (now.token, now.owner),
+            (row.token, row.owner),
+            "the parent's row must be unchanged"
+        );
     }
 
     fn forked_child_does_not_use_its_parents_name() {
@@ -109,7 +113,7 @@ mod unix {
         assert_eq!(node_of(generator.next_id().unwrap()), parents);
     }
 
-    /// No thread can be started in so little memory, whoever the user is.
+    /// Limits the child's memory so that it cannot start a thread, even as root.
     #[cfg(target_os = "linux")]
     fn forked_child_that_cannot_start_a_thread_tries_again() {
         let directory = tempfile::tempdir().unwrap();
@@ -120,15 +124,15 @@ mod unix {
             let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
             let used: u64 = pages.split(' ').next().unwrap().parse().unwrap();
             let mut unlimited = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            // SAFETY: reads and sets a limit of this process.
+            // SAFETY: `getrlimit` only writes to `unlimited`.
             assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut unlimited) }, 0);
             let limit = |bytes| {
                 let limit = libc::rlimit { rlim_cur: bytes, ..unlimited };
-                // SAFETY: as above.
+                // SAFETY: `setrlimit` only reads `limit` and changes a limit of this process.
                 assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
             };
             limit(used * 4096 + (1 << 20));
-            // The stacks of the parent's threads are still there to be used again.
+            // New threads first reuse the stacks of the parent's threads.
             let sleep = || std::thread::sleep(std::time::Duration::from_secs(60));
             while std::thread::Builder::new().spawn(sleep).is_ok() {}
             for _ in 0..2 {
@@ -144,7 +148,8 @@ mod unix {
         });
     }
 
-    /// Of two leases, with a ring on one: all three have a thread, which would outlast the one that forked.
+    /// Forks in a thread. The child has two leases and a ring, whose threads must not keep it alive after the forking
+    /// thread has returned.
     #[cfg(target_os = "linux")]
     fn child_forked_in_a_thread_exits_when_the_thread_returns() {
         let directory = tempfile::tempdir().unwrap();
@@ -158,7 +163,7 @@ mod unix {
         let (mut from_child, to_parent) = std::io::pipe().unwrap();
         let forked = thread::scope(|scope| {
             let forking = scope.spawn(|| {
-                // SAFETY: the child runs to the end of this thread, which drops nothing of the parent's.
+                // SAFETY: the child runs to the end of this thread, which drops no values of the parent.
                 let pid = unsafe { libc::fork() };
                 if pid == 0 {
                     let nodes = [plain.next_id(), ring.next_id()].map(|id| node_of(id.unwrap()));
@@ -172,18 +177,18 @@ mod unix {
         from_child.read_exact(nodes.as_flattened_mut()).unwrap();
         let since = Instant::now();
         let mut status = 0;
-        // SAFETY: the child was not waited for yet.
+        // SAFETY: the parent has not waited for the child yet, and `status` is a local variable.
         while unsafe { libc::waitpid(forked, &raw mut status, libc::WNOHANG) } == 0 {
             if since.elapsed() > Duration::from_secs(20) {
-                // SAFETY: as above.
+                // SAFETY: the parent has not waited for the child yet, so that its ID is still valid.
                 unsafe { libc::kill(forked, libc::SIGKILL) };
             }
             thread::sleep(Duration::from_millis(10));
         }
-        assert_eq!(status, 0, "the child ends by itself");
+        assert_eq!(status, 0, "the child must exit by itself");
         for node in nodes.map(u64::from_le_bytes) {
             let row = rows(&url).into_iter().find(|row| row.node == node).unwrap();
-            assert_eq!(row.state, State::Free, "the child gives its nodes back");
+            assert_eq!(row.state, State::Free, "the child must release its nodes");
         }
         plain.next_id().unwrap();
     }

@@ -1,4 +1,4 @@
-//! Several leased nodes in one generator: all or none, and rising across every loss.
+//! Tests of generators with several leased nodes: they lease all nodes or none, and their IDs increase across losses.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -37,7 +37,7 @@ fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
         after: 0,
         owner: Owner::default(),
     };
-    // Otherwise it would have to wait until the lease expires.
+    // Without an operator's release, the node would be free only after its lease expired.
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap();
@@ -84,7 +84,10 @@ fn check_nodes_are_replaced(
         }
         thread::sleep(Duration::from_millis(1));
     }
-    assert!(victims.iter().all(|victim| !leased.nodes().contains(victim)), "still in use");
+    assert!(
+        victims.iter().all(|victim| !leased.nodes().contains(victim)),
+        "a lost node is still in use"
+    );
     assert_eq!(leased.nodes().len(), 4);
     ids.extend(leased.next_ids(100_000).unwrap());
     assert!(ids.is_sorted_by(|a, b| a < b));
@@ -110,7 +113,7 @@ fn lost_node_of_four_is_replaced() {
 fn windows_that_do_not_overlap_are_raised_until_they_do() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
-    // One of the two nodes starts further ahead of the clock than the other's window reaches.
+    // One node's window starts further ahead of the clock than the other node's window ends.
     let ahead = on(&store, layout).nodes(5, 5).window(Duration::from_secs(1)).open().unwrap();
     ahead.next_id().unwrap();
     let fence = ahead.lease_status().unwrap().fence;
@@ -140,7 +143,7 @@ fn open_releases_all_nodes_if_one_is_missing() {
     let error = on(&store, layout).node_count(4).open().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoFreeNode, "{error}");
     let held = || rows(&store).iter().filter(|row| row.state == State::Held).count();
-    assert_eq!(held(), 1, "what could not be used was not given back");
+    assert_eq!(held(), 1, "the failed open must release its nodes");
     drop(one);
     let four = on(&store, layout).node_count(4).open().unwrap();
     assert_eq!(*four.nodes(), [0, 1, 2, 3]);

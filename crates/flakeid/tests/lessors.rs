@@ -1,4 +1,4 @@
-//! A broker passes the part of the suite that asks for leases alone, and so does a store.
+//! The conformance tests for lessors, on a store and on a broker.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 use std::sync::Arc;
@@ -13,9 +13,8 @@ fn store(block_bits: u32) -> (MemoryStore, Namespace) {
     let mut store = MemoryStore::new();
     let bounds =
         Bounds { max_window_ms: 4_000, max_ahead_ms: 4_000, max_skew_ms: 1_000, quiet_ms: 6_100 };
-    let usual = Namespace::new("orders", Layout::TWITTER);
-    let namespace =
-        operations::init(&mut store, &Namespace { block_bits, bounds, ..usual }).unwrap();
+    let new = Namespace::new("orders", Layout::TWITTER);
+    let namespace = operations::init(&mut store, &Namespace { block_bits, bounds, ..new }).unwrap();
     (store, namespace)
 }
 

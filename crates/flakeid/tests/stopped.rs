@@ -1,5 +1,5 @@
-//! A process that is stopped for longer than its lease and its window, as by a debugger, a frozen
-//! container or a laptop's lid: others take its node meanwhile, and it must not go on where it was.
+//! Tests of a process that is stopped for longer than its lease and its window, for example by a debugger, a frozen
+//! container or a closed laptop. Another process leases its node meanwhile, so that it must not continue there.
 #![cfg(unix)]
 #![allow(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
@@ -17,8 +17,7 @@ use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Error, ErrorKind, Id, Layout};
 use flakeid_protocol::Identity;
 
-/// Tell a child of this test binary that it is the holder, of which store, and its one node if it
-/// wants no other.
+/// The environment variables with the store and the fixed node, if any, of a child of this test binary.
 const URL: &str = "FLAKEID_TEST_STOPPED_URL";
 const NODE: &str = "FLAKEID_TEST_STOPPED_NODE";
 
@@ -26,7 +25,7 @@ const WINDOW: Duration = Duration::from_millis(200);
 const TTL: Duration = Duration::from_millis(300);
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Two nodes.
+/// Returns a layout with two nodes.
 fn layout() -> Layout {
     "t42.n1.s12@0/1ms".parse().unwrap()
 }
@@ -43,18 +42,18 @@ fn tick_of(id: Id) -> u64 {
     layout().unpack(id).unwrap().tick
 }
 
-/// What a holder says.
+/// A line of output of a holder.
 #[derive(Debug, PartialEq)]
 enum Word {
     Id(Id),
     Error(String),
 }
 
-/// Another process that makes IDs all the time.
+/// A child process that issues IDs all the time.
 struct Holder {
     child: Child,
     words: Receiver<Word>,
-    /// The file that is locked during every transaction of its store.
+    /// The file that the store locks during each transaction.
     locked: File,
 }
 
@@ -73,7 +72,7 @@ impl Holder {
                 let word = match line.split_once(' ') {
                     Some(("id", id)) => Word::Id(id.parse().unwrap()),
                     Some(("error", code)) => Word::Error(code.into()),
-                    // What the test runner says itself.
+                    // This line is output of the test runner.
                     _ => continue,
                 };
                 if sender.send(word).is_err() {
@@ -87,19 +86,19 @@ impl Holder {
     }
 
     fn next(&self) -> Word {
-        self.words.recv_timeout(TIMEOUT).expect("it says nothing")
+        self.words.recv_timeout(TIMEOUT).expect("the holder prints nothing")
     }
 
     fn signal(&self, signal: libc::c_int) {
         let pid = libc::pid_t::try_from(self.child.id()).unwrap();
-        // SAFETY: the child was not waited for yet, so its ID is still its own.
+        // SAFETY: the parent has not waited for the child yet, so that its ID is still valid.
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
-    /// Whether it is in the middle of a transaction, so that nobody else can use the store.
+    /// Whether the holder is in a transaction, so that no other process can use the store.
     fn is_in_transaction(&self) -> bool {
         let flock = |operation| {
-            // SAFETY: the descriptor is an open file's.
+            // SAFETY: the descriptor belongs to an open file.
             unsafe { libc::flock(self.locked.as_raw_fd(), operation) }
         };
         let is_free = flock(libc::LOCK_EX | libc::LOCK_NB) == 0;
@@ -109,10 +108,10 @@ impl Holder {
         !is_free
     }
 
-    /// Stops it, and returns the IDs that it generated until then.
+    /// Stops the process outside a transaction, and returns the IDs that it has issued.
     fn stop(&self) -> Vec<Id> {
         let mut said = Vec::new();
-        // On a busy machine its window may end between two IDs.
+        // On a busy machine the window may end between two IDs.
         while said.is_empty() {
             said.extend(id_of(self.next()));
         }
@@ -122,7 +121,7 @@ impl Holder {
             thread::sleep(Duration::from_millis(5));
             self.signal(libc::SIGSTOP);
         }
-        // What is in the pipe by now is all, for it is stopped.
+        // The stopped process writes nothing more, so that the pipe contains the rest.
         while let Ok(word) = self.words.recv_timeout(Duration::from_millis(200)) {
             said.extend(id_of(word));
         }
@@ -132,13 +131,13 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        // It fails only if the child has ended.
+        // An error means that the child has exited.
         let _ = self.child.kill();
         self.child.wait().unwrap();
     }
 }
 
-/// Does nothing unless it is the child of another test.
+/// Does nothing unless this process is the child of another test.
 #[test]
 fn child_issues_ids() {
     let Ok(url) = std::env::var(URL) else { return };
@@ -168,7 +167,7 @@ fn id_of(word: Word) -> Option<Id> {
     }
 }
 
-/// Opens a lease, again while a busy machine is too slow for the store's time limit.
+/// Opens a lease, and retries while a busy machine is too slow for the store's timeout.
 fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -180,11 +179,11 @@ fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     }
 }
 
-/// As soon as the node is free.
+/// Leases a node as soon as it is free.
 fn take(url: &str, identity: &Identity, node: u64) -> Generator {
     let deadline = Instant::now() + TIMEOUT;
     loop {
-        // Not shared with an earlier one of this process.
+        // An observer prevents sharing an earlier lease of this process.
         let builder = || on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
         match open(builder) {
             Ok(generator) => return generator,
@@ -199,7 +198,7 @@ fn take(url: &str, identity: &Identity, node: u64) -> Generator {
 fn assert_distinct(all: &[&[Id]]) {
     let mut seen = HashSet::new();
     for id in all.iter().flat_map(|ids| ids.iter()) {
-        assert!(seen.insert(*id), "{id} was made twice");
+        assert!(seen.insert(*id), "{id} was issued twice");
     }
 }
 
@@ -216,7 +215,7 @@ fn stopped_holder_takes_another_node_after_its_lease_expired() {
         let mut theirs = successor.next_ids(1000).unwrap();
         assert!(theirs.iter().all(|id| node_of(*id) == node));
         holder.signal(libc::SIGCONT);
-        // It may say once that it has none.
+        // The holder may report once that it has no lease.
         let moved = loop {
             match holder.next() {
                 Word::Id(id) if node_of(id) != node => break id,
@@ -229,8 +228,8 @@ fn stopped_holder_takes_another_node_after_its_lease_expired() {
         };
         before.push(moved);
         theirs.extend(successor.next_ids(1000).unwrap());
-        assert_eq!(successor.lease_status().unwrap().grants, 1, "nobody takes it back");
-        assert!(before.is_sorted_by(|a, b| a < b), "its IDs rise, whatever its node");
+        assert_eq!(successor.lease_status().unwrap().grants, 1, "the successor keeps the node");
+        assert!(before.is_sorted_by(|a, b| a < b), "the holder's IDs must increase across nodes");
         assert_distinct(&[&before, &theirs]);
     }
 }
@@ -249,7 +248,7 @@ fn stopped_holder_reports_that_its_fixed_node_was_taken_over() {
     while errors < 5 {
         match holder.next() {
             Word::Id(id) => {
-                assert_eq!(errors, 0, "it goes on after its end");
+                assert_eq!(errors, 0, "the holder issues IDs after its lease ended");
                 assert!(tick_of(id) < tick_of(theirs[0]), "{id} is not below {}", theirs[0]);
                 before.push(id);
             }
@@ -260,6 +259,6 @@ fn stopped_holder_reports_that_its_fixed_node_was_taken_over() {
         }
     }
     theirs.extend(successor.next_ids(1000).unwrap());
-    assert_eq!(successor.lease_status().unwrap().grants, 1, "nobody takes it back");
+    assert_eq!(successor.lease_status().unwrap().grants, 1, "the successor keeps the node");
     assert_distinct(&[&before, &theirs]);
 }

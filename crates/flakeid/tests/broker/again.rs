@@ -1,5 +1,5 @@
-//! A broker that gets a block again which it believes to hold still, because the store is slower than the
-//! block's lease is long.
+//! Tests of a broker that gets a block that it still seems to hold, because the store responds after the block's lease
+//! expired.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,10 +14,10 @@ use crate::requests::{SPACE, bounds, namespace, renewal, request};
 
 const BLOCK_WINDOW_MS: u64 = 200;
 const MAX_SKEW_MS: u64 = 50;
-/// Longer than a block is kept for its broker.
+/// A delay that is longer than the lease of a block.
 const SLOW_MS: u64 = BLOCK_WINDOW_MS + MAX_SKEW_MS + 100;
 
-/// A store whose answers take their time.
+/// A store that responds slowly.
 #[derive(Clone)]
 struct Slow {
     store: MemoryStore,
@@ -45,12 +45,12 @@ impl Store for Slow {
 
 fn only_row(store: &MemoryStore) -> Row {
     let rows = operations::list(&mut store.clone(), SPACE).unwrap().rows;
-    assert_eq!(rows.len(), 1, "one block is enough");
+    assert_eq!(rows.len(), 1, "the broker leases one block");
     rows[0].clone()
 }
 
-/// I13. The loss of the earlier grant is found out when the later one is in use already: it must not take
-/// that one's rows with it, or the block would be given back below the windows of its holders.
+/// Checks that the loss of the earlier grant, detected while the later one is in use, does not remove the rows of the
+/// later one. Otherwise the block would be released below its holders' windows (I13).
 #[test]
 fn later_grant_of_a_block_survives_the_loss_of_the_earlier_one() {
     let mut store = MemoryStore::new();
@@ -77,10 +77,10 @@ fn later_grant_of_a_block_survives_the_loss_of_the_earlier_one() {
     slow.delay_ms.store(SLOW_MS, Ordering::SeqCst);
     let third = asked(3);
     slow.delay_ms.store(0, Ordering::SeqCst);
-    assert!(only_row(&store).grant > before.grant, "it got the block again");
+    assert!(only_row(&store).grant > before.grant, "the broker got the block again");
     assert!(third.node <= 1 && third.start >= before.fence);
 
-    // The earlier grant's renewal is due.
+    // The renewal of the earlier grant is due.
     std::thread::sleep(Duration::from_millis(BLOCK_WINDOW_MS));
     let again = renewal(&third, 4, third.fence, SystemClock.unix_ms());
     let renewed = broker.renew_here(&again, Instant::now());
@@ -89,6 +89,6 @@ fn later_grant_of_a_block_survives_the_loss_of_the_earlier_one() {
     let row = only_row(&store);
     assert_eq!(row.state, State::Free);
     assert!(row.fence >= third.fence, "{} is below {}", row.fence, third.fence);
-    renewed.unwrap().expect("it holds the block");
+    renewed.unwrap().expect("the broker holds the block");
     assert_eq!(blocks, 1);
 }

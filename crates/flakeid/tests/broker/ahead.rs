@@ -1,5 +1,5 @@
-//! Windows that are far ahead of the clock, as they are after a restoration of the store: it takes seconds
-//! until their fences are near, and the rows would expire before.
+//! Tests of windows that are far ahead of the clock, as after a restore of the store. Their rows expire seconds before
+//! the clock comes near their fences, so that they must be renewed earlier.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use flakeid_protocol::{MemoryStore, Namespace, operations};
 
 use crate::requests::{SPACE, bounds, namespace};
 
-/// For how long a holder's node is kept without a renewal; blocks are for 650 ms.
+/// The TTL of a holder's node, in milliseconds. The TTL of a block is 650 ms.
 const TTL_MS: u64 = 300;
 
-/// A broker of blocks of two nodes in a store that grants nothing below a tick 3.5 s ahead.
+/// Starts a broker of blocks of two nodes on a store whose floor is 3.5 s ahead of the clock.
 fn broker_ahead() -> (MemoryStore, Broker) {
     let mut store = MemoryStore::new();
     let wanted = Namespace { bounds: bounds(600, 4_000, 50, 900), ..namespace() };
@@ -42,7 +42,7 @@ fn pause() {
 fn assert_kept(generators: &[Generator]) {
     for generator in generators {
         generator.next_id().unwrap();
-        assert_eq!(generator.lease_status().unwrap().grants, 1, "its node was lost");
+        assert_eq!(generator.lease_status().unwrap().grants, 1, "the node was lost");
     }
 }
 
@@ -61,7 +61,7 @@ fn block_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     assert_eq!(rows.iter().map(|row| row.grant).collect::<Vec<_>>(), [1, 1]);
 }
 
-/// Its holder has asked for a minute, and got less.
+/// Checks nodes whose holders requested a TTL of a minute, and got a shorter one.
 #[test]
 fn node_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     let (_, broker) = broker_ahead();
@@ -69,8 +69,8 @@ fn node_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     pause();
     let others = [(); 2].map(|()| builder(&broker).open().unwrap());
     let nodes: HashSet<_> = first.iter().chain(&others).map(Generator::node).collect();
-    assert_eq!(nodes.len(), 4, "nodes that are in use were granted again: {nodes:?}");
-    // Until the fences are near.
+    assert_eq!(nodes.len(), 4, "nodes in use were granted again: {nodes:?}");
+    // The clock comes near the fences.
     pause();
     pause();
     assert_kept(&first);

@@ -1,4 +1,4 @@
-//! A broker that loses a block while somebody waits for a node.
+//! Tests of a broker that loses a block while a caller waits for a node.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use flakeid_protocol::{MemoryStore, Namespace};
 
 use crate::requests::{SPACE, bounds, namespace, request};
 
-/// A store whose transactions wait while it is closed.
+/// A store whose transactions wait while its gate is closed.
 #[derive(Clone)]
 struct Gated {
     store: MemoryStore,
@@ -42,7 +42,7 @@ impl Store for Gated {
     }
 }
 
-/// That the block was lost is for its holders to hear. Who asks for a node gets one of another block.
+/// Checks that a waiting caller gets a node of another block, because only the holders of the lost block need an error.
 #[test]
 fn waiting_caller_gets_a_node_of_another_block() {
     let mut store = MemoryStore::new();
@@ -62,7 +62,7 @@ fn waiting_caller_gets_a_node_of_another_block() {
     let ask = |number| broker.acquire(&request(number, SystemClock.unix_ms(), 300), Instant::now());
     assert_eq!([1, 2].map(|number| ask(number).unwrap().node), [0, 1], "the block is full");
 
-    // Its renewal finds it gone, and somebody has come by then.
+    // A caller is waiting when the renewal detects that the block is lost.
     operations::repair(&mut store, SPACE, 0, Repair::Quarantine).unwrap();
     gated.is_closed.store(true, Ordering::SeqCst);
     while !gated.is_waiting.load(Ordering::SeqCst) {

@@ -1,4 +1,4 @@
-//! A broker, on the memory store: what it grants, and that no window overlaps another.
+//! Tests of a broker on the memory store: its grants must be valid, and their windows must not overlap.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 mod again;

@@ -1,4 +1,4 @@
-//! A broker with its thread, on a store that can be away, and generators that lease from it.
+//! Tests of a broker and its thread on a store that can become unavailable, and of generators that lease from it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use flakeid_protocol::{MemoryStore, Namespace, State, operations};
 
 use crate::requests::{SPACE, bounds, namespace};
 
-/// A memory store whose server can be taken away.
+/// A memory store that can be made unavailable.
 #[derive(Clone)]
 struct InterruptedStore {
     store: MemoryStore,
@@ -34,7 +34,7 @@ impl InterruptedStore {
 
     fn check(&self) -> Result<(), Fault> {
         let is_away = self.is_away.load(Ordering::SeqCst);
-        if is_away { Err(Fault::Unavailable("the server is away".into())) } else { Ok(()) }
+        if is_away { Err(Fault::Unavailable("the server is down".into())) } else { Ok(()) }
     }
 
     fn broker(&self, address: &str) -> Broker {
@@ -78,7 +78,7 @@ fn generator(broker: &Broker) -> Generator {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{what} did not happen");
+        assert!(begun.elapsed() < Duration::from_secs(20), "timeout while waiting for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -87,7 +87,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     let store = InterruptedStore::new(2);
     let brokers = [store.broker("http://a"), store.broker("http://b")];
-    assert!(store.rows().is_empty(), "nobody has asked yet");
+    assert!(store.rows().is_empty(), "no node was requested yet");
     let generators: Vec<_> = (0..24).map(|number| generator(&brokers[number % 2])).collect();
     let nodes: HashSet<u64> = generators.iter().map(Generator::node).collect();
     assert_eq!(nodes.len(), 24);
@@ -111,10 +111,10 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     let first = &brokers[0].rows(0, 1).unwrap()[0];
     assert_eq!(first.owner.pid, std::process::id());
 
-    // Nodes that are given back are free at once, and blocks that stay empty go back to the store.
+    // Released nodes are free at once, and the broker releases blocks that stay empty.
     generators[12..].iter().for_each(Generator::close);
     drop(generators);
-    wait_until("giving back all blocks but one", || {
+    wait_until("the release of all blocks but one per broker", || {
         let held = store.rows().iter().filter(|row| row.state == State::Held).count();
         held == brokers.len()
     });
@@ -122,7 +122,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     let ended = LeaseBuilder::from_broker(&brokers[1]).max_wait(Duration::ZERO).open();
     assert!(ended.unwrap_err().to_string().contains("ask another one"));
     drop(brokers);
-    wait_until("giving back all blocks", || {
+    wait_until("the release of all blocks", || {
         store.rows().iter().all(|row| row.state == State::Free)
     });
 }
@@ -135,7 +135,7 @@ fn ids_continue_to_the_blocks_fence_while_the_store_is_unavailable() {
     let mut ids = HashSet::new();
     store.set_away(true);
     let went = Instant::now();
-    // At least half of a block's window is left of the one before.
+    // At least half of the block's window is left.
     while went.elapsed() < Duration::from_millis(250) {
         assert!(ids.insert(generator.try_next_id().or_else(|_| generator.next_id()).unwrap()));
     }
@@ -145,13 +145,13 @@ fn ids_continue_to_the_blocks_fence_while_the_store_is_unavailable() {
             Err(error) if error.kind() == ErrorKind::SequenceExhausted => {}
             Err(error) => break error,
         }
-        assert!(went.elapsed() < Duration::from_secs(2), "beyond the block's fence");
+        assert!(went.elapsed() < Duration::from_secs(2), "IDs are issued above the block's fence");
     };
     assert!(error.kind().is_retryable(), "{error}");
-    wait_until("an error that says why", || {
+    wait_until("the store's error", || {
         let last = generator.lease_status().unwrap().last_error;
         last.is_some_and(|error| {
-            error.kind() == ErrorKind::StoreUnavailable && error.to_string().contains("is away")
+            error.kind() == ErrorKind::StoreUnavailable && error.to_string().contains("is down")
         })
     });
     assert!(broker.status().unwrap().last_error.is_some());
@@ -159,10 +159,10 @@ fn ids_continue_to_the_blocks_fence_while_the_store_is_unavailable() {
     assert_eq!(asked.kind(), ErrorKind::StoreUnavailable, "{asked}");
 
     store.set_away(false);
-    wait_until("going on", || generator.try_next_id().is_ok_and(|id| ids.insert(id)));
+    wait_until("another ID", || generator.try_next_id().is_ok_and(|id| ids.insert(id)));
 }
 
-/// All holders of a broker wait for its next attempt, so the pauses between attempts stay short.
+/// Checks that the pauses between a broker's attempts stay short, because all its holders wait for the next attempt.
 #[test]
 fn holders_continue_within_a_second_after_an_outage() {
     let store = InterruptedStore::new(2);
@@ -170,15 +170,15 @@ fn holders_continue_within_a_second_after_an_outage() {
     let generator = generator(&broker);
     let before = generator.next_id().unwrap();
     store.set_away(true);
-    // By then the pauses are as long as they get, and the window is used up.
+    // After this time the pauses have their maximum, and the window is used up.
     std::thread::sleep(Duration::from_secs(3));
     store.set_away(false);
     let back = Instant::now();
-    wait_until("going on", || generator.try_next_id().is_ok_and(|id| id > before));
+    wait_until("another ID", || generator.try_next_id().is_ok_and(|id| id > before));
     assert!(back.elapsed() < Duration::from_secs(1), "{:?} after the outage", back.elapsed());
 }
 
-/// The whole broker waits, as every holder of the store does, and nobody repeats an ID.
+/// Checks that a broker waits after a restore, as holders of a store do, and that no ID is issued twice.
 #[test]
 fn brokers_issue_no_id_twice_after_a_restore() {
     let store = InterruptedStore::new(2);
@@ -232,8 +232,7 @@ fn broker_refuses_options_that_do_not_fit_the_namespace() {
         (200, 600, Some(601), "block_window_ms"),
         (200, 600, Some(300), "window_ms"),
     ] {
-        let usual = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
-        let mut options = usual;
+        let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
         options.window_ms = window_ms;
         options.ttl_ms = ttl_ms;
         options.block_window_ms = block_window_ms;

@@ -1,22 +1,22 @@
-//! Forked children of a test.
+//! A helper that runs code in a forked child.
 
-/// Runs `child` in a forked child; fails if that panics, or has not ended after so many seconds. What the
-/// child should not run to its end, it has to forget.
+/// Runs `child` in a forked child, and fails if it panics or runs for longer than `seconds`. The child must forget
+/// values that it must not drop.
 pub(crate) fn in_child(seconds: u32, child: impl FnOnce()) {
-    // SAFETY: the child runs `child` and leaves without unwinding into the parent's code.
+    // SAFETY: the child runs `child` and exits without unwinding into the parent's code.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "{}", std::io::Error::last_os_error());
     if pid == 0 {
-        // SAFETY: ends a child that hangs.
+        // SAFETY: `alarm` only sets a timer, which kills the child if it hangs.
         unsafe { libc::alarm(seconds) };
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-        // SAFETY: ends this process at once, as a forked child should.
+        // SAFETY: `_exit` ends only this process.
         unsafe { libc::_exit(i32::from(result.is_err())) };
     }
-    // What the child gives back is still the parent's here.
+    // The parent still owns the resources that the closure releases in the child.
     std::mem::forget(child);
     let mut status = 0;
-    // SAFETY: the child was not waited for yet.
+    // SAFETY: the parent has not waited for the child yet, and `status` is a local variable.
     assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
     assert_eq!(status, 0, "the child failed");
 }

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_core::{Clock, Error, ErrorKind, Layout, ManualClock, SystemClock};
 
-/// For the openings that are to be refused.
+/// The `max_wait` of openings that must fail.
 pub(crate) const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// What `open` promises to take at most beyond that, and what a busy machine may add.
+/// The time that `open` may take in addition to `max_wait`, 2 s, and a margin for a busy machine.
 const BEYOND: Duration = Duration::from_secs(2 + 5);
 
-/// A part of every password in these tests, the right ones and the wrong ones.
+/// Strings of which each password in these tests, right or wrong, contains one.
 const SECRETS: [&str; 2] = ["sesame", "s3cret"];
 
-/// Two nodes, from 1970 to 2109.
+/// Returns a layout with two nodes, from 1970 to 2109.
 pub(crate) fn layout() -> Layout {
     "t42.n1.s12@0/1ms".parse().unwrap()
 }
@@ -22,10 +22,10 @@ pub(crate) fn on(url: &str) -> LeaseBuilder {
     Generator::lease(url, layout()).unwrap()
 }
 
-/// What must be in the error's text.
+/// Parts that the error's message must contain.
 pub(crate) type Parts<'a> = &'a [&'a str];
 
-/// Opens what must be refused like this.
+/// Checks that opening fails with an error of this kind, whose message contains the parts.
 pub(crate) fn refused(builder: LeaseBuilder, kind: ErrorKind, parts: Parts<'_>) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
@@ -34,9 +34,9 @@ pub(crate) fn refused(builder: LeaseBuilder, kind: ErrorKind, parts: Parts<'_>) 
         .observer(move |event: &LeaseEvent| log.lock().unwrap().push(event.clone()));
     check_secrecy(&format!("{builder:?}"));
     let start = Instant::now();
-    let error = builder.open().expect_err("it was opened");
+    let error = builder.open().expect_err("opening must fail");
     let took = start.elapsed();
-    assert!(took <= MAX_WAIT + BEYOND, "it took {took:?}: {error}");
+    assert!(took <= MAX_WAIT + BEYOND, "opening took {took:?}: {error}");
     check_error(&error, kind, parts);
     for event in &*events.lock().unwrap() {
         assert!(!matches!(event, LeaseEvent::Acquired { .. }), "{event:?}");
@@ -55,7 +55,7 @@ pub(crate) fn check_error(error: &Error, kind: ErrorKind, parts: Parts<'_>) {
     check_secrecy(&format!("{error:?}"));
 }
 
-/// Neither a password nor anything that looks like a token is in a text.
+/// Checks that a string contains no password, and nothing that looks like a token.
 pub(crate) fn check_secrecy(text: &str) {
     for secret in SECRETS {
         assert!(!text.contains(secret), "{text}");
@@ -64,8 +64,8 @@ pub(crate) fn check_secrecy(text: &str) {
     assert!(digits.clone().all(|run| run.len() < 32), "{text}");
 }
 
-/// What every store refuses alike; `open` gives the builder for a layout at the namespace that has
-/// [`layout`], of which no node may be held.
+/// Checks the refusals that all stores share. `open` returns a builder for the given layout in a namespace that
+/// has [`layout`] and no held nodes.
 pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder) {
     refused(
         open(Layout::SONYFLAKE),
@@ -82,14 +82,14 @@ pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder)
             generator.next_id().unwrap();
         }
     }
-    // What was refused took nothing, and what was held is given back.
+    // Refused requests leave all nodes free, and the held nodes were released.
     for node in 0..2 {
         let generator = open(layout()).nodes(node, node).observer(|_| ()).open().unwrap();
         assert_eq!(layout().unpack(generator.next_id().unwrap()).unwrap().node, node);
     }
 }
 
-/// A host's clock that is 50 years ahead or behind.
+/// Checks that a host's clock that is 50 years ahead or behind is refused.
 fn wrong_clocks_are_refused(open: &dyn Fn(Layout) -> LeaseBuilder) {
     const YEARS: i64 = 50 * 365 * 86_400_000;
     for (by, side) in [(YEARS, "ahead of"), (-YEARS, "behind")] {

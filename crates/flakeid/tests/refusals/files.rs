@@ -14,17 +14,17 @@ use tempfile::TempDir;
 use crate::expectation::{MAX_WAIT, check_error, layout, on, refused};
 use crate::servers::connect;
 
-/// Tells a child of this test binary what to do, and to which file.
+/// The environment variables with the action of a child of this test binary, and with its store.
 const ACT: &str = "FLAKEID_TEST_REFUSALS_ACT";
 const URL: &str = "FLAKEID_TEST_REFUSALS_URL";
 
-/// Nobody's, whom root becomes, because modes do not hold root back.
+/// The user ID of `nobody`. Tests that run as root change to it, because file modes do not restrict root.
 const NOBODY: u32 = 65_534;
 
 struct Place(TempDir);
 
 impl Place {
-    /// With a store in it that has granted a node.
+    /// Creates a directory with a store that has granted a node.
     fn used() -> Self {
         let place = Self::empty();
         drop(on(&place.url()).open().unwrap());
@@ -49,7 +49,7 @@ impl Place {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// Makes a child the owner of everything that is there.
+    /// Makes a child's user the owner of the directory and its files.
     fn change_owner(&self) {
         if is_root() {
             let files = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -66,7 +66,7 @@ impl Place {
         child
     }
 
-    /// Fails if the child does.
+    /// Runs a child with an action, and fails if the child fails.
     fn act(&self, act: &str) {
         check_done(&self.child(act).output().unwrap());
     }
@@ -79,14 +79,14 @@ impl Place {
 fn check_done(output: &Output) {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("it was done"),
+        output.status.success() && said.contains("action done"),
         "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
 }
 
 fn is_root() -> bool {
-    // SAFETY: it only tells.
+    // SAFETY: `geteuid` has no preconditions and changes nothing.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -94,7 +94,7 @@ fn become_nobody() {
     if !is_root() {
         return;
     }
-    // SAFETY: this process is a child for this one test, and libc tells all of its threads.
+    // SAFETY: this process is a child for one test, and libc changes the user of all its threads.
     unsafe {
         assert_eq!(libc::setgroups(0, std::ptr::null()), 0);
         assert_eq!(libc::setgid(NOBODY), 0);
@@ -102,10 +102,10 @@ fn become_nobody() {
     }
 }
 
-/// No file of this process can grow beyond this from now on, as on a full disk; `None` for no end.
+/// Limits the size of files that this process writes, as on a full disk. `None` removes the limit.
 fn limit_file_size(bytes: Option<u64>) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the limit is whole; the signal would kill instead of failing the write.
+    // SAFETY: `limit` is a local variable. The signal is ignored because it would kill the process.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit), 0);
@@ -114,7 +114,7 @@ fn limit_file_size(bytes: Option<u64>) {
     }
 }
 
-/// Does nothing unless it is the child of another test.
+/// Does nothing unless this process is the child of another test.
 #[test]
 fn child_performs_an_action() {
     let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
@@ -131,13 +131,13 @@ fn child_performs_an_action() {
             refused(on(&url), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
         }
         "hold on a full disk" => hold_on_a_full_disk(&url),
-        "mounted by itself" => {
+        "open a mounted file" => {
             let parts = ["flakeid.db", "is a mount point", "mount the directory that it is in"];
             refused(on(&url), ErrorKind::StoreRejected, &parts);
         }
         _ => panic!("{act}?"),
     }
-    println!("it was done");
+    println!("action done");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn read_only_files_are_refused() {
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0);
 }
 
-/// The files of a store: that of the database, and of the lock and the serial number.
+/// The files of a store: the database, and the file with the lock and the serial number.
 const FILES: [&str; 2] = ["flakeid.db", "flakeid.db-serial"];
 
 #[test]
@@ -182,7 +182,7 @@ fn files_mounted_without_their_directory_are_refused() {
         let (host, container) = (Place::used(), Place::used());
         let before = [&host, &container].map(Place::rows);
         let mount = [(&*host.path(name), &*container.path(name))];
-        check_done(&crate::mounts::run(&mount, &container.child("mounted by itself")));
+        check_done(&crate::mounts::run(&mount, &container.child("open a mounted file")));
         assert_eq!([&host, &container].map(Place::rows), before, "{name}");
     }
 }
@@ -191,7 +191,7 @@ fn files_mounted_without_their_directory_are_refused() {
 fn open_fails_on_a_full_disk_without_changes() {
     let place = Place::empty();
     place.act("open on a full disk");
-    // Once there is room it is as if nothing had been.
+    // Opening succeeds once the disk has space, and the failed attempt left nothing behind.
     drop(on(&place.url()).open().unwrap());
     assert_eq!(place.rows().len(), 1);
 
@@ -205,7 +205,7 @@ fn ids_continue_to_the_fence_when_the_disk_becomes_full() {
     Place::used().act("hold on a full disk");
 }
 
-/// IDs go on to the fence that is in the file, and again once there is room.
+/// Checks that IDs continue up to the stored fence while the disk is full, and resume once it has space.
 fn hold_on_a_full_disk(url: &str) {
     let generator = on(url).window(Duration::from_millis(500)).max_wait(MAX_WAIT).open().unwrap();
     let mut ids = vec![generator.next_id().unwrap()];
@@ -229,7 +229,7 @@ fn hold_on_a_full_disk(url: &str) {
     assert!(back > *ids.last().unwrap());
 }
 
-/// Makes IDs until there are no more, and gives the error.
+/// Takes IDs until an error occurs, and returns the error.
 pub(crate) fn use_up(ids: &mut Vec<Id>, next_id: impl Fn() -> Result<Id, Error>) -> Error {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -237,7 +237,7 @@ pub(crate) fn use_up(ids: &mut Vec<Id>, next_id: impl Fn() -> Result<Id, Error>)
             Ok(id) => ids.push(id),
             Err(error) => break error,
         }
-        assert!(Instant::now() < deadline, "there is no end of them");
+        assert!(Instant::now() < deadline, "the IDs do not end");
         thread::sleep(Duration::from_millis(1));
     }
 }

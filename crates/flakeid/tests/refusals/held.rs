@@ -12,7 +12,7 @@ use crate::servers::{SPACE, connect, init};
 
 type Events = Arc<Mutex<Vec<LeaseEvent>>>;
 
-/// A lease with a short window whose events are kept.
+/// Opens a lease with a short window, and collects its events.
 fn hold(builder: LeaseBuilder) -> (Generator, Events) {
     let events = Events::default();
     let log = Arc::clone(&events);
@@ -23,8 +23,8 @@ fn hold(builder: LeaseBuilder) -> (Generator, Events) {
     (builder.open().unwrap(), events)
 }
 
-/// Uses the lease up, of which the store takes no renewal any more: there is an end, at the fence,
-/// and no secret in anything that is run_command.
+/// Uses up a lease that the store no longer renews. Checks that its IDs end at the fence, and that no error,
+/// status or event contains a secret.
 fn check_end(
     (generator, events): &(Generator, Events),
     kind: ErrorKind,
@@ -45,7 +45,7 @@ fn check_end(
     ids
 }
 
-/// All of them are covered by what is in the store.
+/// Checks that all IDs are below the fences in the store.
 fn check_covered(url: &str, ids: &[Id]) {
     let rows = operations::list(&mut *connect(url), SPACE).unwrap().rows;
     for id in ids {
@@ -55,7 +55,7 @@ fn check_covered(url: &str, ids: &[Id]) {
     }
 }
 
-/// The password is changed and all are thrown out, then the server is killed.
+/// Checks leases while the password is changed and all connections are closed, and while the server is killed.
 fn check_server(
     server: &dyn Server,
     (url, change, changed): (&str, impl FnOnce(), &str),
@@ -130,7 +130,7 @@ fn etcd_lease_ends_at_the_fence_after_a_password_change() {
     check_server(&server, (&server.url(), change, &changed), &["user name is empty"]);
 }
 
-/// The host's clock is set 50 years ahead or back while a lease is held.
+/// Checks a lease while the host's clock is set 50 years ahead or back.
 #[test]
 fn lease_ends_at_the_fence_after_a_clock_change() {
     const YEARS: i64 = 50 * 365 * 86_400_000;

@@ -1,5 +1,5 @@
-//! What can go wrong when a lease is opened, and while it is held: a clear error with its code, in
-//! time, without a password or a token in any text, and no ID that the store does not cover.
+//! Tests of failures while a lease is opened or held. Each must cause a clear error with its code, in time and without a
+//! password or token, and no ID above the stored fence.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
@@ -37,7 +37,7 @@ fn custom_stores_refuse_invalid_requests() {
     refused(broken(no), ErrorKind::StoreRejected, &["the server refuses"]);
 }
 
-/// Clocks that are beyond what the layout can say are the layout's errors.
+/// Checks that a clock outside the layout's ticks causes an error about the layout.
 #[test]
 fn clocks_outside_the_layout_are_refused() {
     const YEAR: i64 = 365 * 86_400_000;

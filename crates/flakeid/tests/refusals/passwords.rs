@@ -1,4 +1,4 @@
-//! No error of a server store shows a part of a password, whatever characters are in it.
+//! Tests that no error of a server store contains a part of a password, whatever characters it has.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ const SCHEMES: [&str; 10] = [
     "etcds",
 ];
 
-/// Each between two halves that no text may show; also where the first half could be a port.
+/// The halves of passwords around a special character, none of which a message may contain. The first half may look like
+/// a port.
 const HALVES: [(&str, &str); 3] =
     [("fir5t", "s3cond"), ("31415", "s3cond"), ("fir5t", "n0thing=s3cond&more")];
 
@@ -49,7 +50,7 @@ fn passwords_with_special_characters_are_not_shown() {
                     check(&url, [first, "s3cond", "n0thing"]);
                 }
             }
-            // An encoded password is taken as it is, so what fails is the connection.
+            // An encoded password is accepted, so that only the connection fails.
             let url = format!("{scheme}://user:fir5t{encoded}s3cond@{hosts}/{path}");
             let fault = fault_of(&url);
             assert!(matches!(fault, Fault::Unavailable(_)), "{url}: {fault:?}");

@@ -12,12 +12,12 @@ use crate::expectation::{Parts, check_refusals_of_any_store, layout, on, refused
 /// The namespace of these tests.
 pub(crate) const SPACE: &str = "ids";
 
-/// The password of a user who may do less than leases need.
+/// The password of a user whose rights do not suffice for leases.
 const WEAK: &str = "weak-s3cret";
 
 pub(crate) fn connect(url: &str) -> Box<dyn Store> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // A busy machine may not get a connection up within the time-out at once.
+    // A busy machine may not open a connection within the timeout at first.
     let connect = || Location::parse(url).unwrap().connect(&clock).ok();
     (0..20).find_map(|_| connect()).expect("a connection")
 }
@@ -26,14 +26,14 @@ pub(crate) fn init(url: &str) {
     operations::init(&mut *connect(url), &Namespace::new(SPACE, layout())).unwrap();
 }
 
-/// Each of these URLs is refused like this.
+/// Checks that each URL is refused with this kind of error, whose message contains the parts.
 fn check(cases: &[(String, ErrorKind, Parts<'_>)]) {
     for (url, kind, parts) in cases {
         refused(on(url).namespace(SPACE), *kind, parts);
     }
 }
 
-/// What every server refuses, from before there is a namespace.
+/// Checks the refusals that all servers share, starting before the namespace exists.
 fn check_server(url: &str) {
     let missing = |namespace: &str| {
         let parts = ["`flakeid leases init`"];
@@ -45,7 +45,7 @@ fn check_server(url: &str) {
     check_refusals_of_any_store(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
 }
 
-/// Nothing is granted by what happened since the nodes were given back.
+/// Checks that `happens` does not change the namespace or its rows.
 fn check_untouched(url: &str, happens: impl FnOnce()) {
     let before = operations::list(&mut *connect(url), SPACE).unwrap();
     happens();
@@ -83,7 +83,7 @@ fn postgres_refusals_leave_the_store_unchanged() {
         sql("ALTER ROLE flakeid SET default_transaction_read_only = on");
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["read-only"])]);
         sql("ALTER ROLE flakeid RESET default_transaction_read_only");
-        // What the server says when its disk is full.
+        // The trigger returns the server's error for a full disk.
         sql("CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
                  RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; \
              END $$; \
@@ -118,7 +118,7 @@ fn mariadb_refusals_leave_the_store_unchanged() {
         sql("SET GLOBAL read_only = 1");
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["read-only"])]);
         sql("SET GLOBAL read_only = 0");
-        // What the server says when its disk is full.
+        // The trigger returns the server's error for a full disk.
         sql("CREATE TRIGGER ids.fill BEFORE UPDATE ON ids.flakeid_node FOR EACH ROW \
              SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114, MESSAGE_TEXT = 'The table is full'");
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["The table is full"])]);
@@ -169,7 +169,7 @@ fn etcd_refusals_leave_the_store_unchanged() {
         let filler = "x".repeat(100_000);
         let full = || !server.ctl(&["alarm", "list"]).unwrap().trim().is_empty();
         while !full() {
-            // The one that is too much is refused, and raises the alarm.
+            // The write that exceeds the quota is refused and raises the alarm.
             let _ = server.ctl(&["put", "filler", &filler]);
         }
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["space exceeded"])]);
