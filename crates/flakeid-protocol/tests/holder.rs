@@ -81,7 +81,7 @@ fn event(step: &Step, count: u128) -> Event {
 struct Observer {
     confirmed: Option<Grant>,
     asked: Option<Token>,
-    unsettled: Option<Renew>,
+    unconfirmed: Option<Renew>,
     waits: bool,
     fenced_off: bool,
     /// Whether a renewal has failed since the last success.
@@ -94,8 +94,8 @@ struct Observer {
 }
 
 impl Observer {
-    fn hear(&mut self, event: &Event) {
-        let pending = self.unsettled.map(|renew| renew.next);
+    fn observe_event(&mut self, event: &Event) {
+        let pending = self.unconfirmed.map(|renew| renew.next);
         match event {
             Event::Granted { grant, .. } if self.asked == Some(grant.token) => {
                 self.asked = None;
@@ -110,10 +110,10 @@ impl Observer {
                 let grant = self.confirmed.as_mut().expect("a renewal has a grant");
                 grant.token = *next;
                 grant.fence = grant.fence.max(answer.fence);
-                (self.unsettled, self.waits, self.failing) = (None, false, false);
+                (self.unconfirmed, self.waits, self.failing) = (None, false, false);
             }
             Event::NotRenewed { next, refusal } if pending == Some(*next) => {
-                (self.unsettled, self.waits, self.failing) = (None, false, true);
+                (self.unconfirmed, self.waits, self.failing) = (None, false, true);
                 self.fenced_off = matches!(
                     refusal,
                     Refusal::FencedOff | Refusal::Restored { .. } | Refusal::MissingNamespace
@@ -132,7 +132,7 @@ impl Observer {
         *self = Self { confirmed: Some(grant), asked, moving_to, closing, ..Self::default() };
     }
 
-    fn see(&mut self, event: &Event, effect: &Effect) {
+    fn observe_effect(&mut self, event: &Event, effect: &Effect) {
         let grant = self.confirmed;
         match effect {
             Effect::Acquire { token, instead_of } => {
@@ -152,8 +152,8 @@ impl Observer {
                 assert!(!self.closing && !self.waits && !self.fenced_off);
                 let named = (renew.node, renew.start, renew.token);
                 assert_eq!(named, (grant.node, grant.start, grant.token), "I7");
-                assert!(self.unsettled.is_none_or(|unsettled| unsettled == *renew));
-                (self.unsettled, self.waits) = (Some(*renew), true);
+                assert!(self.unconfirmed.is_none_or(|unconfirmed| unconfirmed == *renew));
+                (self.unconfirmed, self.waits) = (Some(*renew), true);
             }
             Effect::Install(installed) => match event {
                 // The old node is released next.
@@ -172,11 +172,11 @@ impl Observer {
                     self.moving_to = Some(offered);
                 }
             }
-            Effect::Release(release) => self.see_release(event, release),
+            Effect::Release(release) => self.observe_release(event, release),
         }
     }
 
-    fn see_release(&mut self, event: &Event, release: &Release) {
+    fn observe_release(&mut self, event: &Event, release: &Release) {
         let unused = |grant: &Grant| Release {
             node: grant.node,
             token: grant.token,
@@ -192,7 +192,7 @@ impl Observer {
         }
         let grant = self.confirmed.expect("there is something to give back");
         assert!(!self.fenced_off, "it is another's");
-        let token = self.unsettled.map_or(grant.token, |renew| renew.next);
+        let token = self.unconfirmed.map_or(grant.token, |renew| renew.next);
         assert_eq!((release.node, release.token), (grant.node, token));
         match event {
             Event::Ended { used_until } => {
@@ -205,7 +205,7 @@ impl Observer {
     }
 
     /// The state after all effects of an event.
-    fn settle(&mut self, event: &Event) {
+    fn finish_event(&mut self, event: &Event) {
         assert!(self.offered.is_none(), "what was granted is taken or given back");
         match event {
             Event::Ended { .. } if self.closing => self.confirmed = None,
@@ -227,7 +227,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_claims_what_was_confirmed(
+    fn holder_claims_only_what_was_confirmed(
         steps in prop::collection::vec(step(), 1..150),
         window in prop_oneof![2u64..9, Just(u64::MAX)],
         fixed in any::<bool>(),
@@ -239,20 +239,20 @@ proptest! {
         for step in &steps {
             let event = event(step, count);
             if let Event::NotRenewed { next, refusal: Refusal::FencedOff } = &event {
-                ousted |= fixed && observer.unsettled.is_some_and(|renew| renew.next == *next);
+                ousted |= fixed && observer.unconfirmed.is_some_and(|renew| renew.next == *next);
             }
             let (next, effects) = holder.step(&options, &event);
             prop_assert_eq!(holder.step(&options, &event), (next.clone(), effects.clone()));
-            observer.hear(&event);
+            observer.observe_event(&event);
             for effect in &effects {
                 let acquires = matches!(effect, Effect::Acquire { .. });
                 prop_assert!(!ousted || !acquires, "a fixed node is taken back");
-                observer.see(&event, effect);
+                observer.observe_effect(&event, effect);
                 if matches!(effect, Effect::Acquire { .. } | Effect::Renew(_)) {
                     count += 1;
                 }
             }
-            observer.settle(&event);
+            observer.finish_event(&event);
             holder = next;
             let held = holder.hold.as_ref().map(|hold| (hold.grant.fence, hold.grant.token));
             prop_assert_eq!(held, observer.confirmed.map(|grant| (grant.fence, grant.token)));

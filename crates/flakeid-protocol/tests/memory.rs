@@ -57,6 +57,6 @@ impl StoreUnderTest for Memory {
 }
 
 #[test]
-fn conformance() {
+fn memory_store_passes_the_conformance_suite() {
     conformance::run(&Memory(MemoryStore::new()));
 }

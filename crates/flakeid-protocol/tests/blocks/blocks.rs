@@ -35,7 +35,7 @@ fn blocks(numbers: &[u64]) -> Blocks {
 }
 
 #[test]
-fn windows_end_with_the_blocks() {
+fn windows_end_at_the_blocks_fence() {
     let mut blocks = blocks(&[3]);
     let first = blocks.acquire(&request(1, NOW, 60_000), NOW).unwrap();
     assert_eq!((first.node, first.start, first.fence), (6, tick(NOW), tick(NOW) + WINDOW_MS));
@@ -63,7 +63,7 @@ fn windows_end_with_the_blocks() {
 /// I13: the block's fence may fall to the highest fence that was ever granted in it, no lower, also when
 /// the node was given back early.
 #[test]
-fn blocks_are_given_back_above_all_windows() {
+fn lost_block_returns_the_highest_fence_granted_in_it() {
     let mut blocks = blocks(&[0]);
     let early = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
     blocks.release(&release(&early, early.start + 1), NOW + 1);
@@ -77,7 +77,7 @@ fn blocks_are_given_back_above_all_windows() {
 
 /// I12, and nothing of an earlier grant of the same block is left.
 #[test]
-fn a_block_that_comes_back_begins_anew() {
+fn block_granted_again_has_no_earlier_holders() {
     let mut blocks = blocks(&[5]);
     let before = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
     let later = NOW + 11_000;
@@ -92,7 +92,7 @@ fn a_block_that_comes_back_begins_anew() {
 }
 
 #[test]
-fn the_fullest_block_is_filled_first() {
+fn acquire_fills_the_fullest_block_first() {
     let mut blocks = blocks(&[0, 1, 2]);
     let mut granted = |number, now| blocks.acquire(&request(number, now, WINDOW_MS), now).unwrap();
     let nodes: Vec<u64> = (0..3).map(|number| granted(number, NOW).node).collect();
@@ -116,7 +116,7 @@ fn the_fullest_block_is_filled_first() {
 /// A whole fleet was cut off. Nobody waits until all its nodes are free, least of all a name whose node
 /// would be the last one.
 #[test]
-fn many_nodes_expire_little_by_little() {
+fn expired_nodes_are_freed_in_portions() {
     let namespace = Namespace { block_bits: 9, ..namespace() };
     let mut blocks = Blocks::new(&namespace, WINDOW_MS, TTL_MS);
     blocks.add(&block(0, NOW), NOW);
@@ -147,7 +147,7 @@ fn many_nodes_expire_little_by_little() {
 }
 
 #[test]
-fn requests_may_come_twice_or_late() {
+fn repeated_and_late_requests_are_answered() {
     let mut blocks = blocks(&[0]);
     let asked = request(1, NOW, WINDOW_MS);
     let granted = blocks.acquire(&asked, NOW).unwrap();
@@ -173,7 +173,7 @@ fn requests_may_come_twice_or_late() {
 }
 
 #[test]
-fn names_get_their_node_back() {
+fn name_gets_its_last_node_again() {
     let mut blocks = blocks(&[0, 1]);
     let named = |number, name: &str, now| Acquire {
         identity: Identity::Name(name.into()),
@@ -195,7 +195,7 @@ fn names_get_their_node_back() {
 
 /// The same window twice would be the same IDs twice.
 #[test]
-fn two_processes_with_one_token_do_not_share_a_window() {
+fn acquire_refuses_the_token_of_another_process() {
     let mut blocks = blocks(&[0]);
     let of = |host: &str, pid, name: &str, token| Acquire {
         owner: Owner { host: host.into(), pid, name: name.into() },
@@ -213,7 +213,7 @@ fn two_processes_with_one_token_do_not_share_a_window() {
 }
 
 #[test]
-fn the_broker_chooses() {
+fn requests_that_choose_a_node_are_refused() {
     let mut blocks = blocks(&[0]);
     let plain = request(1, NOW, WINDOW_MS);
     for (request, option) in [
@@ -240,17 +240,17 @@ fn the_broker_chooses() {
 
 /// A request that no node can answer does not make the broker lease another block.
 #[test]
-fn more_blocks_do_not_help_everybody() {
+fn requests_that_no_block_can_serve_are_refused() {
     let mut blocks = blocks(&[]);
-    let in_vain = |after| Acquire { after, ..request(1, NOW, WINDOW_MS) };
+    let starting_at = |after| Acquire { after, ..request(1, NOW, WINDOW_MS) };
     for after in [tick(NOW) + 20_001, u64::MAX] {
-        let refused = blocks.acquire(&in_vain(after), NOW);
+        let refused = blocks.acquire(&starting_at(after), NOW);
         assert!(
             matches!(refused, Err(Denial::Refused(Refusal::FenceInFuture { .. }))),
             "{refused:?}"
         );
     }
-    assert_eq!(blocks.acquire(&in_vain(tick(NOW) + 20_000), NOW), Err(Denial::NoRoom));
+    assert_eq!(blocks.acquire(&starting_at(tick(NOW) + 20_000), NOW), Err(Denial::NoRoom));
     let brief = Acquire { window_ms: 1, ..request(2, NOW, WINDOW_MS) };
     let refused = blocks.acquire(&brief, NOW);
     assert!(matches!(refused, Err(Denial::Refused(Refusal::Window { .. }))), "{refused:?}");

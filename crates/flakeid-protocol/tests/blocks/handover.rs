@@ -40,7 +40,7 @@ fn handed(handover: &Handover) -> Vec<(u64, u64, u32)> {
 }
 
 #[test]
-fn grants_are_handed_over_until_the_store_has_them() {
+fn sub_grants_are_handed_over_until_the_store_confirms_them() {
     let mut blocks = blocks();
     let first = acquire(&mut blocks, 1, NOW);
     blocks.release(&release(&first, first.start + 10), NOW + 10);
@@ -71,7 +71,7 @@ fn grants_are_handed_over_until_the_store_has_them() {
 }
 
 #[test]
-fn what_is_held_back_comes_later() {
+fn sub_grants_over_the_limit_are_handed_over_later() {
     let mut blocks = blocks();
     acquire(&mut blocks, 1, NOW);
     acquire(&mut blocks, 2, NOW + 10);
@@ -85,7 +85,7 @@ fn what_is_held_back_comes_later() {
 }
 
 #[test]
-fn a_block_that_is_given_back_leaves_nothing_behind() {
+fn last_handover_contains_all_unconfirmed_sub_grants() {
     let mut blocks = blocks();
     acquire(&mut blocks, 1, NOW);
     let sent = blocks.hand_over(3, NOW + 10, 256);
@@ -99,7 +99,7 @@ fn a_block_that_is_given_back_leaves_nothing_behind() {
 }
 
 #[test]
-fn of_too_many_the_oldest_are_dropped() {
+fn oldest_sub_grants_are_dropped_beyond_the_limit() {
     let mut blocks = blocks();
     let mut number = 0;
     let mut churn = |blocks: &mut Blocks, times: usize| {
@@ -136,7 +136,7 @@ fn of_too_many_the_oldest_are_dropped() {
 }
 
 #[test]
-fn a_store_that_has_forgotten_gets_the_latest_grants_again() {
+fn restored_store_gets_the_latest_sub_grants_again() {
     let mut blocks = blocks();
     acquire(&mut blocks, 1, NOW);
     acquire(&mut blocks, 2, NOW);

@@ -27,9 +27,9 @@ enum Step {
     Renew {
         broker: usize,
         block: Index,
-        is_heard: bool,
+        is_answered: bool,
     },
-    GiveBack {
+    ReleaseBlock {
         broker: usize,
         block: Index,
     },
@@ -66,8 +66,8 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0..400_u64).prop_map(Step::Pass),
         4 => broker().prop_map(|broker| Step::Lease { broker }),
         6 => (broker(), index(), prop::bool::weighted(0.8))
-            .prop_map(|(broker, block, is_heard)| Step::Renew { broker, block, is_heard }),
-        2 => (broker(), index()).prop_map(|(broker, block)| Step::GiveBack { broker, block }),
+            .prop_map(|(broker, block, is_answered)| Step::Renew { broker, block, is_answered }),
+        2 => (broker(), index()).prop_map(|(broker, block)| Step::ReleaseBlock { broker, block }),
         1 => broker().prop_map(|broker| Step::Crash { broker }),
         8 => (broker(), -20..20_i64, 2..400_u64, 0..300_u64)
             .prop_map(|(broker, off, window, after)| Step::Acquire { broker, off, window, after }),
@@ -144,7 +144,7 @@ impl History {
     }
 
     /// Notes that a holder may issue in these ticks, and that nobody else may.
-    fn note(&mut self, holder: usize, grant: &Grant) {
+    fn record(&mut self, holder: usize, grant: &Grant) {
         let windows = self.windows.entry(grant.node).or_default();
         for &(other, start, fence) in windows.iter().filter(|(other, ..)| *other != holder) {
             assert!(
@@ -172,7 +172,7 @@ impl History {
                     self.brokers[broker].grants.push(grant);
                 }
             }
-            Step::Renew { broker, block, is_heard } => {
+            Step::Renew { broker, block, is_answered } => {
                 let Broker { blocks, grants } = &mut self.brokers[broker];
                 if grants.is_empty() {
                     return;
@@ -180,7 +180,7 @@ impl History {
                 let index = block.index(grants.len());
                 let asked = renewal(&grants[index], number, tick + BLOCK_WINDOW_MS, now);
                 match operations::renew(&mut self.store, SPACE, &asked) {
-                    Ok(renewed) if is_heard => {
+                    Ok(renewed) if is_answered => {
                         blocks.raise(grants[index].node, renewed.fence);
                         grants[index].fence = grants[index].fence.max(renewed.fence);
                         grants[index].token = asked.next;
@@ -194,7 +194,7 @@ impl History {
                     Err(fault) => panic!("{fault:?}"),
                 }
             }
-            Step::GiveBack { broker, block } => {
+            Step::ReleaseBlock { broker, block } => {
                 let Broker { blocks, grants } = &mut self.brokers[broker];
                 if !grants.is_empty() {
                     let grant = grants.swap_remove(block.index(grants.len()));
@@ -211,7 +211,7 @@ impl History {
                 asked.after = tick + after;
                 if let Ok(grant) = self.brokers[broker].blocks.acquire(&asked, now) {
                     self.holders.push(Holder { broker, grant });
-                    self.note(self.holders.len() - 1, &grant);
+                    self.record(self.holders.len() - 1, &grant);
                 }
             }
             Step::Extend { holder, more, off } => {
@@ -224,7 +224,7 @@ impl History {
                 if let Ok(renewed) = self.brokers[broker].blocks.renew(&asked, now) {
                     let grant = Grant { fence: renewed.fence, token: asked.next, ..grant };
                     self.holders[index].grant = grant;
-                    self.note(index, &grant);
+                    self.record(index, &grant);
                 }
             }
             Step::Release { holder, used } => {
@@ -238,7 +238,7 @@ impl History {
                 // From here on it issues nothing.
                 let grant = Grant { fence: used_until, ..grant };
                 self.holders[index].grant = grant;
-                self.note(index, &grant);
+                self.record(index, &grant);
             }
             Step::Backup => self.copy = Some(self.store.backup()),
             Step::Restore => {
@@ -254,7 +254,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_tick_is_granted_twice(steps in prop::collection::vec(step(), 1..150)) {
+    fn brokers_grant_no_tick_twice(steps in prop::collection::vec(step(), 1..150)) {
         let mut history = History::new();
         for step in &steps {
             history.take(step);
@@ -264,7 +264,7 @@ proptest! {
 
 /// The histories are not so random that nothing happens in them.
 #[test]
-fn histories_are_about_something() {
+fn random_histories_contain_many_windows() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();

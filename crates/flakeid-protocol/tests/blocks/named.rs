@@ -26,10 +26,10 @@ enum Step {
     Renew {
         broker: usize,
         block: usize,
-        is_heard: bool,
+        is_answered: bool,
         most: usize,
     },
-    GiveBack {
+    ReleaseBlock {
         broker: usize,
         block: usize,
         most: usize,
@@ -65,9 +65,9 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0..200_u64).prop_map(Step::Pass),
         3 => broker().prop_map(|broker| Step::Lease { broker }),
         8 => (broker(), index(), prop::bool::weighted(0.7), most)
-            .prop_map(|(broker, block, is_heard, most)| Step::Renew { broker, block, is_heard, most }),
+            .prop_map(|(broker, block, is_answered, most)| Step::Renew { broker, block, is_answered, most }),
         1 => (broker(), index(), 0..400_usize)
-            .prop_map(|(broker, block, most)| Step::GiveBack { broker, block, most }),
+            .prop_map(|(broker, block, most)| Step::ReleaseBlock { broker, block, most }),
         1 => broker().prop_map(|broker| Step::Crash { broker }),
         8 => (broker(), times, 0..500_u64, 0..3_u64)
             .prop_map(|(broker, times, late, used)| Step::Acquire { broker, times, late, used }),
@@ -155,10 +155,10 @@ impl History {
                     self.brokers[broker].held.push(Held { grant, sent: None });
                 }
             }
-            Step::Renew { broker, block, is_heard, most } => {
-                self.renew(broker, block, is_heard, most);
+            Step::Renew { broker, block, is_answered, most } => {
+                self.renew(broker, block, is_answered, most);
             }
-            Step::GiveBack { broker, block, most } => {
+            Step::ReleaseBlock { broker, block, most } => {
                 let Broker { blocks, held } = &mut self.brokers[broker];
                 if !held.is_empty() {
                     let Held { grant, sent } = held.swap_remove(block % held.len());
@@ -204,7 +204,7 @@ impl History {
         }
     }
 
-    fn renew(&mut self, broker: usize, block: usize, is_heard: bool, most: usize) {
+    fn renew(&mut self, broker: usize, block: usize, is_answered: bool, most: usize) {
         let (number, now) = (self.fresh(), self.now());
         let Broker { blocks, held } = &mut self.brokers[broker];
         if held.is_empty() {
@@ -221,7 +221,7 @@ impl History {
         let handover: Handover = blocks.hand_over(grant.node, now, most);
         let read = Instant::now();
         match operations::renew_block(&mut self.store, SPACE, &asked, read, &handover) {
-            Ok((renewed, until)) if is_heard => {
+            Ok((renewed, until)) if is_answered => {
                 blocks.raise(grant.node, renewed.fence);
                 blocks.confirm_history(grant.node, until);
                 grant.fence = grant.fence.max(renewed.fence);
@@ -287,7 +287,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_other_client_is_named(steps in prop::collection::vec(step(), 1..100)) {
+    fn whois_never_returns_another_client(steps in prop::collection::vec(step(), 1..100)) {
         let mut history = History::new();
         for (number, step) in steps.iter().enumerate() {
             history.take(step);
@@ -302,8 +302,8 @@ proptest! {
 /// The store was put back to a copy that lacks a handover, and the answers that would have said so got
 /// lost: then the broker does not claim at the end that the history is complete.
 #[test]
-fn a_store_that_could_not_say_what_it_has_forgotten() {
-    let renew = |is_heard| Step::Renew { broker: 0, block: 0, is_heard, most: 256 };
+fn last_handover_after_an_undetected_restore_is_incomplete() {
+    let renew = |is_answered| Step::Renew { broker: 0, block: 0, is_answered, most: 256 };
     let acquire = Step::Acquire { broker: 0, times: 1, late: 0, used: 0 };
     let mut history = History::new();
     for step in [
@@ -316,7 +316,7 @@ fn a_store_that_could_not_say_what_it_has_forgotten() {
         Step::Pass(21),
         Step::Restore,
         renew(false),
-        Step::GiveBack { broker: 0, block: 0, most: 256 },
+        Step::ReleaseBlock { broker: 0, block: 0, most: 256 },
     ] {
         history.take(&step);
         history.check();
@@ -326,7 +326,7 @@ fn a_store_that_could_not_say_what_it_has_forgotten() {
 
 /// The histories are not so random that nobody is named in them.
 #[test]
-fn clients_are_named() {
+fn random_histories_contain_named_and_unnamed_clients() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();

@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_overflows(
+    fn rules_accept_extreme_requests_without_overflow(
         namespace in namespace(),
         row in prop::option::of(row()),
         mut request in request(),
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn no_row_is_too_bad(
+    fn rules_accept_extreme_rows_without_overflow(
         namespace in namespace(),
         row in row(),
         now in instant(),
@@ -206,12 +206,12 @@ proptest! {
                 Ok(renewed) => {
                     prop_assert!(renewed.fence >= row.fence, "I3");
                     prop_assert_eq!(renewed.token, Some(next));
-                    let goes_on = row.incarnation != namespace.incarnation;
+                    let continues = row.incarnation != namespace.incarnation;
                     let is_its_own = |kept: Token| {
-                        kept == token || kept == next || goes_on && kept.is_same_grant(token)
+                        kept == token || kept == next || continues && kept.is_same_grant(token)
                     };
                     prop_assert!(row.token.is_some_and(is_its_own), "I7");
-                    prop_assert!(!(goes_on && row.fixed), "I14");
+                    prop_assert!(!(continues && row.fixed), "I14");
                     prop_assert!(renewed.expires >= row.expires);
                     if renewed.incarnation != namespace.incarnation {
                         // A last window: below the floor of every run that began since.

@@ -261,10 +261,10 @@ impl History {
                 let row = &before[&grant.node];
                 let kept = row.token.expect("the row is held");
                 let applied = kept == renew.next && was_current;
-                let goes_on = !was_current && kept.is_same_grant(renew.token);
-                assert!(applied || goes_on || kept == renew.token, "I7");
+                let continues = !was_current && kept.is_same_grant(renew.token);
+                assert!(applied || continues || kept == renew.token, "I7");
                 // A late request knows of less than was confirmed since; a restored store, too.
-                assert!(answer.fence >= grant.fence || goes_on && again);
+                assert!(answer.fence >= grant.fence || continues && again);
                 self.holders[holder].fence = answer.fence.max(grant.fence);
                 self.holders[holder].token = renew.next;
                 self.renewals.insert(holder, renew);

@@ -104,16 +104,16 @@ impl Fixture {
     }
 }
 
-/// The lost namespace allowed windows of an hour, the new one has the usual bounds: the second
+/// The lost namespace allowed windows of an hour, the new one has the defaults bounds: the second
 /// process is granted nothing that the first one holds.
 #[test]
-fn smaller_bounds_do_not_shorten_the_wait() {
+fn recreating_with_smaller_bounds_does_not_shorten_the_wait() {
     let mut fixture = Fixture::new();
-    let usual = Bounds::of(&LAYOUT);
-    let lost = Bounds { max_window_ms: HOUR_MS, ..usual };
+    let defaults = Bounds::of(&LAYOUT);
+    let lost = Bounds { max_window_ms: HOUR_MS, ..defaults };
     let held = fixture.lease_far(lost);
     assert!(held.fence > held.start + HOUR_MS);
-    let made = fixture.lose(lost, usual);
+    let made = fixture.lose(lost, defaults);
     let (grant, waited_s) = fixture.first_grant();
     assert!(
         grant.start >= held.fence,
@@ -129,17 +129,17 @@ fn smaller_bounds_do_not_shorten_the_wait() {
 
 /// Each bound by itself.
 #[test]
-fn every_bound_of_the_lost_one_counts() {
-    let usual = Bounds::of(&LAYOUT);
+fn recreated_namespace_respects_each_lost_bound() {
+    let defaults = Bounds::of(&LAYOUT);
     for lost in [
-        Bounds { max_window_ms: HOUR_MS, ..usual },
-        Bounds { max_ahead_ms: HOUR_MS, ..usual },
-        Bounds { max_skew_ms: HOUR_MS, ..usual },
+        Bounds { max_window_ms: HOUR_MS, ..defaults },
+        Bounds { max_ahead_ms: HOUR_MS, ..defaults },
+        Bounds { max_skew_ms: HOUR_MS, ..defaults },
     ] {
         let mut fixture = Fixture::new();
         let held = fixture.lease_far(lost);
-        let made = fixture.lose(lost, usual);
-        assert_eq!(made.bounds, usual);
+        let made = fixture.lose(lost, defaults);
+        assert_eq!(made.bounds, defaults);
         let (grant, _) = fixture.first_grant();
         assert!(made.floor >= held.fence && grant.start >= held.fence, "{lost:?} {grant:?}");
     }
@@ -147,23 +147,23 @@ fn every_bound_of_the_lost_one_counts() {
 
 /// Larger bounds than the lost namespace had make no difference to what it may have granted.
 #[test]
-fn larger_bounds_do_no_harm() {
+fn recreating_with_larger_bounds_keeps_windows_disjoint() {
     let mut fixture = Fixture::new();
-    let usual = Bounds::of(&LAYOUT);
-    let held = fixture.lease_far(usual);
-    let new = Bounds { max_ahead_ms: HOUR_MS, ..usual };
-    assert!(fixture.lose(usual, new).floor >= held.fence);
+    let defaults = Bounds::of(&LAYOUT);
+    let held = fixture.lease_far(defaults);
+    let new = Bounds { max_ahead_ms: HOUR_MS, ..defaults };
+    assert!(fixture.lose(defaults, new).floor >= held.fence);
     let (grant, _) = fixture.first_grant();
     assert!(grant.start >= held.fence);
 }
 
 /// Whoever was granted something by the lost namespace renews nothing in the new one.
 #[test]
-fn tokens_of_the_lost_one_are_void() {
+fn tokens_of_a_lost_namespace_are_void() {
     let mut fixture = Fixture::new();
-    let usual = Bounds::of(&LAYOUT);
-    let held = fixture.lease_far(usual);
-    fixture.lose(usual, usual);
+    let defaults = Bounds::of(&LAYOUT);
+    let held = fixture.lease_far(defaults);
+    fixture.lose(defaults, defaults);
     let Grant { node, start, token, fence, .. } = held;
     let renew = Renew {
         node,

@@ -21,7 +21,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_tick_is_granted_twice(unit in units(), steps in prop::collection::vec(step(), 1..120)) {
+    fn random_operations_grant_no_tick_twice(unit in units(), steps in prop::collection::vec(step(), 1..120)) {
         let mut history = History::new(unit);
         for step in &steps {
             history.take(step);
@@ -51,7 +51,7 @@ fn check_error(error: &Error, refusal: &Refusal) {
     assert_eq!(error.kind(), kind, "{refusal:?}");
     let text = error.to_string();
     for debug in ["Some(", "None", "Refusal", "Layout {", "Token", " { ", "_ms:"] {
-        assert!(!text.contains(debug), "{refusal:?} is told as {text:?}");
+        assert!(!text.contains(debug), "the message of {refusal:?} contains {debug:?}: {text:?}");
     }
     let retry_after = match refusal {
         Refusal::FenceInFuture { retry_after_ms }
@@ -61,12 +61,12 @@ fn check_error(error: &Error, refusal: &Refusal) {
         | Refusal::Relayed { retry_after_ms: wait, .. } => *wait,
         _ => None,
     };
-    let told = error.retry_after().map(|wait| wait.as_millis());
-    assert_eq!(told, retry_after.map(u128::from), "{refusal:?}");
+    let returned = error.retry_after().map(|wait| wait.as_millis());
+    assert_eq!(returned, retry_after.map(u128::from), "{refusal:?}");
 }
 
 #[test]
-fn every_refusal_is_told() {
+fn refusals_become_errors_with_their_kind() {
     let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
     let other = layout.with_epoch(EPOCH).unwrap();
     let refusals = [
@@ -106,12 +106,13 @@ fn every_refusal_is_told() {
 
 /// A request that waits in an overloaded server's queue looks like one of a clock that is behind.
 #[test]
-fn a_slow_request_is_not_told_as_a_wrong_clock_alone() {
+fn clock_error_mentions_a_slow_request_if_possible() {
     let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
-    let told = |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
-    assert!(told(-1_500).contains("took that long to arrive"), "{}", told(-1_500));
+    let message =
+        |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
+    assert!(message(-1_500).contains("took that long to arrive"), "{}", message(-1_500));
     // No request takes negative time, or an hour.
     for by_ms in [1_500, -3_600_000] {
-        assert!(!told(by_ms).contains("took that long"), "{}", told(by_ms));
+        assert!(!message(by_ms).contains("took that long"), "{}", message(by_ms));
     }
 }
