@@ -1,7 +1,6 @@
-//! The holder's side of leases: whatever it hears, in whatever order, it never claims more than
-//! what was confirmed to it.
+//! Tests of the holder with random events in random order. It must never claim more than what was confirmed to it.
 
-// A test may panic; that is how it fails.
+// A test fails by a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use flakeid_protocol::{
@@ -9,7 +8,7 @@ use flakeid_protocol::{
 };
 use proptest::prelude::*;
 
-/// What happens to a holder; answers are to a request of so many requests ago.
+/// An event for a holder. `age` is the number of requests since the one that is answered.
 #[derive(Clone, Debug)]
 enum Step {
     Wake { now: u64, next: u64, margin: u64, reserve: u64 },
@@ -75,9 +74,9 @@ fn event(step: &Step, count: u128) -> Event {
     }
 }
 
-/// What an observer of the messages knows: the grant in force, and what is unanswered.
+/// An observer of all messages, which keeps the present grant and the unanswered requests.
 #[derive(Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is one thing that messages say")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact that messages show")]
 struct Observer {
     confirmed: Option<Grant>,
     asked: Option<Token>,
@@ -86,9 +85,9 @@ struct Observer {
     fenced_off: bool,
     /// Whether a renewal has failed since the last success.
     failing: bool,
-    /// A grant that was heard while another node was held, or while the holder closes.
+    /// A grant that arrived while the holder held another node, or was closing.
     offered: Option<Grant>,
-    /// The offered grant that is to take the place of the confirmed one.
+    /// The offered grant that will replace the confirmed one.
     moving_to: Option<Grant>,
     closing: bool,
 }
@@ -139,7 +138,7 @@ impl Observer {
                 assert!(!self.closing && self.asked.is_none());
                 assert!(matches!(event, Event::Wake { fresh, .. } if fresh == token));
                 match instead_of {
-                    None => assert!(grant.is_none() || self.fenced_off, "it has a node"),
+                    None => assert!(grant.is_none() || self.fenced_off, "the holder has a node"),
                     Some(node) => {
                         assert_eq!(Some(*node), grant.map(|grant| grant.node));
                         assert!(self.failing && !self.waits && !self.fenced_off);
@@ -148,7 +147,7 @@ impl Observer {
                 self.asked = Some(*token);
             }
             Effect::Renew(renew) => {
-                let grant = grant.expect("there is a grant to renew");
+                let grant = grant.expect("a renewal requires a grant");
                 assert!(!self.closing && !self.waits && !self.fenced_off);
                 let named = (renew.node, renew.start, renew.token);
                 assert_eq!(named, (grant.node, grant.start, grant.token), "I7");
@@ -156,7 +155,7 @@ impl Observer {
                 (self.unconfirmed, self.waits) = (Some(*renew), true);
             }
             Effect::Install(installed) => match event {
-                // The old node is released next.
+                // The release of the old node follows.
                 Event::Ended { .. } => assert_eq!(Some(*installed), self.moving_to),
                 _ => assert_eq!(Some(*installed), grant),
             },
@@ -168,7 +167,7 @@ impl Observer {
                 if !self.closing {
                     let offered = self.offered.take().expect("a node to move to");
                     let held = grant.expect("a node to move from");
-                    assert!(self.failing && offered.fence > held.fence, "a move without need");
+                    assert!(self.failing && offered.fence > held.fence, "the move is unnecessary");
                     self.moving_to = Some(offered);
                 }
             }
@@ -183,30 +182,33 @@ impl Observer {
             used_until: grant.start,
         };
         if let Some(offered) = self.offered.take() {
-            assert_eq!(*release, unused(&offered), "it was never used");
+            assert_eq!(*release, unused(&offered), "the offered node was never used");
             return;
         }
         if self.closing && self.moving_to.is_some_and(|grant| *release == unused(&grant)) {
             self.moving_to = None;
             return;
         }
-        let grant = self.confirmed.expect("there is something to give back");
-        assert!(!self.fenced_off, "it is another's");
+        let grant = self.confirmed.expect("a release requires a grant");
+        assert!(!self.fenced_off, "the node belongs to another holder");
         let token = self.unconfirmed.map_or(grant.token, |renew| renew.next);
         assert_eq!((release.node, release.token), (grant.node, token));
         match event {
             Event::Ended { used_until } => {
-                assert!(self.closing || self.moving_to.is_some(), "released while it is used");
+                assert!(
+                    self.closing || self.moving_to.is_some(),
+                    "the node is released while in use"
+                );
                 assert_eq!(release.used_until, *used_until);
             }
             Event::Unusable { used_until } => assert_eq!(release.used_until, *used_until),
-            _ => panic!("{event:?} gives nothing back"),
+            _ => panic!("{event:?} must not release a node"),
         }
     }
 
-    /// The state after all effects of an event.
+    /// Updates the state after all effects of an event.
     fn finish_event(&mut self, event: &Event) {
-        assert!(self.offered.is_none(), "what was granted is taken or given back");
+        assert!(self.offered.is_none(), "an offered grant must be used or released");
         match event {
             Event::Ended { .. } if self.closing => self.confirmed = None,
             Event::Ended { .. } => {
@@ -246,7 +248,7 @@ proptest! {
             observer.observe_event(&event);
             for effect in &effects {
                 let acquires = matches!(effect, Effect::Acquire { .. });
-                prop_assert!(!ousted || !acquires, "a fixed node is taken back");
+                prop_assert!(!ousted || !acquires, "a fixed node must not be acquired again");
                 observer.observe_effect(&event, effect);
                 if matches!(effect, Effect::Acquire { .. } | Effect::Renew(_)) {
                     count += 1;

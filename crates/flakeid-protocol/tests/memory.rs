@@ -1,4 +1,4 @@
-//! The memory store passes the suite, so it can stand for the others as their model.
+//! The conformance suite on the memory store, which is the model of the other stores.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 use std::any::Any;
@@ -14,7 +14,7 @@ impl StoreUnderTest for Memory {
         Box::new(self.0.clone())
     }
 
-    /// There is no server whose crash its clients could outlive: nothing comes nearest.
+    /// Does nothing, because this store has no server that could crash without its clients.
     fn crash(&self) {}
 
     fn backup(&self) -> Box<dyn Any> {
@@ -26,11 +26,11 @@ impl StoreUnderTest for Memory {
     }
 
     fn delete_row(&self, _namespace: &str, _node: u64) -> Result<(), String> {
-        Err("there is no way past the library".into())
+        Err("the library cannot be bypassed".into())
     }
 
     fn lower_fence(&self, _namespace: &str, _node: u64) -> Result<(), String> {
-        Err("there is no way past the library".into())
+        Err("the library cannot be bypassed".into())
     }
 
     fn guards_rows(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What a broker grants within its blocks.
+//! Tests of the nodes that a broker grants in its blocks.
 
 use flakeid_core::Layout;
 use flakeid_protocol::broker::{Blocks, Denial};
@@ -13,7 +13,7 @@ fn tick(ms: i64) -> u64 {
     Layout::TWITTER.tick_at(ms).unwrap()
 }
 
-/// A block of nodes `2 * number` and `2 * number + 1` that the store granted for 10 s from now on.
+/// Builds the store's grant of the block with nodes `2 * number` and `2 * number + 1`, for 10 s from `now`.
 fn block(number: u64, now: i64) -> Grant {
     Grant {
         node: number,
@@ -41,7 +41,7 @@ fn windows_end_at_the_blocks_fence() {
     assert_eq!((first.node, first.start, first.fence), (6, tick(NOW), tick(NOW) + WINDOW_MS));
     assert_eq!((first.max_window_ms, first.expires), (WINDOW_MS, NOW + TTL_MS.cast_signed()));
 
-    // I11: never beyond what the store confirmed, however much is wanted.
+    // No window ends above the block's confirmed fence, whatever the request wants (I11).
     let late = NOW + 7_000;
     let renewed = blocks.renew(&renewal(&first, 2, tick(late) + WINDOW_MS, late), late).unwrap();
     assert_eq!(renewed.fence, tick(NOW) + 10_000);
@@ -52,16 +52,19 @@ fn windows_end_at_the_blocks_fence() {
     assert_eq!(second.fence, tick(NOW) + 10_000);
 
     let last = NOW + 9_999;
-    assert!(blocks.acquire(&request(5, last, WINDOW_MS), last).is_err(), "one tick is no window");
+    assert!(
+        blocks.acquire(&request(5, last, WINDOW_MS), last).is_err(),
+        "a window needs at least two ticks"
+    );
     blocks.raise(3, tick(NOW) + 15_000);
     assert_eq!(blocks.renew(&more, late).unwrap().fence, more.wanted);
     blocks.raise(3, tick(NOW) + 12_000);
     let all = renewal(&second, 6, tick(NOW) + 15_000, late);
-    assert_eq!(blocks.renew(&all, late).unwrap().fence, tick(NOW) + 15_000, "fences never fall");
+    assert_eq!(blocks.renew(&all, late).unwrap().fence, tick(NOW) + 15_000, "a fence never falls");
 }
 
-/// I13: the block's fence may fall to the highest fence that was ever granted in it, no lower, also when
-/// the node was given back early.
+/// Checks that the block's fence falls only to the highest fence that was granted in it, even if that node was
+/// released early (I13).
 #[test]
 fn lost_block_returns_the_highest_fence_granted_in_it() {
     let mut blocks = blocks(&[0]);
@@ -70,12 +73,13 @@ fn lost_block_returns_the_highest_fence_granted_in_it() {
     let again = blocks.acquire(&request(2, NOW + 1, 100), NOW + 1).unwrap();
     assert_eq!(blocks.lose(0), early.fence);
     assert!(again.fence < early.fence);
-    assert_eq!(blocks.lose(0), 0, "it is gone");
+    assert_eq!(blocks.lose(0), 0, "the block is lost already");
     assert_eq!(blocks.room(), 0);
     assert_eq!(blocks.renew(&renewal(&again, 3, again.fence + 1, NOW), NOW), Err(Denial::NotHeld));
 }
 
-/// I12, and nothing of an earlier grant of the same block is left.
+/// Checks that windows start at or above the block's present grant (I12), and that holders under its earlier grant are
+/// fenced off.
 #[test]
 fn block_granted_again_has_no_earlier_holders() {
     let mut blocks = blocks(&[5]);
@@ -88,7 +92,7 @@ fn block_granted_again_has_no_earlier_holders() {
     assert_eq!((after.node, after.start), (before.node, tick(later) + 500));
     assert_eq!(blocks.renew(&stale, later), Err(Refusal::FencedOff.into()));
     blocks.release(&release(&before, before.start), later);
-    assert_eq!(blocks.holders(), 1, "the node is another's");
+    assert_eq!(blocks.holders(), 1, "another holder has the node");
 }
 
 #[test]
@@ -97,13 +101,13 @@ fn acquire_fills_the_fullest_block_first() {
     let mut granted = |number, now| blocks.acquire(&request(number, now, WINDOW_MS), now).unwrap();
     let nodes: Vec<u64> = (0..3).map(|number| granted(number, NOW).node).collect();
     assert_eq!(nodes, [0, 1, 2]);
-    assert_eq!(granted(3, NOW).node, 3, "before the block that nobody uses");
+    assert_eq!(granted(3, NOW).node, 3, "a block in use is filled before an empty block");
     assert_eq!(granted(4, NOW).node, 4);
     assert_eq!(granted(5, NOW).node, 5);
     assert_eq!(blocks.acquire(&request(6, NOW, WINDOW_MS), NOW), Err(Denial::NoRoom));
     assert_eq!((blocks.holders(), blocks.room()), (6, 0));
 
-    // Who does not renew for the TTL loses its node, and the next holder starts above its window.
+    // A holder that does not renew within the TTL loses its node, and the next holder starts above its window.
     let expired = NOW + TTL_MS.cast_signed();
     blocks.raise(0, tick(expired) + 10_000);
     blocks.expire(expired);
@@ -113,8 +117,8 @@ fn acquire_fills_the_fullest_block_first() {
     assert_eq!((next.node, next.start), (0, tick(expired)));
 }
 
-/// A whole fleet was cut off. Nobody waits until all its nodes are free, least of all a name whose node
-/// would be the last one.
+/// Checks that a request after the expiry of all nodes frees only a part of them, so that it is fast. A name whose node
+/// is freed last must still get it.
 #[test]
 fn expired_nodes_are_freed_in_portions() {
     let namespace = Namespace { block_bits: 9, ..namespace() };
@@ -136,13 +140,13 @@ fn expired_nodes_are_freed_in_portions() {
     let late = NOW + 1 + TTL_MS.cast_signed();
     blocks.raise(0, tick(late) + 10_000);
     let again = blocks.acquire(&named(601, late), late).unwrap();
-    assert_eq!(again.node, last.node, "its name's node");
+    assert_eq!(again.node, last.node, "the name gets its node");
     let held = blocks.holders();
-    assert!((257..512).contains(&held), "one request made {} nodes free", 513 - held);
+    assert!((257..512).contains(&held), "one request freed {} nodes", 513 - held);
     let other = blocks.acquire(&request(602, late, WINDOW_MS), late).unwrap();
     assert_ne!(other.node, again.node);
     while blocks.expire(late) {}
-    assert_eq!(blocks.holders(), 2, "those that were granted anew");
+    assert_eq!(blocks.holders(), 2, "only the new grants are left");
     assert_eq!(blocks.room(), 510);
 }
 
@@ -151,18 +155,18 @@ fn repeated_and_late_requests_are_answered() {
     let mut blocks = blocks(&[0]);
     let asked = request(1, NOW, WINDOW_MS);
     let granted = blocks.acquire(&asked, NOW).unwrap();
-    assert_eq!(blocks.acquire(&asked, NOW + 500), Ok(granted), "the answer was lost");
+    assert_eq!(blocks.acquire(&asked, NOW + 500), Ok(granted), "the response was lost");
     assert_eq!(blocks.holders(), 1);
 
     let renew = renewal(&granted, 2, granted.fence + 1_000, NOW + 1_000);
     let renewed = blocks.renew(&renew, NOW + 1_000).unwrap();
-    assert_eq!(blocks.renew(&renew, NOW + 2_000), Ok(renewed), "the answer was lost");
+    assert_eq!(blocks.renew(&renew, NOW + 2_000), Ok(renewed), "the response was lost");
     let again = Acquire { now: NOW + 2_000, ..asked };
     assert_eq!(blocks.acquire(&again, NOW + 2_000), Err(Refusal::FencedOff.into()));
     let stale = renewal(&granted, 3, granted.fence + 2_000, NOW + 2_000);
     assert_eq!(blocks.renew(&stale, NOW + 2_000), Err(Refusal::FencedOff.into()));
 
-    // Late, but nobody took the node meanwhile.
+    // The renewal is late, but no other holder has the node.
     let late = NOW + 30_000;
     blocks.raise(0, tick(late) + 10_000);
     blocks.expire(late);
@@ -188,12 +192,13 @@ fn name_gets_its_last_node_again() {
     blocks.release(&release(&third, third.start), NOW);
     let again = blocks.acquire(&named(4, "c", NOW + 10), NOW + 10).unwrap();
     assert_eq!((again.node, again.start), (2, tick(NOW) + 10));
-    // Somebody else has the node by now.
+    // Another holder gets the node first.
     assert_eq!(blocks.acquire(&request(5, NOW + 10, 100), NOW + 10).unwrap().node, 1);
     assert_eq!(blocks.acquire(&named(6, "b", NOW + 10), NOW + 10).unwrap().node, 3);
 }
 
-/// The same window twice would be the same IDs twice.
+/// Checks that a repeated request is answered only for the same process, because two processes with one window would
+/// issue the same IDs.
 #[test]
 fn acquire_refuses_the_token_of_another_process() {
     let mut blocks = blocks(&[0]);
@@ -202,7 +207,11 @@ fn acquire_refuses_the_token_of_another_process() {
         ..request(token, NOW, WINDOW_MS)
     };
     let granted = blocks.acquire(&of("a", 7, "", 1), NOW).unwrap();
-    assert_eq!(blocks.acquire(&of("a", 7, "", 1), NOW), Ok(granted), "asked for again");
+    assert_eq!(
+        blocks.acquire(&of("a", 7, "", 1), NOW),
+        Ok(granted),
+        "the same process repeats its request"
+    );
     for other in [of("b", 7, "", 1), of("a", 8, "", 1), of("a", 7, "orders", 1), of("", 0, "", 1)] {
         assert_eq!(blocks.acquire(&other, NOW), Err(Refusal::TokenOfAnother.into()), "{other:?}");
     }
@@ -238,7 +247,7 @@ fn requests_that_choose_a_node_are_refused() {
     ));
 }
 
-/// A request that no node can answer does not make the broker lease another block.
+/// Checks that a request that no node can serve is refused, so that the broker does not lease another block for it.
 #[test]
 fn requests_that_no_block_can_serve_are_refused() {
     let mut blocks = blocks(&[]);

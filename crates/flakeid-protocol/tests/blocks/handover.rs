@@ -1,4 +1,4 @@
-//! What a broker hands over to the store's history: everything once, in time, and not too much.
+//! Tests of the sub-grants that a broker hands over to the store's history.
 
 use flakeid_core::Layout;
 use flakeid_protocol::broker::Blocks;
@@ -13,7 +13,7 @@ fn tick(unix_ms: i64) -> u64 {
     Layout::TWITTER.tick_at(unix_ms).unwrap()
 }
 
-/// The broker of one block of two nodes.
+/// Builds the state of a broker with one block of two nodes.
 fn blocks() -> Blocks {
     let mut blocks = Blocks::new(&namespace(), WINDOW_MS, 60_000).recorded();
     let grant = Grant {
@@ -34,7 +34,7 @@ fn acquire(blocks: &mut Blocks, number: u64, now: i64) -> Grant {
     blocks.acquire(&Acquire { owner, ..request(number, now, WINDOW_MS) }, now).unwrap()
 }
 
-/// Node, number of the grant, and process.
+/// Returns the node, the number and the process of each sub-grant.
 fn handed(handover: &Handover) -> Vec<(u64, u64, u32)> {
     handover.sub_grants.iter().map(|sub| (sub.node, sub.grant, sub.owner.pid)).collect()
 }
@@ -47,12 +47,12 @@ fn sub_grants_are_handed_over_until_the_store_confirms_them() {
     let second = acquire(&mut blocks, 2, NOW + 20);
     acquire(&mut blocks, 3, NOW + 20);
 
-    // Skews are 1 s: what starts later than that may be granted still.
+    // The history is complete up to one `max_skew` (1 s) before the clock, because later ticks may still be granted.
     let now = NOW + 3_000;
     let sent = blocks.hand_over(3, now, 256);
     assert_eq!(handed(&sent), [(6, 1, 1), (6, 2, 3), (7, 1, 2)]);
     assert_eq!(sent.until, tick(now) - 1_000);
-    // The answer was lost, and a grant came in between.
+    // The response was lost, and another sub-grant was made in between.
     blocks.release(&release(&second, second.start + 1), NOW + 3_400);
     let fourth = acquire(&mut blocks, 4, NOW + 3_500);
     assert_eq!(blocks.hand_over(3, NOW + 4_000, 0), sent);
@@ -62,7 +62,7 @@ fn sub_grants_are_handed_over_until_the_store_confirms_them() {
     assert_eq!(next.until, tick(NOW + 4_000));
     blocks.confirm_history(3, next.until);
 
-    // With nothing new the history is complete up to a later tick, and nothing starts below that.
+    // An empty handover makes the history complete up to a later tick, and later windows start at or above it.
     let empty = blocks.hand_over(3, NOW + 9_000, 256);
     assert_eq!((handed(&empty), empty.until), (vec![], tick(NOW + 8_000)));
     blocks.release(&release(&fourth, fourth.start + 1), NOW + 9_000);
@@ -92,8 +92,8 @@ fn last_handover_contains_all_unconfirmed_sub_grants() {
     acquire(&mut blocks, 2, NOW + 20);
     let last = blocks.hand_over_last(3, 1_000);
     assert_eq!(handed(&sent), [(6, 1, 1)]);
-    assert_eq!(handed(&last), [(6, 1, 1), (7, 1, 2)], "nobody knows whether the first arrived");
-    assert_eq!(last.until, 0, "nor what the store has");
+    assert_eq!(handed(&last), [(6, 1, 1), (7, 1, 2)], "the first handover may not have arrived");
+    assert_eq!(last.until, 0, "the store's history is unknown");
     blocks.lose(3);
     assert_eq!(blocks.dropped(), 0);
 }
@@ -109,13 +109,13 @@ fn oldest_sub_grants_are_dropped_beyond_the_limit() {
             blocks.release(&release(&grant, grant.start + 1), NOW);
         }
     };
-    // Both nodes in turn: 400 grants, of which the last two are not over yet.
+    // Both nodes get 400 grants in turn. The last two grants have not ended.
     churn(&mut blocks, 400);
     assert_eq!(blocks.dropped(), 400 - 2 - 256);
     let first = blocks.hand_over(3, NOW + 10_000, 256);
     assert_eq!(first.sub_grants.len(), 256);
-    assert!(first.sub_grants[0].grant > 1, "the numbers show that some are missing");
-    assert_eq!(first.until, tick(NOW), "the latest of both nodes are missing still");
+    assert!(first.sub_grants[0].grant > 1, "the numbers show that sub-grants are missing");
+    assert_eq!(first.until, tick(NOW), "the latest sub-grants of both nodes are still missing");
     blocks.confirm_history(3, first.until);
     let second = blocks.hand_over(3, NOW + 10_000, 256);
     assert_eq!(second.sub_grants.len(), 2);
@@ -129,7 +129,7 @@ fn oldest_sub_grants_are_dropped_beyond_the_limit() {
         assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{numbers:?}");
     }
 
-    // What was sent and not confirmed is lost with the block, too.
+    // Sub-grants that were sent but not confirmed are lost with the block, too.
     churn(&mut blocks, 10);
     blocks.lose(3);
     assert_eq!(blocks.dropped(), 142 + 2 + 10);
@@ -144,7 +144,7 @@ fn restored_store_gets_the_latest_sub_grants_again() {
     blocks.confirm_history(3, first.until);
     let empty = blocks.hand_over(3, NOW + 5_000, 256);
     assert_eq!(handed(&empty), []);
-    // It was put back to before the first handover.
+    // The store is restored to a copy from before the first handover.
     blocks.confirm_history(3, 0);
     let again = blocks.hand_over(3, NOW + 8_000, 256);
     assert_eq!(handed(&again), [(6, 1, 1), (7, 1, 2)]);

@@ -1,4 +1,4 @@
-//! Two brokers on a store, and their holders, in random histories: no tick of a node is granted twice.
+//! Tests of random histories of two brokers on a store, and of their holders. No tick of a node may be granted twice.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,7 +23,7 @@ enum Step {
     Lease {
         broker: usize,
     },
-    /// A broker renews a block; the answer may get lost.
+    /// A broker renews a block. The response may get lost.
     Renew {
         broker: usize,
         block: Index,
@@ -33,24 +33,24 @@ enum Step {
         broker: usize,
         block: Index,
     },
-    /// A broker is killed and started anew.
+    /// A broker is killed and restarted.
     Crash {
         broker: usize,
     },
-    /// A holder asks, its clock so many milliseconds off, and having used so many ticks from now on.
+    /// A holder requests a node. Its clock is off by `off` milliseconds, and it has used `after` ticks from now.
     Acquire {
         broker: usize,
         off: i64,
         window: u64,
         after: u64,
     },
-    /// It wants so many ticks more.
+    /// A holder renews by `more` ticks.
     Extend {
         holder: Index,
         more: u64,
         off: i64,
     },
-    /// It gives back what it did not use.
+    /// A holder releases its node after `used` ticks.
     Release {
         holder: Index,
         used: u64,
@@ -79,13 +79,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A broker, with the grants of its blocks.
+/// A broker with the grants of its blocks.
 struct Broker {
     blocks: Blocks,
     grants: Vec<Grant>,
 }
 
-/// A holder of a node, and the broker that it asks.
+/// A holder of a node, and its broker.
 #[derive(Clone, Copy)]
 struct Holder {
     broker: usize,
@@ -98,10 +98,10 @@ struct History {
     copy: Option<MemoryContents>,
     brokers: [Broker; 2],
     holders: Vec<Holder>,
-    /// What was granted of each node: the number of the holder, its first tick and its fence.
+    /// The windows of each node: the holder's number, the first tick and the fence.
     windows: HashMap<u64, Vec<(usize, u64, u64)>>,
     counter: u64,
-    /// How many windows were granted in all.
+    /// The number of windows granted in total.
     granted: usize,
 }
 
@@ -143,7 +143,7 @@ impl History {
         self.counter
     }
 
-    /// Notes that a holder may issue in these ticks, and that nobody else may.
+    /// Records a holder's window, and checks that no other holder's window overlaps it.
     fn record(&mut self, holder: usize, grant: &Grant) {
         let windows = self.windows.entry(grant.node).or_default();
         for &(other, start, fence) in windows.iter().filter(|(other, ..)| *other != holder) {
@@ -185,7 +185,7 @@ impl History {
                         grants[index].fence = grants[index].fence.max(renewed.fence);
                         grants[index].token = asked.next;
                     }
-                    // The next renewal has an old token, so the block will be lost.
+                    // The next renewal has an old token, so that the block will be lost.
                     Ok(_) => {}
                     Err(Fault::Refused(_)) => {
                         blocks.lose(grants[index].node);
@@ -235,7 +235,7 @@ impl History {
                 let Holder { broker, grant } = self.holders[index];
                 let used_until = (grant.start + used).min(grant.fence);
                 self.brokers[broker].blocks.release(&release(&grant, used_until), now);
-                // From here on it issues nothing.
+                // The holder issues no IDs above this fence.
                 let grant = Grant { fence: used_until, ..grant };
                 self.holders[index].grant = grant;
                 self.record(index, &grant);
@@ -262,7 +262,7 @@ proptest! {
     }
 }
 
-/// The histories are not so random that nothing happens in them.
+/// Checks that random histories contain enough granted windows to test anything.
 #[test]
 fn random_histories_contain_many_windows() {
     use proptest::strategy::ValueTree;

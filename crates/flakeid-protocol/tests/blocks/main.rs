@@ -1,4 +1,4 @@
-//! What a broker grants of its blocks, and that no window overlaps another.
+//! Tests of the nodes that a broker grants in its blocks. Their windows must not overlap.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 mod blocks;

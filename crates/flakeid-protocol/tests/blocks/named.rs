@@ -1,4 +1,4 @@
-//! Random histories of two brokers on a store: `whois` never names a client that is not the one.
+//! Tests of random histories of two brokers on a store. `whois` must never return a wrong client.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ enum Step {
     Lease {
         broker: usize,
     },
-    /// A renewal whose answer may get lost; then it is sent again at the next one.
+    /// A broker renews a block. If the response gets lost, the next renewal repeats this one.
     Renew {
         broker: usize,
         block: usize,
@@ -37,7 +37,7 @@ enum Step {
     Crash {
         broker: usize,
     },
-    /// Clients that ask one after the other, and each but the last gives its node back at once.
+    /// Clients request nodes one after the other, and all but the last client release them at once.
     Acquire {
         broker: usize,
         times: usize,
@@ -78,7 +78,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A block that a broker holds, and the renewal that was sent and not answered.
+/// A block that a broker holds, and its unanswered renewal.
 struct Held {
     grant: Grant,
     sent: Option<Renew>,
@@ -92,7 +92,7 @@ struct Broker {
 struct Holder {
     broker: usize,
     grant: Grant,
-    /// The tick after the last one that it may have used.
+    /// The tick after the last one that the holder may have used.
     end: u64,
 }
 
@@ -103,7 +103,7 @@ struct History {
     brokers: [Broker; 2],
     holders: Vec<Holder>,
     counter: u64,
-    /// How often a client was named, and how often only a broker.
+    /// The number of ticks for which `whois` returned a client, and the number for which it did not.
     named: usize,
     unnamed: usize,
 }
@@ -236,7 +236,7 @@ impl History {
         }
     }
 
-    /// A client asks, with a clock that was read some time ago, and gives the node back after so many ticks.
+    /// Acquires a node for a client whose clock was read `late` milliseconds ago. Releases it after `used` ticks, if given.
     fn acquire(&mut self, broker: usize, late: u64, used: Option<u64>) {
         let (number, now) = (self.fresh(), self.now());
         let pid = self.holders.len() as u32;
@@ -259,7 +259,7 @@ impl History {
         *end = used_until;
     }
 
-    /// Whoever had a node is named, or a broker alone.
+    /// Checks that `whois` returns for each used tick its client or no client.
     fn check(&mut self) {
         for (pid, holder) in self.holders.iter().enumerate() {
             let Holder { grant, end, .. } = holder;
@@ -274,8 +274,10 @@ impl History {
                         assert!(fence > tick && sub_grant.start == grant.start);
                         self.named += 1;
                     }
-                    Some(Client::Nobody) => panic!("tick {tick} of {grant:?} was nobody's"),
-                    // Of a grant that was lost in a restoration nobody knows anything.
+                    Some(Client::Nobody) => {
+                        panic!("tick {tick} of {grant:?} is reported as unused")
+                    }
+                    // The store has no record of a grant that was lost in a restore.
                     Some(Client::Unrecorded) | None => self.unnamed += 1,
                 }
             }
@@ -299,8 +301,8 @@ proptest! {
     }
 }
 
-/// The store was put back to a copy that lacks a handover, and the answers that would have said so got
-/// lost: then the broker does not claim at the end that the history is complete.
+/// Checks that the last handover does not make the history complete if the store was restored to a copy without an
+/// earlier handover, and the response that would have shown this got lost.
 #[test]
 fn last_handover_after_an_undetected_restore_is_incomplete() {
     let renew = |is_answered| Step::Renew { broker: 0, block: 0, is_answered, most: 256 };
@@ -321,10 +323,10 @@ fn last_handover_after_an_undetected_restore_is_incomplete() {
         history.take(&step);
         history.check();
     }
-    assert!(history.unnamed > 0, "nobody was asked about");
+    assert!(history.unnamed > 0, "no tick was checked");
 }
 
-/// The histories are not so random that nobody is named in them.
+/// Checks that random histories contain many ticks with and without a known client.
 #[test]
 fn random_histories_contain_named_and_unnamed_clients() {
     use proptest::strategy::ValueTree;
@@ -341,6 +343,6 @@ fn random_histories_contain_named_and_unnamed_clients() {
         named += history.named;
         unnamed += history.unnamed;
     }
-    println!("{named} named, {unnamed} not");
-    assert!(named > 500 && unnamed > 500, "{named} named, {unnamed} not");
+    println!("{named} ticks with a client, {unnamed} without");
+    assert!(named > 500 && unnamed > 500, "{named} ticks with a client, {unnamed} without");
 }

@@ -1,4 +1,4 @@
-//! A namespace of blocks, and requests for it.
+//! Helpers that build a namespace of blocks and requests.
 
 use flakeid_core::Layout;
 use flakeid_protocol::{Acquire, Bounds, Grant, Identity, Namespace, Owner, Release, Renew, Token};
@@ -7,7 +7,7 @@ pub(crate) const SPACE: &str = "orders";
 /// The time at which tests begin.
 pub(crate) const NOW: i64 = 1_900_000_000_000;
 
-/// A namespace of blocks of two nodes, with the usual bounds.
+/// Builds a namespace of blocks of two nodes, with the default bounds.
 pub(crate) fn namespace() -> Namespace {
     Namespace { block_bits: 1, ..Namespace::new(SPACE, Layout::TWITTER) }
 }
@@ -21,12 +21,12 @@ pub(crate) fn bounds(
     Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms }
 }
 
-/// A token that differs from those of other numbers in both halves.
+/// Builds a token that differs in both halves from the tokens of other numbers.
 pub(crate) fn token(number: u64) -> Token {
     Token::from_bits(u128::from(number) << 64 | u128::from(number))
 }
 
-/// A request for any node.
+/// Builds a request for any node.
 pub(crate) fn request(number: u64, now: i64, window_ms: u64) -> Acquire {
     Acquire {
         layout: Layout::TWITTER,
@@ -46,7 +46,7 @@ pub(crate) fn request(number: u64, now: i64, window_ms: u64) -> Acquire {
     }
 }
 
-/// A request for a block.
+/// Builds a request for a block.
 pub(crate) fn block_request(number: u64, now: i64, window_ms: u64) -> Acquire {
     Acquire {
         block_bits: 1,

@@ -1,4 +1,4 @@
-//! Requests, clocks, namespaces and rows as bad as they can be.
+//! Tests of the rules with extreme requests, clocks, namespaces and rows.
 
 use flakeid_core::Layout;
 use flakeid_protocol::{
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::history::units;
 use crate::{EPOCH, SPACE, check_error};
 
-/// Every number that is likely to be at an edge, and any other.
+/// Generates numbers at likely boundaries, and any other numbers.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),
@@ -161,8 +161,8 @@ proptest! {
                 prop_assert!(granted.fence >= granted.start + 2);
                 prop_assert!(granted.fence <= layout.max_tick() + 1);
                 prop_assert!(row.is_none_or(|row| row.state != State::Quarantined), "I10");
-                let told = rules::grant_of(&namespace, &granted, &request);
-                prop_assert_eq!((told.start, told.fence), (granted.start, granted.fence));
+                let grant = rules::grant_of(&namespace, &granted, &request);
+                prop_assert_eq!((grant.start, grant.fence), (granted.start, granted.fence));
                 let renew = Renew {
                     node,
                     start: granted.start,
@@ -214,7 +214,7 @@ proptest! {
                     prop_assert!(!(continues && row.fixed), "I14");
                     prop_assert!(renewed.expires >= row.expires);
                     if renewed.incarnation != namespace.incarnation {
-                        // A last window: below the floor of every run that began since.
+                        // A last window ends below the floor of every later run.
                         prop_assert_eq!(&renewed.incarnation, &row.incarnation);
                         let times = |row: &Row| (row.renewed, row.expires);
                         prop_assert_eq!(times(&renewed), times(&row));

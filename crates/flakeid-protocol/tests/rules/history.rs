@@ -1,4 +1,4 @@
-//! A namespace under random operations, and a set of every tick that was ever granted in it.
+//! A namespace under random operations, with a set of all ticks that were granted in it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,22 +17,22 @@ const NODES: u64 = 3;
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The store's clock moves on, in quarters of a tick.
+    /// The store's clock advances by a number of quarters of a tick.
     Pass(u64),
-    /// What it wants, its clock's error in quarters of a tick, its window in ticks.
+    /// A client acquires a node. `off` is its clock's error in quarters of a tick, and `window` is in ticks.
     Acquire {
         identity: Identity,
         off: i64,
         window: u64,
         after: u64,
     },
-    /// Of a holder, up to so many ticks beyond its fence; or a second time.
+    /// A holder renews up to `more` ticks above its fence, or repeats its last renewal.
     Renew {
         holder: Index,
         more: u64,
         again: bool,
     },
-    /// Of a holder that used so many ticks.
+    /// A holder releases its node after `used` ticks.
     Release {
         holder: Index,
         used: u64,
@@ -43,7 +43,7 @@ pub enum Step {
     },
     Backup,
     Restore,
-    /// The store loses everything, and the namespace is made again with these bounds, in ticks.
+    /// The store loses all data, and the namespace is created again with these bounds, in ticks.
     Lose(Bounds),
 }
 
@@ -81,25 +81,25 @@ pub fn units() -> impl Strategy<Value = u64> {
 
 type Restoration = Box<dyn Fn(&MemoryStore)>;
 
-/// A namespace under test and all that is known of it from outside.
+/// A namespace under test, with a record of all its grants.
 pub struct History {
     store: MemoryStore,
     clock: ManualClock,
     unit: u64,
     bounds: Bounds,
-    /// The largest bounds that the namespace ever had.
+    /// The largest bounds of the namespace so far.
     widest: Bounds,
     layout: Layout,
     tokens: u128,
     /// Every grant, with the token and the fence of its last renewal.
     holders: Vec<Grant>,
-    /// The last renewal of each.
+    /// The last renewal of each holder.
     renewals: HashMap<usize, Renew>,
-    /// Whose a tick of a node is.
+    /// The holder of each tick of a node.
     owners: HashMap<(u64, u64), usize>,
-    /// Holders that have released.
+    /// The holders that have released their nodes.
     closed: HashSet<usize>,
-    /// Puts the copy back.
+    /// A function that restores the copy.
     backup: Option<Restoration>,
 }
 
@@ -136,11 +136,11 @@ impl History {
 
     fn fresh(&mut self) -> Token {
         self.tokens += 1;
-        // Both halves, as random ones are.
+        // Both halves are set, as in random tokens.
         Token::from_bits(self.tokens << 64 | self.tokens)
     }
 
-    /// Whether a row is of the store's present incarnation.
+    /// Whether a row belongs to the store's present incarnation.
     fn is_current(&mut self, row: &Row) -> bool {
         let listing = operations::list(&mut self.store, SPACE).unwrap();
         listing.namespace.incarnation == row.incarnation && listing.continuity == Continuity::Same
@@ -212,7 +212,10 @@ impl History {
                 operations::release(&mut self.store, SPACE, &release).unwrap();
                 releases = Some((node, token));
                 if let Some(row) = self.rows().get(&node).filter(|row| **row != before[&node]) {
-                    assert!(row.fence >= start.max(used_until), "released below what was used");
+                    assert!(
+                        row.fence >= start.max(used_until),
+                        "the fence fell below the used ticks"
+                    );
                     assert_eq!(row.token, None);
                     let back = row.fence;
                     self.owners
@@ -230,7 +233,7 @@ impl History {
             Step::Restore => {
                 if let Some(restore) = &self.backup {
                     restore(&self.store);
-                    // What is there now is compared from the next step on.
+                    // The restored rows are compared from the next step on.
                     return;
                 }
             }
@@ -239,7 +242,7 @@ impl History {
         self.compare(&before, releases);
     }
 
-    /// A holder renews up to so many ticks beyond its fence, or a second time.
+    /// Renews a holder's grant up to `more` ticks above its fence, or repeats its last renewal.
     fn renew(&mut self, before: &HashMap<u64, Row>, holder: usize, more: u64, again: bool) {
         let grant = self.holders[holder];
         let fresh = Renew {
@@ -263,16 +266,16 @@ impl History {
                 let applied = kept == renew.next && was_current;
                 let continues = !was_current && kept.is_same_grant(renew.token);
                 assert!(applied || continues || kept == renew.token, "I7");
-                // A late request knows of less than was confirmed since; a restored store, too.
+                // The fence may be lower for a repeated request of a holder that continues, because more was confirmed since.
                 assert!(answer.fence >= grant.fence || continues && again);
                 self.holders[holder].fence = answer.fence.max(grant.fence);
                 self.holders[holder].token = renew.next;
                 self.renewals.insert(holder, renew);
-                // After its release it issues nothing, whatever comes of a request that was late.
+                // A holder issues no IDs after its release, even if a late renewal is confirmed.
                 if !self.closed.contains(&holder) {
                     self.own(grant.node, grant.start..answer.fence, holder);
                 }
-                // Once more changes nothing.
+                // The same renewal again changes nothing.
                 let rows = self.rows();
                 let twice = operations::renew(&mut self.store, SPACE, &renew);
                 assert_eq!(twice, Ok(answer));
@@ -294,7 +297,7 @@ impl History {
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds, ..Namespace::new(SPACE, self.layout) };
         operations::init_lost(&mut self.store, &wanted, &self.widest).unwrap();
-        // An older namespace's copy would bring its bounds back.
+        // A copy of the older namespace is dropped, because it would restore the older bounds.
         (self.bounds, self.backup) = (bounds, None);
         self.widest = self.widest.fieldwise_max(&bounds);
     }
@@ -320,6 +323,6 @@ impl History {
                 assert_eq!(releases, old.token.map(|token| (node, token)), "I3");
             }
         }
-        assert!(before.keys().all(|node| self.rows().contains_key(node)), "a row is gone");
+        assert!(before.keys().all(|node| self.rows().contains_key(node)), "a row is missing");
     }
 }

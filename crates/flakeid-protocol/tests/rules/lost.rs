@@ -1,4 +1,4 @@
-//! A namespace that its store has lost, made anew by an operator with bounds of its own.
+//! Tests of namespaces that the store lost and an operator created again with other bounds.
 
 use flakeid_core::{Layout, ManualClock};
 use flakeid_protocol::store::Fault;
@@ -12,7 +12,7 @@ use crate::{EPOCH, SPACE};
 const HOUR_MS: u64 = 3_600_000;
 const LAYOUT: Layout = Layout::TWITTER;
 
-/// A store and the time of everybody.
+/// A store, and a clock for it and its clients.
 struct Fixture {
     store: MemoryStore,
     clock: ManualClock,
@@ -38,7 +38,7 @@ impl Fixture {
         Token::from_bits(self.tokens)
     }
 
-    /// Node 1 for a window of this length.
+    /// Acquires node 1 with a window of the given length.
     fn acquire(&mut self, window_ms: u64) -> Result<Grant, Refusal> {
         let request = Acquire {
             layout: LAYOUT,
@@ -63,7 +63,7 @@ impl Fixture {
         }
     }
 
-    /// Makes the namespace with these bounds and leases node 1 as far as they allow: two windows.
+    /// Creates the namespace with the given bounds, and leases node 1 as far ahead as they allow.
     fn lease_far(&mut self, bounds: Bounds) -> Grant {
         let wanted = Namespace { bounds, ..Namespace::new(SPACE, LAYOUT) };
         operations::init(&mut self.store, &wanted).unwrap();
@@ -84,14 +84,14 @@ impl Fixture {
         Grant { fence: renewed.fence, ..grant }
     }
 
-    /// The store loses everything, and an operator makes the namespace with other bounds.
+    /// Loses all data of the store, and creates the namespace again with the new bounds.
     fn lose(&mut self, lost: Bounds, new: Bounds) -> Namespace {
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds: new, ..Namespace::new(SPACE, LAYOUT) };
         operations::init_lost(&mut self.store, &wanted, &lost).unwrap()
     }
 
-    /// The first grant that is to be had, tried every second.
+    /// Tries every second to acquire node 1. Returns the first grant, and the number of seconds until then.
     fn first_grant(&mut self) -> (Grant, u64) {
         for seconds in 0..100_000 {
             match self.acquire(10_000) {
@@ -100,12 +100,12 @@ impl Fixture {
                 Err(refusal) => panic!("{refusal:?}"),
             }
         }
-        panic!("nothing is ever granted")
+        panic!("the store granted nothing")
     }
 }
 
-/// The lost namespace allowed windows of an hour, the new one has the defaults bounds: the second
-/// process is granted nothing that the first one holds.
+/// Checks that a new namespace with the default bounds grants no ticks of a holder in the lost namespace, which allowed
+/// windows of an hour.
 #[test]
 fn recreating_with_smaller_bounds_does_not_shorten_the_wait() {
     let mut fixture = Fixture::new();
@@ -117,17 +117,17 @@ fn recreating_with_smaller_bounds_does_not_shorten_the_wait() {
     let (grant, waited_s) = fixture.first_grant();
     assert!(
         grant.start >= held.fence,
-        "granted after {waited_s} s: ticks {}..{} of node 1, which the first process may use to {}",
+        "granted after {waited_s} s: ticks {}..{} of node 1, which the first process may use up to {}",
         grant.start,
         grant.fence,
         held.fence,
     );
     assert!(made.floor >= held.fence);
-    // An hour, and two skews for clocks: nobody waits longer than it takes.
+    // The wait is an hour and twice `max_skew`, and not longer.
     assert!((3_600..=3_611).contains(&waited_s), "{waited_s}");
 }
 
-/// Each bound by itself.
+/// Checks each bound of the lost namespace separately.
 #[test]
 fn recreated_namespace_respects_each_lost_bound() {
     let defaults = Bounds::of(&LAYOUT);
@@ -145,7 +145,7 @@ fn recreated_namespace_respects_each_lost_bound() {
     }
 }
 
-/// Larger bounds than the lost namespace had make no difference to what it may have granted.
+/// Checks that larger bounds of the new namespace do not matter for grants of the lost namespace.
 #[test]
 fn recreating_with_larger_bounds_keeps_windows_disjoint() {
     let mut fixture = Fixture::new();
@@ -157,7 +157,7 @@ fn recreating_with_larger_bounds_keeps_windows_disjoint() {
     assert!(grant.start >= held.fence);
 }
 
-/// Whoever was granted something by the lost namespace renews nothing in the new one.
+/// Checks that a holder of the lost namespace cannot renew in the new one.
 #[test]
 fn tokens_of_a_lost_namespace_are_void() {
     let mut fixture = Fixture::new();

@@ -1,7 +1,7 @@
-//! The rules of leases: random histories against a set of every tick that was ever granted, and
-//! requests, clocks and rows as bad as they can be; and refusals as users see them.
+//! Tests of the lease rules: random histories, checked against a set of all granted ticks, extreme requests, clocks and
+//! rows, and the errors that users see for refusals.
 
-// A test may panic; that is how it fails.
+// A test fails by a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod extreme_inputs;
@@ -104,14 +104,15 @@ fn refusals_become_errors_with_their_kind() {
     }
 }
 
-/// A request that waits in an overloaded server's queue looks like one of a clock that is behind.
+/// Checks that the error for a clock that lags also mentions a slow request, because a request that waits in the queue
+/// of an overloaded server looks the same.
 #[test]
 fn clock_error_mentions_a_slow_request_if_possible() {
     let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
     let message =
         |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
     assert!(message(-1_500).contains("took that long to arrive"), "{}", message(-1_500));
-    // No request takes negative time, or an hour.
+    // A slow request cannot explain a clock that is ahead, or behind by an hour.
     for by_ms in [1_500, -3_600_000] {
         assert!(!message(by_ms).contains("took that long"), "{}", message(by_ms));
     }
