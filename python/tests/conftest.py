@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Vectors:
-    """The shared files. A list must not be empty: a loop over nothing proves nothing."""
+    """The shared vector files. Lists must not be empty, because an empty loop checks nothing."""
 
     def rows(self, name: str, *path: str) -> list[Any]:
         found = json.loads((ROOT / "tests" / "vectors" / f"{name}.json").read_text("ascii"))
@@ -37,11 +37,11 @@ def clock() -> flakeid.ManualClock:
 
 @pytest.fixture
 def generator(clock: flakeid.ManualClock) -> flakeid.Generator:
-    """On a manual clock, so that it shares nothing with other tests."""
+    """A generator on a manual clock, so that it shares no position with other tests."""
     return flakeid.Generator(node=569, clock=clock)
 
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    """A store for leases, in a folder of the test's own."""
+    """The URL of a store in a temporary folder of the test."""
     return f"sqlite://{tmp_path}/flakeid.db"

@@ -1,4 +1,4 @@
-"""A WSGI application that leases its node before gunicorn forks: each answer is IDs, as bytes."""
+"""A WSGI application that leases its node before gunicorn forks; responses are IDs as bytes."""
 
 import os
 from array import array
@@ -6,7 +6,7 @@ from array import array
 import flakeid
 
 generator = flakeid.lease(os.environ["FLAKEID_STORE"], nodes=(0, 8), max_wait=30)
-# The master's node is in use before there are workers.
+# The master uses its node before it starts workers.
 first = generator.next_id()
 
 

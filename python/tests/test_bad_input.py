@@ -1,4 +1,4 @@
-"""Bad input of every sort: the documented error, and nothing else changed."""
+"""Invalid input of every kind raises the documented error and changes nothing."""
 
 import datetime as dt
 import math
@@ -190,7 +190,7 @@ def test_next_ids_rejects_counts_out_of_range():
 def test_bounds_reject_naive_and_invalid_instants():
     for bound in (flakeid.lower_bound, flakeid.upper_bound, Layout.parse("plain").tick_at):
         with pytest.raises(flakeid.InvalidOptionError, match="time zone"):
-            bound(dt.datetime(2026, 1, 1))  # noqa: DTZ001 - what is refused
+            bound(dt.datetime(2026, 1, 1))  # noqa: DTZ001 - naive on purpose
         for value in (1.0, "2026-01-01T00:00:00Z", None, dt.date(2026, 1, 1), b""):
             with pytest.raises(TypeError, match="aware datetime or Unix milliseconds"):
                 bound(value)

@@ -1,4 +1,4 @@
-"""A ring of IDs made beforehand."""
+"""Tests of CachedGenerator, a ring buffer of IDs generated in advance."""
 
 import copy
 import gc
@@ -127,7 +127,7 @@ def window_of(layout, ticks):
 
 @pytest.mark.parametrize("closing", ["close", "del", "exit"])
 def test_closing_while_a_handler_waits_for_the_gil(closing):
-    """The destructor waits for the ring's thread, so it must not hold what that thread needs."""
+    """The destructor waits for the ring's thread, so it must not hold the GIL, which that needs."""
     generator = flakeid.Generator(node=5, layout=SECONDS, window=window_of(SECONDS, 2))
     called = threading.Event()
 
@@ -203,7 +203,7 @@ def test_calls_raise_closed_error_after_ring_closes(source):
             call()
     assert cached.stats().taken == 3
     assert cached.capacity > 0
-    # The generator goes on.
+    # The generator can still be used.
     assert source.next_id() > ids[-1]
 
 
@@ -240,7 +240,7 @@ def test_close_ends_calls_of_all_threads(source):
         thread.join()
     together = [id for ids in lists for id in ids]
     assert len(together) == len(set(together)) > 0
-    # Calls that were waiting may have got theirs since.
+    # Calls that were waiting may have taken an ID meanwhile.
     assert 0 <= len(together) - cached.stats().taken <= len(threads)
 
 

@@ -15,7 +15,7 @@ def name(request):
 
 
 def check(make, count, late_ms):
-    """IDs rise and are never ahead of the clock; how late they may be is known."""
+    """Check that IDs increase, are never ahead of the clock, and are at most `late_ms` behind."""
     last = 0
     for _ in range(count):
         before = time.time_ns() // 1_000_000
@@ -57,7 +57,7 @@ def test_lease_uses_the_named_clock(tmp_path, name):
     with flakeid.lease(url, clock=name) as generator:
         generator.next_id()
         check(generator.next_id, 1000, 20)
-        # Equal options share a lease; another clock is another lease.
+        # Equal options share a lease; another clock needs another lease.
         assert flakeid.lease(url, clock=name).node == generator.node
         assert flakeid.lease(url, clock=NAMES[NAMES.index(name) - 1]).node != generator.node
 

@@ -1,4 +1,4 @@
-"""The interface of snowflake-id: its answers, and an ID where it gives None."""
+"""The interface of snowflake-id: the same results, but an ID where snowflake-id returns None."""
 
 import datetime as dt
 import itertools
@@ -16,7 +16,7 @@ from flakeid.compat.snowflake_id import (
     SnowflakeGenerator,
 )
 
-# Of the tests of vd2org/snowflake.
+# Values from the tests of vd2org/snowflake.
 EPOCH = 1288834974657
 
 
@@ -93,7 +93,7 @@ def test_generator_continues_after_an_id():
     generator = SnowflakeGenerator.from_snowflake(latest)
     assert next(generator) > id
     assert (Snowflake.parse(next(generator), EPOCH).instance, generator.epoch) == (3, EPOCH)
-    # The last one of a millisecond that may be the present one.
+    # The last ID of a millisecond, which may be the current one.
     now = int(time.time() * 1000)
     generator = SnowflakeGenerator(5, seq=MAX_SEQ, timestamp=now)
     assert Snowflake.parse(next(generator)).timestamp > now

@@ -1,4 +1,4 @@
-"""tests/vectors/errors.json."""
+"""Checks of tests/vectors/errors.json."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Arrays of other people, filled in place."""
+"""Filling of arrays in place."""
 
 import ctypes
 from array import array

@@ -1,4 +1,4 @@
-"""A forked child never issues an ID of its parent's."""
+"""A forked child never issues an ID of its parent."""
 
 import multiprocessing
 import os
@@ -13,19 +13,19 @@ import flakeid
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system"),
-    # Python warns of forking where there are threads; that is what some of these tests are about.
+    # Python warns about forks in processes with threads, which some tests do on purpose.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 
 def in_child(body):
-    """What `body` returns in a forked child, as text."""
+    """Return the result of `body` in a forked child as a string."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.write(writing, str(body()).encode())
-        except BaseException as error:  # noqa: BLE001 - the parent is told
+        except BaseException as error:  # noqa: BLE001 - reported to the parent
             os.write(writing, f"{type(error).__name__}: {error}".encode())
         finally:
             os._exit(0)

@@ -32,7 +32,7 @@ def test_ids_contain_the_time_of_the_system_clock():
 
 
 def test_ids_of_64_bit_layouts_are_positive():
-    """IDs of 64-bit layouts are plain positive ints past 2**63."""
+    """IDs of 64-bit layouts are positive ints, even from 2**63 on."""
     layout = Layout.parse("discord")
     generator = flakeid.Generator(
         node=1023, layout=layout, clock=flakeid.ManualClock(layout.fits_i64_until)

@@ -1,4 +1,4 @@
-"""tests/vectors/keyed.json."""
+"""Checks of tests/vectors/keyed.json."""
 
 from datetime import UTC, datetime
 

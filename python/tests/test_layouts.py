@@ -1,4 +1,4 @@
-"""tests/vectors/layouts.json."""
+"""Checks of tests/vectors/layouts.json."""
 
 from datetime import datetime
 

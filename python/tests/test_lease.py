@@ -1,4 +1,4 @@
-"""A leased node, from an SQLite store in a folder of the test's own."""
+"""Tests of leased nodes, from an SQLite store in a temporary folder."""
 
 import contextlib
 import gc
@@ -20,7 +20,7 @@ def node_of(id):
 
 
 class Locked:
-    """The store does not answer, because another process has it locked."""
+    """A store that does not respond, because another process has locked it."""
 
     PROGRAM = """
 import sqlite3, sys

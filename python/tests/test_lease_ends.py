@@ -1,4 +1,4 @@
-"""Processes that lease a node and end, in one way or another."""
+"""Processes that lease a node and end in different ways."""
 
 import subprocess
 import sys

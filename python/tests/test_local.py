@@ -1,4 +1,4 @@
-"""A generator's share for one thread at a time."""
+"""Tests of LocalGenerator, a generator's handle for one thread at a time."""
 
 import copy
 import gc
@@ -42,7 +42,7 @@ def test_ids_are_distinct_and_increase_in_several_threads(source):
 
 
 def test_handle_can_be_passed_between_threads(source):
-    """Calls one after another may come from any thread, even from many that take turns."""
+    """Any thread may call the handle, as long as no two calls overlap."""
     local, lists = source.local(), [[] for _ in range(4)]
     ready, refused = threading.Barrier(4), []
 
@@ -52,7 +52,7 @@ def test_handle_can_be_passed_between_threads(source):
             try:
                 ids.append(local.next_id())
             except RuntimeError as error:
-                # Another thread waits for a tick with it.
+                # Another thread waits for a tick in a call of the handle.
                 refused.append(str(error))
 
     threads = [threading.Thread(target=work, args=(ids,)) for ids in lists]
@@ -83,7 +83,7 @@ def test_call_fails_while_another_thread_waits():
         beats += 1
         time.sleep(0.005)
     thread.join()
-    # The thread waited without the GIL.
+    # The other thread released the GIL while it waited.
     assert len(refused) > 10
     assert beats > 10
     assert all("in use by another thread" in message for message in refused)
@@ -101,7 +101,7 @@ def test_handle_is_iterable_and_exposes_its_generator(source):
 
 
 def test_handle_keeps_its_generator_alive(url):
-    """The handle keeps what it needs, and gives the node back when it goes."""
+    """The handle keeps its generator alive, and dropping the handle releases the node."""
     local = flakeid.lease(url, nodes=(3, 3)).local()
     gc.collect()
     assert flakeid.decode(local.next_id()).node == 3

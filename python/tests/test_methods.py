@@ -1,4 +1,4 @@
-"""The methods that the interpreter calls without pyo3's wrapper, and what that would check."""
+"""Methods without pyo3's wrapper, and the checks that the wrapper would do."""
 
 import inspect
 import sys
@@ -18,7 +18,7 @@ METHODS = [
 
 @pytest.fixture
 def objects():
-    # No tick of this layout fills up, and the one in which the generator began is over.
+    # No tick of this layout fills up, and the generator's first tick is over.
     generator = flakeid.Generator(node=1, layout="t41.n1.s21@777/1ms")
     generator.next_id()
     with flakeid.CachedGenerator(generator) as ring:

@@ -1,4 +1,4 @@
-"""Several nodes in one generator."""
+"""Tests of generators with several nodes."""
 
 import pytest
 

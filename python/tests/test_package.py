@@ -1,4 +1,4 @@
-"""What is installed: version, documentation, types, and the programs that the pages show."""
+"""The installed package: version, documentation, types, and the programs of the README."""
 
 import importlib.metadata
 import inspect
@@ -43,21 +43,21 @@ def test_every_public_name_has_documentation():
 
 
 def test_all_contains_every_public_name():
-    # Another test may have imported the second one.
+    # Another test may have imported `compat`.
     modules = {"errors", "compat"}
     public = {name for name in dir(flakeid) if not name.startswith("_")} - modules
     assert public | {"__version__"} == set(flakeid.__all__)
 
 
 def mypy(folder, module, *arguments):
-    """From a folder of its own, or its cache would be left in the checkout."""
+    """Run a module in a temporary folder, so that mypy leaves no cache in the checkout."""
     run = [sys.executable, "-P", "-m", module, *arguments]
     done = subprocess.run(run, capture_output=True, check=False, text=True, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_stubs_match_the_extension(tmp_path):
-    # All other modules are Python, and those for frameworks cannot be imported without these.
+    # All other modules are Python. The framework modules cannot be imported without the frameworks.
     mypy(tmp_path, "mypy.stubtest", "flakeid._flakeid")
 
 

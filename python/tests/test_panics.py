@@ -1,4 +1,4 @@
-"""A panic inside the module is an exception, and the process and its generators go on.
+"""A panic inside the module raises an exception, and the process and its generators continue.
 
 No argument makes the core panic. But a panic that has become an exception becomes a panic again
 where Python code that the module calls raises it, and unwinds to the same border as any other.
@@ -19,7 +19,7 @@ RESUMED = "resuming a panic"
 
 @pytest.fixture
 def panic() -> type[BaseException]:
-    """The class. It is in no module, and exists once the extension has met its first error."""
+    """Return the class, which no module exports. It exists after the extension's first error."""
     with pytest.raises(TypeError):
         flakeid.decode(None)
     classes = BaseException.__subclasses__()
@@ -134,7 +134,7 @@ def test_panic_in_a_direct_method_raises_an_exception(panic, generator, capfd):
     with flakeid.CachedGenerator(generator, on_rejected_take=strike) as ring:
         taken = []
 
-        # The clock stands still, so the ring is not refilled for ever.
+        # The clock stands still, so the ring is never refilled.
         def take_until_struck():
             while True:
                 taken.append(ring.take())

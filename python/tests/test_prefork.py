@@ -1,12 +1,12 @@
-r"""One leased generator, made before the fork, in many processes: each has a node of its own.
+r"""One leased generator, created before the fork, in many processes: each leases its own node.
 
-FLAKEID_TEST_PREFORK_IDS is how many IDs the tests with gunicorn and multiprocessing make, 5 million
-each unless set. With ten:
+FLAKEID_TEST_PREFORK_IDS is the number of IDs that the tests with gunicorn and multiprocessing
+generate (default: 5 million each). To generate 10 million:
 
     FLAKEID_TEST_PREFORK_IDS=10000000 python -m pytest python/tests/test_prefork.py -s -v \
         -k "gunicorn or multiprocessing_fork"
 
-which prints how many IDs of how many processes were compared.
+The tests print the number of IDs and processes that they compared.
 """
 
 import http.client
@@ -29,12 +29,12 @@ import flakeid
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system"),
-    # Python warns of forking where there are threads; that is what these tests are about.
+    # Python warns about forks in processes with threads, which these tests do on purpose.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 MANY = int(os.environ.get("FLAKEID_TEST_PREFORK_IDS", "5_000_000"))
-#: Seconds, on a machine that is busy with other things.
+#: The timeout in seconds, long enough for a busy machine.
 PATIENCE = 60 + MANY // 50_000
 PIECE = 65_536
 
@@ -44,7 +44,7 @@ def nodes_of(ids):
 
 
 def check(of_process, others):
-    """The IDs of each process are of one node, which is no other's, and none is there twice."""
+    """Check that each process has a node of its own, and that all IDs are distinct."""
     seen = nodes_of(others)
     for ids in of_process.values():
         (node,) = nodes_of(ids)
@@ -65,7 +65,7 @@ def numbers(generator, count):
 
 
 def in_child(body):
-    """What `body` returns in a forked child, as bytes; the child ends like an interpreter does."""
+    """Return the bytes that `body` returns in a forked child, which exits like an interpreter."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -228,7 +228,7 @@ def test_forked_pool_processes_issue_distinct_ids(url):
         pool.join()
     mine = numpy.concatenate([mine, numbers(inherited, PIECE)])
     assert check(gathered(answers), mine) >= MANY
-    # What ended gave its node back: all but this process's are free.
+    # The processes that ended released their nodes: all nodes but this process's are free.
     others = [flakeid.lease(url, nodes=(0, 4), name=f"{n}", max_wait=0) for n in range(4)]
     assert inherited.node not in {other.node for other in others}
 
@@ -265,7 +265,7 @@ def test_spawned_pool_processes_issue_distinct_ids(url, tmp_path):
 
 
 class Gunicorn:
-    """With --preload and eight workers, on a socket of this process's."""
+    """A gunicorn server with --preload and eight workers, on a socket of this process."""
 
     def __init__(self, url, folder):
         if importlib.util.find_spec("gunicorn") is None:
@@ -319,6 +319,6 @@ def test_gunicorn_workers_issue_distinct_ids(url, tmp_path):
     of_process = gathered(answers)
     assert len(of_process) == 8
     assert check(of_process, numpy.array(list(firsts), numpy.uint64)) >= MANY
-    # Master and workers gave their nodes back.
+    # The master and the workers released their nodes.
     again = [flakeid.lease(url, nodes=(0, 8), name=f"{n}", max_wait=0) for n in range(9)]
     assert len({generator.node for generator in again}) == 9

@@ -1,4 +1,4 @@
-"""tests/vectors/schedules.json: scripted clocks; readings in, IDs or errors out."""
+"""Checks of tests/vectors/schedules.json: scripted clock readings, and their IDs or errors."""
 
 from array import array
 
@@ -81,7 +81,7 @@ def test_generator_follows_every_schedule(vectors):
 
 
 def test_next_ids_follows_every_schedule(vectors):
-    """`next_ids` is `fill` into a list: the same IDs, the same errors."""
+    """`next_ids` returns the same IDs and raises the same errors as `fill`."""
     filled = 0
     for row in vectors.rows("schedules", "schedules"):
         if row.get("build_error"):

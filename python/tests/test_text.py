@@ -1,4 +1,4 @@
-"""tests/vectors/text.json."""
+"""Checks of tests/vectors/text.json."""
 
 import pytest
 

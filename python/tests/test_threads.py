@@ -42,7 +42,7 @@ def test_threads_issue_distinct_ids():
 
 
 def beats_during(wait):
-    """How often another thread ran while `wait` was under way."""
+    """Return how often another thread ran during the call of `wait`."""
     beats, done = [], threading.Event()
 
     def beat():
@@ -62,7 +62,7 @@ def beats_during(wait):
 
 
 def slow_generator(node):
-    """Two IDs a second: it has to wait for nearly every one."""
+    """Return a generator of two IDs a second, which waits for nearly every ID."""
     return flakeid.Generator(
         node=node, layout="t38.n16.s9@1409529600000/500ms", sequence_mask=0, max_wait=5
     )

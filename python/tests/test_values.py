@@ -1,4 +1,4 @@
-"""Layouts, parts, stats: values that compare, hash, print and travel."""
+"""Layouts, parts and stats: values that can be compared, hashed, printed and pickled."""
 
 import copy
 import datetime as dt
@@ -118,7 +118,7 @@ def test_parts_can_be_built_by_hand():
 
 
 def test_instants_are_exact():
-    """Not through a float, which has no milliseconds left at the end of the calendar."""
+    """Conversion does not use floats, which lose milliseconds near the year 9999."""
     layout = Layout.parse("t50.n6.s7@0/1ms")
     last = dt.datetime(9999, 12, 31, 23, 59, 59, 999000, dt.UTC)
     for instant in (last, dt.datetime(2026, 1, 1, 0, 0, 0, 1000, dt.UTC)):

@@ -1,4 +1,4 @@
-"""Checked by mypy --strict, never run: what type checkers must accept, and must refuse."""
+"""Calls that type checkers must accept or reject. mypy --strict checks them; they never run."""
 
 from array import array
 from datetime import UTC, datetime, timedelta

@@ -10,9 +10,9 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 @pytest.fixture(scope="session", autouse=True)
 def checker(tmp_path_factory: pytest.TempPathFactory):
-    """A type checker, which takes seconds and so runs beside all tests.
+    """Start a type checker, which takes seconds and therefore runs in parallel with the tests.
 
-    From a folder of its own, or its cache would be left in the checkout.
+    It runs in a temporary folder, so that it leaves no cache in the checkout.
     """
     folder = tmp_path_factory.mktemp("types")
     sample = Path(__file__).with_name("typed_frameworks.py")
@@ -27,13 +27,13 @@ def checker(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="session")
 def postgresql() -> str:
-    """A private server, which `cargo xtask python --test` starts."""
+    """The URL of a private server, which `cargo xtask python --test` starts."""
     return os.environ["FLAKEID_POSTGRESQL"]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database, as SQLAlchemy writes it."""
+    """The URL of a database in SQLAlchemy's form."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/application.sqlite"
     url: str = request.getfixturevalue("postgresql")
@@ -42,7 +42,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Makes the modules of a folder of examples importable, in a folder of the test's own."""
+    """Make the modules of an example importable, in a temporary folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FLAKEID_STORE", f"sqlite://{tmp_path}/flakeid.db")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

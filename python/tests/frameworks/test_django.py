@@ -1,4 +1,4 @@
-"""flakeid.django and flakeid.rest_framework, in the guide's project, on SQLite and PostgreSQL."""
+"""Tests of flakeid.django and flakeid.rest_framework in the guide's project, on two databases."""
 
 import importlib
 import sys
@@ -21,7 +21,7 @@ ID = 910499571847892992
 
 @pytest.fixture(scope="module")
 def project(postgresql, tmp_path_factory, root):
-    """Django takes settings once in a process: so one project, with two databases."""
+    """One project with two databases, because Django reads its settings once in a process."""
     folder = tmp_path_factory.mktemp("django")
     (folder / "made_migrations").mkdir()
     (folder / "made_migrations" / "__init__.py").touch()

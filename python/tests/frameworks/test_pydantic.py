@@ -1,4 +1,4 @@
-"""flakeid.pydantic, alone, under FastAPI and under SQLModel."""
+"""Tests of flakeid.pydantic, alone and with FastAPI and SQLModel."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""flakeid.sqlalchemy, on SQLite and PostgreSQL."""
+"""Tests of flakeid.sqlalchemy on SQLite and PostgreSQL."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What type checkers make of the modules, except those for Django, which has no types itself."""
+"""Type checks of the framework modules, except Django's: Django itself has no types."""
 
 
 def test_type_checker_accepts_the_framework_modules(checker):

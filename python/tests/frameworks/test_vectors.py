@@ -1,4 +1,4 @@
-"""Every type agrees with the shared vectors: the same IDs, and the same refusals."""
+"""Tests that every type accepts and rejects the IDs of the shared vectors."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ MOST_SIGNED = 2**63 - 1
 
 
 def types(layout):
-    """How pydantic and Django REST framework read and write IDs of a layout."""
+    """Return the functions of pydantic and Django REST framework that read and write IDs."""
     adapter = TypeAdapter(Annotated[int, IdText(layout=layout)])
     field = FlakeIdField(layout=layout)
     return [
@@ -53,7 +53,7 @@ def test_types_reject_ids_outside_the_layout(vectors):
 
 def test_types_accept_and_reject_strings_of_the_vectors(vectors):
     [decimal] = [row for row in vectors.rows("text", "forms") if row["form"] == "decimal"]
-    layout = "t62.s2@0/1ms"  # of all 64 bits
+    layout = "t62.s2@0/1ms"  # uses all 64 bits
     for read, _ in types(layout):
         for row in decimal["valid"] + decimal["accepted"]:
             assert read(row["text"]) == int(row["id"])
