@@ -1,4 +1,4 @@
-//! Integers and texts from Python. Its integers have no size; the core's have.
+//! Conversion of integers and strings from Python. Python's integers have any size; the core's do not.
 
 use flakeid_core::{Error, ErrorKind, Id};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -7,8 +7,8 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::error::{SPELLING, raise};
 
-/// An integer, or how to show one that `T` cannot hold. A bool is no number here, and a float
-/// would lose digits.
+/// Returns an integer, or the string form of an integer that `T` cannot hold. Bools are not
+/// accepted as numbers, and floats are not, because they lose digits.
 fn integer<'py, T>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Result<T, String>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
@@ -26,17 +26,17 @@ where
     }
 }
 
-/// Python refuses to print integers of more than 4300 digits.
+/// Returns an integer as a string. Python does not print integers of more than 4300 digits.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     value.str().map_or_else(|_| "(thousands of digits)".to_owned(), |text| text.to_string())
 }
 
-/// A field of a layout or another argument, 0 to `max`; below 2^64 the core checks it.
+/// Returns a field of a layout or another argument, from 0 to `max`; the core checks values below 2^64.
 pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<u64> {
     integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
 }
 
-/// Returns an option, which the core names so, from `min` to `max`; below 2^64 the core checks it.
+/// Returns an option of the core, from `min` to `max`; the core checks values below 2^64.
 pub(crate) fn number(
     name: &'static str,
     value: &Bound<'_, PyAny>,
@@ -47,7 +47,7 @@ pub(crate) fn number(
         .map_err(|shown| raise(Error::option_out_of_range(name, &shown, min, max)))
 }
 
-/// An ID.
+/// Returns an ID.
 pub(crate) fn id(value: &Bound<'_, PyAny>) -> PyResult<Id> {
     integer("id", value)?.map(Id::from_u64).map_err(|shown| {
         let range = Error::field_out_of_range("id", &shown, 0, u64::MAX).to_string();
@@ -55,7 +55,7 @@ pub(crate) fn id(value: &Bound<'_, PyAny>) -> PyResult<Id> {
     })
 }
 
-/// A number of IDs, at most what a list can hold.
+/// Returns a number of IDs, at most the largest length of a list.
 pub(crate) fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     const MOST: u64 = isize::MAX as u64;
     let n = field("n", value, MOST)?;
@@ -65,7 +65,7 @@ pub(crate) fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     Ok(n as usize)
 }
 
-/// An instant in Unix milliseconds.
+/// Returns an instant in Unix milliseconds.
 pub(crate) fn unix_ms(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     integer(name, value)?.map_err(|shown| {
         let reason = format!("{shown} does not fit a signed 64-bit integer");
@@ -73,7 +73,7 @@ pub(crate) fn unix_ms(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<
     })
 }
 
-/// What every refusal of a type says.
+/// Returns the exception for a value of a wrong type.
 pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
     match value.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("{name} must be {wanted}, not {kind}")),
@@ -81,9 +81,8 @@ pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> 
     }
 }
 
-/// A `str` argument. Lone surrogates, which UTF-8 cannot express, become U+FFFD: the core then
-/// refuses them as it refuses every foreign character, where Python would raise an error of its
-/// own.
+/// Returns a `str` argument. Lone surrogates, which UTF-8 cannot express, become U+FFFD, so that
+/// the core rejects them like every foreign character, instead of an error of Python's own.
 pub(crate) fn string(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let text = value.cast::<PyString>().map_err(|_| wrong_type(name, "a str", value))?;
     Ok(text.to_string_lossy().into_owned())

@@ -1,11 +1,11 @@
-//! What needs a layout but no generator, by the layout's name.
+//! Functions that require a layout, but no generator.
 
 use pyo3::prelude::*;
 
 use crate::layout::{Chosen, Layout};
 use crate::parts::Parts;
 
-/// The parts of an ID.
+/// Returns the parts of an ID.
 ///
 /// Args:
 ///     id: The ID.
@@ -19,7 +19,7 @@ pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<
     Layout::from_chosen(layout).unpack(id)
 }
 
-/// The smallest ID of the tick that contains an instant, for range scans: id >= lower.
+/// Returns the smallest ID of the tick that contains an instant, for range scans: id >= lower.
 ///
 /// Args:
 ///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or
@@ -31,7 +31,7 @@ pub(crate) fn lower_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> Py
     Layout::from_chosen(layout).lower_bound(when)
 }
 
-/// The largest ID of the tick that contains an instant, for range scans: id <= upper.
+/// Returns the largest ID of the tick that contains an instant, for range scans: id <= upper.
 ///
 /// Args:
 ///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or

@@ -1,4 +1,4 @@
-//! Other people's arrays, to be filled in place.
+//! Python's buffers, which are filled in place.
 
 use flakeid_core::Id;
 use pyo3::buffer::PyUntypedBuffer;
@@ -6,12 +6,12 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
-/// A writable, C-contiguous buffer of 64-bit integers, kept from being resized or freed.
+/// A writable, C-contiguous buffer of 64-bit integers, which cannot be resized or freed meanwhile.
 pub(crate) struct Target(PyUntypedBuffer);
 
 impl Target {
     pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // A memoryview knows the strides where the object leaves them out, as ctypes does.
+        // A memoryview has the strides even if the object omits them, as ctypes does.
         let buffer = PyUntypedBuffer::get(object)
             .or_else(|_| PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any()))?;
         if !(holds_integers(buffer.format().to_bytes()) && buffer.item_size() == size_of::<u64>()) {
@@ -40,22 +40,22 @@ impl Target {
     pub(crate) fn ids(&mut self) -> &mut [Id] {
         let count = self.0.item_count();
         if count == 0 {
-            // The pointer of an empty buffer may be anything.
+            // The pointer of an empty buffer may be invalid.
             return &mut [];
         }
         // SAFETY: `of` has checked that the memory is writable, contiguous, aligned and made of
-        // 8-byte integers, of which every bit pattern is valid; the buffer that this borrows keeps
-        // it from being freed, moved or resized. Python code of another thread that writes to the
-        // array in the meantime can spoil the numbers in it, as with every extension that fills an
-        // array outside the GIL; `fill` documents that, and nothing here reads them.
+        // 8-byte integers, of which every bit pattern is valid; the borrowed buffer keeps it from
+        // being freed, moved or resized. Python code of another thread that writes to the array in
+        // the meantime can corrupt its numbers, as with every extension that fills an array without
+        // the GIL; `fill` documents that, and this code does not read the numbers.
         let numbers =
             unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u64>(), count) };
         Id::from_u64_slice_mut(numbers)
     }
 }
 
-/// Whether a `struct` format is one integer in this machine's byte order. Not left to pyo3, which
-/// takes the other byte order for it.
+/// Whether a `struct` format is one integer in this machine's byte order. pyo3's own check also
+/// accepts the other byte order.
 fn holds_integers(format: &[u8]) -> bool {
     let here = if cfg!(target_endian = "little") { b'<' } else { b'>' };
     let letter = match format {

@@ -1,5 +1,5 @@
-#![expect(unsafe_code, reason = "what `Guarded` asks for is promised here")]
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(unsafe_code, reason = "this module guarantees what `Guarded` requires")]
+#![expect(clippy::inline_always, reason = "an additional call costs a tenth of an ID")]
 
 use std::ffi::CStr;
 use std::mem;
@@ -19,7 +19,7 @@ use crate::guarded::Guarded;
 use crate::settings;
 use crate::stats::RingStats;
 
-/// A ring of IDs that a thread makes beforehand from a Generator, for any number of takers.
+/// A ring buffer of IDs that a thread generates in advance from a Generator, for any number of callers.
 ///
 /// IDs leave in increasing order; none is issued twice, and none is skipped unless it is stale.
 /// Once the ring or its generator is closed, calls raise ClosedError. In a forked child the ring of
@@ -28,7 +28,7 @@ use crate::stats::RingStats;
 /// alive. Durations are seconds (int or float) or timedeltas.
 ///
 /// Args:
-///     generator: The Generator that makes the IDs; not with rollback='clock-sequence'.
+///     generator: The Generator of the IDs, which must not have rollback='clock-sequence'.
 // [options: ring arguments except on_rejected_put on_rejected_take]
 ///     boost_power: The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at
 ///         least 2 IDs and at most 2^20 (default: 3).
@@ -48,12 +48,12 @@ use crate::stats::RingStats;
 ///
 /// Raises:
 ///     FieldOutOfRangeError, InvalidOptionError: An argument is wrong.
-///     What keeps the generator from filling the ring.
+///     FlakeIdError: The generator cannot fill the ring.
 #[pyclass(frozen, module = "flakeid", name = "CachedGenerator")]
 pub(crate) struct CachedGenerator {
     state: Guarded<State>,
     capacity: u64,
-    /// After the ring, so that it is dropped last.
+    /// The generator. It is declared after the ring, so that it is dropped last.
     generator: Py<Generator>,
 }
 
@@ -63,8 +63,8 @@ enum State {
 }
 
 impl State {
-    /// The ring, if it was open. The caller drops it without the GIL, because that waits for the
-    /// thread, which may be waiting for the GIL to call a handler.
+    /// Closes the state and returns the ring, if it was open. The caller drops the ring without the
+    /// GIL, because that waits for the thread, which may be waiting for the GIL to call a handler.
     fn close(&mut self) -> Option<Arc<Ring>> {
         let stats = match self {
             Self::Open(ring) => ring.stats(),
@@ -152,16 +152,16 @@ impl CachedGenerator {
         })
     }
 
-    /// End the ring and its thread; does nothing the second time. The generator goes on.
+    /// Ends the ring and its thread; does nothing the second time. The generator can still be used.
     fn close(this: &Bound<'_, Self>) {
-        // SAFETY: this object owns the state, and no ring is dropped in there.
+        // SAFETY: this object owns the state, and `State::close` does not drop the ring.
         let ring = unsafe { this.get().state.with(this, State::close) };
         this.py().detach(|| drop(ring));
     }
 
-    /// What happened in the ring so far, or until close().
+    /// Returns the counts of the ring so far, or until close().
     fn stats(this: &Bound<'_, Self>) -> RingStats {
-        // SAFETY: this object owns the state, and the counts are atomics.
+        // SAFETY: this object owns the state, and reading the counts only reads atomics.
         let stats = unsafe {
             this.get().state.with(this, |state| match state {
                 State::Open(ring) => ring.stats(),
@@ -171,14 +171,14 @@ impl CachedGenerator {
         RingStats(stats)
     }
 
-    /// How many IDs the ring can hold.
+    /// The number of IDs that the ring can hold.
     #[getter]
     const fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// The generator that makes the IDs. IDs taken from it directly differ from the ring's, but are
-    /// not in order with them.
+    /// The generator of the IDs. IDs taken from it directly differ from the ring's, but are not in
+    /// order with them.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<Generator> {
         self.generator.clone_ref(py)
@@ -213,7 +213,7 @@ impl CachedGenerator {
 impl CachedGenerator {
     #[inline(always)]
     fn poll(this: &Bound<'_, Self>) -> Option<Id> {
-        // SAFETY: this object owns the state, and polling a ring is atomics and a clock.
+        // SAFETY: this object owns the state, and polling a ring only uses atomics and a clock.
         unsafe {
             this.get().state.with(this, |state| match state {
                 State::Open(ring) => ring.poll(),
@@ -222,11 +222,11 @@ impl CachedGenerator {
         }
     }
 
-    /// Calls without the GIL. If the ring is closed meanwhile, it ends with the call.
+    /// Calls without the GIL. If the ring is closed meanwhile, it is dropped after the call.
     #[cold]
     #[inline(never)]
     fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
-        // SAFETY: this object owns the state, and a count is raised.
+        // SAFETY: this object owns the state, and cloning the ring only increments a count.
         let ring = unsafe {
             this.get().state.with(this, |state| match state {
                 State::Open(ring) => Some(Arc::clone(ring)),
@@ -243,7 +243,7 @@ impl CachedGenerator {
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
         let ring = self.state.get_mut().close();
-        // An interpreter that is gone has no handlers that could wait for the GIL.
+        // After the end of the interpreter no handler can wait for the GIL.
         let _ = Python::try_attach(|py| py.detach(|| drop(ring)));
     }
 }

@@ -8,16 +8,16 @@ use pyo3::prelude::*;
 
 use crate::argument::wrong_type;
 
-/// Calls that are under way. A thread that waits for the GIL when the interpreter ends would be
-/// killed in the middle of Rust.
+/// The number of calls that are under way. A thread that waits for the GIL when the interpreter
+/// ends would be killed in the middle of Rust code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// A function of the user's.
+/// A function of the user.
 pub(crate) struct Callback(Py<PyAny>);
 
 impl Callback {
-    /// The argument of that name.
+    /// Checks and wraps the argument called `name`.
     pub(crate) fn new(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Self> {
         if function.is_callable() {
             Ok(Self(function.clone().unbind()))
@@ -26,14 +26,14 @@ impl Callback {
         }
     }
 
-    /// Calls it. What it raises goes to `sys.unraisablehook`.
+    /// Calls the function. Exceptions go to `sys.unraisablehook`.
     pub(crate) fn call<'a>(
         &self,
         argument: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>> + 'a,
     ) {
         CALLS.fetch_add(1, Ordering::SeqCst);
         if !ENDING.load(Ordering::SeqCst) {
-            // Nobody listens in an interpreter that is gone.
+            // After the end of the interpreter there is nothing to call.
             let _ = Python::try_attach(|py| {
                 let called = argument(py).and_then(|argument| self.0.call1(py, (argument,)));
                 if let Err(raised) = called {
@@ -56,7 +56,7 @@ pub(crate) fn silence(py: Python<'_>, timeout: Duration) {
     });
 }
 
-/// A forked child has none of its parent's threads, and so none of their calls.
+/// Resets the count in a forked child, which has no threads of its parent and no calls of theirs.
 #[pyfunction]
 #[pyo3(name = "_after_fork")]
 pub(crate) fn after_fork() {

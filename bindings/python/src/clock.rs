@@ -6,7 +6,7 @@ use crate::argument::{string, unix_ms, wrong_type};
 use crate::error::raise;
 use crate::time::duration;
 
-/// A clock that stands still until you move it, for tests of code that makes IDs.
+/// A clock that stands still until you move it, for tests of code that generates IDs.
 ///
 /// Give it to a Generator as `clock`. Waiting does not sleep but moves the clock forward, so tests
 /// take no time and never hang.
@@ -20,18 +20,18 @@ impl ManualClock {
         Self(Core::new(unix_ms))
     }
 
-    /// What the clock shows, in milliseconds since 1970.
+    /// The reading of the clock, in Unix milliseconds.
     #[getter]
     fn unix_ms(&self) -> i64 {
         self.0.unix_ms()
     }
 
-    /// Set the clock, forward or back.
+    /// Sets the clock, forward or back.
     fn set(&self, #[pyo3(from_py_with = reading)] unix_ms: i64) {
         self.0.set(unix_ms);
     }
 
-    /// Move the clock forward.
+    /// Moves the clock forward.
     ///
     /// Args:
     ///     step: Seconds (int or float) or a timedelta, rounded up to whole milliseconds.
@@ -49,12 +49,12 @@ fn reading(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     unix_ms("unix_ms", value)
 }
 
-/// The argument `clock` of a function that takes only clocks of the system.
+/// Returns the argument `clock` of a function that takes only clocks of the system.
 pub(crate) fn named(value: &Bound<'_, PyAny>) -> PyResult<NamedClock> {
     string("clock", value)?.parse().map_err(raise)
 }
 
-/// The argument `clock`.
+/// The value of the argument `clock`.
 pub(crate) enum Chosen {
     Named(NamedClock),
     Manual(Core),

@@ -1,4 +1,4 @@
-//! The core's errors as exceptions, whose classes are Python: they derive from two bases.
+//! The core's errors as exceptions. Their classes are written in Python, because they have two bases.
 
 use flakeid_core::{Error, ErrorKind};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 
 static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
-/// The exception of an error: the class of its code, the core's sentence, and its details.
+/// Returns the exception for an error: the class of its code, the core's message, and its details.
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err passes")]
 pub(crate) fn raise(error: Error) -> PyErr {
     Python::attach(|py| match exception(py, &error) {
@@ -16,7 +16,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     })
 }
 
-/// The exception as a value.
+/// Builds the exception as a value.
 pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let classes = CLASSES.get_or_try_init(py, || {
         py.import("flakeid.errors")?
@@ -43,8 +43,8 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'
     Ok(exception)
 }
 
-/// Whether a waiting call may get past what stopped one that does not wait. With a leased node the
-/// store may answer meanwhile.
+/// Whether a call that waits may succeed after this error of a call that does not wait. With a leased
+/// node, the store may respond meanwhile.
 pub(crate) fn may_pass(error: &Error, is_leased: bool) -> bool {
     let kind = error.kind();
     if is_leased {

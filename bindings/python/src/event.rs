@@ -1,4 +1,4 @@
-//! What happens to leases, told to Python on the keepers' threads.
+//! Events of leases, which are reported to Python on the keepers' threads.
 
 use flakeid::LeaseEvent as Core;
 use pyo3::prelude::*;
@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use crate::callback::Callback;
 use crate::error::exception;
 
-/// Something that happened to a lease; on_event is called with it.
+/// An event of a lease, the argument of on_event.
 ///
 /// `kind` is one of these, and later versions may add more:
 ///
-/// - 'acquired', 'released': A node was granted, or given back.
+/// - 'acquired', 'released': A node was granted or released.
 /// - 'renewed': The window was extended.
-/// - 'fenced-off': Another process has the node from the fence on; this one leases another node.
+/// - 'fenced-off': Another process has the node from the fence on; this process leases another node.
 /// - 'refused': The store refused a request.
-/// - 'store-lost', 'store-found': The store does not answer; it answers again.
+/// - 'store-lost', 'store-found': The store does not respond; the store responds again.
 /// - 'clock-skew': This host's clock and the store's are too far apart.
 ///
 /// The properties that a kind does not have are None.
@@ -23,7 +23,7 @@ pub(crate) struct LeaseEvent(Core);
 
 #[pymethods]
 impl LeaseEvent {
-    /// What happened, in a word.
+    /// The kind of the event.
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.kind()
@@ -35,19 +35,19 @@ impl LeaseEvent {
         self.0.node()
     }
 
-    /// The first tick that may be used, of a node that was acquired.
+    /// The first tick that may be used, if a node was acquired.
     #[getter]
     fn start(&self) -> Option<u64> {
         self.0.start()
     }
 
-    /// The first tick that may not be used, of a node that was acquired or renewed.
+    /// The first tick that may not be used, if a node was acquired or renewed.
     #[getter]
     fn fence(&self) -> Option<u64> {
         self.0.fence()
     }
 
-    /// Why, as a FlakeIdError.
+    /// The reason, as a FlakeIdError.
     #[getter]
     fn error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.0.error().map(|error| exception(py, error)).transpose()
@@ -64,7 +64,7 @@ impl LeaseEvent {
     }
 }
 
-/// What calls a Python function with each event.
+/// Returns an observer that calls a Python function with each event.
 pub(crate) fn observer(function: Callback) -> impl Fn(&Core) + Send + Sync + 'static {
     move |event| {
         function.call(|py| Ok(Bound::new(py, LeaseEvent(event.clone()))?.into_any()));

@@ -1,4 +1,4 @@
-//! Nodes are given back when the interpreter ends.
+//! Release of leased nodes when the interpreter ends.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -9,24 +9,24 @@ use pyo3::prelude::*;
 
 use crate::callback;
 
-/// Only attached threads lock it, and they wait for nothing while they hold the lock. So with the
-/// GIL it is never contended, and no `os.fork` finds it locked.
+/// The open leases. Only attached threads lock the list, and they never wait while they hold the
+/// lock. With the GIL the lock is therefore never contended, and never held during an `os.fork`.
 static OPEN: Mutex<Vec<Weak<Generator>>> = Mutex::new(Vec::new());
 
 fn open() -> MutexGuard<'static, Vec<Weak<Generator>>> {
-    // A list is whole between any two of its calls.
+    // The list is consistent after every call, so a poisoned lock can be ignored.
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remembers a lease to be closed at the end.
+/// Adds a lease to those that are closed at the end.
 pub(crate) fn note(leased: &Arc<Generator>) {
     let mut open = open();
     open.retain(|leased| leased.strong_count() > 0);
     open.push(Arc::downgrade(leased));
 }
 
-/// Closes every leased generator, all at the same time: one store that does not answer costs a
-/// second, and ten cost no more. Called when the interpreter ends.
+/// Closes all leased generators at the same time, when the interpreter ends. Ten stores that do not
+/// respond cost one second, the same as a single store.
 #[pyfunction]
 #[pyo3(name = "_close_leases")]
 pub(crate) fn close_leases(py: Python<'_>) {
@@ -35,7 +35,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
         thread::scope(|scope| {
             for leased in &leases {
                 if thread::Builder::new().spawn_scoped(scope, move || leased.close()).is_err() {
-                    // The system has no thread left.
+                    // The system cannot start another thread.
                     leased.close();
                 }
             }
@@ -43,7 +43,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
     });
 }
 
-/// As `_close_leases`, and no callback is called any more.
+/// Closes all leases like `_close_leases`, and ends all callbacks.
 #[pyfunction]
 #[pyo3(name = "_end")]
 pub(crate) fn end(py: Python<'_>) {

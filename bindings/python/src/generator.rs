@@ -1,6 +1,6 @@
 //! The class Generator.
 
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(clippy::inline_always, reason = "an additional call costs a tenth of an ID")]
 
 use std::ffi::CStr;
 
@@ -21,17 +21,17 @@ use crate::stats::Stats;
 use crate::status::Lease;
 use crate::{clock, settings};
 
-/// How many IDs are made before other Python threads get a turn: this takes some tens of
-/// microseconds.
+/// The number of IDs that are generated before other Python threads can run. Generating them takes
+/// some tens of microseconds.
 const MOST_AT_ONCE: usize = 1 << 16;
 
-/// Makes the IDs of one node: unique, strictly increasing, from any number of threads.
+/// A generator of the IDs of one node: unique, strictly increasing, from any number of threads.
 ///
 /// `node`, or `datacenter` and `worker`, has no default: it must be different for every generator
 /// of this layout that may run at the same time anywhere. Generators of one node in one process
-/// share their position. In a forked child every call is ForkedError: build one with a node of its
-/// own there. flakeid.lease and flakeid.auto return Generators that need no node and may be used in
-/// a forked child. Durations are seconds (int or float) or timedeltas.
+/// share their position. In a forked child every call raises ForkedError: build a generator with
+/// another node there. flakeid.lease and flakeid.auto return Generators that need no node and may
+/// be used in a forked child. Durations are seconds (int or float) or timedeltas.
 ///
 /// Args:
 // [options: generator arguments]
@@ -71,15 +71,15 @@ const MOST_AT_ONCE: usize = 1 << 16;
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
 pub(crate) struct Generator {
     held: Held,
-    /// What the end of the interpreter closes; `None` if the node is not leased.
+    /// The lease that is closed when the interpreter ends; `None` if the node is not leased.
     _listed: Option<Arc<Held>>,
 }
 
 impl Drop for Generator {
-    /// Giving a node back takes up to a second and may call Python, so it is done without the GIL.
+    /// Releases the node without the GIL, because that takes up to a second and may call Python.
     fn drop(&mut self) {
         if self.held.is_leased() {
-            // An interpreter that is gone has no observers that could wait for the GIL.
+            // After the end of the interpreter no observer can wait for the GIL.
             let _ = Python::try_attach(|py| py.detach(|| self.held.close()));
         }
     }
@@ -100,7 +100,7 @@ impl Generator {
         self.held.is_leased()
     }
 
-    /// What stopped `try_next_id` may be over soon, and the core knows how long to wait for that.
+    /// Returns the next ID after `try_next_id` failed; the core decides how long to wait.
     #[cold]
     fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
         if !may_pass(&error, self.is_leased()) {
@@ -109,8 +109,8 @@ impl Generator {
         py.detach(|| self.held.next_id()).map(Id::to_u64).map_err(raise)
     }
 
-    /// Fills with the GIL held as long as that takes no time, and then without it. Python handles
-    /// its signals between pieces, so that Ctrl-C can end a fill that takes an hour.
+    /// Fills with the GIL held while no wait is needed, and then without it. Python handles its
+    /// signals between pieces, so that Ctrl-C can end a fill that takes an hour.
     fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
@@ -209,7 +209,7 @@ impl Generator {
         Ok(Self { held: built.into(), _listed: None })
     }
 
-    /// The next n IDs, in order; fewer, but at least one, if an obstacle outlasted max_wait.
+    /// Returns the next n IDs in order; fewer, but at least one, if an obstacle outlasted max_wait.
     fn next_ids<'py>(
         &self,
         py: Python<'py>,
@@ -227,15 +227,15 @@ impl Generator {
         PyList::new(py, numbers)
     }
 
-    /// Fill an array with the next IDs, in place, and return how many: less than its length only
-    /// if an obstacle outlasted max_wait. Takes any writable, C-contiguous buffer of 64-bit
-    /// integers (numpy, array.array, memoryview). Do not touch the array from other threads
-    /// meanwhile: long fills run without the GIL.
+    /// Fills an array with the next IDs, in place, and returns the number of IDs, which is less than
+    /// its length only if an obstacle outlasted max_wait. Accepts any writable, C-contiguous buffer
+    /// of 64-bit integers (numpy, array.array, memoryview). Do not use the array in other threads
+    /// meanwhile, because long fills run without the GIL.
     fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.fill_waiting(py, Target::from_python(buffer)?.ids())
     }
 
-    /// As fill, without ever waiting.
+    /// Fills an array like fill, but never waits.
     fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut target = Target::from_python(buffer)?;
         let ids = target.ids();
@@ -246,34 +246,35 @@ impl Generator {
         }
     }
 
-    /// Raise the end of the window to the tick `fence`, exclusive. Call this only after the store
-    /// that hands out windows has confirmed the fence. A leased generator renews its window by
-    /// itself, so this is InvalidOptionError there.
+    /// Raises the end of the window to the tick `fence`, exclusive. Call this only after the store
+    /// that grants windows has confirmed the fence. Leased generators renew their window by
+    /// themselves and raise InvalidOptionError.
     fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
         self.held.extend(field("fence", fence, u64::MAX)?).map_err(raise)
     }
 
-    /// End this generator: every later call is ClosedError. Returns the last tick in which it
+    /// Ends this generator: every later call raises ClosedError. Returns the last tick in which it
     /// issued an ID, or None if it issued none. A leased generator cannot be retired
     /// (InvalidOptionError): close it instead.
     fn retire(&self) -> PyResult<Option<u64>> {
         self.held.retire().map_err(raise)
     }
 
-    /// Retire the generator. Does nothing if it was retired already, or in a forked child. A leased
-    /// generator gives its node back, unless another one shares the lease, and waits at most 1 s
-    /// for that, without the GIL; in a forked child it gives back the child's own node.
+    /// Retires the generator. Does nothing if it was retired already, or in a forked child. A leased
+    /// generator releases its node, unless another one shares the lease, and waits at most 1 s for
+    /// that, without the GIL; in a forked child it releases the child's own node.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.held.close());
     }
 
-    /// A LocalGenerator of this generator, for one thread at a time: it is faster, but its IDs are
-    /// not in order with those of other threads, and their times may be a few milliseconds late.
+    /// Returns a LocalGenerator of this generator, for one thread at a time: it is faster, but its
+    /// IDs are not in order with those of other threads, and their times may be a few milliseconds
+    /// late.
     fn local(this: &Bound<'_, Self>) -> LocalGenerator {
         LocalGenerator::new(this.as_any().clone().unbind(), &this.get().held)
     }
 
-    /// What happened besides issuing IDs.
+    /// Returns the counts of waits and rollbacks, and how far IDs were ahead of the clock.
     fn stats(&self) -> Stats {
         Stats(self.held.stats())
     }
@@ -291,7 +292,7 @@ impl Generator {
         self.held.node()
     }
 
-    /// All nodes in the IDs, in rising order: one unless nodes or node_count asked for more.
+    /// All nodes in the IDs, in increasing order: one, unless nodes or node_count requested more.
     #[getter]
     fn nodes(&self) -> Vec<u64> {
         self.held.nodes().into_owned()

@@ -1,7 +1,7 @@
-//! What belongs to a Python object and is touched by one thread at a time.
+//! Values that belong to a Python object and are used by one thread at a time.
 
 #![expect(unsafe_code, reason = "the lock is the interpreter's, which the compiler does not know")]
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(clippy::inline_always, reason = "an additional call costs a tenth of an ID")]
 
 use std::cell::UnsafeCell;
 
@@ -23,8 +23,8 @@ impl<T> Guarded<T> {
     /// Calls `brief` with the value that belongs to `owner`.
     ///
     /// # Safety
-    /// For every call on one value `owner` is the same object, and `brief` neither calls Python,
-    /// makes or drops a Python object, nor detaches: each of them lets other threads in.
+    /// For every call on one value, `owner` must be the same object. `brief` must not call Python,
+    /// create or drop a Python object, or detach, because each of these lets other threads run.
     #[inline(always)]
     pub(crate) unsafe fn with<O, R>(
         &self,
@@ -33,8 +33,8 @@ impl<T> Guarded<T> {
     ) -> R {
         with_critical_section(owner.as_any(), || {
             // SAFETY: this thread is attached and, without a GIL, holds the lock of the one owner;
-            // the caller promises that both stay so until `brief` is over, and that it does not
-            // come back here.
+            // the caller guarantees that this remains true until `brief` returns, and that `brief`
+            // does not call `with` again.
             brief(unsafe { &mut *self.0.get() })
         })
     }

@@ -8,15 +8,15 @@ use crate::error::raise;
 use crate::layout::{Chosen, Layout};
 use crate::time::from_python;
 
-/// IDs of one domain as outsiders see them: encrypted, so that they tell neither a time nor a node nor a
-/// number.
+/// Public IDs of one domain: encrypted IDs, which reveal neither a time nor a node nor a number.
 ///
-/// PublicIds(keyring, domain, layout="twitter", prefix=None, since=None). The keyring is the text of the file
-/// that `flakeid keygen` makes. The domain says what the IDs are of, such as "user", and is fixed for as long
-/// as their public form is in use. A prefix of up to 16 lower-case letters and digits stands before an
-/// underscore. IDs from before `since` (an aware datetime, or Unix milliseconds) do not open.
+/// PublicIds(keyring, domain, layout="twitter", prefix=None, since=None). The keyring is the content of
+/// the file that `flakeid keygen` creates. The domain is the kind of object that the IDs identify, such as
+/// "user", and must not change while its public IDs are in use. A prefix consists of up to 16 lower-case
+/// letters and digits, and is followed by an underscore. IDs from before `since` (an aware datetime, or
+/// Unix milliseconds) cannot be opened.
 ///
-/// It hides; it does not authorise: a text that was made up may open as some ID, if seldom.
+/// Public IDs do not replace authorization: in rare cases an invented string opens as some ID.
 #[pyclass(frozen, module = "flakeid", name = "PublicIds")]
 pub(crate) struct PublicIds(Core);
 
@@ -40,24 +40,25 @@ impl PublicIds {
             .map_err(raise)
     }
 
-    /// The public form of an ID: the prefix, the letter of the current key, and 11 digits of base58.
+    /// Returns the public form of an ID: the prefix, the letter of the current key, and 11 digits of base58.
     ///
-    /// InvalidIdError if the ID has bits that the layout never sets.
+    /// Raises InvalidIdError if the ID has bits that the layout never sets.
     fn seal(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
         self.0.seal(id_of(id)?).map_err(raise)
     }
 
-    /// The public form of an ID as an int of 64 bits, without its prefix and without the letter of the key.
+    /// Returns the public form of an ID as an int of 64 bits, without the prefix and the letter of the key.
     ///
-    /// InvalidIdError if the ID has bits that the layout never sets.
+    /// Raises InvalidIdError if the ID has bits that the layout never sets.
     fn seal_bits(&self, id: &Bound<'_, PyAny>) -> PyResult<u64> {
         self.0.seal_bits(id_of(id)?).map_err(raise)
     }
 
-    /// The ID of a public ID; `now` (an aware datetime, or Unix milliseconds) stands for the system's clock.
+    /// Returns the ID of a public ID; `now` (an aware datetime, or Unix milliseconds) replaces the system's
+    /// clock.
     ///
-    /// InvalidIdError, which does not say why: another key, domain or prefix, a text that was made up, or an
-    /// ID from before `since` or from more than a minute after now.
+    /// Raises InvalidIdError without a reason, if the key, domain or prefix differs, the string was invented,
+    /// or the ID is from before `since` or from more than a minute after now.
     #[pyo3(signature = (text, *, now=None))]
     fn open(&self, text: &Bound<'_, PyAny>, now: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let text = string("text", text)?;

@@ -7,7 +7,7 @@ use crate::error::raise;
 use crate::parts::Parts;
 use crate::time::from_python;
 
-/// Which bits of an ID mean what, plus the epoch and the unit of its ticks.
+/// The fields of an ID and their bits, with the epoch and the unit of its ticks.
 ///
 /// Layout.parse("twitter"), or a descriptor: Layout.parse("t42.n8.s13@1420070400000/5ms").
 #[pyclass(frozen, eq, hash, str, module = "flakeid", name = "Layout")]
@@ -20,7 +20,7 @@ impl std::fmt::Display for Layout {
     }
 }
 
-/// The argument `layout`: a Layout, or the text of one.
+/// The value of the argument `layout`: a Layout, a preset's name or a descriptor.
 pub(crate) struct Chosen(pub(crate) Core);
 
 impl<'py> FromPyObject<'_, 'py> for Chosen {
@@ -42,7 +42,7 @@ impl Layout {
         Self(chosen.map_or_else(Core::default, |chosen| chosen.0))
     }
 
-    /// The layout that these two arguments make.
+    /// Returns the layout that these two arguments describe.
     pub(crate) fn from_epoch(
         chosen: Option<Chosen>,
         epoch: Option<&Bound<'_, PyAny>>,
@@ -54,12 +54,12 @@ impl Layout {
         }
     }
 
-    /// The name of the preset that it equals, or else the descriptor.
+    /// Returns the name of the preset that the layout equals, or else the descriptor.
     pub(crate) fn short_name(&self) -> String {
         self.0.preset_name().map_or_else(|| self.0.to_string(), str::to_owned)
     }
 
-    /// The largest datacenter and worker, for messages about numbers beyond 64 bits.
+    /// Returns the largest datacenter and worker, for messages about numbers beyond 64 bits.
     pub(crate) fn split_limits(layout: &Core) -> (u64, u64) {
         layout.max_datacenter_and_worker().unwrap_or_default()
     }
@@ -67,14 +67,14 @@ impl Layout {
 
 #[pymethods]
 impl Layout {
-    /// The layout of a preset's name or of a descriptor, FIELDS@EPOCH/UNIT, as in
+    /// Returns the layout of a preset's name or of a descriptor, FIELDS@EPOCH/UNIT, as in
     /// t41.d5.w5.s12@1288834974657/1ms.
     #[classmethod]
     fn parse(_class: &Bound<'_, PyType>, text: &Bound<'_, PyAny>) -> PyResult<Self> {
         string("text", text)?.parse().map(Self).map_err(raise)
     }
 
-    /// Every preset by the name that stands for it wherever a descriptor does.
+    /// Returns all presets by name; every function that accepts a descriptor also accepts a name.
     #[staticmethod]
     fn presets(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let presets = PyDict::new(py);
@@ -84,12 +84,12 @@ impl Layout {
         Ok(presets)
     }
 
-    /// The same fields and unit, counting from another epoch (Unix milliseconds).
+    /// Returns a layout with the same fields and unit, and another epoch (Unix milliseconds).
     fn with_epoch(&self, unix_ms: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.0.with_epoch(unix_ms_of("epoch", unix_ms)?).map(Self).map_err(raise)
     }
 
-    /// The canonical text of the layout, FIELDS@EPOCH/UNIT.
+    /// The canonical descriptor of the layout, FIELDS@EPOCH/UNIT.
     #[getter]
     fn descriptor(&self) -> String {
         self.0.to_string()
@@ -101,20 +101,20 @@ impl Layout {
         self.0.preset_name()
     }
 
-    /// (name, width, shift) of every field, from the most significant bit down.
+    /// The (name, width, shift) of every field, from the most significant bit down.
     #[getter]
     fn fields(&self) -> Vec<(&'static str, u32, u32)> {
         let spans = self.0.fields();
         spans.map(|f| (f.field.name(), f.width.into(), f.shift.into())).collect()
     }
 
-    /// How many of the 64 bits the layout uses.
+    /// The number of bits that the layout uses, of 64.
     #[getter]
     fn width(&self) -> u32 {
         self.0.width()
     }
 
-    /// Unix milliseconds of tick 0.
+    /// The instant of tick 0, in Unix milliseconds.
     #[getter]
     fn epoch(&self) -> i64 {
         self.0.epoch()
@@ -132,19 +132,19 @@ impl Layout {
         self.0.max_tick()
     }
 
-    /// The largest node; 0 where the layout has no node field.
+    /// The largest node; 0 if the layout has no node field.
     #[getter]
     fn max_node(&self) -> u64 {
         self.0.max_node()
     }
 
-    /// The largest datacenter, or None where the layout does not split its node.
+    /// The largest datacenter, or None if the layout does not split its node.
     #[getter]
     fn max_datacenter(&self) -> Option<u64> {
         self.0.max_datacenter_and_worker().map(|(datacenter, _)| datacenter)
     }
 
-    /// The largest worker, or None where the layout does not split its node.
+    /// The largest worker, or None if the layout does not split its node.
     #[getter]
     fn max_worker(&self) -> Option<u64> {
         self.0.max_datacenter_and_worker().map(|(_, worker)| worker)
@@ -156,19 +156,19 @@ impl Layout {
         self.0.max_sequence()
     }
 
-    /// The largest clock sequence; 0 where the layout has none.
+    /// The largest clock sequence; 0 if the layout has none.
     #[getter]
     fn max_clock_sequence(&self) -> u64 {
         self.0.max_clock_sequence()
     }
 
-    /// How many IDs one node can issue in one tick.
+    /// The number of IDs that one node can issue in one tick.
     #[getter]
     fn ids_per_tick(&self) -> u64 {
         self.0.ids_per_tick()
     }
 
-    /// How many IDs one node can issue in one second.
+    /// The number of IDs that one node can issue in one second.
     #[getter]
     fn ids_per_second(&self) -> f64 {
         self.0.ids_per_second()
@@ -180,48 +180,49 @@ impl Layout {
         self.0.is_split()
     }
 
-    /// The instant at which the ticks run out, in Unix milliseconds: the first that has no tick.
+    /// The horizon, the first instant that has no tick, in Unix milliseconds.
     #[getter]
     fn horizon(&self) -> i64 {
         self.0.horizon()
     }
 
-    /// Until when (Unix milliseconds, exclusive) IDs are positive as a signed 64-bit integer.
+    /// The end of the time in which IDs are positive as signed 64-bit integers, in Unix milliseconds,
+    /// exclusive.
     #[getter]
     fn fits_i64_until(&self) -> i64 {
         self.0.fits_i64_until()
     }
 
-    /// Whether every ID is exact as a float, and so as a JavaScript number: at most 53 bits.
+    /// Whether every ID is exact as a float, and therefore as a JavaScript number: at most 53 bits.
     #[getter]
     fn fits_f64(&self) -> bool {
         self.0.fits_f64()
     }
 
-    /// Whether generators can be built on this layout; if not, it only decodes.
+    /// Whether generators can be built on this layout; other layouts can only decode.
     #[getter]
     fn can_generate(&self) -> bool {
         self.0.can_generate()
     }
 
-    /// The tick of an instant (an aware datetime, or Unix milliseconds).
+    /// Returns the tick of an instant (an aware datetime, or Unix milliseconds).
     fn tick_at(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
         self.0.tick_at(from_python("when", when)?).map_err(raise)
     }
 
-    /// The instant at which a tick begins, in Unix milliseconds; ticks past the last one give the
-    /// horizon.
+    /// Returns the instant at which a tick begins, in Unix milliseconds; the horizon for ticks after
+    /// the last one.
     fn unix_ms_at(&self, tick: &Bound<'_, PyAny>) -> PyResult<i64> {
         Ok(self.0.unix_ms_at(field("tick", tick, u64::MAX)?))
     }
 
-    /// An instant (an aware datetime, or Unix milliseconds) as RFC 3339 text in UTC, with the
-    /// precision that unit and epoch have.
+    /// Returns an instant (an aware datetime, or Unix milliseconds) as an RFC 3339 string in UTC, with
+    /// the precision of unit and epoch.
     fn timestamp(&self, when: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(self.0.timestamp(from_python("when", when)?).to_string())
     }
 
-    /// The node made of a datacenter and a worker.
+    /// Returns the node that consists of a datacenter and a worker.
     fn join_node(&self, datacenter: &Bound<'_, PyAny>, worker: &Bound<'_, PyAny>) -> PyResult<u64> {
         let (most_datacenter, most_worker) = Self::split_limits(&self.0);
         let datacenter = field("datacenter", datacenter, most_datacenter)?;
@@ -229,12 +230,12 @@ impl Layout {
         self.0.join_node(datacenter, worker).map_err(raise)
     }
 
-    /// (datacenter, worker) of a node, or None where the layout does not split it.
+    /// Returns the (datacenter, worker) of a node, or None if the layout does not split it.
     fn split_node(&self, node: &Bound<'_, PyAny>) -> PyResult<Option<(u64, u64)>> {
         Ok(self.0.split_node(field("node", node, self.0.max_node())?))
     }
 
-    /// The ID that consists of these parts.
+    /// Returns the ID that consists of these parts.
     ///
     /// Args:
     ///     tick: The tick; or give unix_ms. If both are given, they must agree.
@@ -281,17 +282,18 @@ impl Layout {
         id.map(Id::to_u64).map_err(raise)
     }
 
-    /// The parts of an ID; InvalidIdError if it has bits that this layout never sets.
+    /// Returns the parts of an ID; raises InvalidIdError if it has bits that this layout never sets.
     pub(crate) fn unpack(&self, id: &Bound<'_, PyAny>) -> PyResult<Parts> {
         self.0.unpack(id_of(id)?).map(Parts).map_err(raise)
     }
 
-    /// The smallest ID of the tick that contains `when` (an aware datetime, or Unix milliseconds).
+    /// Returns the smallest ID of the tick that contains `when` (an aware datetime, or Unix
+    /// milliseconds).
     pub(crate) fn lower_bound(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.0.lower_bound(from_python("when", when)?).to_u64())
     }
 
-    /// The largest ID of the tick that contains `when`, inclusive.
+    /// Returns the largest ID of the tick that contains `when`, inclusive.
     pub(crate) fn upper_bound(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.0.upper_bound(from_python("when", when)?).to_u64())
     }

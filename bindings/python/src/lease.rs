@@ -1,4 +1,4 @@
-//! Opening leased generators.
+//! The functions that open leased generators.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,13 +15,13 @@ use crate::generator::Generator;
 use crate::layout::{Chosen, Layout};
 use crate::{clock, exit, settings};
 
-/// Lease a node from a store and make its IDs: unique among all processes that lease from this
-/// namespace, whatever their clocks, forks and restarts do.
+/// Leases a node from a store and returns a Generator of its IDs, which are unique among all
+/// processes that lease from this namespace, regardless of clocks, forks and restarts.
 ///
-/// Returns a Generator. Its close(), the end of its with block or the end of the interpreter gives
-/// the node back. A thread renews the lease. Generators of one process with the same options share
-/// one. A forked child leases a node of its own at its first ID. Durations are seconds (int or
-/// float) or timedeltas. Takes at most max_wait plus 2 s, without the GIL.
+/// The Generator's close(), the end of its with block or the end of the interpreter releases the
+/// node. A thread renews the lease. Generators of one process with the same options share a lease.
+/// A forked child leases a node of its own at its first ID. Durations are seconds (int or float)
+/// or timedeltas. The call takes at most max_wait plus 2 s, without the GIL.
 ///
 /// Args:
 ///     url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
@@ -60,14 +60,15 @@ use crate::{clock, exit, settings};
 ///     reuse: Whether a node may be leased that was leased before (default: True). Otherwise each
 ///         start uses up a node, until none is left.
 // [/options]
-///     on_event: Called with a LeaseEvent for everything that happens to the lease, on the lease's
-///         thread. A lease with on_event is not shared.
+///     on_event: Called with a LeaseEvent for each event of the lease, on the lease's thread. A
+///         lease with on_event is not shared.
 ///
 /// Raises:
-///     StoreUnavailableError: The store does not answer.
-///     StoreRejectedError: A wrong password, no such namespace, another layout, unsafe settings.
+///     StoreUnavailableError: The store does not respond.
+///     StoreRejectedError: The password is wrong, the namespace does not exist or has another
+///         layout, or the store's settings are unsafe.
 ///     NoFreeNodeError: All nodes of the range are taken.
-///     FenceInFutureError: Nothing can be granted yet; retry_after says when.
+///     FenceInFutureError: No node can be granted yet; retry_after is the time to wait.
 ///     ClockSkewError: This host's clock and the store's are too far apart.
 ///     InvalidLayoutError, FieldOutOfRangeError, InvalidOptionError: An argument is wrong.
 #[pyfunction]
@@ -103,24 +104,23 @@ pub(crate) fn lease(
     open(py, builder).map(Generator::leased)
 }
 
-/// The leases of `auto`, which last as long as the process.
+/// The leases of `auto`, which last until the process ends.
 static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<Held>)>> = Mutex::new(Vec::new());
 
-/// A Generator that needs no configuration. All generators that this returns in one process for one
-/// layout and clock share one lease, which lasts until the interpreter ends.
+/// Returns a Generator that needs no configuration. All generators of this function in one process
+/// for one layout and clock share one lease, which lasts until the interpreter ends.
 ///
 /// The environment variables FLAKEID_STORE and FLAKEID_NAMESPACE name the store and the namespace.
-/// Without FLAKEID_STORE it is the embedded store, a file for this user on this host (for the whole
-/// host if /var/lib/flakeid can be written). In a container such a file neither lasts nor is
-/// shared, so there this is an error, which names three ways to proceed. In everything else this is
-/// like lease.
+/// The default is the embedded store, a file for this user on this host (for the whole host if
+/// /var/lib/flakeid can be written). In a container such a file is neither permanent nor shared, so
+/// the call raises an error, which lists three alternatives. Otherwise the function is like lease.
 ///
 /// Args:
 ///     layout: A Layout, a preset's name or a descriptor.
 ///     clock: 'gated', 'system' or 'coarse', as in Generator.
 ///
 /// Raises:
-///     As lease.
+///     The exceptions of lease.
 #[pyfunction]
 #[pyo3(
     signature = (layout = None, *, clock = None),

@@ -1,6 +1,7 @@
-//! The Python module `flakeid._flakeid`: arguments in, one call of the core, results out.
+//! The Python module `flakeid._flakeid`: each function converts its arguments, calls the core once and
+//! converts the result.
 
-#![expect(clippy::doc_markdown, reason = "they are docstrings, which people read as plain text")]
+#![expect(clippy::doc_markdown, reason = "they are docstrings, which are shown as plain text")]
 
 mod argument;
 mod bounds;

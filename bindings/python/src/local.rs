@@ -1,7 +1,7 @@
 //! The class LocalGenerator.
 
-#![expect(unsafe_code, reason = "what `Guarded` asks for is promised here")]
-#![expect(clippy::inline_always, reason = "a call more is a tenth of an ID's cost")]
+#![expect(unsafe_code, reason = "this module guarantees what `Guarded` requires")]
+#![expect(clippy::inline_always, reason = "an additional call costs a tenth of an ID")]
 
 use std::ffi::CStr;
 
@@ -14,16 +14,16 @@ use crate::direct::DirectMethod;
 use crate::error::{may_pass, raise};
 use crate::guarded::Guarded;
 
-/// The fastest way to make IDs, one by one, for one thread at a time: what Generator.local returns.
+/// The fastest way to generate single IDs, for one thread at a time; Generator.local returns it.
 ///
-/// Reserves blocks of the generator's IDs. Its own IDs strictly increase, and no ID is issued
-/// twice, here or elsewhere; but an ID of another thread may be smaller although it was made later.
-/// Times in IDs are never ahead of the clock, and late by up to one tick of the system's coarse
-/// clock, a few milliseconds. It ends when its generator is closed. A call while another thread
-/// waits in a call raises RuntimeError: give each thread a LocalGenerator of its own.
+/// A LocalGenerator reserves chunks of the generator's IDs. Its own IDs strictly increase, and no ID
+/// is issued twice, here or elsewhere; but an ID of another thread may be smaller although it was
+/// generated later. Times in IDs are never ahead of the clock, and late by up to one tick of the
+/// system's coarse clock, a few milliseconds. It ends when its generator is closed. A call while
+/// another thread waits in a call raises RuntimeError: give each thread a LocalGenerator of its own.
 #[pyclass(frozen, module = "flakeid", name = "LocalGenerator")]
 pub(crate) struct LocalGenerator {
-    /// `None` while a thread waits in a call and has taken it.
+    /// The share; `None` while a thread that waits in a call has taken it.
     share: Guarded<Option<Share>>,
     is_leased: bool,
     /// The Generator. Declared after the share, so that it is dropped last: it closes a lease
@@ -31,8 +31,8 @@ pub(crate) struct LocalGenerator {
     generator: Py<PyAny>,
 }
 
-/// A share that a thread has taken to wait in a call. Dropping this puts the share back, even after
-/// a panic.
+/// A share that a thread has taken to wait in a call. Dropping this value puts the share back, even
+/// after a panic.
 struct Lent<'a, 'py> {
     owner: &'a Bound<'py, LocalGenerator>,
     share: Option<Share>,
@@ -40,7 +40,7 @@ struct Lent<'a, 'py> {
 
 impl<'a, 'py> Lent<'a, 'py> {
     fn new(owner: &'a Bound<'py, LocalGenerator>) -> Self {
-        // SAFETY: this object owns the share, which is moved and no more.
+        // SAFETY: this object owns the share, and `Option::take` only moves it.
         let share = unsafe { owner.get().share.with(owner, Option::take) };
         Self { owner, share }
     }
@@ -49,15 +49,15 @@ impl<'a, 'py> Lent<'a, 'py> {
 impl Drop for Lent<'_, '_> {
     fn drop(&mut self) {
         if let Some(share) = self.share.take() {
-            // SAFETY: as above; the value that is overwritten is `None`, because this took the
-            // share.
+            // SAFETY: this object owns the share. The overwritten value is `None`, because this value
+            // took the share, so no object is dropped.
             unsafe { self.owner.get().share.with(self.owner, |place| *place = Some(share)) };
         }
     }
 }
 
 impl LocalGenerator {
-    /// A share of what the Python object `generator` holds.
+    /// Builds a handle with a share of `held`, which the Python object `generator` holds.
     pub(crate) fn new(generator: Py<PyAny>, held: &Held) -> Self {
         let share = Guarded::new(Some(held.local()));
         Self { share, is_leased: held.is_leased(), generator }
@@ -65,16 +65,17 @@ impl LocalGenerator {
 
     #[inline(always)]
     fn poll(this: &Bound<'_, Self>) -> Option<Id> {
-        // SAFETY: this object owns the share, and using up a block is arithmetic and a clock.
+        // SAFETY: this object owns the share, and taking an ID of a chunk only uses arithmetic and a
+        // clock.
         unsafe { this.get().share.with(this, |share| share.as_mut()?.poll()) }
     }
 
-    /// There is no ID at hand. What stops `try_next_id` may be over soon, and the core knows how
-    /// long to wait for that.
+    /// Returns the next ID after `at_hand` returned none; the core decides how long to wait.
     #[cold]
     #[inline(never)]
     fn next_id_slowly(this: &Bound<'_, Self>) -> PyResult<u64> {
-        // SAFETY: this object owns the share, and making an ID is arithmetic, atomics and a clock.
+        // SAFETY: this object owns the share, and generating an ID only uses arithmetic, atomics and
+        // a clock.
         let tried = unsafe {
             this.get().share.with(this, |share| {
                 let share = share.as_mut()?;
@@ -117,7 +118,7 @@ impl DirectMethod for NextId {
 
 #[pymethods]
 impl LocalGenerator {
-    /// The generator that makes the IDs.
+    /// The generator of the IDs.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<PyAny> {
         self.generator.clone_ref(py)

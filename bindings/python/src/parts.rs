@@ -5,15 +5,14 @@ use pyo3::types::PyType;
 use crate::argument::{field, unix_ms as unix_ms_of};
 use crate::time::to_datetime;
 
-/// In the order in which the class takes them.
+/// The arguments of the class, in order.
 type Numbers = (i64, u64, u64, Option<u64>, Option<u64>, u64, u64);
 
-/// What an ID says, field by field: what decode and Layout.unpack return.
+/// The parts of an ID, which decode and Layout.unpack return.
 ///
-/// `unix_ms` and `timestamp` are the beginning of `tick`; `datacenter` and `worker` are None where
-/// the layout does not split its node. A value: it compares, hashes, copies and pickles, and a
-/// match statement takes it apart. Parts made by hand are checked against a layout only by its
-/// pack.
+/// `unix_ms` and `timestamp` are the beginning of `tick`; `datacenter` and `worker` are None if the
+/// layout does not split its node. Parts can be compared, hashed, copied and pickled, and match
+/// statements support them. Only Layout.pack checks parts that were built by hand.
 #[pyclass(frozen, eq, hash, module = "flakeid", name = "Parts")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Parts(pub(crate) Core);
@@ -60,50 +59,50 @@ impl Parts {
         Ok(Self(parts))
     }
 
-    /// When the tick begins, an aware datetime in UTC; None after the year 9999, where datetimes
+    /// The beginning of the tick, an aware datetime in UTC; None after the year 9999, where datetimes
     /// end.
     #[getter]
     fn timestamp<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         to_datetime(py, self.0.unix_ms)
     }
 
-    /// When the tick begins, in Unix milliseconds.
+    /// The beginning of the tick, in Unix milliseconds.
     #[getter]
     fn unix_ms(&self) -> i64 {
         self.0.unix_ms
     }
 
-    /// Whole units since the layout's epoch.
+    /// The number of whole units since the layout's epoch.
     #[getter]
     fn tick(&self) -> u64 {
         self.0.tick
     }
 
-    /// The whole machine field; 0 where the layout has none.
+    /// The node; 0 if the layout has none.
     #[getter]
     fn node(&self) -> u64 {
         self.0.node
     }
 
-    /// The node's high part; None where the layout does not split it.
+    /// The node's high part; None if the layout does not split it.
     #[getter]
     fn datacenter(&self) -> Option<u64> {
         self.0.datacenter
     }
 
-    /// The node's low part; None where the layout does not split it.
+    /// The node's low part; None if the layout does not split it.
     #[getter]
     fn worker(&self) -> Option<u64> {
         self.0.worker
     }
 
-    /// The clock sequence; 0 where the layout has none.
+    /// The clock sequence; 0 if the layout has none.
     #[getter]
     fn clock_sequence(&self) -> u64 {
         self.0.clock_sequence
     }
 
-    /// The counter within the tick.
+    /// The sequence number within the tick.
     #[getter]
     fn sequence(&self) -> u64 {
         self.0.sequence

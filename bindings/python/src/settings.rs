@@ -1,4 +1,4 @@
-//! Keyword arguments that the core knows as options.
+//! Keyword arguments that are options of the core.
 
 use flakeid_core::{Error, NamedOption, OptionKind, SetByName};
 use pyo3::exceptions::PyTypeError;
@@ -46,7 +46,7 @@ fn set<B>(option: &NamedOption<B>, builder: &mut B, value: &Bound<'_, PyAny>) ->
             let flag = value.cast::<PyBool>().map_err(|_| wrong_type(name, "a bool", value))?;
             set(builder, flag.is_true());
         }
-        // What else there may be one day can be expressed as text.
+        // Values of kinds that are added later can be expressed as strings.
         _ => option.set_text(builder, &string(name, value)?).map_err(raise)?,
     }
     Ok(())
@@ -55,7 +55,7 @@ fn set<B>(option: &NamedOption<B>, builder: &mut B, value: &Bound<'_, PyAny>) ->
 fn numbers(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<Vec<u64>> {
     let list = value.cast::<PySequence>().map_err(|_| wrong_type(name, "a list of ints", value))?;
     let most = max.saturating_add(1);
-    // Checked before its elements are read: a range may have billions of them.
+    // The length is checked before the elements are read, because a range may have billions.
     if list.len()? as u64 > most {
         let reason = format!("{} are more than the layout has: {most}", list.len()?);
         return Err(raise(Error::invalid_option(name, &reason)));

@@ -1,28 +1,27 @@
-//! Counts of what happened to a generator and in a ring.
+//! The counts of a generator and of a ring.
 
 use pyo3::prelude::*;
 
-/// What happened to a generator besides issuing IDs. Generators that share a node in one process
-/// share these counts too.
+/// The counts of a generator. Generators that share a node in one process share these counts, too.
 #[pyclass(frozen, eq, module = "flakeid", name = "Stats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Stats(pub(crate) flakeid_core::Stats);
 
 #[pymethods]
 impl Stats {
-    /// How many calls had to wait; a fill counts each time that it had to.
+    /// The number of calls that had to wait; a fill counts each of its waits.
     #[getter]
     fn waits(&self) -> u64 {
         self.0.waits
     }
 
-    /// Times the clock was seen to go back.
+    /// The number of times that the clock went backwards.
     #[getter]
     fn rollbacks(&self) -> u64 {
         self.0.rollbacks
     }
 
-    /// The furthest that an ID's tick was ahead of the clock, in ticks.
+    /// The largest distance of an ID's tick ahead of the clock, in ticks.
     #[getter]
     fn largest_ahead(&self) -> u64 {
         self.0.largest_ahead
@@ -37,44 +36,44 @@ impl Stats {
     }
 }
 
-/// What happened in a CachedGenerator.
+/// The counts of a CachedGenerator.
 #[pyclass(frozen, eq, module = "flakeid", name = "RingStats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingStats(pub(crate) flakeid_core::RingStats);
 
 #[pymethods]
 impl RingStats {
-    /// IDs in the ring.
+    /// The number of IDs in the ring.
     #[getter]
     fn size(&self) -> u64 {
         self.0.size
     }
 
-    /// IDs handed out.
+    /// The number of IDs that callers took.
     #[getter]
     fn taken(&self) -> u64 {
         self.0.taken
     }
 
-    /// IDs dropped because their tick was older than max_age.
+    /// The number of IDs dropped because their tick was older than max_age.
     #[getter]
     fn dropped_stale(&self) -> u64 {
         self.0.dropped_stale
     }
 
-    /// Refills that the generator refused for another reason than a full tick.
+    /// The number of refills that the generator refused for another reason than a full tick.
     #[getter]
     fn rejected_put(&self) -> u64 {
         self.0.rejected_put
     }
 
-    /// Calls that got no ID for another reason than a closed generator.
+    /// The number of calls that got no ID for another reason than a closed generator.
     #[getter]
     fn rejected_take(&self) -> u64 {
         self.0.rejected_take
     }
 
-    /// Portions put into the ring after the first filling.
+    /// The number of portions put into the ring after it was first filled.
     #[getter]
     fn refills(&self) -> u64 {
         self.0.refills

@@ -9,12 +9,12 @@ use crate::time::to_datetime;
 
 /// The state of a generator's lease at the moment when Generator.lease was read.
 ///
-/// Instants are aware datetimes in UTC. In a forked child nothing is leased before its first ID:
-/// until then instants are None and counts are 0.
+/// Instants are aware datetimes in UTC. A forked child leases a node at its first ID; until then
+/// instants are None and counts are 0.
 #[pyclass(frozen, module = "flakeid", name = "Lease")]
 pub(crate) struct Lease {
     status: LeaseStatus,
-    /// When it was asked for, in Unix milliseconds.
+    /// The time of this state, in Unix milliseconds.
     now: i64,
 }
 
@@ -31,33 +31,33 @@ impl Lease {
 
 #[pymethods]
 impl Lease {
-    /// The first tick of the present grant.
+    /// The first tick of the current grant.
     #[getter]
     fn start(&self) -> u64 {
         self.status.start
     }
 
-    /// The first tick that may not be used. Every renewal moves it up.
+    /// The first tick that may not be used. Every renewal raises it.
     #[getter]
     fn fence(&self) -> u64 {
         self.status.fence
     }
 
-    /// When the fence's tick begins; None after the year 9999, where datetimes end. IDs go on until
-    /// then while the store is away.
+    /// The beginning of the fence's tick; None after the year 9999, where datetimes end. While the
+    /// store is away, the generator issues IDs until then.
     #[getter]
     fn fence_time<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.fence_unix_ms) } else { Ok(None) }
     }
 
-    /// Until when no other process can have the node, by the store's clock.
+    /// The time until which no other process can have the node, by the store's clock.
     #[getter]
     fn expires<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
     }
 
-    /// How far in the future that was when Generator.lease was read, by this host's clock: a
-    /// timedelta, negative if it was past.
+    /// The time from reading Generator.lease until the expiry, by this host's clock: a timedelta,
+    /// negative if the expiry was past.
     #[getter]
     fn expires_in<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDelta>>> {
         const DAY: i64 = 86_400_000;
@@ -70,19 +70,19 @@ impl Lease {
         PyDelta::new(py, days as i32, seconds, micros, false).map(Some)
     }
 
-    /// How many renewals the store confirmed.
+    /// The number of renewals that the store confirmed.
     #[getter]
     fn renewals(&self) -> u64 {
         self.status.renewals
     }
 
-    /// How many nodes were granted so far: one, and another whenever a node was lost.
+    /// The number of nodes granted so far: one, and another one whenever a node was lost.
     #[getter]
     fn grants(&self) -> u64 {
         self.status.grants
     }
 
-    /// How many attempts to acquire or renew failed.
+    /// The number of failed attempts to acquire or renew.
     #[getter]
     fn failures(&self) -> u64 {
         self.status.failures

@@ -1,5 +1,4 @@
-//! Instants and lengths of time: `datetime`, for which Python does the arithmetic, exactly, and
-//! `timedelta`.
+//! Instants and durations: `datetime`, for which Python does the exact arithmetic, and `timedelta`.
 
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyDateTime>> {
     Ok(EPOCH.get_or_try_init(py, make)?.bind(py))
 }
 
-/// An aware datetime in UTC; `None` after the year 9999, where datetimes end.
+/// Returns an aware datetime in UTC; `None` after the year 9999, where datetimes end.
 pub(crate) fn to_datetime(py: Python<'_>, unix_ms: i64) -> PyResult<Option<Bound<'_, PyAny>>> {
     let since = PyDict::new(py);
     since.set_item("milliseconds", unix_ms)?;
@@ -37,7 +36,7 @@ pub(crate) fn to_datetime(py: Python<'_>, unix_ms: i64) -> PyResult<Option<Bound
     }
 }
 
-/// The Unix milliseconds of an aware datetime, rounded down, or of an int, which already is that.
+/// Returns the Unix milliseconds of an aware datetime, rounded down, or an int unchanged.
 pub(crate) fn from_python(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     let py = value.py();
     if let Ok(instant) = value.cast::<PyDateTime>() {
@@ -55,7 +54,7 @@ pub(crate) fn from_python(name: &'static str, value: &Bound<'_, PyAny>) -> PyRes
     Err(wrong_type(name, "an aware datetime or Unix milliseconds (int)", value))
 }
 
-/// A length of time: seconds, or a `timedelta`.
+/// Returns a duration, given as seconds or as a `timedelta`.
 pub(crate) fn duration(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let refused = || {
         let reason = "must be finite, not negative, and below 2^64 seconds";
