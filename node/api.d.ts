@@ -1,4 +1,4 @@
-/** An ID as an argument. Numbers are refused: IDs have more than the 53 bits that they hold. */
+/** An ID as an argument. Numbers are rejected, because they have 53 bits and IDs have more. */
 export type IdInput = bigint | string;
 
 /** An instant: a valid `Date`, or whole Unix milliseconds. */
@@ -43,23 +43,23 @@ export type ErrorCode =
   | 'FLAKEID_STORE_REJECTED';
 
 /**
- * Every error but wrong types, which are a `TypeError` with the code `ERR_INVALID_ARG_TYPE` that
- * names the argument.
+ * Any error except wrong types, which are a `TypeError` with the code `ERR_INVALID_ARG_TYPE` and the
+ * name of the argument.
  */
 export class FlakeIdError extends Error {
   private constructor();
   readonly code: ErrorCode;
-  /** How long to wait before the same call may succeed; missing where waiting does not help. */
+  /** The time after which the same call may succeed; missing if waiting does not help. */
   readonly retryAfterMs?: number;
-  /** By how much the clock went back, with `FLAKEID_CLOCK_ROLLBACK`. */
+  /** The time by which the clock went backwards, with `FLAKEID_CLOCK_ROLLBACK`. */
   readonly byMs?: number;
-  /** When the layout ran out, in Unix milliseconds, with `FLAKEID_HORIZON_REACHED`. */
+  /** The horizon of the layout, in Unix milliseconds, with `FLAKEID_HORIZON_REACHED`. */
   readonly horizon?: bigint;
   /** The field that is out of range, with `FLAKEID_FIELD_OUT_OF_RANGE`. */
   readonly field?: string;
 }
 
-/** What the option `clock` may be. */
+/** The values of the option `clock`. */
 interface ClockChoices {
   manual: ManualClock;
 }
@@ -124,19 +124,19 @@ interface NodeChoices {
  */
 export type GeneratorOptions = CommonOptions & NodeChoices[keyof NodeChoices];
 
-/** What happened to a generator besides issuing IDs. */
+/** The counts of a generator. */
 export interface Stats {
-  /** How many calls had to wait; a fill counts each time that it had to. */
+  /** The number of calls that had to wait; a fill counts each of its waits. */
   readonly waits: number;
-  /** How many times the clock went back. */
+  /** The number of times that the clock went backwards. */
   readonly rollbacks: number;
   /** The largest distance of an ID's tick ahead of the clock, in ticks. */
   readonly largestAhead: bigint;
 }
 
 /**
- * Makes the IDs of one node: unique and strictly increasing. Generators of one layout and node
- * share their position within a process, worker threads included.
+ * A generator of the IDs of one node: unique and strictly increasing. Generators of one layout and
+ * node share their position within a process, including its worker threads.
  *
  * | method | waits? | on rollback | on overflow |
  * |---|---|---|---|
@@ -147,32 +147,32 @@ export interface Stats {
  * | `nextIdAsync` | off the event loop, at most `maxWaitMs` | rejects with `FLAKEID_CLOCK_ROLLBACK` | rejects with `FLAKEID_SEQUENCE_EXHAUSTED` |
  * | `nextIdsAsync` | off the event loop, at most `maxWaitMs` each time without a new ID | resolves with the IDs it has; rejects only if there are none | the same |
  *
- * The options `rollback` and `overflow` say whether a call may wait, or issue an ID all the same.
+ * The options `rollback` and `overflow` define whether a call waits, fails or issues an ID anyway.
  */
 export class Generator implements Iterable<bigint> {
   constructor(options: GeneratorOptions);
   /**
-   * The next ID. Keeps the event loop waiting for at most a tick or 10 ms, whichever is less, and
+   * Returns the next ID. Blocks the event loop for at most a tick or 10 ms, whichever is less, and
    * then throws `FLAKEID_SEQUENCE_EXHAUSTED` or `FLAKEID_CLOCK_ROLLBACK`.
    */
   nextId(): bigint;
-  /** The next ID, without ever waiting. */
+  /** Returns the next ID, and never waits. */
   tryNextId(): bigint;
-  /** The next ID as a number, for layouts of at most 53 bits such as `js-safe`. */
+  /** Returns the next ID as a number, for layouts of at most 53 bits such as `js-safe`. */
   nextNumber(): number;
-  /** The next `n` IDs in order; fewer, but at least one, if an obstacle outlasted the wait. */
+  /** Returns the next `n` IDs in order; fewer, but at least one, if an obstacle outlasted the wait. */
   nextIds(n: number | bigint): bigint[];
-  /** Fills the array from its beginning, and returns how many IDs it wrote. Waits as `nextId`. */
+  /** Fills the array from its beginning, and returns the number of IDs. Waits like `nextId`. */
   fill(ids: BigUint64Array | BigInt64Array): number;
-  /** As `fill`, without ever waiting. */
+  /** Fills the array like `fill`, but never waits. */
   tryFill(ids: BigUint64Array | BigInt64Array): number;
-  /** The next ID, waiting off the event loop for at most `maxWaitMs`. */
+  /** Returns the next ID, and waits off the event loop for at most `maxWaitMs`. */
   nextIdAsync(): Promise<bigint>;
-  /** The next `n` IDs, made off the event loop. */
+  /** Returns the next `n` IDs, which are generated off the event loop. */
   nextIdsAsync(n: number | bigint): Promise<bigint[]>;
   /**
-   * Raises the end of the window to the tick `fence`, exclusive. A leased generator renews its window
-   * by itself, so this throws there.
+   * Raises the end of the window to the tick `fence`, exclusive. Throws for a leased generator, which
+   * renews its window by itself.
    */
   extend(fence: number | bigint): void;
   /**
@@ -180,7 +180,7 @@ export class Generator implements Iterable<bigint> {
    * issued none. A leased generator cannot be retired: `close` it.
    */
   retire(): bigint | null;
-  /** What happened besides issuing IDs. */
+  /** Returns the counts of the generator. */
   stats(): Stats;
   /** The layout of the IDs. */
   readonly layout: Layout;
@@ -189,26 +189,26 @@ export class Generator implements Iterable<bigint> {
   /** All nodes in the IDs, in increasing order. */
   readonly nodes: number[];
   /**
-   * Ends this generator for good: `retire`, unless that was done already. If its node is leased,
-   * the node is given back once the calls under way are over, unless other generators of the
+   * Ends this generator for good, like `retire`, unless it was retired already. If its node is
+   * leased, the node is released once the calls under way are over, unless other generators of the
    * process share the lease.
    */
   close(): Promise<void>;
-  /** IDs without end. */
+  /** Returns an endless iterator of IDs. */
   [Symbol.iterator](): IterableIterator<bigint>;
-  /** `close`, without waiting until a leased node was given back. */
+  /** Closes the generator without waiting until a leased node is released. */
   [Symbol.dispose](): void;
-  /** `close`. */
+  /** Closes the generator. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** An ID's parts as plain numbers. */
 export interface Decoded {
-  /** When the ID's tick began. */
+  /** The beginning of the ID's tick. */
   readonly timestamp: Date;
-  /** When the ID's tick began, in Unix milliseconds. */
+  /** The beginning of the ID's tick, in Unix milliseconds. */
   readonly unixMs: number;
-  /** How many ticks after the epoch that was. */
+  /** The tick of the ID, counted from the epoch. */
   readonly tick: bigint;
   /** The node. */
   readonly node: number;
@@ -233,7 +233,7 @@ export interface Parts {
   readonly sequence: bigint;
 }
 
-/** What `pack` takes. The time is `tick` or `unixMs`, the node is `node` or `datacenter` and `worker`. */
+/** The argument of `pack`: `tick` or `unixMs`, and `node` or `datacenter` and `worker`. */
 export interface PartsInput {
   /** The tick. If `unixMs` is given too, they must agree. */
   tick?: number | bigint | undefined;
@@ -251,20 +251,20 @@ export interface PartsInput {
   sequence?: number | bigint | undefined;
 }
 
-/** Which bits of an ID mean what. Its numbers are `bigint`s where 53 bits may not hold them. */
+/** The fields of an ID and their bits. Numbers that may exceed 53 bits are `bigint`s. */
 export class Layout {
   constructor(descriptor: PresetName | (string & {}));
-  /** The same as the constructor. */
+  /** Returns the same layout as the constructor. */
   static parse(descriptor: PresetName | (string & {})): Layout;
-  /** The names of all presets. */
+  /** Returns the names of all presets. */
   static presets(): PresetName[];
   /** The canonical descriptor. */
   readonly descriptor: string;
   /** The name, if the layout is a preset. */
   readonly presetName?: PresetName;
-  /** How many of the 64 bits are used. */
+  /** The number of bits that the layout uses, of 64. */
   readonly width: number;
-  /** When tick 0 begins, in Unix milliseconds. */
+  /** The beginning of tick 0, in Unix milliseconds. */
   readonly epoch: bigint;
   /** The length of a tick, in milliseconds. */
   readonly unitMs: bigint;
@@ -280,13 +280,13 @@ export class Layout {
   readonly maxSequence: bigint;
   /** The largest clock sequence; 0 if the layout has none. */
   readonly maxClockSequence: bigint;
-  /** How many IDs one node can issue in a tick. */
+  /** The number of IDs that one node can issue in a tick. */
   readonly idsPerTick: bigint;
-  /** How many IDs one node can issue in a second. */
+  /** The number of IDs that one node can issue in a second. */
   readonly idsPerSecond: number;
-  /** Unix milliseconds of the first instant that has no tick. */
+  /** The first instant that has no tick, in Unix milliseconds. */
   readonly horizon: bigint;
-  /** Unix milliseconds until which IDs are positive in a signed 64-bit column. */
+  /** The end of the time in which IDs are positive in a signed 64-bit column, in Unix milliseconds. */
   readonly fitsI64Until: bigint;
   /** Whether every ID is exact as a number. */
   readonly fitsF64: boolean;
@@ -294,15 +294,15 @@ export class Layout {
   readonly isSplit: boolean;
   /** Whether generators can be built on the layout. */
   readonly canGenerate: boolean;
-  /** The same layout with another epoch. */
+  /** Returns the same layout with another epoch. */
   withEpoch(epoch: Instant): Layout;
-  /** The ID that consists of these parts. */
+  /** Returns the ID that consists of these parts. */
   pack(parts: PartsInput): bigint;
-  /** The parts of an ID. Throws `FLAKEID_INVALID_ID` for bits that this layout never sets. */
+  /** Returns the parts of an ID. Throws `FLAKEID_INVALID_ID` for bits that this layout never sets. */
   unpack(id: IdInput): Parts;
-  /** The smallest ID of the tick that contains the instant. */
+  /** Returns the smallest ID of the tick that contains the instant. */
   lowerBound(instant: Instant): bigint;
-  /** The largest ID of the tick that contains the instant, inclusive. */
+  /** Returns the largest ID of the tick that contains the instant, inclusive. */
   upperBound(instant: Instant): bigint;
   /** Whether the other value is a layout with the same descriptor. */
   equals(other: unknown): boolean;
@@ -313,7 +313,7 @@ export class Layout {
 /** A clock that stands still until you move it; waiting moves it instead of sleeping. */
 export class ManualClock {
   constructor(unixMs: Instant);
-  /** What the clock reads, in Unix milliseconds. */
+  /** The reading of the clock, in Unix milliseconds. */
   readonly unixMs: bigint;
   /** Sets the clock, forward or back. */
   set(unixMs: Instant): void;
@@ -322,13 +322,13 @@ export class ManualClock {
 }
 
 /**
- * The parts of an ID in a layout, `twitter` unless given. Throws `FLAKEID_FIELD_OUT_OF_RANGE` for a
- * part of more than 53 bits, which some layouts have; `Layout.unpack` has those.
+ * Returns the parts of an ID in a layout (default: `twitter`). Throws `FLAKEID_FIELD_OUT_OF_RANGE`
+ * for a part of more than 53 bits, which some layouts have; use `Layout.unpack` for these.
  */
 export function decode(id: IdInput, layout?: LayoutInput): Decoded;
-/** The smallest ID of the tick that contains the instant. */
+/** Returns the smallest ID of the tick that contains the instant. */
 export function lowerBound(instant: Instant, layout?: LayoutInput): bigint;
-/** The largest ID of the tick that contains the instant, inclusive. */
+/** Returns the largest ID of the tick that contains the instant, inclusive. */
 export function upperBound(instant: Instant, layout?: LayoutInput): bigint;
 
 export function toDecimal(id: IdInput): string;
@@ -343,52 +343,53 @@ export function toBase62(id: IdInput): string;
 export function fromBase62(text: string): bigint;
 export function toHex(id: IdInput): string;
 export function fromHex(text: string): bigint;
-/** Base58 in Flickr's alphabet, which is what `Base58` of Go's bwmarrin/snowflake writes. */
+/** Returns base58 in Flickr's alphabet, like `Base58` of Go's bwmarrin/snowflake. */
 export function toBase58Flickr(id: IdInput): string;
 export function fromBase58Flickr(text: string): bigint;
-/** z-base-32 of the number, which is what `Base32` of Go's bwmarrin/snowflake writes. */
+/** Returns z-base-32 of the number, like `Base32` of Go's bwmarrin/snowflake. */
 export function toZbase32(id: IdInput): string;
 export function fromZbase32(text: string): bigint;
-/** Eight bytes, the most significant first. */
+/** Returns eight bytes, the most significant first. */
 export function toBytes(id: IdInput): Uint8Array;
 export function fromBytes(bytes: Uint8Array): bigint;
 
-/** For `JSON.stringify`: bigints as strings of decimal digits. */
+/** Writes bigints as strings of decimal digits; an argument for `JSON.stringify`. */
 export function jsonReplacer(key: string, value: unknown): unknown;
-/** For `JSON.parse`: the strings under these keys as IDs. A number there is a `TypeError`. */
+/** Reads the strings under these keys as IDs, for `JSON.parse`. Throws a `TypeError` for numbers. */
 export function jsonReviver(...keys: string[]): (key: string, value: unknown) => unknown;
 
 export interface PublicIdsOptions {
   /** The layout of the IDs. Default: twitter. */
   layout?: LayoutInput | undefined;
-  /** What public IDs begin with, before an underscore: up to 16 lower-case letters and digits. */
+  /** The beginning of public IDs, before an underscore: up to 16 lower-case letters and digits. */
   prefix?: string | undefined;
-  /** IDs from before do not open. Default: the layout's epoch. */
+  /** The time of the oldest IDs that can be opened. Default: the layout's epoch. */
   since?: Instant | undefined;
 }
 
 /**
- * IDs of one domain as outsiders see them: encrypted, so that they tell neither a time nor a node nor a
- * number. It hides; it does not authorise: a text that was made up may open as some ID, if seldom.
+ * Public IDs of one domain: encrypted IDs, which reveal neither a time nor a node nor a number. They do
+ * not replace authorization: in rare cases an invented string opens as some ID.
  */
 export class PublicIds {
   /**
-   * @param keyring The text of the file that `flakeid keygen` makes.
-   * @param domain What the IDs are of, such as `user`; fixed for as long as their public form is in use.
+   * @param keyring The content of the file that `flakeid keygen` creates.
+   * @param domain The kind of object that the IDs identify, such as `user`. It must not change while its
+   * public IDs are in use.
    * @throws {FlakeIdError} `FLAKEID_INVALID_OPTION`, for `keyring`, `domain` or `prefix`.
    */
   constructor(keyring: string, domain: string, options?: PublicIdsOptions);
   /**
-   * The prefix, the letter of the current key, and 11 digits of base58.
+   * Returns the public form of an ID: the prefix, the letter of the current key, and 11 digits of base58.
    * @throws {FlakeIdError} `FLAKEID_INVALID_ID` if the ID has bits that the layout never sets.
    */
   seal(id: IdInput): string;
-  /** The same as 64 bits, without the prefix and the letter of the key. */
+  /** Returns the public form of an ID as 64 bits, without the prefix and the letter of the key. */
   sealBits(id: IdInput): bigint;
   /**
-   * The ID of a public ID; `now` stands for the system's clock.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_ID`, which does not say why: another key, domain or prefix,
-   * a text that was made up, or an ID from before `since` or from more than a minute after now.
+   * Returns the ID of a public ID; `now` replaces the system's clock.
+   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` without a reason, if the key, domain or prefix differs,
+   * the string was invented, or the ID is from before `since` or from more than a minute after now.
    */
   open(text: string, options?: { now?: Instant | undefined }): bigint;
   readonly layout: Layout;

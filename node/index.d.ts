@@ -11,61 +11,61 @@ export function toBuffer(id: import('./api').IdInput): Buffer;
 export function fromBuffer(buffer: Buffer): bigint;
 
 /**
- * `gated` (default) is the system's clock, exact to the millisecond; it asks the processor's counter
- * first, where it can, and is read anew a few times a millisecond. `system` is read for every ID. `coarse`
- * is up to 10 ms late.
+ * `gated` (default) is the system's clock, exact to the millisecond. Where possible it uses the
+ * processor's counter, and reads the system's clock only a few times a millisecond. `system` is read for
+ * every ID. `coarse` is up to 10 ms late.
  */
 export type ClockName = 'system' | 'coarse' | 'gated';
 
 /**
- * A generator's handle that reserves blocks of positions and needs no compare-and-swap for an ID.
+ * A generator's handle that reserves chunks of positions and needs no compare-and-swap for an ID.
  * Its own IDs strictly increase and no ID is issued twice, but they are not in order with those of
  * other handles or of the generator itself, and their times are up to one tick of the kernel's
  * coarse clock late, a few milliseconds; never ahead of the clock.
  *
- * It stays in its thread: each worker takes one from its own generator.
+ * A handle cannot leave its thread: each worker creates one from its own generator.
  */
 export class LocalGenerator implements Iterable<bigint> {
   constructor(generator: Generator);
-  /** The next ID; waits and throws as `Generator.nextId`. */
+  /** Returns the next ID; waits and throws like `Generator.nextId`. */
   nextId(): bigint;
-  /** The next ID, without ever waiting. */
+  /** Returns the next ID, and never waits. */
   tryNextId(): bigint;
   readonly generator: Generator;
-  /** IDs without end. */
+  /** Returns an endless iterator of IDs. */
   [Symbol.iterator](): IterableIterator<bigint>;
 }
 
 export interface BufferOptions {
-  /** The most IDs to make at a time, 1 to 65536. Default: 256. */
+  /** The largest number of IDs to generate at a time: 1 to 65536. Default: 256. */
   size?: number | bigint | undefined;
 }
 
 /**
- * A generator's handle that makes many IDs by one call and then hands them out by plain reads, at a
- * fifth of the cost of a call: for loops that make many IDs at once.
+ * A generator's handle that generates many IDs by one call and then returns them by plain reads, at a
+ * fifth of the cost of a call: for loops that generate many IDs at once.
  *
  * - Its own IDs strictly increase (with `rollback: 'clock-sequence'` as far as the generator's do)
  *   and no ID is issued twice. They are not in order with those of other handles or of the
  *   generator itself.
- * - **Age:** an ID's time is when its batch was made. What is left of a batch is dropped at the next
- *   `await`, and in any case before the event loop goes on to another callback, timer or I/O. So an
- *   ID is at most as old as the code that runs without either has been running: usually less than
- *   a millisecond, but a second if that code blocks for a second between two IDs. Nothing looks at
- *   the clock in between, because that would cost more than a call.
+ * - **Age:** an ID's time is the time at which its batch was generated. The rest of a batch is dropped
+ *   at the next `await`, and at the latest before the event loop runs another callback, timer or I/O.
+ *   So an ID is at most as old as the time for which code has run without either: usually less than a
+ *   millisecond, but a second if the code blocks for a second between two IDs. The clock is not read in
+ *   between, because that would cost more than a call.
  * - **Waste:** a batch begins with one ID and doubles up to `size`, so never more IDs are dropped
  *   than were used, nor more than `size` - 1. They count towards a tick's sequence.
- * - After `close` or `retire` of the generator nothing is handed out.
+ * - After `close` or `retire` of the generator, the handle returns no IDs.
  *
  * With an `await` between any two IDs it is slower than `Generator.nextId`.
  */
 export class BufferedGenerator implements Iterable<bigint> {
   constructor(generator: Generator, options?: BufferOptions);
-  /** The next ID; when it makes a batch, waits and throws as `Generator.nextId`. */
+  /** Returns the next ID; waits and throws like `Generator.nextId` when it generates a batch. */
   nextId(): bigint;
   readonly size: number;
   readonly generator: Generator;
-  /** IDs without end. */
+  /** Returns an endless iterator of IDs. */
   [Symbol.iterator](): IterableIterator<bigint>;
 }
 
@@ -91,8 +91,8 @@ export interface CachedOptions {
   maxAgeMs?: number | bigint | undefined;
   // [/options]
   /**
-   * Called on the event loop with the reason when the generator refuses to refill the ring; a full
-   * tick does not count. It does not keep the process running. If it throws, that is an uncaught
+   * Called on the event loop with the reason when the generator refuses to refill the ring, except
+   * for a full tick. It does not keep the process running. If it throws, that is an uncaught
    * exception.
    */
   onRejectedPut?: ((error: FlakeIdError) => void) | undefined;
@@ -103,53 +103,53 @@ export interface CachedOptions {
   onRejectedTake?: ((error: FlakeIdError) => void) | undefined;
 }
 
-/** What happened in a ring so far, or until `close`. */
+/** The counts of a ring so far, or until `close`. */
 export interface RingStats {
-  /** IDs in the ring. */
+  /** The number of IDs in the ring. */
   readonly size: number;
-  /** IDs handed out. */
+  /** The number of IDs that callers took. */
   readonly taken: number;
-  /** IDs dropped because they were older than `maxAgeMs`. */
+  /** The number of IDs dropped because they were older than `maxAgeMs`. */
   readonly droppedStale: number;
-  /** Refills that the generator refused for another reason than a full tick. */
+  /** The number of refills that the generator refused for another reason than a full tick. */
   readonly rejectedPut: number;
-  /** Calls that got no ID for another reason than a closed generator. */
+  /** The number of calls that got no ID for another reason than a closed generator. */
   readonly rejectedTake: number;
-  /** Portions put into the ring after the first filling. */
+  /** The number of portions put into the ring after it was first filled. */
   readonly refills: number;
 }
 
 /**
- * A ring of IDs made beforehand by a thread of its own, with a bound on their age. IDs leave it in
- * increasing order, none twice. It cannot make more of them than the generator may, nor run ahead
- * of the clock, unless the generator has a window and `overflow: 'borrow'`. IDs taken from the
- * generator directly are distinct from the ring's, but not in order with them.
+ * A ring buffer of IDs that a separate thread generates in advance, with a bound on their age. The
+ * ring returns IDs in increasing order, and no ID twice. It cannot generate more IDs than the
+ * generator, nor run ahead of the clock, unless the generator has a window and `overflow: 'borrow'`.
+ * IDs taken from the generator directly are distinct from the ring's, but not in order with them.
  *
- * The thread does not keep the process running; it ends with `close`, or when nobody can reach the
- * ring any more.
+ * The thread does not keep the process running; it ends with `close`, or when the ring is no longer
+ * reachable.
  */
 export class CachedGenerator implements Iterable<bigint> {
   /**
-   * Fills the ring, and throws what keeps it from that. One ID is used up to wait for the generator's
-   * first tick, at most 10 ms; where ticks are longer, `await generator.nextIdAsync()` before.
+   * Fills the ring, or throws the error that prevents this. One ID is used up to wait for the
+   * generator's first tick, at most 10 ms; if ticks are longer, `await generator.nextIdAsync()` before.
    */
   constructor(generator: Generator, options?: CachedOptions);
   /**
-   * The next ID; waits for a refill for at most 10 ms (and `maxWaitMs`), and then throws what keeps
-   * the generator from it, or `FLAKEID_RING_EMPTY`.
+   * Returns the next ID; waits for a refill for at most 10 ms (and `maxWaitMs`), and then throws the
+   * error of the generator, or `FLAKEID_RING_EMPTY`.
    */
   nextId(): bigint;
-  /** The next ID of the ring, without ever waiting. */
+  /** Returns the next ID of the ring, and never waits. */
   take(): bigint;
-  /** How many IDs the ring can hold. */
+  /** The number of IDs that the ring can hold. */
   readonly capacity: number;
   stats(): RingStats;
   readonly generator: Generator;
   /** Ends the ring, not its generator, and waits for its thread, usually for at most 10 ms. */
   close(): void;
-  /** IDs without end. */
+  /** Returns an endless iterator of IDs. */
   [Symbol.iterator](): IterableIterator<bigint>;
-  /** `close`. */
+  /** Closes the ring. */
   [Symbol.dispose](): void;
 }
 
@@ -213,16 +213,15 @@ interface CommonLeaseOptions {
   reuse?: boolean | undefined;
   // [/options]
   /**
-   * Called with everything that happens to the lease. It does not keep the process running. If it
-   * throws, that is an uncaught exception. A lease with a listener is not shared with other
-   * generators.
+   * Called with each event of the lease. It does not keep the process running. If it throws, that is
+   * an uncaught exception. A lease with a listener is not shared with other generators.
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
 }
 
 /**
- * Any node, unless there is a name, which always gets the same node while that is possible; or one
- * node, as a whole or as datacenter and worker.
+ * The node to lease: any node, preferably the same node each time if there is a name; or one node,
+ * as a whole or as datacenter and worker.
  */
 export type LeaseOptions = CommonLeaseOptions &
   (
@@ -249,26 +248,26 @@ declare module './api' {
     };
   }
   interface Generator {
-    /** A handle for this thread: faster, but its IDs are not in order with those of other handles. */
+    /** Returns a faster handle for this thread. Its IDs are not in order with those of other handles. */
     local(): LocalGenerator;
-    /** A handle for loops that make many IDs at once. */
+    /** Returns a handle for loops that generate many IDs at once. */
     buffered(options?: BufferOptions): BufferedGenerator;
     /** The state of the lease, if the node is leased. */
     readonly lease: LeaseStatus | undefined;
   }
   namespace Generator {
     /**
-     * A generator whose node is leased from the store at a URL (`sqlite:///path/flakeid.db`,
+     * Returns a generator with a node leased from the store at a URL (`sqlite:///path/flakeid.db`,
      * `postgresql://`, `mysql://`, `redis://`, `etcd://`): its IDs are unique among all processes
-     * that lease from that namespace. Generators of one process with equal options share one lease,
-     * worker threads included. Rejects with `FLAKEID_STORE_UNAVAILABLE`, `FLAKEID_STORE_REJECTED`,
+     * that lease from that namespace. Generators of one process with equal options share one lease, even
+     * in worker threads. Rejects with `FLAKEID_STORE_UNAVAILABLE`, `FLAKEID_STORE_REJECTED`,
      * `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`, `FLAKEID_FENCE_IN_FUTURE`, or with the code of an
      * option that is wrong.
      */
     function lease(url: string, options?: LeaseOptions): Promise<Generator>;
     /**
-     * As `lease`, from the store that `FLAKEID_STORE` names, or else from this host's embedded store,
-     * and in the namespace that `FLAKEID_NAMESPACE` names, unless an option does. In a container
+     * Leases like `lease`, from the store that `FLAKEID_STORE` names (default: this host's embedded
+     * store), and from the namespace of the options or of `FLAKEID_NAMESPACE`. In a container,
      * `FLAKEID_STORE` must be set.
      */
     function auto(options?: LeaseOptions): Promise<Generator>;

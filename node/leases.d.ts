@@ -1,6 +1,6 @@
 import type { FlakeIdError } from './api';
 
-/** What happens to a lease. `start` and `fence` are ticks. */
+/** An event of a lease. `start` and `fence` are ticks. */
 export type LeaseEvent =
   | {
       readonly kind: 'acquired';
@@ -9,11 +9,11 @@ export type LeaseEvent =
       readonly fence: bigint;
     }
   | { readonly kind: 'renewed'; readonly node: number; readonly fence: bigint }
-  /** Another process has the node from the fence on; this one takes another node. */
+  /** Another process has the node from the fence on; this process leases another node. */
   | { readonly kind: 'fenced-off'; readonly node: number; readonly error: FlakeIdError }
-  /** The store said no. */
+  /** The store refused a request. */
   | { readonly kind: 'refused'; readonly error: FlakeIdError }
-  /** The store does not answer. IDs go on until the fence. */
+  /** The store does not respond. The generator issues IDs until the fence. */
   | { readonly kind: 'store-lost'; readonly error: FlakeIdError }
   | { readonly kind: 'store-found' }
   /** This host's clock and the store's are too far apart. */
@@ -22,24 +22,24 @@ export type LeaseEvent =
 
 /** The state of a lease, or its last state after `close`. */
 export interface LeaseStatus {
-  /** The first tick of the present grant. */
+  /** The first tick of the current grant. */
   readonly start: bigint;
   /** The first tick that may not be used. */
   readonly fence: bigint;
-  /** When that tick begins. */
+  /** The beginning of the fence's tick. */
   readonly fenceTime: Date;
-  /** Until when no other process can have the node, by the store's clock. */
+  /** The time until which no other process can have the node, by the store's clock. */
   readonly expires: Date;
-  /** How far in the future that is by this host's clock, in milliseconds; negative if it is past. */
+  /** The time until the expiry by this host's clock, in milliseconds; negative if it is past. */
   readonly expiresInMs: number;
-  /** Renewals that were confirmed. */
+  /** The number of renewals that the store confirmed. */
   readonly renewals: number;
-  /** Nodes that were granted. */
+  /** The number of nodes granted so far. */
   readonly grants: number;
-  /** Attempts to acquire or renew that failed. */
+  /** The number of failed attempts to acquire or renew. */
   readonly failures: number;
   /** Whether the node belongs to another process from the fence on. */
   readonly fencedOff: boolean;
-  /** Why the latest attempt failed; `undefined` if it succeeded. */
+  /** The error of the latest attempt; `undefined` if it succeeded. */
   readonly lastError: FlakeIdError | undefined;
 }
