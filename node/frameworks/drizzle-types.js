@@ -2,7 +2,7 @@
 
 const { fromColumn, range, toColumn } = require('./shared.js');
 
-// Over the copy of drizzle-orm that the caller has: a program may load it as a CommonJS and as an ES module.
+// Uses the caller's copy of drizzle-orm, because a program may load it as a CommonJS and as an ES module.
 function defineDrizzle({ customType }, { and, gte, lt, sql }) {
   const flakeId = customType({
     dataType: () => 'bigint',

@@ -5,10 +5,10 @@ import type { CreatedBetween } from './bounds.js';
 export type { CreatedBetween } from './bounds.js';
 
 /**
- * A column of PostgreSQL: `bigint` in the database, and also in the program.
+ * A column of PostgreSQL: `bigint` both in the database and in the program.
  * `id: flakeId().primaryKey().$defaultFn(() => generator.nextId())`.
  */
 export const flakeId: ReturnType<typeof customType<{ data: bigint; driverData: string }>>;
 
-/** A condition: the rows made in that time. An index on the IDs answers. */
+/** Returns a condition for rows created in the time range. It can use an index on the IDs. */
 export function createdBetween(column: Column, bounds?: CreatedBetween): SQL;

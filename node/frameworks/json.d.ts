@@ -2,37 +2,37 @@ import type { IdInput, LayoutInput, PublicIds } from '../index.js';
 
 export type IdTextOptions =
   | {
-      /** What the text begins with, before an underscore: 1 to 16 lower-case letters and digits. */
+      /** The beginning of each string, before an underscore: 1 to 16 lower-case letters and digits. */
       prefix?: string | undefined;
-      /** The layout of the IDs. Those with bits that it never sets do not come in. Default: twitter. */
+      /** The layout of the IDs; IDs with bits that it never sets are rejected. Default: twitter. */
       layout?: LayoutInput | undefined;
       publicIds?: undefined;
     }
   | {
       prefix?: undefined;
       layout?: undefined;
-      /** Writes and opens the IDs instead. It has a prefix and a layout of its own. */
+      /** Writes and reads public IDs instead, with its own prefix and layout. */
       publicIds: PublicIds;
     };
 
-/** What an ID is outside a program: digits, with a prefix if there is one; or its public form. */
+/** The string form of IDs: decimal digits with an optional prefix, or public IDs. */
 export class IdText {
-  /** @throws {FlakeIdError} `FLAKEID_INVALID_OPTION` for a prefix that cannot be. */
+  /** @throws {FlakeIdError} `FLAKEID_INVALID_OPTION` for an invalid prefix. */
   constructor(options?: IdTextOptions);
   write(id: IdInput): string;
   /**
-   * The ID of a text.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` for anything else, also for a number, which a reader
-   * of JSON has rounded.
+   * Returns the ID of a string.
+   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` for anything else, such as a number, which a JSON parser
+   * may have rounded.
    */
   read(text: unknown): bigint;
-  /** What such a text looks like. */
+  /** An example of the string form. */
   readonly example: string;
 }
 
 /**
- * What `JSON.stringify` and `JSON.parse` take: the values under these keys, and arrays of them, are IDs,
- * each written and read as the key's `IdText` says. A number there is refused; null stays null. Other
+ * Returns arguments for `JSON.stringify` and `JSON.parse`: the values under these keys, and arrays of
+ * them, are IDs, which the key's `IdText` writes and reads. Numbers are rejected; null stays null. Other
  * bigints are written as digits.
  */
 export function jsonIds(texts: Readonly<Record<string, IdText>>): {

@@ -2,7 +2,7 @@
 
 const { IdText } = require('./shared.js');
 
-// Both halves for JSON, by the names of keys: nothing else tells an ID from other digits.
+// Returns both functions for JSON. They use the names of keys, because IDs look like other digits.
 function jsonIds(texts) {
   const known = new Map(Object.entries(texts));
   const each = (value, call) => (Array.isArray(value) ? value.map(call) : call(value));

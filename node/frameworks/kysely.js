@@ -2,7 +2,7 @@
 
 const { fromColumn, range } = require('./shared.js');
 
-// Kysely hands on what drivers give, and those give strings for columns of 64 bits.
+// Converts the strings that drivers return for columns of 64 bits, which Kysely passes on unchanged.
 class FlakeIdPlugin {
   #columns;
 

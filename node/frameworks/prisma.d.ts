@@ -2,7 +2,7 @@ import type { CreatedBetween } from './bounds.js';
 
 export type { CreatedBetween } from './bounds.js';
 
-/** What Prisma hands to an extension for one call, of any model: its own types name the models of one schema. */
+/** The argument of an extension for one call of any model; Prisma's own types are specific to a schema. */
 export interface PrismaCall {
   model: string;
   // biome-ignore lint/suspicious/noExplicitAny: as Prisma declares the arguments for all models.
@@ -24,20 +24,20 @@ export interface FlakeIdExtension {
 }
 
 /**
- * Gives new rows their IDs in `create`, `createMany`, `createManyAndReturn` and `upsert`, unless they have one.
- * Rows that are created inside of a row of another model (nested writes) get none: Prisma does not show them to
- * extensions. `new PrismaClient({ adapter }).$extends(flakeIds(generator, { Order: 'id' }))`.
+ * Returns an extension that sets the IDs of new rows in `create`, `createMany`, `createManyAndReturn` and
+ * `upsert`, unless they have one. It cannot set the IDs of nested writes, because Prisma does not pass these
+ * to extensions. `new PrismaClient({ adapter }).$extends(flakeIds(generator, { Order: 'id' }))`.
  *
- * @param generator makes the IDs: a `Generator`, or its `buffered()`, `local()` or ring.
- * @param models the field with the ID of each model, by the names in the schema.
- * @throws FlakeIdError `FLAKEID_INVALID_OPTION` for a field that is no name. A call is rejected with
- * `FLAKEID_INVALID_ID` for an ID that a signed column cannot hold, with a `TypeError` for one that is no bigint,
- * and with what `nextId` throws.
+ * @param generator the source of the IDs: a `Generator`, or its `buffered()`, `local()` or ring.
+ * @param models the name of the ID field of each model, as in the schema.
+ * @throws FlakeIdError `FLAKEID_INVALID_OPTION` for a field that is not a name. A call is rejected with
+ * `FLAKEID_INVALID_ID` if a signed column cannot hold the ID, with a `TypeError` if the ID is not a bigint,
+ * and with the errors of `nextId`.
  */
 export function flakeIds(
   generator: { nextId(): bigint },
   models: Readonly<Record<string, string>>,
 ): FlakeIdExtension;
 
-/** For `where`: the rows made in that time. `{ where: { id: createdBetween({ from }) } }`. */
+/** Returns a condition for a time range: `{ where: { id: createdBetween({ from }) } }`. */
 export function createdBetween(bounds?: CreatedBetween): { gte?: bigint; lt?: bigint };

@@ -5,7 +5,7 @@ const { range, toColumn } = require('./shared.js');
 
 const OPTION = 'FLAKEID_INVALID_OPTION';
 
-// An extension of Prisma's client. It is a plain object, so nothing of Prisma is loaded here.
+// Returns an extension of Prisma's client. It is a plain object, so Prisma is not loaded.
 function flakeIds(generator, models) {
   for (const [model, field] of Object.entries(models)) {
     if (typeof field !== 'string' || field === '') {
@@ -19,11 +19,11 @@ function flakeIds(generator, models) {
     return { ...row, [field]: BigInt(toColumn(row?.[field] ?? generator.nextId())) };
   }
 
-  // Where every other field is optional, `create` may be called without `data`.
+  // If all other fields are optional, `create` may be called without `data`.
   const one = async ({ model, args, query }) => query({ ...args, data: withId(model, args?.data) });
   const many = async ({ model, args, query }) =>
     query({ ...args, data: [args?.data ?? []].flat().map((row) => withId(model, row)) });
-  // An ID is used up where the row is there already.
+  // An ID is used up even if the row already exists.
   const upsert = async ({ model, args, query }) =>
     query({ ...args, create: withId(model, args.create) });
 

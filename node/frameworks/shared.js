@@ -1,11 +1,11 @@
 'use strict';
 
-// What the types for frameworks share: IDs as text, in signed columns, and as bounds of time.
+// Functions that the framework modules share: IDs as strings, signed columns, and bounds of time.
 
 const { FlakeIdError, PublicIds, fromDecimal, lowerBound, toDecimal } = require('../index.js');
 const { show } = require('../lib/error.js');
 
-// For public IDs that only check a prefix. It is no secret: nothing is sealed with it.
+// A key for PublicIds that only check a prefix. It need not be secret: no ID is sealed with it.
 const NO_KEY = `a ${'0'.repeat(32)}`;
 const MOST_I64 = 2n ** 63n - 1n;
 
@@ -23,7 +23,7 @@ class IdText {
         'publicIds: prefix and layout cannot stand beside it; give them to PublicIds',
       );
     }
-    // It has the rule for prefixes, and takes a layout in every form.
+    // PublicIds checks the prefix, and accepts a layout in every form.
     const known = publicIds ?? new PublicIds(NO_KEY, 'prefix', { prefix, layout });
     this.#layout = known.layout;
     this.#start = prefix === undefined ? '' : `${prefix}_`;
@@ -46,7 +46,7 @@ class IdText {
     return id;
   }
 
-  // Why what is not a string cannot be an ID.
+  // Returns the reason why a value that is not a string cannot be an ID.
   refusal(value) {
     const refused = `an ID must be a string here, such as ${this.example}, not ${show(value)}`;
     if (typeof value !== 'number') return refused;
@@ -59,7 +59,7 @@ class IdText {
   }
 }
 
-// An ID for a signed column of 64 bits, as digits, which every driver takes.
+// Returns an ID for a signed column of 64 bits, as digits, which every driver accepts.
 function toColumn(id) {
   const digits = toDecimal(id);
   if (BigInt(digits) > MOST_I64) {
@@ -71,7 +71,7 @@ function toColumn(id) {
   return digits;
 }
 
-// What a driver gives for such a column.
+// Returns the ID of a driver's value of such a column.
 function fromColumn(value) {
   if (typeof value === 'bigint' || typeof value === 'string') return fromDecimal(`${value}`);
   if (Number.isSafeInteger(value)) return fromDecimal(`${value}`);
@@ -81,7 +81,7 @@ function fromColumn(value) {
   );
 }
 
-// The IDs made from `from` on and before `before`, as digits; undefined where that has no bound.
+// Returns the bounds of the IDs created from `from` on and before `before`, as digits or undefined.
 function range({ from, before, layout } = {}) {
   const bound = (instant) =>
     instant === undefined ? undefined : toColumn(lowerBound(instant, layout));

@@ -2,12 +2,12 @@
 
 const { fromColumn, range, toColumn } = require('./shared.js');
 
-// Over the copy of typeorm that the caller has: a program may load it as a CommonJS and as an ES module.
+// Uses the caller's copy of typeorm, because a program may load it as a CommonJS and as an ES module.
 function defineTypeorm({ And, FindOperator, LessThan, MoreThanOrEqual, Not, IsNull }) {
   const unlessNone = (call) => (value) =>
     value === null || value === undefined ? value : call(value);
 
-  // TypeORM 0.3 also hands each condition inside an `And` to the transformer. Their values are bigints already.
+  // TypeORM 0.3 also passes each condition inside an `And` to the transformer. Its value is already a bigint.
   const to = (value) => (value instanceof FindOperator ? value : toColumn(value));
 
   function flakeId() {

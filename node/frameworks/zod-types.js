@@ -2,7 +2,7 @@
 
 const { IdText } = require('./shared.js');
 
-// Over the copy of zod that the caller has: a program may load it as a CommonJS and as an ES module.
+// Uses the caller's copy of zod, because a program may load it as a CommonJS and as an ES module.
 function defineZod(z) {
   function flakeId(options) {
     const text = new IdText(options);

@@ -4,7 +4,7 @@ import type { IdTextOptions } from './json.js';
 export type { IdTextOptions } from './json.js';
 
 /**
- * An ID: in JSON a string, in the program a bigint. `z.decode` (or `parse`) reads the string and refuses
- * a number; `z.encode` writes it. `z.toJSONSchema(schema, { io: 'input' })` says `string`.
+ * The type of an ID: a string in JSON, a bigint in the program. `z.decode` (or `parse`) reads the string
+ * and rejects numbers; `z.encode` writes it. `z.toJSONSchema(schema, { io: 'input' })` returns `string`.
  */
 export function flakeId(options?: IdTextOptions): z.ZodCodec<z.ZodString, z.ZodBigInt>;

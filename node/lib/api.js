@@ -1,28 +1,28 @@
 'use strict';
 
-// The public API over a backend: what the native add-on and the WebAssembly module share.
+// The public API over a backend, which the native add-on and the WebAssembly module share.
 //
 // Files in this folder keep to `const { A, B } = require('./b.js');` and one last
 // `module.exports = { A, B };`, each on one line, so that they can be turned into ES modules by
-// replacing those lines. They use nothing that only Node has.
+// replacing those lines. They do not use anything specific to Node.
 //
-// A backend is an object of these functions. Arguments that come from users are checked for their
-// type before they get there; ranges are for the core to check. `Text` is decimal digits, maybe
-// with a sign, of any length, for a value that a u64 may not hold. `Descriptor` is a layout's
-// descriptor or a preset's name. A `bigint` argument is within u64 (instants: within i64). Every
-// failure is thrown as `makeError(code, message, retryAfterMs, byMs, horizon, field)` returns it
-// (undefined or null where there is none; `horizon` a bigint of Unix milliseconds, the two times numbers).
+// A backend is an object with the following functions. The types of users' arguments are checked before
+// the call; the core checks ranges. `Text` is decimal digits of any length, with an optional sign, for a
+// value that a u64 may not hold. `Descriptor` is a layout's descriptor or a preset's name. A `bigint`
+// argument is within u64 (instants: within i64). Failures throw the result of
+// `makeError(code, message, retryAfterMs, byMs, horizon, field)`. Missing details are undefined or null;
+// `horizon` is a bigint of Unix milliseconds, and the two times are numbers.
 //
 //   setup(makeError): void                    called once, before anything else
 //   version(): string
 //   presets(): string[]
 //   defaultLayout(): string                   a canonical descriptor
-//   describeLayout(d: Descriptor): Figures    canonical descriptor and everything that follows
+//   describeLayout(d: Descriptor): Figures    canonical descriptor and the derived numbers
 //   withEpoch(d: Descriptor, unixMs: bigint): string
 //   pack(d: Descriptor, parts: PartTexts): bigint
 //   unpack(d: Descriptor, id: bigint): BigUint64Array
 //                                             tick, unixMs, node, datacenter, worker,
-//                                             clockSequence, sequence; 0 where there is none
+//                                             clockSequence, sequence; 0 if the layout has none
 //   lowerBound(d: Descriptor, unixMs: bigint): bigint
 //   upperBound(d: Descriptor, unixMs: bigint): bigint
 //   encodeText(form: string, id: bigint): string
@@ -45,12 +45,12 @@
 //   Figures: { descriptor: string, presetName?: string, width: number, isSplit: boolean,
 //     fitsF64: boolean, canGenerate: boolean, idsPerSecond: number, numbers: BigUint64Array of
 //     epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence, idsPerTick, horizon,
-//     fitsI64Until, maxDatacenter, maxWorker (the last two 0 where the node is not split) }
+//     fitsI64Until, maxDatacenter, maxWorker (the last two are 0 if the node is not split) }
 //   PartTexts: { tick?, unixMs?, node?, datacenter?, worker?, clockSequence?, sequence? }: Text
-//     each. Without a tick it is that of unixMs; without a node it is datacenter and worker's.
+//     each. Without a tick, unixMs defines it; without a node, datacenter and worker define it.
 //   OptionTexts: { layout?: Descriptor, epoch?: Text, settings: Settings }
-//   Settings: string[]                        an option's name in the core, its value as text, the
-//                                             next name and so on
+//   Settings: string[]                        an option's name in the core, its value as a string,
+//                                             the next name and so on
 //   Handle: an object with
 //     layout: string (canonical descriptor), nodes: bigints
 //     nextId(): bigint, tryNextId(): bigint
@@ -60,23 +60,23 @@
 //     extend(fence: Text): void
 //     retire(): bigint | null
 //     stats(): BigUint64Array                  waits, rollbacks, largest ahead
-//     isLeased?: boolean                       if it is true, there are also
+//     isLeased?: boolean                       if true, the handle also has
 //     close(): Promise<void>, lease(): LeaseFigures | undefined
 //
 // A backend with leases also has (see lease.js):
 //   leaseOptions(): string
-//   hasEmbeddedStore?: boolean                if it is true, the URL may be missing
+//   hasEmbeddedStore?: boolean                if true, the URL may be missing
 //   openLease(url: string | undefined, options: OptionTexts, listener?): Promise<Handle>
 //                                             the listener is called with kind, node, start, fence
 //                                             and error
 //   LeaseFigures: { numbers: BigUint64Array of start, fence, renewals, grants, failures,
 //     fenceUnixMs: number, expiresUnixMs: number, fencedOff: boolean, lastError?: Error }
 //
-// A backend with a system around it also has (see local.js, buffered.js, cached.js):
+// A backend with access to the system also has (see local.js, buffered.js, cached.js):
 //   ringOptions(): string
-//   bufferSize(size: Text): number            checked
+//   bufferSize(size: Text): number            checks the size
 //   its Handles:
-//     fillSome(ids): number                   waits only if there is none to begin with
+//     fillSome(ids): number                   waits only for the first ID
 //     local(): { nextId(): bigint, tryNextId(): bigint }
 //     ring(settings: Settings, onRejectedPut?): Ring
 //   Ring: { nextId(): bigint, take(): bigint, capacity: number, close(): void, stats():
@@ -96,7 +96,7 @@ const { defineText } = require('./text.js');
 const { defineJson } = require('./json.js');
 const { defineKeyed } = require('./keyed.js');
 
-// `extend` adds to the classes what only this backend has, and returns what else is exported.
+// Builds the API. `extend` adds the members that only this backend has, and returns other exports.
 function defineApi(backend, extend = () => ({})) {
   backend.setup(makeError);
   const checks = defineArguments(backend);

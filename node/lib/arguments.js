@@ -6,9 +6,9 @@ const LEAST_I64 = -(2n ** 63n);
 const MOST_I64 = 2n ** 63n - 1n;
 const MOST_LENGTH = 2 ** 32 - 1;
 
-// Types are checked here, ranges by the core: what a u64 cannot hold goes to it as text.
+// Checks the types of arguments. The core checks ranges; values that a u64 cannot hold are passed as strings.
 function defineArguments(backend) {
-  // Numbers are refused as IDs even where they are exact: with the next ID they would not be.
+  // Rejects numbers as IDs even if they are exact, because other IDs would not be exact.
   function id(value, name = 'id') {
     if (typeof value === 'bigint') {
       if (BigInt.asUintN(64, value) === value) return value;
@@ -24,7 +24,7 @@ function defineArguments(backend) {
     throw wrongType(name, 'a bigint or a whole number of at most 53 bits', value);
   }
 
-  // Beyond what 64 bits hold every instant is as far away as the last.
+  // Returns an instant. Instants that 64 bits cannot hold become the nearest one that they can.
   function instant(value, name) {
     let unixMs;
     if (value instanceof Date && !Number.isNaN(value.getTime())) {
@@ -53,7 +53,7 @@ function defineArguments(backend) {
     return Number(n);
   }
 
-  // As a number if it is exact as one; otherwise it says so instead of being nearly right.
+  // Returns a value as a number if that is exact; otherwise throws, instead of rounding.
   function exact(value, field) {
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
       backend.outOfRange(field, `${value}`, BigInt(Number.MAX_SAFE_INTEGER));
@@ -63,7 +63,7 @@ function defineArguments(backend) {
 
   function numbers(value, name) {
     const wide = value instanceof BigUint64Array || value instanceof BigInt64Array;
-    // Also what only looks like one.
+    // Objects that only look like typed arrays are rejected, too.
     if (wide && ArrayBuffer.isView(value)) return value;
     throw wrongType(name, 'a BigUint64Array or a BigInt64Array', value);
   }

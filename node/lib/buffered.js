@@ -2,7 +2,7 @@
 
 const DEFAULT_SIZE = 256;
 
-// The buffers that hold IDs, as functions that empty them.
+// Functions that empty the buffers with IDs.
 const filled = [];
 
 function emptyBuffers() {
@@ -10,16 +10,16 @@ function emptyBuffers() {
   filled.length = 0;
 }
 
-// Before the event loop goes on, and before anything that the present code will have waited for. Not
-// by an immediate: with one that does not keep the loop running, the loop may sleep for hours and
-// then call for input first, and one that does would call `beforeExit` for ever. And an `await`
-// cannot be replaced by a test's clock, as timers and queueMicrotask are.
+// Empties the buffers before the event loop continues, and before any code that the current code
+// awaits. An immediate is unsuitable: if it does not keep the loop running, the loop may sleep for
+// hours and then handle input first, and otherwise `beforeExit` would be emitted for ever. Fake
+// clocks of tests replace timers and queueMicrotask, but not `await`.
 async function emptySoon() {
   await undefined;
   emptyBuffers();
 }
 
-// The first `size` IDs of one array in parts of 1, 2, 4 … of them.
+// Returns the first 1, 2, 4 … IDs of an array, and the whole array, as views.
 function partsOf(ids) {
   const parts = [];
   for (let length = 1; length < ids.length; length *= 2) parts.push(ids.subarray(0, length));
@@ -55,7 +55,7 @@ function defineBuffered({ backend, tableOf, settingsOf, Generator, handleOf }) {
       return id;
     }
 
-    // Twice as many each time, so that never more have to be dropped than were used.
+    // Doubles the number of IDs each time, so that at most as many are dropped as were used.
     #refill() {
       const fillSome = this.#fillSome;
       const part = this.#parts[this.#part];

@@ -40,7 +40,7 @@ function defineCached({ backend, tableOf, settingsOf, handleOf }) {
       }
     }
 
-    // The core would call it just so: on the taker's thread, unless all is over.
+    // Calls the listener like the core would: on the caller's thread, unless the ring was closed.
     #refused(error) {
       if (error instanceof FlakeIdError && error.code !== 'FLAKEID_CLOSED')
         this.#onRejectedTake?.(error);
@@ -72,7 +72,7 @@ function defineCached({ backend, tableOf, settingsOf, handleOf }) {
     }
   }
 
-  // Not in every supported version of Node.
+  // Some supported versions of Node do not have the symbol.
   if (Symbol.dispose !== undefined) {
     Object.defineProperty(CachedGenerator.prototype, Symbol.dispose, {
       value: function dispose() {

@@ -30,7 +30,7 @@ function defineManualClock(backend, checks) {
     }
 
     static {
-      // What the backend knows a clock by.
+      // Returns the backend's object of a clock.
       clockOf = (clock, name) => {
         if (typeof clock === 'object' && clock !== null && #clock in clock) return clock.#clock;
         throw wrongType(name, expected, clock);

@@ -1,6 +1,6 @@
 'use strict';
 
-// Parts as people handle them: numbers, and a Date. `Layout` has the exact ones.
+// Parts as plain numbers and a Date. `Layout` has exact ones.
 function defineDecode(checks, layoutOf) {
   function decode(id, layout) {
     const parts = layoutOf(layout).unpack(id);

@@ -1,10 +1,10 @@
 'use strict';
 
-// There may be several copies of this class in one process, and the add-on makes the errors of all with the
-// last one. `instanceof` knows them by this mark.
+// A process may have several copies of this class, and the add-on creates all errors with the last one.
+// `instanceof` recognizes errors of all copies by this symbol.
 const BRAND = Symbol.for('flakeid.FlakeIdError');
 
-// Every error of the library but wrong types, which are built-in TypeErrors.
+// Any error of the library, except wrong types, which are built-in TypeErrors.
 class FlakeIdError extends Error {
   static [Symbol.hasInstance](value) {
     // biome-ignore lint/complexity/noThisInStatic: in a subclass this is the subclass.
@@ -15,7 +15,7 @@ class FlakeIdError extends Error {
   constructor(code, message, details = {}) {
     super(message);
     this.code = code;
-    // Own properties only where they say something, so that logs stay short.
+    // Missing details are not set as properties, so that logs stay short.
     for (const [name, value] of Object.entries(details)) {
       if (value !== undefined && value !== null) this[name] = value;
     }

@@ -2,14 +2,14 @@
 
 const { FlakeIdError, wrongType } = require('./error.js');
 
-// What a generator is made of that was opened elsewhere, instead of options. Users cannot make one.
+// An opened handle, which the constructor accepts instead of options. Users cannot create one.
 class Opened {
   constructor(handle) {
     this.handle = handle;
   }
 }
 
-// Array.from goes through the iterator, which takes five times as long.
+// Copies IDs into an array. Array.from uses the iterator, which takes five times as long.
 function listOf(ids) {
   const list = new Array(ids.length);
   for (let index = 0; index < ids.length; index += 1) list[index] = ids[index];
@@ -136,7 +136,7 @@ function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockO
     }
   }
 
-  // Not in every supported version of Node, nor in every browser.
+  // Some supported versions of Node and some browsers do not have the symbols.
   function define(symbol, value) {
     if (symbol === undefined) return;
     Object.defineProperty(Generator.prototype, symbol, {
@@ -149,7 +149,7 @@ function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockO
   define(Symbol.asyncDispose, function asyncDispose() {
     return this.close();
   });
-  // All of a close but giving a node back happens at once; that it was given back is not waited for.
+  // Everything except the release of a node happens at once; the release continues in the background.
   define(Symbol.dispose, function dispose() {
     this.close();
   });

@@ -1,13 +1,13 @@
 'use strict';
 
 function defineJson(checks) {
-  // JSON has no bigints, and its numbers lose digits: IDs are strings there.
+  // Writes IDs as strings, because JSON has no bigints and its numbers lose digits.
   function jsonReplacer(_key, value) {
     return typeof value === 'bigint' ? value.toString() : value;
   }
 
-  // The other way only for the keys that are named: nothing else tells an ID from other digits. A
-  // number there has lost its last digits already.
+  // Reads IDs only under the given keys, because IDs look like other strings of digits. Numbers under
+  // these keys are rejected, because they have already lost their last digits.
   function jsonReviver(...keys) {
     for (const key of keys) checks.text(key, 'key');
     return (key, value) =>

@@ -1,6 +1,6 @@
 'use strict';
 
-// The keys are in the backend's memory, not in JavaScript objects.
+// Defines public IDs. The keys are in the backend's memory, not in JavaScript objects.
 function defineKeyed(backend, checks, layoutOf) {
   class PublicIds {
     #ids;

@@ -18,7 +18,7 @@ const NUMBERS = [
 
 const PARTS = ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence'];
 
-// Everything about layouts is exact: 64-bit figures and parts are bigints.
+// Defines layouts. All their numbers are exact: 64-bit numbers and parts are bigints.
 function defineLayout(backend, checks) {
   let isLayout;
 
@@ -104,10 +104,10 @@ function defineLayout(backend, checks) {
     }
   }
 
-  // Layouts given as text are described once; a program uses few.
+  // Layouts given as strings are described once and kept, because a program uses few.
   const known = new Map();
 
-  // The layout of an argument: a Layout, a descriptor, a preset's name, or nothing.
+  // Returns the layout of an argument: a Layout, a descriptor, a preset's name, or undefined.
   function layoutOf(layout = backend.defaultLayout()) {
     if (isLayout(layout)) return layout;
     if (typeof layout !== 'string') {

@@ -2,11 +2,11 @@
 
 const { wrongType } = require('./error.js');
 
-// What only backends with leases have: Generator.lease, Generator.auto (of those that have a system
-// around them) and the property `lease`.
+// Defines the members that only backends with leases have: Generator.lease, the property `lease`, and
+// Generator.auto if the backend has an embedded store.
 function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf, handleOf }) {
   const described = backend.leaseOptions();
-  // Brokers, which are all that some backends have, choose nodes themselves.
+  // Some backends only support brokers, which choose nodes themselves.
   const ranges = described.includes('nodes_from: ') ? ['nodes'] : [];
   const table = tableOf(described, [...ranges, 'onEvent', 'layout', 'epoch']);
 

@@ -5,8 +5,8 @@ const { closeSync, openSync, readSync } = require('node:fs');
 const { emptyBuffers } = require('./buffered.js');
 const { wrongType } = require('./error.js');
 
-// glibc or musl: the two cannot load each other's add-ons. An executable names its interpreter in its first
-// bytes; a report says it too, but takes five milliseconds.
+// Returns glibc or musl, which cannot load each other's add-ons. The first bytes of an executable contain
+// its interpreter; a report contains it, too, but takes five milliseconds.
 function abi() {
   if (process.platform === 'win32') return '-msvc';
   if (process.platform !== 'linux') return '';
@@ -24,7 +24,7 @@ function firstBytes(path) {
     closeSync(file);
     return bytes.latin1Slice(0, length);
   } catch {
-    // An executable that may be run need not be readable. The report is left to ask.
+    // An executable need not be readable; the report is used then.
     return '';
   }
 }
@@ -46,10 +46,10 @@ function load() {
 
 const addon = load();
 
-// The add-on writes single IDs into the first number; the second one says which generator is to make
-// them. The array must stay private: a transfer would free its memory, which the add-on writes to. It is
-// kept with the add-on, because other copies of this file may use that too: a test runner evaluates
-// modules anew for each file of tests, and each copy would read IDs from an array of its own.
+// The add-on writes single IDs into the first number; the second number selects the generator. The
+// array must stay private, because a transfer would free its memory, which the add-on writes to. It
+// is stored with the add-on, because several copies of this file may use the add-on: a test runner
+// evaluates modules again for each test file, and each copy would read IDs from its own array.
 const MAILBOX = Symbol.for('flakeid.mailbox');
 if (addon[MAILBOX] === undefined) {
   Object.defineProperty(addon, MAILBOX, { value: new BigUint64Array(new ArrayBuffer(16)) });
@@ -65,7 +65,7 @@ function setup(makeError) {
   [nextId, tryNextId] = addon.bindDispatch();
 }
 
-// What single IDs come from.
+// A source of single IDs: a generator, a local handle or a ring.
 class Single {
   // biome-ignore lint/correctness/noUnusedPrivateClassMembers: it keeps the number from being given to another one.
   #slot;
@@ -175,7 +175,7 @@ class NativeHandle extends Single {
     return addon.leaseOf(this.#owned) ?? undefined;
   }
 
-  // Whoever closes again waits for the same end.
+  // Further calls wait for the same end.
   close() {
     emptyBuffers();
     this.#closing ??= addon.closeLease(this.#owned);
@@ -187,7 +187,7 @@ function isShared(ids) {
   return ids.buffer instanceof SharedArrayBuffer;
 }
 
-// Other threads may write to shared memory at the same time, which the add-on must not.
+// Fills a copy, because the add-on must not write to shared memory, which other threads may use.
 function fillShared(fill, ids) {
   const own = new BigUint64Array(ids.length);
   const count = fill(own);
@@ -200,7 +200,7 @@ let endsWithProcess = false;
 async function openLease(url, options, listener) {
   const owned = await addon.openLease(url, options, listener);
   if (!endsWithProcess) {
-    // process.exit ends the main thread without the add-on being told.
+    // process.exit ends the main thread without notifying the add-on.
     process.once('exit', closeLeases);
     endsWithProcess = true;
   }
@@ -220,7 +220,7 @@ const backend = {
   hasEmbeddedStore: true,
 };
 
-// Node's own Buffers, which not every runtime has.
+// Defines functions for Node's Buffers, which some runtimes do not have.
 function defineBuffers({ toBytes, fromBytes }) {
   return {
     toBuffer(id) {

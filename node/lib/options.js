@@ -7,7 +7,7 @@ function camelCase(name) {
 }
 
 function defineOptions(checks, layoutOf) {
-  // How values of each of the core's kinds become text.
+  // Functions that convert a value of each of the core's kinds to a string.
   const texts = {
     number: (value, name) => `${checks.whole(value, name)}`,
     text: checks.text,
@@ -21,9 +21,9 @@ function defineOptions(checks, layoutOf) {
     },
   };
 
-  // The core's options ('name: kind, name: kind'), by the names that they have here. `others` are
-  // handled by the caller: each replaces the options whose names begin with it, as the core's
-  // window_start and window_fence are fields of `window`.
+  // Returns the core's options ('name: kind, name: kind') by their names in JavaScript. The caller
+  // handles `others`: each replaces the options whose names begin with it, as the core's window_start
+  // and window_fence are fields of `window`.
   function tableOf(described, others) {
     const options = new Map();
     for (const option of described.split(', ')) {
@@ -35,10 +35,10 @@ function defineOptions(checks, layoutOf) {
     return { options, known: [...options.keys(), ...others] };
   }
 
-  // What the core's `set` takes: a name, its value as text, the next name and so on.
+  // Returns the arguments of the core's `set`: a name, its value as a string, the next name and so on.
   function settingsOf(given, { options, known }) {
     checks.record(given, 'options');
-    // A misspelt option that is passed over is an ID from the wrong node or layout.
+    // Unknown options are rejected, because a misspelt one would lead to a wrong node or layout.
     for (const name of Object.keys(given)) {
       if (!known.includes(name)) {
         throw new FlakeIdError(
@@ -55,7 +55,7 @@ function defineOptions(checks, layoutOf) {
     return settings;
   }
 
-  // What the backend takes where there is a layout to choose.
+  // Returns the options in the form that the backend takes, with the layout.
   function textsOf(given, table) {
     const settings = settingsOf(given, table);
     const { layout, epoch } = given;

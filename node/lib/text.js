@@ -6,7 +6,7 @@ function defineText(backend, checks) {
   const to = (form) => (id) => backend.encodeText(form, checks.id(id));
   const from = (form) => (text) => backend.decodeText(form, checks.text(text, 'text'));
 
-  // Eight bytes, the most significant first, so that they sort as the IDs do.
+  // Returns eight bytes, the most significant first, so that they sort in the order of the IDs.
   function toBytes(id) {
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setBigUint64(0, checks.id(id));
