@@ -1,4 +1,4 @@
-//! A clock for tests; and the time and the waits of the system clock, which are JavaScript's here.
+//! A clock for tests, and the time and the waits of the system clock, which JavaScript provides.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ pub struct ManualClock(pub(crate) flakeid_core::ManualClock);
 
 #[wasm_bindgen]
 impl ManualClock {
-    /// A clock that reads `unix_ms`.
+    /// Builds a clock that reads `unix_ms`.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(unix_ms: i64) -> Self {
         Self(flakeid_core::ManualClock::new(unix_ms))
     }
 
-    /// Another handle to the same clock.
+    /// Returns another handle to the same clock.
     #[must_use]
     pub fn share(&self) -> Self {
         Self(self.0.clone())
     }
 
-    /// What the clock reads, in Unix milliseconds.
+    /// The reading of the clock, in Unix milliseconds.
     #[must_use]
     pub fn now(&self) -> i64 {
         flakeid_core::Clock::unix_ms(&self.0)
@@ -43,17 +43,17 @@ impl ManualClock {
 /// Sets the core's time to what `Date.now()` returned, in Unix milliseconds.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(crate) fn set_time(unix_ms: f64) {
-    // A cast of a float saturates, but makes 1970 of what is no number.
+    // A cast of a float saturates, but converts NaN to 1970.
     flakeid_core::set_host_time(if unix_ms.is_nan() { i64::MIN } else { unix_ms as i64 });
 }
 
-/// How long the call that has just failed would have waited before its next attempt.
+/// Returns the time that the call that has just failed would have waited before its next attempt.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn take_wait() -> Option<(i64, Duration)> {
     flakeid_core::take_host_wait()
 }
 
-/// Elsewhere, where this crate is only checked, the core has a clock of its own.
+/// Does nothing on other targets, where this crate is only checked and the core has its own clock.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) fn set_time(_unix_ms: f64) {}
 
@@ -62,8 +62,8 @@ fn take_wait() -> Option<(i64, Duration)> {
     None
 }
 
-/// Until when, and how many milliseconds at most, the call that has just failed would have waited;
-/// nothing if its policies do not wait.
+/// Returns the end of the wait of the call that has just failed, and its largest length in
+/// milliseconds; undefined if the call's policies do not wait.
 #[wasm_bindgen(js_name = takeWait)]
 #[must_use]
 pub fn take_host_wait() -> Option<Vec<f64>> {

@@ -1,4 +1,4 @@
-//! The core's errors as JavaScript's.
+//! The core's errors as errors of JavaScript.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    /// A JavaScript function that makes an `Error` from the fields of a core error.
+    /// A JavaScript function that builds an `Error` from the fields of a core error.
     pub type MakeError;
 
     #[wasm_bindgen(method)]
@@ -28,13 +28,13 @@ thread_local! {
     static MAKE_ERROR: RefCell<Option<MakeError>> = const { RefCell::new(None) };
 }
 
-/// Sets the function that makes errors. JavaScript calls this once, before anything else.
+/// Sets the function that builds errors. JavaScript calls this once, before any other function.
 #[wasm_bindgen]
 pub fn setup(make_error: MakeError) {
     MAKE_ERROR.with_borrow_mut(|slot| *slot = Some(make_error));
 }
 
-/// The JavaScript error to throw for a core error; an argument for `map_err`.
+/// Returns the JavaScript error to throw for a core error; an argument for `map_err`.
 #[inline(never)]
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 pub(crate) fn thrown(error: Error) -> JsValue {
@@ -54,7 +54,7 @@ pub(crate) fn thrown(error: Error) -> JsValue {
     })
 }
 
-/// Whole ones, as `Duration::as_millis`, which needs arithmetic of 128 bits.
+/// Returns whole milliseconds like `Duration::as_millis`, which needs arithmetic of 128 bits.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs() as f64 * 1000.0 + f64::from(duration.subsec_millis())
 }

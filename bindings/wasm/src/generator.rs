@@ -1,4 +1,4 @@
-//! Making IDs. Every call is told what time it is.
+//! Generation of IDs. JavaScript passes the time to every call.
 
 use wasm_bindgen::prelude::*;
 
@@ -30,7 +30,7 @@ impl Generator {
         self.outcome.register(self.core.next_id())
     }
 
-    /// As `nextId`, but without waiting.
+    /// Puts the next ID into the register like `nextId`, but never waits.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -38,7 +38,7 @@ impl Generator {
         self.outcome.register(self.core.try_next_id())
     }
 
-    /// Fills the buffer from its beginning. Returns how many IDs it wrote, or −1 on failure.
+    /// Fills the buffer from its beginning. Returns the number of IDs, or −1 on failure.
     #[must_use]
     pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
         clock::set_time(now);
@@ -47,7 +47,7 @@ impl Generator {
         self.outcome.count_or_failed(count)
     }
 
-    /// The error of the last call, as JavaScript's; undefined if that call did not fail.
+    /// Returns the JavaScript error of the last call; undefined if that call did not fail.
     #[wasm_bindgen(js_name = takeFailure)]
     #[must_use]
     pub fn take_failure(&self) -> JsValue {
@@ -63,7 +63,7 @@ impl Generator {
     /// Raises the end of the window to the tick `fence`, exclusive.
     ///
     /// # Errors
-    /// As the core's `extend`.
+    /// The errors of the core's `extend`.
     pub fn extend(&self, fence: &str) -> Result<(), JsValue> {
         field("fence", fence, u64::MAX).and_then(|fence| self.core.extend(fence)).map_err(thrown)
     }
@@ -71,12 +71,12 @@ impl Generator {
     /// Ends the generator. Returns the last tick in which it issued an ID, if there is one.
     ///
     /// # Errors
-    /// As the core's `retire`.
+    /// The errors of the core's `retire`.
     pub fn retire(&self) -> Result<Option<u64>, JsValue> {
         self.core.retire().map_err(thrown)
     }
 
-    /// In this order: waits, rollbacks, largest distance ahead of the clock in ticks.
+    /// Returns, in this order: waits, rollbacks, largest distance ahead of the clock in ticks.
     #[must_use]
     pub fn stats(&self) -> Vec<u64> {
         let stats = self.core.stats();

@@ -1,17 +1,17 @@
-//! The public form of IDs. The keys are in the module's memory, which scripts of the same page can read.
+//! Public IDs. The keys are in the module's memory, which scripts of the same page can read.
 
 use flakeid_core::{Id, Layout};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::thrown;
 
-/// The public form of the IDs of a domain.
+/// The core's `PublicIds`.
 #[wasm_bindgen]
 pub struct PublicIds(flakeid_core::PublicIds);
 
 #[wasm_bindgen]
 impl PublicIds {
-    /// Of IDs of the layout, from this instant on.
+    /// Builds the public IDs of a layout, for IDs from the instant `since` on.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_OPTION` for the keyring, the domain or the prefix; `FLAKEID_INVALID_LAYOUT`.
@@ -31,7 +31,7 @@ impl PublicIds {
         made.map(Self).map_err(thrown)
     }
 
-    /// The public form of an ID.
+    /// Returns the public form of an ID.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_ID` for an ID with bits that the layout never sets.
@@ -39,16 +39,16 @@ impl PublicIds {
         self.0.seal(Id::from_u64(id)).map_err(thrown)
     }
 
-    /// The public form of an ID as 64 bits.
+    /// Returns the public form of an ID as 64 bits.
     ///
     /// # Errors
-    /// As `seal`.
+    /// The errors of `seal`.
     #[wasm_bindgen(js_name = sealBits)]
     pub fn seal_bits(&self, id: u64) -> Result<u64, JsValue> {
         self.0.seal_bits(Id::from_u64(id)).map_err(thrown)
     }
 
-    /// The ID of a public ID, at an instant.
+    /// Returns the ID of a public ID, at the instant `now`.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_ID`.

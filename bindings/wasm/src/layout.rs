@@ -1,4 +1,4 @@
-//! Layouts by descriptor or name: their figures, and IDs taken apart and put together.
+//! Layouts by descriptor or name: their numbers, and packing and unpacking of IDs.
 
 use flakeid_core::{Error, GivenParts, Id, Layout, Parts};
 use wasm_bindgen::prelude::*;
@@ -11,14 +11,14 @@ fn parse(descriptor: &str) -> Result<Layout, JsValue> {
     descriptor.parse().map_err(thrown)
 }
 
-/// The names of the presets.
+/// Returns the names of the presets.
 #[wasm_bindgen]
 #[must_use]
 pub fn presets() -> Vec<String> {
     Layout::presets().iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// The descriptor of the default layout.
+/// Returns the descriptor of the default layout.
 #[wasm_bindgen(js_name = defaultLayout)]
 #[must_use]
 pub fn default_layout() -> String {
@@ -31,7 +31,7 @@ pub struct Figures(Layout);
 
 #[wasm_bindgen]
 impl Figures {
-    /// The layout with this descriptor or name.
+    /// Builds the layout with this descriptor or name.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_LAYOUT`.
@@ -53,7 +53,7 @@ impl Figures {
         self.0.preset_name().map(str::to_owned)
     }
 
-    /// How many bits an ID of the layout has.
+    /// The number of bits of an ID.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.0.width()
@@ -73,21 +73,21 @@ impl Figures {
         self.0.fits_f64()
     }
 
-    /// Whether generators can be built on it.
+    /// Whether generators can be built on the layout.
     #[wasm_bindgen(js_name = canGenerate)]
     #[must_use]
     pub fn can_generate(&self) -> bool {
         self.0.can_generate()
     }
 
-    /// IDs that one node can issue in a second.
+    /// The number of IDs that one node can issue in a second.
     #[wasm_bindgen(js_name = idsPerSecond)]
     #[must_use]
     pub fn ids_per_second(&self) -> f64 {
         self.0.ids_per_second()
     }
 
-    /// In this order: epoch, unit, last tick, largest node, sequence and clock sequence, IDs per
+    /// Returns, in this order: epoch, unit, last tick, largest node, sequence and clock sequence, IDs per
     /// tick, horizon, end of signed 64 bits, largest datacenter and worker.
     #[must_use]
     pub fn numbers(&self) -> Vec<u64> {
@@ -109,7 +109,7 @@ impl Figures {
     }
 }
 
-/// The descriptor of this layout with another epoch.
+/// Returns the descriptor of this layout with another epoch.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`.
@@ -119,8 +119,8 @@ pub fn with_epoch(descriptor: &str, unix_ms: i64) -> Result<String, JsValue> {
     Ok(layout.to_string())
 }
 
-/// In this order: tick, Unix milliseconds, node, datacenter, worker, clock sequence, sequence; 0
-/// where there is none.
+/// Returns, in this order: tick, Unix milliseconds, node, datacenter, worker, clock sequence, sequence;
+/// 0 for fields that the layout does not have.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_INVALID_ID`.
@@ -138,7 +138,7 @@ pub fn unpack(descriptor: &str, id: u64) -> Result<Vec<u64>, JsValue> {
     ])
 }
 
-/// The smallest ID of an instant's tick.
+/// Returns the smallest ID of an instant's tick.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`.
@@ -147,7 +147,7 @@ pub fn lower_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
     Ok(parse(descriptor)?.lower_bound(unix_ms).to_u64())
 }
 
-/// The largest ID of an instant's tick.
+/// Returns the largest ID of an instant's tick.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`.
@@ -156,7 +156,7 @@ pub fn upper_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
     Ok(parse(descriptor)?.upper_bound(unix_ms).to_u64())
 }
 
-/// From texts in the order of `PARTS` in `node/wasm/lib/backend.js`.
+/// Parses strings in the order of `PARTS` in `node/wasm/lib/backend.js`.
 fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
     let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
     let mut given = GivenParts::default();
@@ -170,7 +170,7 @@ fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
     layout.complete(&given)
 }
 
-/// The ID of these parts.
+/// Returns the ID of these parts.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE`, `FLAKEID_INVALID_OPTION`.

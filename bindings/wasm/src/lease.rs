@@ -1,5 +1,5 @@
-//! A node that is leased from a broker. JavaScript sends the requests and sets the timers; everything
-//! that is decided is decided by `FetchLease`.
+//! A node that is leased from a broker. JavaScript sends the requests and sets the timers; `FetchLease`
+//! makes all decisions.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ extern "C" {
     fn get_random_values(bytes: &mut [u8]);
 }
 
-/// The options of a lease, as `name: kind, name: kind`.
+/// Returns the options of a lease, as `name: kind, name: kind`.
 #[wasm_bindgen(js_name = leaseOptions)]
 #[must_use]
 pub fn lease_options() -> String {
     FetchOptions::described()
 }
 
-/// What there is of the host: the time, and random numbers.
+/// Passes the host's time and random numbers to the core.
 fn meet(now: f64, moment: f64) {
     clock::set_time(now);
     flakeid::fetch::set_host_moment(milliseconds(moment));
@@ -60,7 +60,7 @@ pub struct LeaseRequest(flakeid::fetch::HttpRequest);
 
 #[wasm_bindgen]
 impl LeaseRequest {
-    /// `POST`, `PATCH` or `DELETE`.
+    /// The method: `POST`, `PATCH` or `DELETE`.
     #[must_use]
     pub fn method(&self) -> String {
         self.0.method.to_owned()
@@ -84,33 +84,33 @@ impl LeaseRequest {
         String::from_utf8_lossy(&self.0.body).into_owned()
     }
 
-    /// The time limit for the whole answer, in milliseconds.
+    /// The time limit for the whole response, in milliseconds.
     #[must_use]
     pub fn timeout(&self) -> f64 {
         in_milliseconds(self.0.timeout)
     }
 }
 
-/// What happened to a lease.
+/// An event of a lease.
 #[wasm_bindgen]
 pub struct LeaseEvent(flakeid::LeaseEvent);
 
 #[wasm_bindgen]
 impl LeaseEvent {
-    /// What happened, in a word.
+    /// The kind of the event.
     #[must_use]
     pub fn kind(&self) -> String {
         self.0.kind().to_owned()
     }
 
-    /// In this order: node, start, fence; undefined where there is none.
+    /// Returns, in this order: node, start, fence; undefined for those that the event does not have.
     #[must_use]
     pub fn numbers(&self) -> Vec<JsValue> {
         let numbers = [self.0.node(), self.0.start(), self.0.fence()];
         numbers.map(|number| number.map_or(JsValue::UNDEFINED, JsValue::from)).into()
     }
 
-    /// What went wrong; undefined if nothing did.
+    /// The error of the event; undefined if it has none.
     #[must_use]
     pub fn error(&self) -> JsValue {
         self.0.error().cloned().map_or(JsValue::UNDEFINED, thrown)
@@ -119,10 +119,10 @@ impl LeaseEvent {
 
 #[wasm_bindgen]
 impl Lease {
-    /// A lease from the brokers at a URL. The texts are as those of `open`.
+    /// Opens a lease from the brokers at a URL. The strings have the order of those of `options`.
     ///
     /// # Errors
-    /// As the core's `FetchLease::open`.
+    /// The errors of the core's `FetchLease::open`.
     pub fn open(url: &str, texts: Vec<JsValue>, now: f64, moment: f64) -> Result<Self, JsValue> {
         meet(now, moment);
         let open = || {
@@ -133,43 +133,43 @@ impl Lease {
         open().map(|core| Self { core, outcome: Outcome::default() }).map_err(thrown)
     }
 
-    /// Time has passed.
+    /// Updates the lease after time has passed.
     pub fn wake(&mut self, now: f64, moment: f64) {
         meet(now, moment);
         self.core.wake();
     }
 
-    /// What to send now, if there is something.
+    /// Returns the request to send now, if there is one.
     pub fn request(&mut self, now: f64, moment: f64) -> Option<LeaseRequest> {
         meet(now, moment);
         self.core.request().map(LeaseRequest)
     }
 
-    /// What was answered.
+    /// Handles a response.
     pub fn answered(&mut self, status: u16, body: String, now: f64, moment: f64) {
         meet(now, moment);
         self.core.answered(Ok(HttpAnswer::new(status, body.into_bytes())));
     }
 
-    /// Why there is no answer.
+    /// Handles a request without a response, for the given reason.
     pub fn unanswered(&mut self, reason: String, now: f64, moment: f64) {
         meet(now, moment);
         self.core.answered(Err(reason));
     }
 
-    /// Whether it was closed, and nothing is left to send.
+    /// Whether the lease was closed and no request is left to send.
     #[wasm_bindgen(js_name = isEnded)]
     pub fn is_ended(&mut self) -> bool {
         self.core.is_ended()
     }
 
-    /// How many milliseconds nothing is due, if nobody asks.
+    /// Returns the time until the next request is due, in milliseconds, if no call needs a window earlier.
     pub fn rest(&mut self, now: f64, moment: f64) -> f64 {
         meet(now, moment);
         in_milliseconds(self.core.rest())
     }
 
-    /// How many milliseconds to wait after a failure, whoever asks.
+    /// Returns the time to wait after a failure, in milliseconds, even if calls need a window.
     #[must_use]
     pub fn pause(&self, now: f64, moment: f64) -> f64 {
         meet(now, moment);
@@ -181,54 +181,54 @@ impl Lease {
         self.core.close();
     }
 
-    /// Whether the last call failed for want of a window.
+    /// Whether the last call failed because there was no window.
     #[wasm_bindgen(js_name = lacksWindow)]
     #[must_use]
     pub fn lacks_window(&self) -> bool {
         self.core.lacks_window()
     }
 
-    /// Why there is no window.
+    /// Returns the reason why there is no window.
     #[must_use]
     pub fn why(&self) -> JsValue {
         thrown(self.core.why())
     }
 
-    /// Whether it is in vain to wait on for so many milliseconds.
+    /// Whether waiting for the given number of milliseconds cannot succeed.
     #[wasm_bindgen(js_name = isInVain)]
     #[must_use]
     pub fn is_in_vain(&self, left: f64) -> bool {
         self.core.is_in_vain(milliseconds(left))
     }
 
-    /// In this order: attempts that have ended, and those that took effect.
+    /// Returns, in this order: the number of attempts that have ended, and of those that took effect.
     #[must_use]
     pub fn progress(&self) -> Vec<f64> {
         let (attempts, gains) = self.core.attempts_and_gains();
         vec![attempts as f64, gains as f64]
     }
 
-    /// In this order: how long a call may wait, and how long opening may take, in milliseconds.
+    /// Returns, in this order: the longest wait of a call, and of opening, in milliseconds.
     #[must_use]
     pub fn timeouts(&self) -> Vec<f64> {
         vec![in_milliseconds(self.core.max_wait()), in_milliseconds(self.core.open_timeout())]
     }
 
-    /// What happened, one at a time.
+    /// Returns the next event.
     #[wasm_bindgen(js_name = nextEvent)]
     pub fn next_event(&mut self) -> Option<LeaseEvent> {
         self.core.next_event().map(LeaseEvent)
     }
 
-    /// In this order: start, fence, renewals, grants, failures.
+    /// Returns, in this order: start, fence, renewals, grants, failures.
     #[must_use]
     pub fn numbers(&self) -> Vec<u64> {
         let status = self.core.status();
         vec![status.start, status.fence, status.renewals, status.grants, status.failures]
     }
 
-    /// In this order: when the fence begins and when the row expires, in Unix milliseconds, and 1 if the
-    /// node was lost.
+    /// Returns, in this order: the beginning of the fence and the expiry of the row, in Unix milliseconds,
+    /// and 1 if the node was lost.
     #[must_use]
     pub fn times(&self) -> Vec<f64> {
         let status = self.core.status();
@@ -236,7 +236,7 @@ impl Lease {
         vec![status.fence_unix_ms as f64, status.expires_unix_ms as f64, fenced_off]
     }
 
-    /// Why the latest attempt failed; undefined if it succeeded.
+    /// The error of the latest attempt; undefined if it succeeded.
     #[wasm_bindgen(js_name = lastError)]
     #[must_use]
     pub fn last_error(&self) -> JsValue {
@@ -244,10 +244,10 @@ impl Lease {
     }
 }
 
-/// What a `Generator` has.
+/// The methods of a `Generator`.
 #[wasm_bindgen]
 impl Lease {
-    /// As a generator's.
+    /// Puts the next ID into the register. Returns false if there is none.
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
@@ -255,7 +255,7 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
     }
 
-    /// As a generator's.
+    /// Puts the next ID into the register, and never waits.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -263,7 +263,7 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::try_next_id))
     }
 
-    /// As a generator's.
+    /// Fills the buffer from its beginning. Returns the number of IDs, or −1 on failure.
     #[must_use]
     pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
         clock::set_time(now);
@@ -274,20 +274,20 @@ impl Lease {
         self.outcome.count_or_failed(self.core.run(fill))
     }
 
-    /// As a generator's.
+    /// Returns the JavaScript error of the last call; undefined if that call did not fail.
     #[wasm_bindgen(js_name = takeFailure)]
     #[must_use]
     pub fn take_failure(&self) -> JsValue {
         self.outcome.take_failure()
     }
 
-    /// As a generator's.
+    /// Counts a wait that JavaScript did for this generator.
     #[wasm_bindgen(js_name = countWait)]
     pub fn count_wait(&self) {
         self.outcome.count_wait();
     }
 
-    /// A lease renews its window itself.
+    /// Fails, because a lease renews its window itself.
     ///
     /// # Errors
     /// Always.
@@ -298,7 +298,7 @@ impl Lease {
         )))
     }
 
-    /// A lease is closed.
+    /// Fails, because a lease is closed instead.
     ///
     /// # Errors
     /// Always.
@@ -306,35 +306,35 @@ impl Lease {
         Err(thrown(Error::invalid_option("node", "a leased generator is closed, not retired")))
     }
 
-    /// As a generator's.
+    /// Returns, in this order: waits, rollbacks, largest distance ahead of the clock in ticks.
     #[must_use]
     pub fn stats(&self) -> Vec<u64> {
         let stats = self.core.stats();
         vec![stats.waits + self.outcome.waits(), stats.rollbacks, stats.largest_ahead]
     }
 
-    /// As a generator's.
+    /// The canonical descriptor of the generator's layout.
     #[must_use]
     pub fn layout(&self) -> String {
         self.core.layout().to_string()
     }
 
-    /// As a generator's.
+    /// The length of a tick, in milliseconds.
     #[wasm_bindgen(js_name = unitMs)]
     #[must_use]
     pub fn unit_ms(&self) -> f64 {
         self.core.layout().unit_ms() as f64
     }
 
-    /// As a generator's.
+    /// The node in the generator's IDs.
     #[must_use]
     pub fn node(&self) -> u64 {
         self.core.node()
     }
 }
 
-/// The first two texts are the layout and the epoch, the others a name, its value, the next name and so
-/// on.
+/// Parses options. The first two strings are the layout and the epoch, and the others are a name, its
+/// value, the next name and so on.
 fn options(texts: &Texts) -> Result<FetchOptions, Error> {
     let mut layout: Option<Layout> = texts.get(0).map(|text| text.parse()).transpose()?;
     if let Some(epoch) = texts.get(1) {

@@ -1,8 +1,9 @@
-//! The core for JavaScript, as WebAssembly: arguments in, one core call, result out.
+//! The core for JavaScript, as WebAssembly: each function converts its arguments, calls the core once and
+//! returns the result.
 //!
-//! What JavaScript users see is the class of `node/lib` over these functions, as
-//! `node/wasm/lib/backend.js` hands them on. A `BigInt` argument fits its type (the glue would cut it
-//! silently if it did not); values of users that may not fit come as decimal text.
+//! JavaScript users use the classes of `node/lib`, which call these functions through
+//! `node/wasm/lib/backend.js`. A `BigInt` argument fits its type, because the glue would truncate it
+//! silently otherwise. Users' values that may not fit are passed as decimal strings.
 
 pub mod clock;
 pub mod failure;

@@ -1,18 +1,18 @@
-//! Numbers as JavaScript's `BigInt` writes them: decimal digits, maybe with a sign, of any length.
+//! Numbers in the form of JavaScript's `BigInt`: decimal digits of any length, with an optional sign.
 //!
-//! Never inlined, because each is called a dozen times and size is download time.
+//! The functions are never inlined, because each has a dozen callers and the module must stay small.
 
 use flakeid_core::Error;
 use wasm_bindgen::prelude::*;
 
-/// Reads a field that must be from 0 to `most`. The text may be of any length, so the number may be
+/// Reads a field that must be from 0 to `most`. The string may have any length, so the number may be
 /// too large for the integers that the core takes.
 #[inline(never)]
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// As `field`, for a field that may be missing.
+/// Reads a field like `field`, if it is present.
 #[inline(never)]
 pub(crate) fn optional(
     name: &'static str,
@@ -22,7 +22,7 @@ pub(crate) fn optional(
     text.map(|text| field(name, &text, most)).transpose()
 }
 
-/// Reads an instant. One that 64 bits cannot hold becomes the nearest that they can, which is
+/// Reads an instant. An instant that 64 bits cannot hold becomes the nearest one that they can, which is
 /// beyond every layout.
 #[inline(never)]
 pub(crate) fn instant(text: &str) -> i64 {
@@ -30,8 +30,7 @@ pub(crate) fn instant(text: &str) -> i64 {
     text.parse().unwrap_or(nearest)
 }
 
-/// Numbers and other values of a JavaScript object as texts; undefined where the object has no such
-/// value.
+/// Numbers and other values of a JavaScript object as strings; undefined for missing values.
 pub(crate) struct Texts(Vec<JsValue>);
 
 impl Texts {

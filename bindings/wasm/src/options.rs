@@ -1,4 +1,4 @@
-//! From the options that JavaScript hands over to a generator.
+//! Conversion of JavaScript's options to a generator.
 
 use flakeid_core::{Error, GeneratorBuilder, Layout, SetByName};
 use wasm_bindgen::prelude::*;
@@ -8,15 +8,15 @@ use crate::failure::thrown;
 use crate::generator::Generator;
 use crate::number::{Texts, instant};
 
-/// The options that there are, as `name: kind, name: kind`.
+/// Returns the options of a generator, as `name: kind, name: kind`.
 #[wasm_bindgen(js_name = generatorOptions)]
 #[must_use]
 pub fn generator_options() -> String {
     GeneratorBuilder::described()
 }
 
-/// The first two texts are the layout and the epoch, the others a name, its value, the next name
-/// and so on.
+/// Parses options. The first two strings are the layout and the epoch, and the others are a name, its
+/// value, the next name and so on.
 fn builder(texts: &Texts) -> Result<GeneratorBuilder, Error> {
     let mut layout: Layout = texts.get(0).map_or(Ok(Layout::default()), |text| text.parse())?;
     if let Some(epoch) = texts.get(1) {
@@ -31,10 +31,10 @@ fn builder(texts: &Texts) -> Result<GeneratorBuilder, Error> {
     Ok(builder)
 }
 
-/// Makes a generator; it is this late now.
+/// Builds a generator at the time `now`.
 ///
 /// # Errors
-/// As the core's `GeneratorBuilder::build`.
+/// The errors of the core's `GeneratorBuilder::build`.
 #[wasm_bindgen]
 pub fn open(
     options: Vec<JsValue>,

@@ -1,4 +1,4 @@
-//! How IDs and failures reach JavaScript: through memory, which costs less than returning them.
+//! Transfer of IDs and failures to JavaScript through memory, which costs less than returning them.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use wasm_bindgen::prelude::*;
 
 use crate::failure::thrown;
 
-/// Holds the last single ID. JavaScript reads it here, which costs less than returning it.
+/// The last single ID. JavaScript reads it here, which costs less than returning it.
 static REGISTER: AtomicU64 = AtomicU64::new(0);
 
-/// What came of a generator's last call.
+/// The outcome of a generator's last call.
 #[derive(Default)]
 pub(crate) struct Outcome {
     failed: RefCell<Option<Error>>,
@@ -19,7 +19,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The error is kept, not thrown: a call that may throw costs more than making the ID.
+    /// Keeps the error instead of throwing it, because a call that may throw costs more than the ID.
     #[cold]
     fn keep(&self, error: Error) {
         *self.failed.borrow_mut() = Some(error);
@@ -47,7 +47,7 @@ impl Outcome {
     }
 
     pub(crate) fn take_failure(&self) -> JsValue {
-        // Making the error runs JavaScript, which may call this again.
+        // Building the error runs JavaScript, which may call this function again.
         let failed = self.failed.take();
         failed.map_or(JsValue::UNDEFINED, thrown)
     }
@@ -61,10 +61,10 @@ impl Outcome {
     }
 }
 
-/// Memory for a run of IDs, from which JavaScript copies them.
+/// Memory for many IDs, from which JavaScript copies them.
 ///
-/// It begins on a cache line: some processors copy from a place that is 8 bytes away from one of 16 ten times more
-/// slowly.
+/// It begins at a cache line, because some processors copy ten times more slowly from addresses that are
+/// not multiples of 16.
 #[wasm_bindgen]
 pub struct Buffer {
     memory: Box<[u64]>,
@@ -74,7 +74,7 @@ pub struct Buffer {
 
 #[wasm_bindgen]
 impl Buffer {
-    /// A buffer with room for this many IDs.
+    /// Allocates a buffer for this many IDs.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(length: usize) -> Self {
@@ -84,7 +84,7 @@ impl Buffer {
         Self { memory, skip: (LINE - past) % LINE / size_of::<u64>(), length }
     }
 
-    /// Where the buffer begins in the module's memory, in bytes.
+    /// The offset of the buffer in the module's memory, in bytes.
     #[must_use]
     pub fn address(&self) -> usize {
         self.memory[self.skip..].as_ptr().addr()
@@ -96,14 +96,14 @@ impl Buffer {
     }
 }
 
-/// Where the register of single IDs is, in bytes from the beginning of the memory.
+/// Returns the offset of the register of single IDs in the module's memory, in bytes.
 #[wasm_bindgen(js_name = registerAddress)]
 #[must_use]
 pub fn register_address() -> usize {
     REGISTER.as_ptr().addr()
 }
 
-/// The module's memory. When it grows, arrays over it become empty and must be made again.
+/// Returns the module's memory. When it grows, arrays over it become empty and must be created again.
 #[wasm_bindgen(js_name = linearMemory)]
 #[must_use]
 pub fn linear_memory() -> JsValue {

@@ -1,4 +1,4 @@
-//! IDs as text and bytes.
+//! The text forms of IDs.
 
 use flakeid_core::{Error, Id, TextForm};
 use wasm_bindgen::prelude::*;
@@ -10,7 +10,7 @@ fn parse(form: &str) -> Result<TextForm, JsValue> {
     form.parse().map_err(thrown)
 }
 
-/// The ID in the text form of this name.
+/// Returns the ID in the text form of this name.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_OPTION` for another name.
@@ -19,7 +19,7 @@ pub fn id_to_text(form: &str, id: u64) -> Result<String, JsValue> {
     Ok(parse(form)?.encode(Id::from_u64(id)).as_str().to_owned())
 }
 
-/// The ID of a text.
+/// Returns the ID of a string in the text form of this name.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_ID`; `FLAKEID_INVALID_OPTION` for another name of a form.
@@ -40,7 +40,7 @@ pub fn out_of_range(field: &str, value: &str, most: u64) -> Result<(), JsValue> 
     Err(thrown(Error::field_out_of_range(known, &value, 0, most)))
 }
 
-/// The version of the package.
+/// Returns the version of the package.
 #[wasm_bindgen]
 #[must_use]
 pub fn version() -> String {
