@@ -25,7 +25,7 @@ const names = Object.keys(flakeid)
   .filter((key) => key !== 'default' && key !== 'module.exports')
   .sort();
 
-test('every way in exports the same, and what is declared', () => {
+test('every entry exports exactly the declared names', () => {
   const types = [...declared(declarations), ...declared(own('index.d.ts'))];
   assert.deepEqual(names, [...new Set(types)].sort());
   assert.deepEqual(Object.keys(require(name)).sort(), names);
@@ -48,7 +48,7 @@ function members(name) {
   return [...inClass, ...added].map((match) => match[1]);
 }
 
-test('classes have the members that are declared, and no others', () => {
+test('classes have exactly the declared members', () => {
   const clock = new flakeid.ManualClock(1_600_000_000_000);
   const objects = {
     Generator: new flakeid.Generator({ node: 1, clock }),
@@ -83,7 +83,7 @@ test('classes have the members that are declared, and no others', () => {
   }
 });
 
-test('declared codes and presets are those of the vectors', () => {
+test('declared codes and presets match the vectors', () => {
   const literals = (type) => {
     const union = declarations.match(new RegExp(`export type ${type} =([^;]*);`))[1];
     return [...union.matchAll(/'([^']+)'/g)].map((match) => match[1]);
@@ -95,7 +95,7 @@ test('declared codes and presets are those of the vectors', () => {
   assert.deepEqual(literals('PresetName'), flakeid.Layout.presets());
 });
 
-test('one version everywhere', () => {
+test('all packages have the same version', () => {
   const [, version] = read('Cargo.toml').match(/\[workspace\.package\]\s+version = "([^"]+)"/);
   const manifest = JSON.parse(own('package.json'));
   assert.equal(flakeid.version, version);

@@ -4,6 +4,6 @@ import { checkErrors } from './errors.mjs';
 import flakeid from './subject.mjs';
 import { load } from './vectors.mjs';
 
-test('the error table', () => {
+test('errors match the error table', () => {
   checkErrors(flakeid, load('errors'));
 });

@@ -22,7 +22,7 @@ function assertRising(ids, floor = -1n) {
   return last;
 }
 
-test('IDs rise, whichever way they are made', async () => {
+test('IDs of all methods increase', async () => {
   const generator = new Generator({ node: node() });
   const array = new BigUint64Array(10_000);
   let last = assertRising([generator.nextId(), await generator.nextIdAsync()]);
@@ -36,7 +36,7 @@ test('IDs rise, whichever way they are made', async () => {
   assert.ok(Math.abs(Date.now() - unixMs) < 10_000);
 });
 
-test('a BigInt64Array and a part of an array are filled in place', () => {
+test('fill writes in place to a BigInt64Array and to a part of an array', () => {
   const generator = new Generator({ node: node(), layout: 'discord' });
   const signed = new BigInt64Array(5);
   assert.equal(generator.fill(signed), 5);
@@ -51,13 +51,13 @@ test('a BigInt64Array and a part of an array are filled in place', () => {
   assert.equal(generator.fill(new BigUint64Array(0)), 0);
 });
 
-test('nextIds of nothing is nothing', async () => {
+test('nextIds of zero returns an empty array', async () => {
   const generator = new Generator({ node: node() });
   assert.deepEqual(generator.nextIds(0), []);
   assert.deepEqual(await generator.nextIdsAsync(0n), []);
 });
 
-test('nodes and layouts', () => {
+test('generators contain their nodes and layouts', () => {
   const split = new Generator({ datacenter: 17, worker: 25 });
   assert.equal(split.node, 569);
   assert.deepEqual(split.nodes, [569]);
@@ -70,7 +70,7 @@ test('nodes and layouts', () => {
   assert.equal(own.layout.unpack(own.nextId()).node, 255n);
 });
 
-test('numbers come from layouts that fit them, and only from those', () => {
+test('nextNumber requires a layout of at most 53 bits', () => {
   const clock = new ManualClock(Date.now());
   const small = new Generator({ node: 1, layout: 'js-safe', clock });
   const number = small.nextNumber();
@@ -92,7 +92,7 @@ test('a generator is iterable', () => {
   assertRising(ids);
 });
 
-test('two generators of a node share its position', () => {
+test('two generators of one node share its position', () => {
   const mine = node();
   const [one, other] = [new Generator({ node: mine }), new Generator({ node: mine })];
   const ids = [];
@@ -100,7 +100,7 @@ test('two generators of a node share its position', () => {
   assertRising(ids);
 });
 
-test('retire is final, and disposing retires', async () => {
+test('retire is final, and disposing retires the generator', async () => {
   const generator = new Generator({ node: node(), clock: new ManualClock(Date.now()) });
   assert.equal(generator.retire(), null);
   const second = new Generator({ node: node() });
@@ -126,7 +126,7 @@ test('retire is final, and disposing retires', async () => {
   }
 });
 
-test('a manual clock stands still, and moves instead of waiting', () => {
+test('a manual clock stands still, and advances instead of waiting', () => {
   const clock = new ManualClock(new Date('2026-01-01'));
   const generator = new Generator({ node: 1, sequenceMask: 1, clock });
   generator.nextIds(2);

@@ -59,7 +59,7 @@ const NO_WHOLE = [
   () => 1,
 ];
 
-test('IDs of a wrong type', () => {
+test('functions reject IDs of a wrong type', () => {
   for (const value of NO_ID) {
     for (const call of [toBase62, toBytes, decode, (id) => Layout.parse('twitter').unpack(id)]) {
       wrongType(() => call(value), 'id');
@@ -67,7 +67,7 @@ test('IDs of a wrong type', () => {
   }
 });
 
-test('IDs that no 64 bits hold', () => {
+test('functions reject IDs that 64 bits cannot hold', () => {
   for (const value of [
     -1n,
     2n ** 64n,
@@ -91,7 +91,7 @@ test('IDs that no 64 bits hold', () => {
   }
 });
 
-test('texts and bytes', () => {
+test('decoders reject invalid strings and bytes', () => {
   for (const form of [
     'Decimal',
     'Base32',
@@ -122,7 +122,7 @@ test('texts and bytes', () => {
   wrongType(() => jsonReviver('id', 1), 'key');
 });
 
-test('layouts', () => {
+test('functions reject invalid layouts', () => {
   for (const value of NO_STRING) wrongType(() => new Layout(value), 'descriptor');
   for (const value of [null, 1, true, {}, [], Object.create(Layout.prototype)]) {
     wrongType(() => decode(1n, value), 'layout');
@@ -147,7 +147,7 @@ test('layouts', () => {
   assert.throws(build({ node: 1, layout: 't52.s12@0/1ms' }), withCode('FLAKEID_INVALID_LAYOUT'));
 });
 
-test('instants', () => {
+test('functions reject invalid instants', () => {
   for (const bound of [lowerBound, upperBound]) {
     for (const value of [
       undefined,
@@ -178,7 +178,7 @@ test('instants', () => {
   );
 });
 
-test('parts', () => {
+test('pack rejects invalid parts', () => {
   const layout = Layout.parse('twitter');
   for (const value of [undefined, null, 1, 'x']) wrongType(() => layout.pack(value), 'parts');
   for (const name of [
@@ -217,7 +217,7 @@ test('parts', () => {
   );
 });
 
-test('a generator needs one node, and one only', () => {
+test('a generator requires exactly one node', () => {
   for (const options of [
     {},
     { datacenter: 1 },
@@ -240,7 +240,7 @@ test('a generator needs one node, and one only', () => {
   }
 });
 
-test('options', () => {
+test('generators reject invalid options', () => {
   for (const name of [
     'node',
     'datacenter',
@@ -292,7 +292,7 @@ test('options', () => {
   assert.throws(build({ node: 1, epoch: -1 }), withCode('FLAKEID_INVALID_LAYOUT'));
 });
 
-test('messages name options and fields as JavaScript does', () => {
+test('messages contain the JavaScript names of options and fields', () => {
   for (const [options, message, field] of [
     [
       { sequenceStart: 13 },
@@ -321,7 +321,7 @@ test('messages name options and fields as JavaScript does', () => {
   assert.match(failure(() => layout.pack({ node: 1 })).message, /give `tick` or `unixMs`/);
 });
 
-test('calls change nothing when they are refused', async () => {
+test('rejected calls change nothing', async () => {
   const generator = build({ node: 1 })();
   const first = generator.nextId();
   for (const value of [undefined, ...NO_WHOLE]) {
@@ -355,7 +355,7 @@ test('calls change nothing when they are refused', async () => {
   assert.equal(generator.stats().waits, 0);
 });
 
-test('arrays without memory', () => {
+test('fill accepts arrays without memory', () => {
   const generator = build({ node: 1 })();
   const first = generator.nextId();
   for (const [kind, method] of [
@@ -371,7 +371,7 @@ test('arrays without memory', () => {
   assert.equal(generator.nextId(), first + 1n);
 });
 
-test('what a program throws itself passes unchanged', () => {
+test('exceptions of callbacks pass unchanged', () => {
   const generator = build({ node: 1 })();
   const first = generator.nextId();
   class Own extends Error {}
@@ -425,7 +425,7 @@ test('what a program throws itself passes unchanged', () => {
   assert.equal(generator.nextId(), first + BigInt(nested.node) + 1n);
 });
 
-test('methods on something else', () => {
+test('methods reject other objects as this', () => {
   for (const method of ['nextId', 'tryNextId', 'nextIds', 'fill', 'retire', 'stats']) {
     assert.throws(() => Generator.prototype[method].call({}), TypeError);
   }

@@ -13,7 +13,7 @@ function publicIds(row, options = {}) {
   return new PublicIds(keyring, domain, { layout, prefix: prefix ?? undefined, ...options });
 }
 
-test('public IDs', () => {
+test('public IDs match the vectors', () => {
   for (const row of rows(file, 'public_ids')) {
     const ids = publicIds(row);
     assert.equal(ids.seal(number(row, 'id')), row.text);
@@ -23,7 +23,7 @@ test('public IDs', () => {
   }
 });
 
-test('texts open or do not', () => {
+test('open accepts and rejects the strings of the vectors', () => {
   const open = (row) => {
     const since = row.since_ms === null ? undefined : number(row, 'since_ms');
     return publicIds(file.one_domain, { since }).open(row.text, { now: number(row, 'now_ms') });
@@ -36,7 +36,7 @@ test('texts open or do not', () => {
   }
 });
 
-test('what cannot be', () => {
+test('PublicIds rejects invalid options', () => {
   for (const row of rows(file, 'invalid')) {
     const error = failure(() => publicIds(row), JSON.stringify(row));
     assert.equal(error.code, row.code, row.why);
@@ -44,7 +44,7 @@ test('what cannot be', () => {
   }
 });
 
-test('the clock and other types', () => {
+test('PublicIds uses the clock and checks types', () => {
   const ids = new PublicIds(KEYRING, 'user', { since: new Date('2026-01-01') });
   const id = new Generator({ node: 991 }).nextId();
   assert.equal(ids.open(ids.seal(id)), id);

@@ -27,7 +27,7 @@ function generates(layout) {
   }
 }
 
-test('presets', () => {
+test('presets match the vectors', () => {
   const presets = rows(file, 'presets');
   assert.deepEqual(
     Layout.presets(),
@@ -52,7 +52,7 @@ test('presets', () => {
   }
 });
 
-test('descriptors', () => {
+test('descriptors match the vectors', () => {
   for (const row of rows(file.descriptors, 'valid')) {
     const layout = Layout.parse(row.text);
     assert.equal(`${layout}`, row.canonical);
@@ -65,7 +65,7 @@ test('descriptors', () => {
   }
 });
 
-test('ids', () => {
+test('IDs match the vectors', () => {
   for (const row of rows(file, 'ids')) {
     const layout = Layout.parse(row.layout);
     const id = number(row, 'id');
@@ -118,7 +118,7 @@ function checkDecoded(row, parts) {
   }
 }
 
-test('what is rejected', () => {
+test('layouts reject invalid parts and IDs', () => {
   for (const row of rows(file, 'rejected_parts')) {
     const parts = {
       tick: number(row, 'tick'),
@@ -144,7 +144,7 @@ test('what is rejected', () => {
   }
 });
 
-test('bounds', () => {
+test('bounds match the vectors', () => {
   for (const row of rows(file, 'bounds')) {
     const unixMs = number(row, 'unix_ms');
     assert.equal(lowerBound(unixMs, row.layout), number(row, 'lower'), JSON.stringify(row));

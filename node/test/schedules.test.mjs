@@ -5,6 +5,6 @@ import { playSchedules } from './schedules.mjs';
 import flakeid from './subject.mjs';
 import { load } from './vectors.mjs';
 
-test('every schedule', () => {
+test('generators follow every schedule', () => {
   assert.ok(playSchedules(flakeid, load('schedules')) > 0);
 });

@@ -6,7 +6,7 @@ import { failure, load, number, rows } from './vectors.mjs';
 
 const file = load('text');
 
-test('every form', () => {
+test('text forms match the vectors', () => {
   for (const group of rows(file, 'forms')) {
     const name = group.form.replace(/(?:^|_)[a-z]/g, (start) => start.at(-1).toUpperCase());
     const [to, from] = [flakeid[`to${name}`], flakeid[`from${name}`]];

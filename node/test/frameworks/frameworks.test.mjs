@@ -43,7 +43,7 @@ after(async () => {
   await client.end();
 });
 
-test('texts', () => {
+test('IdText reads and writes strings', () => {
   const forms = [
     [new IdText(), `${ID}`],
     [new IdText({ layout: 'discord' }), `${ID}`],
@@ -103,7 +103,7 @@ test('JSON by the names of keys', () => {
   });
 });
 
-test('zod', () => {
+test('zod reads strings and rejects numbers', () => {
   const Order = z.object({ id: flakeId(), again: flakeId({ publicIds }).nullable() });
   const sent = { id: `${ID}`, again: publicIds.seal(ID) };
   const order = Order.parse(sent);
@@ -124,7 +124,7 @@ test('zod', () => {
   assert.throws(() => z.encode(flakeId(), 2n ** 64n), FlakeIdError);
 });
 
-test('what no column holds', () => {
+test('columns reject invalid IDs', () => {
   const { transformer } = typeorm.flakeId();
   const column = pgTable('orders', { id: drizzle.flakeId() }).id;
   const to = [(id) => transformer.to(id), (id) => column.mapToDriverValue(id)];
@@ -151,7 +151,7 @@ test('what no column holds', () => {
   assert.throws(() => drizzle.createdBetween(column, late), /does not fit/);
 });
 
-test('bounds of time', () => {
+test('time ranges filter rows by creation time', () => {
   const orders = pgTable('orders', { id: drizzle.flakeId(), item: text() });
   const query = (bounds) => {
     const written = new PgDialect().sqlToQuery(drizzle.createdBetween(orders.id, bounds));
@@ -189,7 +189,7 @@ test('bounds of time', () => {
 });
 
 // Prisma itself, whose client has to be generated, runs examples/prisma with the guide.
-test('an extension for Prisma', async () => {
+test('the Prisma extension sets IDs of new rows', async () => {
   const generator = new Generator({ node: 7 });
   const { name, query } = prisma.flakeIds(generator, { Order: 'id' });
   assert.equal(name, 'flakeid');
@@ -276,7 +276,7 @@ test('every type agrees with the vectors', () => {
   }
 });
 
-test('rows of a time, by both versions of TypeORM', async () => {
+test('both versions of TypeORM filter rows by time', async () => {
   const { resolve } = createRequire(import.meta.url);
   const types = join(dirname(resolve('flakeid-core')), 'frameworks/typeorm-types.js');
   const { default: shared } = await import(types);
@@ -311,7 +311,7 @@ test('rows of a time, by both versions of TypeORM', async () => {
   }
 });
 
-test("the guide's programs", () => {
+test('the programs of the guide run', () => {
   writeFileSync('examples/public.keys', `${KEYRING}\n`);
   const run = (program) => {
     const ran = spawnSync(process.execPath, [program], { cwd: 'examples', encoding: 'utf8' });
@@ -331,7 +331,7 @@ test("the guide's programs", () => {
   for (const id of ids) assert.equal(decode(id).node, 7);
 });
 
-test('the same through require', () => {
+test('require loads the same framework modules', () => {
   const require = createRequire(import.meta.url);
   assert.equal(require('flakeid-core/json').IdText, IdText);
   assert.equal(require('flakeid-core/zod').flakeId().parse(`${ID}`), ID);

@@ -12,7 +12,7 @@ import { read } from '../vectors.mjs';
 const require = createRequire(import.meta.url);
 const installed = dirname(dirname(require.resolve('flakeid-core/package.json')));
 
-test('functions of the add-on', () => {
+test('the add-on has exactly the declared functions', () => {
   const declared = [...read('node/native.d.ts').matchAll(/^export declare function (\w+)/gm)].map(
     (match) => match[1],
   );
@@ -22,7 +22,7 @@ test('functions of the add-on', () => {
   assert.deepEqual(Object.keys(require(platforms[0])).sort(), declared.sort());
 });
 
-test('arguments that the classes would not let through do not crash it', () => {
+test('invalid arguments do not crash the add-on', () => {
   const addon = require(readdirSync(installed).find((name) => name.startsWith('flakeid-core-')));
   const owned = addon.open({ settings: ['node', '1'] });
   const fill = addon.bindFill(owned);

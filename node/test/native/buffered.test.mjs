@@ -21,7 +21,7 @@ function take(source, count) {
   return ids;
 }
 
-test('IDs rise over batches and pauses, and none is anywhere twice', async () => {
+test('IDs increase over batches and pauses, and all IDs are distinct', async () => {
   const generator = new Generator({ node: 731 });
   const buffers = [
     generator.buffered(),
@@ -44,7 +44,7 @@ test('IDs rise over batches and pauses, and none is anywhere twice', async () =>
   assert.equal(all.size, 3 * (50 + (20 * 49 * 50) / 2 + 50));
 });
 
-test('what is left is dropped whenever the code waits', async () => {
+test('the rest of a batch is dropped at every await', async () => {
   const pauses = {
     await: () => undefined,
     job: () => Promise.resolve(),
@@ -65,7 +65,7 @@ test('what is left is dropped whenever the code waits', async () => {
   }
 });
 
-test('so it is for what the event loop calls next', async () => {
+test('the rest of a batch is dropped before the next callback', async () => {
   const clock = new ManualClock(START);
   const buffered = new Generator({ node: 1, clock }).buffered();
   const seen = [];
@@ -83,7 +83,7 @@ test('so it is for what the event loop calls next', async () => {
   assert.deepEqual(seen, [START + 60_000]);
 });
 
-test('never more is dropped than was used', () => {
+test('at most as many IDs are dropped as were used', () => {
   for (const [size, most] of [
     [256, 255],
     [1, 0],
@@ -105,7 +105,7 @@ test('never more is dropped than was used', () => {
   }
 });
 
-test('an empty tick is waited for, and an obstacle is met between two IDs', () => {
+test('a call waits for the next tick, and reports obstacles between two IDs', () => {
   const clock = new ManualClock(START);
   const waiting = new Generator({ node: 1, sequenceMask: 3, clock }).buffered();
   assert.deepEqual(
@@ -125,7 +125,7 @@ test('an empty tick is waited for, and an obstacle is met between two IDs', () =
   );
 });
 
-test('nothing is handed out once the generator was closed', async () => {
+test('a handle returns no IDs after its generator closes', async () => {
   const [fixed, retired] = [732, 733].map((node) => new Generator({ node }));
   const leased = await Generator.lease(urlOf(storeDirectory()));
   const ends = [
@@ -143,7 +143,7 @@ test('nothing is handed out once the generator was closed', async () => {
   }
 });
 
-test('it keeps no process running, and none from ending', () => {
+test('a handle neither keeps a process running nor prevents its end', () => {
   const code = `
     const { Generator } = require(${JSON.stringify(process.env.FLAKEID_PACKAGE ?? 'flakeid-core')});
     const buffered = new Generator({ node: 1 }).buffered();
@@ -159,7 +159,7 @@ test('it keeps no process running, and none from ending', () => {
   assert.deepEqual([status, stdout], [0, 'over\n'], stderr);
 });
 
-test('it is iterable, and its options are checked', () => {
+test('a handle is iterable, and checks its options', () => {
   const generator = new Generator({ node: 734 });
   const buffered = generator.buffered();
   assert.deepEqual([buffered.size, buffered.generator], [256, generator]);

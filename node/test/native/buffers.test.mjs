@@ -6,7 +6,7 @@ import { withCode } from '../vectors.mjs';
 
 const { Generator, fromBuffer, toBuffer, toHex } = flakeid;
 
-test('buffers', () => {
+test('buffers convert to IDs and back', () => {
   const id = 910499571847892992n;
   const buffer = toBuffer(id);
   assert.ok(Buffer.isBuffer(buffer));
@@ -21,7 +21,7 @@ test('buffers', () => {
   }
 });
 
-test('shared, resizable, detached and foreign memory', () => {
+test('fill handles shared, resizable, detached and foreign memory', () => {
   const generator = new Generator({ node: 31 });
   const shared = new BigUint64Array(new SharedArrayBuffer(64));
   assert.equal(generator.fill(shared), 8);

@@ -31,7 +31,7 @@ async function take(cached, count) {
   return ids;
 }
 
-test("IDs rise, from fixed and leased nodes, and are the generator's own", async () => {
+test("IDs of fixed and leased nodes increase and are distinct from the generator's", async () => {
   const leased = await Generator.lease(urlOf(storeDirectory()));
   for (const generator of [new Generator({ node: 741 }), leased]) {
     const cached = new CachedGenerator(generator, { boostPower: 1 });
@@ -52,7 +52,7 @@ test("IDs rise, from fixed and leased nodes, and are the generator's own", async
   }
 });
 
-test('the bound on age is kept', async () => {
+test('the ring respects the largest age', async () => {
   const cached = new CachedGenerator(new Generator({ node: 742 }), {
     maxAgeMs: 60,
     paddingFactor: 99,
@@ -69,7 +69,7 @@ test('the bound on age is kept', async () => {
   cached.close();
 });
 
-test('a ring that is asked to stays fresh', async () => {
+test('a ring with a refill interval stays fresh', async () => {
   const cached = new CachedGenerator(new Generator({ node: 743 }), {
     refillIntervalMs: 5,
     maxAgeMs: 50,
@@ -79,7 +79,7 @@ test('a ring that is asked to stays fresh', async () => {
   cached.close();
 });
 
-test('handlers are told what was refused', async () => {
+test('handlers are called with rejected puts and takes', async () => {
   const clock = new ManualClock(START);
   const window = { start: START, fence: START + 3 };
   const generator = new Generator({ node: 1, layout: 't41.n8.s2@0/1ms', clock, window });
@@ -114,7 +114,7 @@ test('handlers are told what was refused', async () => {
   cached.close();
 });
 
-test('what a handler throws is thrown', () => {
+test('exceptions of a handler are thrown', () => {
   const generator = new Generator({ node: 1, sequenceMask: 0, clock: new ManualClock(START) });
   const cached = new CachedGenerator(generator, {
     onRejectedTake: () => {
@@ -127,7 +127,7 @@ test('what a handler throws is thrown', () => {
   cached.close();
 });
 
-test('closing is final, and so is the end of the generator', async () => {
+test('calls fail after the ring or its generator closes', async () => {
   const leased = await Generator.lease(urlOf(storeDirectory()));
   for (const generator of [new Generator({ node: 744 }), leased]) {
     const [closed, left] = [new CachedGenerator(generator), new CachedGenerator(generator)];
@@ -149,7 +149,7 @@ test('closing is final, and so is the end of the generator', async () => {
   }
 });
 
-test('it is iterable', () => {
+test('a ring is iterable', () => {
   const cached = new CachedGenerator(new Generator({ node: 745 }));
   let last = -1n;
   let count = 0;
@@ -162,7 +162,7 @@ test('it is iterable', () => {
   cached.close();
 });
 
-test('the beginning waits no longer than the event loop may', () => {
+test('opening a ring blocks the event loop only briefly', () => {
   const generator = new Generator({
     node: 1,
     layout: `t39.n16.s8@${Date.now() - 1000}/60s`,
@@ -171,7 +171,7 @@ test('the beginning waits no longer than the event loop may', () => {
   assert.throws(() => new CachedGenerator(generator), withCode('FLAKEID_SEQUENCE_EXHAUSTED'));
 });
 
-test('programs and workers end with rings open', async () => {
+test('programs and workers can exit with open rings', async () => {
   const program = `
     const { CachedGenerator, Generator } = require(${code});
     globalThis.cached = new CachedGenerator(new Generator({ node: 1 }), { refillIntervalMs: 1, onRejectedPut: () => {} });
@@ -203,7 +203,7 @@ test('programs and workers end with rings open', async () => {
   }
 });
 
-test('options are checked', () => {
+test('a ring rejects invalid options', () => {
   const generator = new Generator({ node: 746 });
   const cases = {
     FLAKEID_FIELD_OUT_OF_RANGE: [

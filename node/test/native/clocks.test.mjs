@@ -9,7 +9,7 @@ import { storeDirectory, urlOf } from './store.mjs';
 
 const { Generator, decode } = flakeid;
 
-test('IDs on every clock rise, and the coarse clock is never ahead', async () => {
+test('IDs of every clock increase, and the coarse clock is never ahead', async () => {
   for (const clock of ['system', 'coarse', 'gated']) {
     const generator = new Generator({ node: 701, clock });
     let last = await generator.nextIdAsync();
@@ -34,7 +34,7 @@ test('clocks share the position of their node', () => {
   }
 });
 
-test('a clock that does not exist', () => {
+test('generators reject unknown clocks', () => {
   for (const clock of ['', 'Coarse', 'sundial']) {
     assert.throws(
       () => new Generator({ node: 1, clock }),
@@ -46,7 +46,7 @@ test('a clock that does not exist', () => {
   }
 });
 
-test('several nodes in one generator', () => {
+test('one generator uses several nodes', () => {
   const generator = new Generator({ nodes: [711, 709n, 712, 710] });
   assert.deepEqual([generator.nodes, generator.node], [[709, 710, 711, 712], 709]);
   const ids = generator.nextIds(50_000);
@@ -58,7 +58,7 @@ test('several nodes in one generator', () => {
   assert.deepEqual([...used].sort(), generator.nodes);
 });
 
-test('nodes that cannot be', () => {
+test('generators reject invalid nodes', () => {
   const refused = (options) => {
     try {
       return new Generator(options);
@@ -75,7 +75,7 @@ test('nodes that cannot be', () => {
   assert.equal(refused({ node: 1, nodes: [1, 2] }), 'FLAKEID_INVALID_OPTION');
 });
 
-test('leases of several nodes, on a clock by name', async () => {
+test('a lease supports several nodes and a named clock', async () => {
   const generator = await Generator.lease(urlOf(storeDirectory()), {
     nodeCount: 4,
     clock: 'coarse',

@@ -15,7 +15,7 @@ function copy() {
   return require('flakeid-core');
 }
 
-test('copies make the IDs of their own generators', () => {
+test('copies of the package issue IDs of their own generators', () => {
   const copies = [copy(), copy(), copy()];
   assert.notEqual(copies[0].Generator, copies[1].Generator);
   const generators = copies.map(({ Generator }, node) => new Generator({ node: node + 1 }));
@@ -32,13 +32,13 @@ test('copies make the IDs of their own generators', () => {
   assert.equal(seen.size, 6000);
 });
 
-test('copies share the word of a node', () => {
+test('copies of the package share the position of a node', () => {
   const [one, other] = [copy(), copy()].map(({ Generator }) => new Generator({ node: 77 }));
   const ids = Array.from({ length: 2000 }, (_, turn) => (turn % 2 ? one : other).nextId());
   assert.equal(new Set(ids).size, 2000);
 });
 
-test('errors are instances for every copy', () => {
+test('errors are instances of the class of every copy', () => {
   const [one, other] = [copy(), copy()];
   for (const { Generator, FlakeIdError } of [one, other]) {
     const generator = new Generator({ node: 5 });

@@ -79,7 +79,7 @@ if (process.env.FLAKEID_TEST_FILE !== undefined) {
     );
   });
 
-  test('fork', async () => {
+  test('forked processes lease different nodes', async () => {
     const directory = storeDirectory();
     const files = [join(directory, '0.ids'), join(directory, '1.ids')];
     const children = files.map((file) =>

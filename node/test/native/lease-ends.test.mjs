@@ -81,7 +81,7 @@ if (!isMainThread) {
     });
   }
 
-  test('what a listener throws is an uncaught exception', async () => {
+  test('an exception of a listener is an uncaught exception', async () => {
     const code = `
       const { Generator } = require(${JSON.stringify(process.env.FLAKEID_PACKAGE ?? 'flakeid-core')});
       process.once('uncaughtException', (error) => { console.log(error.message); process.exit(3); });

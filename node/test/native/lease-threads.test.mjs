@@ -56,7 +56,7 @@ function work(url) {
 }
 
 if (isMainThread) {
-  test('one lease, no ID twice, and the end of a worker is not the end of the lease', async () => {
+  test('workers share one lease, which outlives each of them', async () => {
     const url = urlOf(storeDirectory());
     const generator = await Generator.lease(url, OPTIONS);
     const workers = [work(url), work(url), work(url)];

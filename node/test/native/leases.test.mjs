@@ -22,7 +22,7 @@ async function refusal(options, store = url) {
   return assert.fail('it was leased');
 }
 
-test('all ways of making IDs', async () => {
+test('all methods issue IDs of the leased node', async () => {
   const generator = await Generator.lease(url, { namespace: 'ways' });
   assert.ok(generator instanceof Generator);
   const ids = [generator.nextId(), generator.tryNextId(), ...generator.nextIds(1000)];
@@ -46,7 +46,7 @@ test('all ways of making IDs', async () => {
   await exact.close();
 });
 
-test('how the lease stands', async () => {
+test('the lease exposes its state', async () => {
   const before = Date.now();
   const generator = await Generator.lease(url, {
     namespace: 'stands',
@@ -113,7 +113,7 @@ test('names, fixed nodes, nodes that are used once', async () => {
   await Promise.all([again.close(), fixed.close()]);
 });
 
-test('a closed generator', async () => {
+test('a closed generator releases its node', async () => {
   const generator = await Generator.lease(url, { namespace: 'closed', node: 4 });
   const under = generator.nextIdsAsync(100_000);
   const closing = generator.close();
@@ -141,7 +141,7 @@ test('a closed generator', async () => {
   await last.close();
 });
 
-test('a close ends local handles and rings, though another generator shares the lease', async () => {
+test('close ends local handles and rings, even if another generator shares the lease', async () => {
   const options = { namespace: 'handles', node: 6 };
   const closed = await Generator.lease(url, options);
   const other = await Generator.lease(url, options);
@@ -186,7 +186,7 @@ test('a lease has its own ends', async () => {
   assert.throws(() => fixed.nextId(), { code: 'FLAKEID_CLOSED' });
 });
 
-test('events', async () => {
+test('events are reported in order', async () => {
   const events = [];
   const onEvent = (event) => events.push(event);
   const generator = await Generator.lease(url, { namespace: 'events', windowMs: 1000, onEvent });
@@ -201,7 +201,7 @@ test('events', async () => {
   assert.deepEqual(events.at(-1), { kind: 'released', node });
 });
 
-test('without the store IDs go on to the end of the window', async () => {
+test('a lease issues IDs until the end of the window without a store', async () => {
   const directory = storeDirectory();
   const events = [];
   const generator = await Generator.lease(urlOf(directory), {
@@ -238,7 +238,7 @@ test('without the store IDs go on to the end of the window', async () => {
   await generator.close();
 });
 
-test('what is wrong with a lease is said', async () => {
+test('errors of a lease contain the reason', async () => {
   const codes = {
     FLAKEID_INVALID_OPTION: [
       [{}, 'nope://host'],
@@ -278,7 +278,7 @@ test('what is wrong with a lease is said', async () => {
   }
 });
 
-test('wrong types are TypeErrors that name the argument', async () => {
+test('wrong types raise TypeErrors that contain the argument', async () => {
   const wrong = [
     ['url', undefined, 5],
     ['options', 5],
@@ -305,7 +305,7 @@ test('wrong types are TypeErrors that name the argument', async () => {
   }
 });
 
-test('another layout in the same namespace', async () => {
+test('a lease rejects another layout in the same namespace', async () => {
   const generator = await Generator.lease(url, { namespace: 'layouts' });
   const error = await refusal({ namespace: 'layouts', layout: 'plain' });
   assert.equal(error.code, 'FLAKEID_STORE_REJECTED');
@@ -313,7 +313,7 @@ test('another layout in the same namespace', async () => {
   await generator.close();
 });
 
-test('a store that cannot be reached, without a word of its password', async () => {
+test('errors of unreachable stores do not contain the password', async () => {
   for (const [scheme, path] of Object.entries({
     postgresql: '/db',
     mysql: '/db',
@@ -332,7 +332,7 @@ test('a store that cannot be reached, without a word of its password', async () 
   }
 });
 
-test('auto takes the store from the environment', async () => {
+test('auto uses the store of the environment', async () => {
   process.env.FLAKEID_STORE = url;
   process.env.FLAKEID_NAMESPACE = 'automatic';
   const generator = await Generator.auto();

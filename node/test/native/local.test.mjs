@@ -9,7 +9,7 @@ import { storeDirectory, urlOf } from './store.mjs';
 
 const { Generator, LocalGenerator, ManualClock, decode } = flakeid;
 
-test('IDs of each handle rise, and none is anywhere twice', () => {
+test('IDs of each handle increase, and all IDs are distinct', () => {
   const generator = new Generator({ node: 721 });
   const sources = [generator, generator.local(), new LocalGenerator(generator)];
   const last = sources.map(() => -1n);
@@ -35,7 +35,7 @@ function retrying(source) {
   }
 }
 
-test('it is iterable, and knows its generator', () => {
+test('a handle is iterable and exposes its generator', () => {
   const generator = new Generator({ node: 722 });
   const local = generator.local();
   assert.equal(local.generator, generator);
@@ -49,7 +49,7 @@ test('it is iterable, and knows its generator', () => {
   }
 });
 
-test('a manual clock moves instead of waiting', () => {
+test('a manual clock advances instead of waiting', () => {
   const clock = new ManualClock(new Date('2026-01-01'));
   const local = new Generator({ node: 1, sequenceMask: 1, clock }).local();
   const ids = [local.nextId(), local.nextId()];
@@ -62,7 +62,7 @@ test('a manual clock moves instead of waiting', () => {
   );
 });
 
-test('it ends with its generator, in the middle of a block', async () => {
+test('a handle ends with its generator, in the middle of a chunk', async () => {
   const fixed = new Generator({ node: 723 });
   const leased = await Generator.lease(urlOf(storeDirectory()));
   for (const generator of [fixed, leased]) {
@@ -78,7 +78,7 @@ test('it ends with its generator, in the middle of a block', async () => {
   }
 });
 
-test('the wait on the event loop is short, though ticks are long', () => {
+test('a handle blocks the event loop only briefly, even if ticks are long', () => {
   const generator = new Generator({
     node: 1,
     layout: `t39.n16.s8@${Date.now() - 1000}/60s`,
@@ -87,7 +87,7 @@ test('the wait on the event loop is short, though ticks are long', () => {
   assert.throws(() => generator.local().nextId(), withCode('FLAKEID_SEQUENCE_EXHAUSTED'));
 });
 
-test('only generators have them', () => {
+test('only generators have local handles', () => {
   for (const value of [
     undefined,
     null,

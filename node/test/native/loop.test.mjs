@@ -20,7 +20,7 @@ function timed(call) {
 // Generous, because the machine may be busy; far less than the tick and than maxWaitMs.
 const MOST_MS = 500;
 
-test('a call waits for 10 ms at most, though the tick is longer', () => {
+test('a call waits for at most 10 ms, even if the tick is longer', () => {
   const generator = new Generator({ node: 1, layout: early(), maxWaitMs: 60_000 });
   for (const call of [
     () => generator.nextId(),
@@ -34,7 +34,7 @@ test('a call waits for 10 ms at most, though the tick is longer', () => {
   }
 });
 
-test('so it does with a window on the system clock', () => {
+test('a call with a window waits for at most 10 ms on the system clock', () => {
   const layout = early();
   const generator = new Generator({
     node: 1,
@@ -64,13 +64,13 @@ test('a window fills over many ticks without stopping', () => {
   assert.equal(generator.fill(ids), ids.length);
 });
 
-test('a shorter maxWaitMs is kept to', () => {
+test('a call respects a shorter maxWaitMs', () => {
   const generator = new Generator({ node: 2, layout: early(), maxWaitMs: 0 });
   const { error } = timed(() => generator.nextId());
   assert.equal(error.code, 'FLAKEID_SEQUENCE_EXHAUSTED');
 });
 
-test('off the loop a call waits for all of maxWaitMs, and the loop goes on', async () => {
+test('an asynchronous call waits for maxWaitMs without blocking the event loop', async () => {
   for (const window of [undefined, { start: 0, fence: 100 }]) {
     const layout = `t39.n16.s8@${Date.now() - 1000}/1s`;
     const generator = new Generator({

@@ -32,7 +32,7 @@ if (process.env.FLAKEID_TEST_NODE !== undefined) {
     }
   };
 
-  test('fork', async () => {
+  test('forked processes issue distinct IDs', async () => {
     const nodes = [21, 22];
     const children = nodes.map((node) =>
       fork(here, {
@@ -42,7 +42,7 @@ if (process.env.FLAKEID_TEST_NODE !== undefined) {
     check(await Promise.all(children.map(ids)), nodes);
   });
 
-  test('cluster', async () => {
+  test('cluster processes issue distinct IDs', async () => {
     cluster.setupPrimary({ exec: here });
     const nodes = [23, 24];
     const workers = nodes.map((node) =>
@@ -51,7 +51,7 @@ if (process.env.FLAKEID_TEST_NODE !== undefined) {
     check(await Promise.all(workers.map(ids)), nodes);
   });
 
-  test('a process that ends and starts again does not repeat IDs', async () => {
+  test('a restarted process does not repeat IDs', async () => {
     const start = () =>
       ids(
         fork(here, {

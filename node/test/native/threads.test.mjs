@@ -47,7 +47,7 @@ function work(node) {
 }
 
 if (isMainThread) {
-  test('no ID twice in three threads of one node', async () => {
+  test('three threads of one node issue distinct IDs', async () => {
     const workers = [work(11), work(11)];
     const lists = [make(11), ...(await Promise.all(workers))];
     for (const ids of lists) {
@@ -61,7 +61,7 @@ if (isMainThread) {
     }
   });
 
-  test('errors in a worker are errors of that worker', async () => {
+  test('errors in a worker are thrown in that worker', async () => {
     await assert.rejects(work(5000), { code: 'FLAKEID_FIELD_OUT_OF_RANGE', field: 'node' });
   });
 

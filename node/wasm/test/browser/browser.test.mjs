@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { openBrowser, resultOf, servePages } from './harness.mjs';
 
-test('a page and its worker', { timeout: 120_000 }, async (t) => {
+test('a page and its worker pass all checks', { timeout: 120_000 }, async (t) => {
   const origin = await servePages(t);
   const browser = await openBrowser(t);
   const page = await browser.newPage();

@@ -26,7 +26,7 @@ function atOnce(body) {
   }
 }
 
-test('an instance is made once, however it is asked for', () => {
+test('an instance is created once for all entries', () => {
   assert.equal(require('flakeid-wasm'), flakeid);
   const { flakeid: other } = anotherInstance();
   assert.notEqual(other, flakeid);
@@ -34,7 +34,7 @@ test('an instance is made once, however it is asked for', () => {
   assert.equal(require('flakeid-wasm'), flakeid);
 });
 
-test('two instances with one node repeat their IDs, with two nodes they do not', () => {
+test('two instances repeat IDs with one node, but not with two nodes', () => {
   const { flakeid: other } = anotherInstance();
   atOnce((after) => {
     const made = [
@@ -52,7 +52,7 @@ test('two instances with one node repeat their IDs, with two nodes they do not',
   });
 });
 
-test('calls that alternate between instances hand over their own IDs', () => {
+test('alternating calls return the IDs of their own instance', () => {
   const { flakeid: other } = anotherInstance();
   const clocks = [
     new flakeid.ManualClock(1_505_914_988_849n),
@@ -75,7 +75,7 @@ test('calls that alternate between instances hand over their own IDs', () => {
   });
 });
 
-test('what belongs to one instance is refused by another', () => {
+test('an instance rejects objects of another instance', () => {
   const { flakeid: other } = anotherInstance();
   const wrongType = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
   const clock = new other.ManualClock(1_505_914_988_849);
@@ -94,7 +94,7 @@ test('what belongs to one instance is refused by another', () => {
   );
 });
 
-test('the end of a generator is that of its instance alone', () => {
+test('retiring a generator does not affect other instances', () => {
   const { flakeid: other } = anotherInstance();
   const [mine, yours] = [new flakeid.Generator({ node: 603 }), new other.Generator({ node: 603 })];
   mine.retire();
@@ -121,7 +121,7 @@ function inWorker(node, now) {
   });
 }
 
-test('every worker is an instance of its own', async () => {
+test('every worker has its own instance', async () => {
   const now = 1_800_000_000_000;
   const [one, same] = await Promise.all([inWorker(604, now), inWorker(604, now)]);
   assert.equal(one.length, 1000);

@@ -39,7 +39,7 @@ async function failureOf(call, made) {
   throw new Error('the call never failed');
 }
 
-test('require, import and init are one instance, with the names of the other entry', async () => {
+test('require, import and init share one instance with the names of the other entry', async () => {
   assert.equal(require('flakeid-wasm/lease'), leasing);
   assert.equal(await init(), leasing);
   assert.deepEqual(Object.keys(leasing).sort(), Object.keys(flakeid).sort());
@@ -53,7 +53,7 @@ test('require, import and init are one instance, with the names of the other ent
   assert.ok(WebAssembly.validate(bytes));
 });
 
-test('two generators never repeat an ID, and close gives their nodes back', {
+test('two generators issue distinct IDs, and close releases their nodes', {
   timeout: 30_000,
 }, async (t) => {
   const broker = await Broker.start(t);
@@ -94,7 +94,7 @@ test('two generators never repeat an ID, and close gives their nodes back', {
   assert.ok(kinds.includes('renewed'));
 });
 
-test('a broker that is killed and started again', { timeout: 30_000 }, async (t) => {
+test('a lease continues after a broker is killed and restarted', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const made = new Made();
   const events = [];
@@ -120,7 +120,7 @@ test('a broker that is killed and started again', { timeout: 30_000 }, async (t)
   t.diagnostic(`node ${node}, then ${generator.node}`);
 });
 
-test('a broker that is stopped for longer than the window', { timeout: 30_000 }, async (t) => {
+test('a lease recovers after a broker stops for too long', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const made = new Made();
   const options = { token: TOKEN, maxWaitMs: 200 };
@@ -144,7 +144,7 @@ test('a broker that is stopped for longer than the window', { timeout: 30_000 },
   made.add(generator.nextId());
 });
 
-test('another broker is asked where one cannot be reached', { timeout: 30_000 }, async (t) => {
+test('a lease uses another broker if one cannot be reached', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const url = `http://127.0.0.1:1,${broker.address}/`;
   const leased = await Promise.all([1, 2, 3, 4].map(() => Generator.lease(url, { token: TOKEN })));
@@ -152,7 +152,7 @@ test('another broker is asked where one cannot be reached', { timeout: 30_000 },
   await Promise.all(leased.map((generator) => generator.close()));
 });
 
-test('what cannot be leased is refused', { timeout: 30_000 }, async (t) => {
+test('lease rejects requests that cannot be granted', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const { url } = broker;
   const refused = async (address, options, code, said) => {
@@ -188,7 +188,7 @@ test('what cannot be leased is refused', { timeout: 30_000 }, async (t) => {
   assert.throws(() => again.nextId(), { code: 'FLAKEID_CLOSED' });
 });
 
-test('the example of the guide', { timeout: 30_000 }, async (t) => {
+test('the example of the guide runs', { timeout: 30_000 }, async (t) => {
   const broker = await Broker.start(t);
   const example = readFileSync(`${process.env.FLAKEID_ROOT}/examples/lease_wasm.mjs`, 'utf8');
   const url = 'http://localhost:7117';

@@ -48,7 +48,7 @@ async function leaksNothing(make) {
   assert.ok(heap < MOST_HEAP, `${heap} bytes more of JavaScript's memory`);
 }
 
-test('generators on the system clock', () =>
+test('generators on the system clock release their memory', () =>
   leaksNothing((index) => {
     const generator = new flakeid.Generator({
       node: index % 16,
@@ -58,7 +58,7 @@ test('generators on the system clock', () =>
     assert.ok(generator.stats().waits >= 0);
   }));
 
-test('generators on manual clocks, and the clocks', () =>
+test('manual clocks and their generators release their memory', () =>
   leaksNothing((index) => {
     const clock = new flakeid.ManualClock(NOW);
     const generator = new flakeid.Generator({ node: index % 1024, clock });
@@ -66,7 +66,7 @@ test('generators on manual clocks, and the clocks', () =>
     if (index % 2 === 0) generator.retire();
   }));
 
-test('layouts', () =>
+test('layouts release their memory', () =>
   leaksNothing((index) => {
     const layout = flakeid.Layout.parse(`t41.n10.s12@${index}/1ms`);
     assert.equal(layout.epoch, BigInt(index));
@@ -74,14 +74,14 @@ test('layouts', () =>
   }));
 
 // No collection is waited for: whoever reads many layouts in one turn of the loop has none.
-test('layouts without a turn of the event loop', () => {
+test('layouts release their memory without the event loop', () => {
   for (let index = 0; index < 1000; index += 1) flakeid.Layout.parse('plain');
   const before = size();
   for (let index = 0; index < 100_000; index += 1) flakeid.Layout.parse('plain');
   assert.equal(size(), before);
 });
 
-test('errors', () => {
+test('errors release their memory', () => {
   const clock = new flakeid.ManualClock(NOW);
   const generator = new flakeid.Generator({ node: 1, clock, sequenceMask: 0 });
   generator.nextId();
@@ -98,7 +98,7 @@ test('errors', () => {
   return leaksNothing((index) => assert.throws(calls[index % calls.length], flakeid.FlakeIdError));
 });
 
-test('texts and parts', () =>
+test('strings and parts release their memory', () =>
   leaksNothing((index) => {
     const id = BigInt(index);
     assert.equal(flakeid.fromBase58(flakeid.toBase58(id)), id);
@@ -106,7 +106,7 @@ test('texts and parts', () =>
     assert.equal(layout.pack(layout.unpack(id)), id);
   }));
 
-test('filling', () => {
+test('fill releases its memory', () => {
   const clock = new flakeid.ManualClock(1_800_000_000_000);
   const generator = new flakeid.Generator({
     node: 1,
@@ -122,7 +122,7 @@ test('filling', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('memory that grows takes nothing with it', () => {
+test('results stay valid when memory grows', () => {
   const before = size();
   const clock = new flakeid.ManualClock(NOW);
   const generators = [];

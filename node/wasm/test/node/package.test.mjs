@@ -30,7 +30,7 @@ test('the web entry exports the same names', () => {
   assert.deepEqual(names.match(/\w+/g).sort(), Object.keys(flakeid).sort());
 });
 
-test('bytes, a module and the default are sources for init elsewhere', async () => {
+test('init accepts bytes, a module and the default source', async () => {
   const folder = require.resolve('flakeid-wasm/package.json').replace('package.json', '');
   const bytes = readFileSync(require.resolve('flakeid-wasm/flakeid.wasm'));
   const web = await import(`${folder}web/init.js`);
@@ -49,7 +49,7 @@ test('generators of one node share their position', () => {
   assert.ok(rising);
 });
 
-test('IDs are of the time at which they are made', () => {
+test('IDs contain the time at which they are generated', () => {
   const generator = new flakeid.Generator({ node: 1002 });
   for (let turn = 0; turn < 1000; turn += 1) {
     const before = Date.now();
@@ -69,7 +69,7 @@ async function withDate(now, body) {
   }
 }
 
-test('a clock that is none makes no ID', async () => {
+test('an invalid system clock causes an error', async () => {
   for (const now of [Number.NaN, -Infinity, -1, 0]) {
     const generator = new flakeid.Generator({ node: 1003 });
     await withDate(
@@ -90,7 +90,7 @@ test('a clock that is none makes no ID', async () => {
   );
 });
 
-test('a blocking call gives up after a tick, a waiting one after maxWaitMs', async () => {
+test('a blocking call fails after a tick, an asynchronous one after maxWaitMs', async () => {
   const generator = new flakeid.Generator({ node: 1004, sequenceMask: 0, maxWaitMs: 60 });
   generator.nextId();
   const frozen = Date.now();
@@ -133,7 +133,7 @@ test('policies that do not wait fail at once', async () => {
   );
 });
 
-test('the event loop goes on while IDs are awaited', async () => {
+test('the event loop continues while IDs are awaited', async () => {
   const generator = new flakeid.Generator({ node: 1006 });
   let turns = 0;
   const timer = setInterval(() => {

@@ -24,7 +24,7 @@ function open() {
   return { other, glue, clock, generator, first: generator.nextId() };
 }
 
-test('the instance and its generators go on', async () => {
+test('an instance and its generators continue after a panic', async () => {
   const { other, glue, clock, generator, first } = open();
   for (let round = 1n; round <= 100n; round += 1n) {
     // More numbers than any memory has room for.
@@ -44,7 +44,7 @@ test('the instance and its generators go on', async () => {
   assert.equal(other.decode(next.nextId()).node, 6);
 });
 
-test('in the middle of another call', () => {
+test('a panic in the middle of another call is thrown', () => {
   const { other, glue, generator, first } = open();
   // The error that the call is about to throw is made by JavaScript, which asks for the impossible.
   let asked = 0;
@@ -59,7 +59,7 @@ test('in the middle of another call', () => {
   assert.equal(other.fromBase62(other.toBase62(first)), first);
 });
 
-test('other instances do not notice', () => {
+test('a panic does not affect other instances', () => {
   const { glue } = open();
   const generator = new flakeid.Generator({ node: 701 });
   const id = generator.nextId();
