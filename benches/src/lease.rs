@@ -23,7 +23,7 @@ pub(crate) fn measure(plan: Plan, renewing: Duration) -> Result<Section, Box<dyn
     let fixed = Generator::new(layout, 0)?;
     let leased = Generator::lease(&url, layout)?.namespace("calls").open()?;
     let mut rows = [
-        Row::new(FIXED, || subject::next(black_box(&fixed))),
+        Row::new(FIXED, || subject::issued(black_box(&fixed).next_id()).to_u64()),
         Row::new(LEASED, || subject::issued(black_box(&leased).next_id()).to_u64()),
     ];
     let samples = nanoseconds_per_id(&mut rows, plan);
