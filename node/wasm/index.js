@@ -1,7 +1,7 @@
 'use strict';
 
-// For require in Node, and behind index.mjs for import: one instance of the module in a process,
-// or a node used through both would repeat its IDs.
+// The entry for require in Node, which index.mjs also uses. A process has one instance of the module,
+// because two instances would repeat the IDs of a node.
 
 const { defineApi } = require('./lib/api.js');
 const { defineBackend } = require('./lib/backend.js');

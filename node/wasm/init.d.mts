@@ -4,9 +4,9 @@ import type * as flakeid from './index.mjs';
 export type FlakeId = typeof flakeid;
 
 /**
- * Starts the module and returns what the main entry exports. `source` is where to get it from: a
- * URL, a `Response`, bytes or a `WebAssembly.Module`; by default the file beside this one. Later
- * calls return what the first one did.
+ * Starts the module and returns the exports of the main entry. `source` is the module: a URL, a
+ * `Response`, bytes or a `WebAssembly.Module` (default: the file next to this one). Later calls return
+ * the result of the first.
  */
 export function init(
   source?: string | URL | Request | Response | BufferSource | WebAssembly.Module,

@@ -1,4 +1,4 @@
-// In Node the module is loaded already, and must not be loaded twice.
+// In Node, the module is already loaded, and must not be loaded twice.
 
 import flakeid from './lease.js';
 

@@ -55,7 +55,7 @@ export interface LeaseOptions {
    */
   maxWaitMs?: number | bigint | undefined;
   // [/options]
-  /** Called with everything that happens to the lease. If it throws, that is an uncaught exception. */
+  /** Called with each event of the lease. If it throws, that is an uncaught exception. */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
 }
 
@@ -66,8 +66,8 @@ declare module './api' {
   }
   namespace Generator {
     /**
-     * A generator whose node is leased from the brokers at a URL (`https://one.example,two.example:7117`,
-     * as `flakeid serve` runs them): its IDs are unique among all processes and pages that lease from
+     * Returns a generator with a node leased from the brokers at a URL (`https://one.example,two.example:7117`,
+     * which `flakeid serve` runs): its IDs are unique among all processes and pages that lease from
      * that namespace. Each call leases a node of its own. Rejects with `FLAKEID_STORE_UNAVAILABLE`,
      * `FLAKEID_STORE_REJECTED`, `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`,
      * `FLAKEID_FENCE_IN_FUTURE`, or with the code of an option that is wrong.

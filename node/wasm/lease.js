@@ -1,6 +1,6 @@
 'use strict';
 
-// As index.js, with leases: a larger module of its own.
+// The entry with leases, which uses a separate, larger module than index.js.
 
 const { defineApi } = require('./lib/api.js');
 const { defineLease } = require('./lib/lease.js');

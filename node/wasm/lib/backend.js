@@ -4,13 +4,13 @@ const { attempting, filling, longestBlock, runBlocking, runWaiting } = require('
 
 const PARTS = ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence'];
 
-// IDs are made in the module's memory, so many at a time, and copied from there.
+// The number of IDs that are generated at a time in the module's memory, and copied from there.
 const ROOM = 8192;
 
-// Arrays of unknown length grow from this.
+// The initial length of arrays of unknown length.
 const FIRST_LENGTH = 65_536;
 
-// Where stacks are of limited depth, frames of the module would leave no room for the caller's.
+// Removes the module's frames from stack traces, whose depth is limited, so that the caller's frames fit.
 function raising(call) {
   return function raises(...values) {
     try {
@@ -22,14 +22,14 @@ function raising(call) {
   };
 }
 
-// What defineApi asks of a backend (lib/api.js), over the functions of a WebAssembly module.
+// Defines the backend that defineApi requires (lib/api.js), over the functions of a WebAssembly module.
 function defineBackend(module) {
   const memory = module.linearMemory();
   const buffer = new module.Buffer(ROOM);
   let register;
   let run;
 
-  // Memory that has grown is another buffer, over which the arrays are made anew.
+  // Memory that has grown is another buffer, so the arrays over it are created again.
   function view() {
     register = new BigUint64Array(memory.buffer, module.registerAddress(), 1);
     run = new BigUint64Array(memory.buffer, buffer.address(), ROOM);
@@ -82,7 +82,7 @@ function defineBackend(module) {
       return runWaiting(this.#insisting(Infinity));
     }
 
-    // The first attempt has been made, and has failed.
+    // The first attempt has already failed.
     #insisting(longest) {
       let isFirst = true;
       return attempting(this.#obstacle, longest, (now) => {
@@ -128,7 +128,7 @@ function defineBackend(module) {
       return count;
     }
 
-    // Memory is asked for as it is filled, not all at once for a wild `n`.
+    // Memory is allocated as it is filled, not all at once, because `n` may be huge.
     *#making(n, longest) {
       let ids = new BigUint64Array(Math.min(n, FIRST_LENGTH));
       let made = 0;
@@ -171,7 +171,7 @@ function defineBackend(module) {
   }
 
   function open({ layout, epoch, settings }, clock) {
-    // The module consumes the clock that it is handed.
+    // The module consumes the clock that it is given.
     return new Handle(module.open([layout, epoch, ...settings], clock?.share(), Date.now()));
   }
 

@@ -1,7 +1,7 @@
 'use strict';
 
-// Keeps a lease: sends what the module asks to be sent, hands over what came of it, and sets timers. It
-// decides nothing; a timer that comes late (in a tab in the background, say) finds the window ended.
+// Keeps a lease: sends the module's requests, passes the outcomes to the module, and sets timers. The
+// module makes all decisions. If a timer is late, for example in a background tab, the window has ended.
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 const LONGEST_CLOSE = 1000;
@@ -27,14 +27,14 @@ class Keeper {
     });
   }
 
-  // Somebody needs a window.
+  // Requests a window for a call.
   ask() {
     this.#asked += 1;
     this.#interrupt?.();
   }
 
-  // Calls, and if that fails for want of a window, waits for one and calls again, for as long as a call
-  // may wait.
+  // Calls `call`. If it fails because there is no window, waits for a window and calls again, for as long
+  // as a call may wait.
   async insist(call) {
     const [timeout] = this.#lease.timeouts();
     const end = performance.now() + timeout;
@@ -57,7 +57,7 @@ class Keeper {
     if (!isGained) throw this.#lease.why();
   }
 
-  // Gives the node back; one that was not given back in time expires.
+  // Releases the node. A node that is not released in time expires.
   close() {
     if (!this.#isClosing) {
       this.#isClosing = true;
@@ -75,7 +75,7 @@ class Keeper {
     return this.#closing;
   }
 
-  // Whether there were more grants and renewals than `since` before it was in vain to wait on.
+  // Waits for a grant or renewal after `since`. Returns false if waiting longer cannot succeed.
   async #gain(since, end) {
     if (this.#lease.progress()[1] !== since) return true;
     this.ask();
@@ -109,7 +109,7 @@ class Keeper {
       if (lease.isEnded()) return;
       const rest = lease.rest(Date.now(), performance.now());
       await this.#sleep(rest, () => this.#isClosing || this.#asked !== heard);
-      // After a failure there is always a pause, however many ask.
+      // Every failure is followed by a pause, regardless of the number of waiting calls.
       const pause = lease.pause(Date.now(), performance.now());
       await this.#sleep(pause, () => this.#isClosing);
     }
@@ -129,7 +129,7 @@ class Keeper {
       credentials: 'omit',
       redirect: 'error',
       referrerPolicy: 'no-referrer',
-      // A page that is left can still give its node back.
+      // With keepalive, a page can release its node even while the user leaves it.
       keepalive: method === 'DELETE',
     };
     const url = request.url();
@@ -146,7 +146,7 @@ class Keeper {
     this.#lease.answered(...answer, Date.now(), performance.now());
   }
 
-  // Passes events on, and wakes whoever waits.
+  // Passes events on, and wakes waiting calls.
   #tell() {
     for (;;) {
       const event = this.#lease.nextEvent();
@@ -154,7 +154,7 @@ class Keeper {
       const told = [event.kind(), ...event.numbers().map((number) => number ?? null)];
       const error = event.error() ?? null;
       event.free();
-      // If it throws, that is an uncaught exception, and the lease is kept all the same.
+      // An exception of the listener is an uncaught exception, and the lease is kept anyway.
       if (this.#listener !== undefined) queueMicrotask(() => this.#listener(...told, error));
     }
     const waiters = [...this.#waiters];
@@ -162,7 +162,7 @@ class Keeper {
     for (const wake of waiters) wake();
   }
 
-  // Somebody waits for this, so the process, if it is one, goes on.
+  // Waits for a change. This keeps a Node process running, because a call waits for it.
   #changed(ms) {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER));

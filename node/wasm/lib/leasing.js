@@ -3,11 +3,10 @@
 const { defineBackend } = require('./backend.js');
 const { Keeper } = require('./keeper.js');
 
-// What defineApi asks of a backend with leases (lib/api.js), over the functions of the module that has
-// them.
+// Defines the backend with leases that defineApi requires (lib/api.js), over the module with leases.
 function defineLeasing(module) {
   const { Handle, raising, ...backend } = defineBackend(module);
-  // A generator that nobody can reach any more gives its node back.
+  // A generator that is no longer reachable releases its node.
   const abandoned = new FinalizationRegistry((keeper) => keeper.close());
 
   class LeasedHandle extends Handle {
@@ -22,7 +21,7 @@ function defineLeasing(module) {
       abandoned.register(this, keeper);
     }
 
-    // Nothing waits here for a renewal, which needs the event loop; but one is asked for.
+    // Requests a renewal, but does not wait for it, because a renewal needs the event loop.
     #asking(call) {
       try {
         return call();
@@ -64,7 +63,7 @@ function defineLeasing(module) {
         try {
           more = await this.#keeper.insist(() => super.nextIdsAsync(missing));
         } catch {
-          // What there is was issued; the next call meets the obstacle again.
+          // The available IDs were issued; the next call reports the obstacle.
           break;
         }
         const longer = new BigUint64Array(ids.length + more.length);

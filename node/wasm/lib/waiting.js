@@ -1,14 +1,14 @@
 'use strict';
 
-// A call that the core would let wait is made again after a wait, which is done here because
-// WebAssembly cannot sleep. The calls are generator functions that yield milliseconds to wait: one
-// driver blocks for them, the other lets the event loop go on.
+// Repeats calls after a wait, which is done here because WebAssembly cannot sleep. The calls are
+// generator functions that yield the milliseconds to wait: one driver blocks the thread, and the other
+// lets the event loop continue.
 
 const LONGEST_BLOCK = 10;
 const LONGEST_SPIN = 1;
 const LONGEST_TURN = 10;
 
-// Atomics.wait is refused where blocking is: on a page's main thread and in some workers.
+// Atomics.wait fails if blocking is not allowed: on a page's main thread and in some workers.
 const cell =
   typeof SharedArrayBuffer === 'function' ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
 const canBlock = (() => {
@@ -19,7 +19,7 @@ const canBlock = (() => {
   }
 })();
 
-// How long a call may keep its thread, in a layout with ticks of this length.
+// Returns the longest time for which a call may block its thread, in a layout with ticks of this length.
 function longestBlock(unitMs) {
   return Math.min(unitMs, canBlock ? LONGEST_BLOCK : LONGEST_SPIN);
 }
@@ -52,7 +52,7 @@ async function runWaiting(steps) {
   }
 }
 
-// Makes attempts until one has a result, or until `longest` or what the core says has passed.
+// Makes attempts until one has a result, or until `longest` or the core's own limit has passed.
 function* attempting(obstacle, longest, attempt) {
   let began;
   for (;;) {
@@ -74,7 +74,7 @@ function* attempting(obstacle, longest, attempt) {
 }
 
 // Fills `ids` from the index `from`, by attempts that fill a part of at most `room` and return its
-// length; returns the index that it came to.
+// length. Returns the index after the last ID.
 function* filling(obstacle, longest, room, ids, from, attempt) {
   let turn = performance.now();
   let filled = from;
@@ -88,7 +88,7 @@ function* filling(obstacle, longest, room, ids, from, attempt) {
       break;
     }
     filled += count;
-    // Without a wait that can be done here, the obstacle has outlasted the core's max_wait.
+    // If the core does not allow another wait, the obstacle has outlasted max_wait.
     if (count < wanted && obstacle.takeWait() === undefined) break;
     if (longest === Infinity && performance.now() - turn > LONGEST_TURN) {
       yield 0;

@@ -1,4 +1,4 @@
-// For browsers and bundlers: the module is loaded before whoever imports this goes on.
+// The entry for browsers and bundlers, which loads the module before the importing module runs.
 
 import { init } from './init.js';
 

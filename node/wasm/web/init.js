@@ -1,4 +1,4 @@
-// For runtimes that want to be told where the module is, or that cannot await at the top level.
+// The entry for runtimes that need the location of the module, or cannot await at the top level.
 
 import { defineApi } from './api.js';
 import { defineBackend } from './backend.js';
@@ -6,9 +6,9 @@ import start, * as glue from './flakeid.js';
 
 let ready;
 
-// `source` is anything that WebAssembly can be had from: a URL, a Response, bytes, or a
-// WebAssembly.Module; without one it is fetched from beside this file. The second call returns
-// what the first did: one instance, or a node used through both would repeat its IDs.
+// Starts the module. `source` is a URL, a Response, bytes, or a WebAssembly.Module (default: the file
+// next to this one). Later calls return the result of the first, because two instances would repeat the
+// IDs of a node.
 export function init(source) {
   ready ??= load(source).catch((error) => {
     ready = undefined;

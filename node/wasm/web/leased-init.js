@@ -1,4 +1,4 @@
-// As init.js, with leases: a larger module of its own.
+// The entry with leases, which uses a separate, larger module than init.js.
 
 import { defineApi } from './api.js';
 import start, * as glue from './flakeid_lease.js';
@@ -7,7 +7,7 @@ import { defineLeasing } from './leasing.js';
 
 let ready;
 
-// As in init.js.
+// Starts the module like init.js.
 export function init(source) {
   ready ??= load(source).catch((error) => {
     ready = undefined;

@@ -1,4 +1,4 @@
-// As index.js, with leases.
+// The entry with leases, which loads the module like index.js.
 
 import { init } from './leased-init.js';
 
