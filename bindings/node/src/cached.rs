@@ -1,4 +1,4 @@
-//! A ring of IDs as JavaScript holds it.
+//! The native side of a ring.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats};
 use crate::handle::Handle;
 use crate::slots::NextId;
 
-/// A ring over a generator. It stays in its environment's thread.
+/// A ring over a generator. It cannot leave its environment's thread.
 pub(crate) struct Cached {
-    /// What happened in it, once it is closed.
+    /// The ring, or its last counts after it was closed.
     ring: RefCell<Result<Ring, RingStats>>,
     capacity: u64,
 }
 
 struct Ring {
     cached: CachedGenerator,
-    /// Knows whether the generator was closed.
+    /// The generator's handle, which records whether the generator was closed.
     handle: Arc<Handle>,
 }
 
 impl Cached {
-    /// Fills the ring. One ID is used up first, because it waits for the generator's first tick no
-    /// longer than the event loop may.
+    /// Opens and fills a ring. One ID is used up first, because its wait for the generator's first tick
+    /// is limited to what the event loop allows.
     pub(crate) fn open(handle: &Arc<Handle>, options: RingOptions) -> Result<Self, Error> {
         let generator = handle.generator()?;
         match handle.on_loop() {
@@ -45,7 +45,7 @@ impl Cached {
         self.ring.borrow().as_ref().map_or_else(|last| *last, |ring| ring.cached.stats())
     }
 
-    /// Ends the ring, and waits for its thread: at most 10 ms, and until a handler has been told.
+    /// Ends the ring, and waits for its thread: at most 10 ms, and until a handler was called.
     pub(crate) fn close(&self) {
         let mut ring = self.ring.borrow_mut();
         let Ok(stats) = ring.as_ref().map(|ring| ring.cached.stats()) else { return };
@@ -70,7 +70,7 @@ impl NextId for Cached {
         self.take_by(|ring| ring.cached.next_id_within(ring.handle.on_ring()))
     }
 
-    /// What the ring has.
+    /// Returns the next ID that is already in the ring.
     #[inline]
     fn try_next_id(&self) -> Result<Id, Error> {
         self.take_by(|ring| ring.cached.take())

@@ -1,10 +1,10 @@
-//! How JavaScript gets single IDs.
+//! Transfer of single IDs to JavaScript.
 //!
 //! An environment has one function for the next ID of all its generators: JavaScript writes the
 //! number of the generator's slot into an array, calls the function, and reads the ID from that
-//! array. If each generator had a function of its own, the second generator of a program would make
-//! every call take half as long again: the engine then sees several callees at one call site, and
-//! compiles it for any callee.
+//! array. If each generator had its own function, the second generator of a program would make every
+//! call take 50 % longer, because the engine would see several callees at one call site, and compile
+//! it for any callee.
 
 #![allow(unsafe_code)]
 
@@ -22,7 +22,7 @@ use crate::function::{self, bound, caught, fail};
 use crate::slots::{Dispatcher, NextId};
 
 impl Dispatcher {
-    /// Makes an ID and puts it into the array, or throws.
+    /// Generates an ID and writes it into the array, or throws.
     #[inline]
     fn dispatch(
         &self,
@@ -36,10 +36,10 @@ impl Dispatcher {
             let mut generators = self.generators.borrow_mut();
             let Some(generator) = generators.get(number) else { return function::defect(env) };
             match make(generator) {
-                // SAFETY: as above, and the first number.
+                // SAFETY: the array has two numbers, and is used in this environment's thread only.
                 Ok(id) => unsafe { self.mailbox.write(id.to_u64()) },
                 Err(error) => {
-                    // What is called now may collect garbage, and with it other slots.
+                    // The next call may collect garbage and remove other slots.
                     drop(generators);
                     fail(env, &error);
                 }
@@ -62,9 +62,9 @@ pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
     ])
 }
 
-/// The dispatcher of the process's first environment, usually its only one: to compare two pointers
-/// is faster than to ask the runtime what a function is bound to. It is written by that
-/// environment's thread, and no other thread finds its own environment here.
+/// The dispatcher of the process's first environment, usually its only one. Comparing two pointers is
+/// faster than requesting the data of a function from the runtime. Only that environment's thread
+/// writes the dispatcher, and no other thread finds its own environment here.
 static FIRST: First =
     First { env: AtomicPtr::new(ptr::null_mut()), dispatcher: AtomicPtr::new(ptr::null_mut()) };
 
@@ -74,7 +74,7 @@ struct First {
 }
 
 impl First {
-    /// The dispatcher must live until `forget`.
+    /// Records the first environment. The dispatcher must live until `forget`.
     fn note(&self, env: sys::napi_env, dispatcher: &Arc<Dispatcher>) {
         let (null, relaxed) = (ptr::null_mut(), Ordering::Relaxed);
         if self.env.compare_exchange(null, env, relaxed, relaxed).is_ok() {
@@ -84,7 +84,7 @@ impl First {
 
     fn forget(&self, env: sys::napi_env) {
         let (null, relaxed) = (ptr::null_mut(), Ordering::Relaxed);
-        // If another environment was the first, it stays.
+        // If another environment is already recorded, it is kept.
         let _ = self.env.compare_exchange(env, null, relaxed, relaxed);
     }
 }

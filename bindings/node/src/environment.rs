@@ -1,4 +1,4 @@
-//! What belongs to one JavaScript environment: the main thread's and each worker's.
+//! The state of a JavaScript environment: the main thread and each worker have one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::leases::Leases;
 use crate::options::SPELLING;
 use crate::slots::Dispatcher;
 
-/// code, message, retryAfterMs, byMs, horizon, field.
+/// The arguments code, message, retryAfterMs, byMs, horizon and field.
 pub(crate) type FailureArguments =
     FnArgs<(String, String, Option<f64>, Option<f64>, Option<BigInt>, Option<String>)>;
 
@@ -44,7 +44,7 @@ impl Environment {
         let short = || napi::Error::new(Status::InvalidArg, "the array is too short");
         let dispatcher = Dispatcher::new(mailbox).ok_or_else(short)?;
         let leases = Rc::<Leases>::default();
-        // Before finalizers drop the generators one after the other.
+        // The leases end before finalizers drop the generators one after the other.
         env.add_env_cleanup_hook(Rc::clone(&leases), |leases| leases.end_for_good())?;
         let make_error = RefCell::new(make_error.create_ref()?);
         let made = Self { make_error, dispatcher, leases };
@@ -56,7 +56,7 @@ impl Environment {
         env.get_instance_data::<Self>()?.map(|found| &*found).ok_or_else(missing)
     }
 
-    /// The JavaScript object for an error of the core.
+    /// Returns the JavaScript object for an error of the core.
     pub(crate) fn error(env: &Env, error: &Error) -> napi::Result<Unknown<'static>> {
         let ms = |duration: std::time::Duration| duration.as_millis() as f64;
         let make_error = Self::from_env(env)?.make_error.borrow().borrow_back(env)?;
@@ -89,7 +89,7 @@ pub(crate) fn setup(
     Environment::set_up(&env, &make_error, mailbox)
 }
 
-/// An error of the core as something to return from a function, which then throws it.
+/// Returns an error of the core in the form that a function returns to throw it.
 pub(crate) fn thrown(env: &Env, error: &Error) -> napi::Error {
     match Environment::error(env, error) {
         Ok(value) => value.into(),

@@ -20,7 +20,7 @@ use crate::handle::Handle;
 type Callback =
     unsafe extern "C" fn(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value;
 
-/// Makes a function whose data pointer is `target`, which it keeps alive.
+/// Creates a function with the data pointer `target`, which the function keeps alive.
 pub(crate) fn bind<'env, T: 'static>(
     env: &'env Env,
     name: &CStr,
@@ -46,14 +46,14 @@ pub(crate) fn bind<'env, T: 'static>(
 type Finalize = unsafe extern "C" fn(sys::napi_env, *mut c_void, *mut c_void);
 
 unsafe extern "C" fn free<T>(_env: sys::napi_env, target: *mut c_void, _hint: *mut c_void) {
-    // SAFETY: `bind` made it with `Arc::into_raw`, and a finalizer runs once, after the function.
+    // SAFETY: `bind` created it with `Arc::into_raw`, and a finalizer runs once, after the function.
     drop(unsafe { Arc::from_raw(target.cast::<T>()) });
 }
 
-/// What the function of a call is bound to.
+/// Returns the target that the function of a call is bound to.
 ///
 /// # Safety
-/// `info` is that of a call under way of a function made by [`bind`] for this type.
+/// `info` must belong to a call under way of a function that [`bind`] created for this type.
 #[inline]
 pub(crate) unsafe fn bound<'call, T>(
     env: sys::napi_env,
@@ -61,14 +61,14 @@ pub(crate) unsafe fn bound<'call, T>(
 ) -> &'call T {
     let mut data = ptr::null_mut();
     let (none, no_values) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: as promised by the caller; the call keeps its function, and so the data, alive.
+    // SAFETY: the caller guarantees the type; the call keeps its function alive, and thereby the data.
     unsafe {
         sys::napi_get_cb_info(env, info, none, no_values, ptr::null_mut(), &raw mut data);
         &*data.cast::<T>()
     }
 }
 
-/// A panic in a call becomes an error that is thrown.
+/// Calls `work`, and throws an error if it panics.
 #[inline]
 pub(crate) fn caught(env: sys::napi_env, call: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(call)).is_err() {
@@ -101,7 +101,7 @@ pub(crate) unsafe extern "C" fn fill_some(
 }
 
 /// # Safety
-/// As [`bound`], of a function bound to a handle.
+/// The function must be bound to a handle; otherwise the conditions of [`bound`] apply.
 unsafe fn fill_by(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -110,12 +110,12 @@ unsafe fn fill_by(
     let (mut data, mut array, mut count) = (ptr::null_mut(), ptr::null_mut(), 1);
     let this = ptr::null_mut();
     let (count, values) = (&raw mut count, &raw mut array);
-    // SAFETY: as promised by the caller; there is room for the one argument that is asked for.
+    // SAFETY: the caller guarantees the type; there is room for the one argument that is requested.
     let handle = unsafe {
         sys::napi_get_cb_info(env, info, count, values, this, &raw mut data);
         &*data.cast::<Handle>()
     };
-    // SAFETY: the argument is of this call, during which no JavaScript runs.
+    // SAFETY: the argument belongs to this call, during which no JavaScript runs.
     let Some(numbers) = (unsafe { numbers_of(env, array) }) else {
         // SAFETY: both strings are constants that end in NUL.
         unsafe {
@@ -138,11 +138,11 @@ unsafe fn fill_by(
     result
 }
 
-/// The 64-bit numbers of a typed array; `None` for anything else, and for shared memory, which
+/// Returns the 64-bit numbers of a typed array; `None` for anything else, and for shared memory, which
 /// other threads may write to at the same time.
 ///
 /// # Safety
-/// `array` is a value of the call under way, and no JavaScript runs while the result is used.
+/// `array` must be a value of the call under way, and no JavaScript may run while the result is used.
 unsafe fn numbers_of<'call>(
     env: sys::napi_env,
     array: sys::napi_value,
@@ -151,7 +151,7 @@ unsafe fn numbers_of<'call>(
     let (mut buffer, mut owned) = (ptr::null_mut(), false);
     let (kind_at, length_at, data_at) = (&raw mut kind, &raw mut length, &raw mut data);
     let offset = ptr::null_mut();
-    // SAFETY: the out pointers are locals; what is no typed array is refused by the call.
+    // SAFETY: the out pointers are locals; the call rejects values that are not typed arrays.
     let told = unsafe {
         let buffer_at = &raw mut buffer;
         sys::napi_get_typedarray_info(env, array, kind_at, length_at, data_at, buffer_at, offset)
@@ -161,7 +161,7 @@ unsafe fn numbers_of<'call>(
     }
     let wide =
         kind == sys::TypedarrayType::biguint64_array || kind == sys::TypedarrayType::bigint64_array;
-    // SAFETY: the buffer was given by the call before.
+    // SAFETY: the previous call returned the buffer.
     let known = unsafe { sys::napi_is_arraybuffer(env, buffer, &raw mut owned) };
     if !wide || known != sys::Status::napi_ok || !owned {
         return None;
@@ -173,8 +173,8 @@ unsafe fn numbers_of<'call>(
     if data.is_null() || !data.is_aligned() {
         return None;
     }
-    // SAFETY: the runtime says that so many elements are there; the array keeps them, no other
-    // thread can reach them, and any bits are a number.
+    // SAFETY: the runtime guarantees the number of elements; the array keeps them alive, no other
+    // thread can reach them, and all bit patterns are valid numbers.
     Some(unsafe { slice::from_raw_parts_mut(data, length) })
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn fail(env: sys::napi_env, error: &Error) {
     }
 }
 
-/// Thrown after a panic, which has been printed.
+/// The message of the error that is thrown after a panic, which has already been printed.
 pub(crate) const DEFECT: &str = "internal error of flakeid: please report it";
 
 /// Throws [`DEFECT`].
@@ -199,7 +199,7 @@ pub(crate) fn defect(env: sys::napi_env) {
     drop(Env::from_raw(env).throw_error(DEFECT, None));
 }
 
-/// What a task works with in a thread of the pool, and uses up there.
+/// The input of a task, which the task consumes in a thread of the pool.
 pub(crate) struct TaskInput<T>(Option<T>);
 
 impl<T> TaskInput<T> {
@@ -207,7 +207,7 @@ impl<T> TaskInput<T> {
         Self(Some(value))
     }
 
-    /// Does the work. A panic that got out of the task would end the process.
+    /// Runs the work and catches panics, because a panic outside the task would end the process.
     pub(crate) fn caught<R>(&mut self, work: impl FnOnce(T) -> R) -> Result<R> {
         let defect = || napi::Error::new(Status::GenericFailure, DEFECT);
         let value = self.0.take().ok_or_else(defect)?;

@@ -1,4 +1,4 @@
-//! A generator as JavaScript holds it.
+//! The native side of a generator.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::leases::{Leases, OpenLease, PendingClose};
 use crate::options::OptionTexts;
 use crate::slots::NextId;
 
-/// No call on the event loop waits longer, without progress, than this or a tick.
+/// The longest wait of a call on the event loop without progress; shorter ticks limit it further.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
-/// A generator, and what the JavaScript around it needs. It stays in its environment's thread.
+/// A generator with the state that JavaScript needs. It cannot leave its environment's thread.
 pub(crate) struct Handle {
     generator: Generator,
-    /// `None` if the node is fixed.
+    /// The lease; `None` if the node is fixed.
     lease: Option<Lease>,
     /// The longest wait on the event loop. `None` for manual clocks, where waiting takes no time.
     on_loop: Option<Duration>,
-    /// The same for a ring, which may have to wait for several ticks.
+    /// The longest wait for a ring, which may have to wait for several ticks.
     on_ring: Duration,
 }
 
@@ -53,8 +53,8 @@ impl Handle {
         Arc::new(Self { generator, lease, on_loop, on_ring })
     }
 
-    /// The generator, unless its lease was closed. The generator itself is closed later, off the
-    /// event loop.
+    /// Returns the generator, unless its lease was closed. The generator itself is closed later, off
+    /// the event loop.
     #[inline]
     pub(crate) fn generator(&self) -> Result<&Generator, Error> {
         match &self.lease {
@@ -98,7 +98,7 @@ impl Handle {
         self.generator()?.try_fill(ids)
     }
 
-    /// As many as there are now; waits only if there is none, and only for one.
+    /// Writes the IDs that are available now; waits only if there is none, and only for the first one.
     pub(crate) fn fill_some(&self, ids: &mut [Id]) -> Result<usize, Error> {
         if let Ok(count) = self.try_fill(ids) {
             return Ok(count);
@@ -109,7 +109,7 @@ impl Handle {
         Ok(1 + self.try_fill(rest).unwrap_or_default())
     }
 
-    /// The same generator for a thread of the pool.
+    /// Returns the same generator for a thread of the pool.
     pub(crate) fn off_loop(&self) -> Result<OffLoop, Error> {
         let lease_use = self.lease.as_ref().map(Lease::begin_use).transpose()?;
         Ok(OffLoop { generator: self.generator.clone(), _lease_use: lease_use })
@@ -137,7 +137,7 @@ impl Handle {
         lease.map_or_else(|| self.generator.nodes().into_owned(), Lease::nodes)
     }
 
-    /// How the lease stands, or stood when it was closed; `None` if the node is fixed.
+    /// The state of the lease, or its last state; `None` if the node is fixed.
     pub(crate) fn lease_status(&self) -> Option<LeaseStatus> {
         self.lease.as_ref().map(Lease::status)
     }
@@ -165,11 +165,11 @@ impl NextId for Handle {
     }
 }
 
-/// A generator in a thread of the pool, where it may wait for as long as its options say. It is
-/// dropped there too, because the last user of a lease gives the node back, which takes time.
+/// A generator in a thread of the pool, where it may wait for as long as its options allow. It is
+/// dropped there, too, because the last user of a lease releases the node, which takes time.
 pub(crate) struct OffLoop {
     generator: Generator,
-    /// After the generator, so that it is dropped last.
+    /// The use of the lease. It is declared after the generator, so that it is dropped last.
     _lease_use: Option<LeaseUse>,
 }
 

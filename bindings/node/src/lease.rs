@@ -1,4 +1,4 @@
-//! The lease of a generator that JavaScript holds: who uses it, and how it ends.
+//! The lease of a generator: its uses and its end.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -9,29 +9,29 @@ use flakeid_core::{Error, ErrorKind, Stats};
 
 use crate::leases::{Leases, PendingClose};
 
-/// Held by a call that waits off the event loop: the node is not given back before the call is
-/// over.
+/// The use of a lease by a call that waits off the event loop. The node is not released before the
+/// call is over.
 pub(crate) struct LeaseUse {
     _in_use: Sender<()>,
 }
 
-/// One generator's lease. It stays in its environment's thread.
+/// The lease of one generator. It cannot leave its environment's thread.
 pub(crate) struct Lease {
     generator: Generator,
-    /// Until it is closed.
+    /// The calls under way, until the lease is closed.
     calls: RefCell<Option<Calls>>,
-    /// Once it is closed.
+    /// The last state, after the lease was closed.
     last: OnceCell<Last>,
     leases: Rc<Leases>,
 }
 
 struct Calls {
     in_use: Sender<()>,
-    /// Is disconnected when there is no sender left.
+    /// A channel that is disconnected when there is no sender left.
     over: Receiver<()>,
 }
 
-/// What was known when the lease was closed.
+/// The last state of a closed lease.
 struct Last {
     nodes: Vec<u64>,
     status: LeaseStatus,
@@ -50,7 +50,7 @@ impl Lease {
         self.last.get().is_some()
     }
 
-    /// What calls fail with once it is closed.
+    /// Returns the error of calls after the lease was closed.
     #[cold]
     pub(crate) fn closed() -> Error {
         Error::new(ErrorKind::Closed, "the generator was closed, and its lease with it", None)

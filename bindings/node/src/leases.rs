@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use flakeid::Generator;
 
-/// What is left to do when a lease is closed, off the event loop.
+/// The rest of closing a lease, which is done off the event loop.
 pub(crate) struct PendingClose {
     pub(crate) generator: Generator,
-    /// Is disconnected when the calls that were under way are over.
+    /// A channel that is disconnected when the calls that were under way are over.
     pub(crate) calls: Receiver<()>,
 }
 
 impl PendingClose {
-    /// Gives the node back, once the calls that are under way are over.
+    /// Releases the node, once the calls that are under way are over.
     pub(crate) fn finish(self) {
-        // Nothing is ever sent: this returns when there is no sender left.
+        // No message is ever sent, so this returns when there is no sender left.
         let _ = self.calls.recv();
     }
 }
@@ -30,11 +30,11 @@ impl Drop for PendingClose {
     }
 }
 
-/// How long the end of an environment waits until its nodes are given back. The leases of those
-/// that were not expire.
+/// The longest time that the end of an environment waits for the release of its nodes. Other leases
+/// expire.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
-/// Whoever has a lease open.
+/// An object that may have an open lease.
 pub(crate) trait OpenLease {
     /// Makes no more IDs. `None` if the node is fixed, or the lease was closed before.
     fn close_lease(&self) -> Option<PendingClose>;
@@ -44,7 +44,7 @@ pub(crate) trait OpenLease {
 #[derive(Default)]
 pub(crate) struct Leases {
     open: RefCell<Vec<Weak<dyn OpenLease>>>,
-    /// Each is disconnected once its node was given back.
+    /// Channels, each of which is disconnected once its node was released.
     closing: RefCell<Vec<Receiver<()>>>,
     is_over: Cell<bool>,
 }
@@ -57,10 +57,10 @@ impl Leases {
         open.push(handle);
     }
 
-    /// Gives a node back without keeping the event loop waiting.
+    /// Releases a node without blocking the event loop.
     pub(crate) fn end(&self, pending: PendingClose) {
         if self.is_over.get() {
-            // Nothing would wait for a thread any more: dropping it gives the node back here.
+            // A thread would not be waited for any more. Dropping `pending` releases the node here.
             drop(pending);
             return;
         }
@@ -69,8 +69,7 @@ impl Leases {
             pending.finish();
             drop(given);
         };
-        // If no thread can be started, `finish` is dropped at once, which gives the node back as
-        // well.
+        // If no thread can be started, `finish` is dropped at once, which also releases the node.
         if thread::Builder::new().name("flakeid-close".into()).spawn(finish).is_ok() {
             let mut closing = self.closing.borrow_mut();
             closing.retain(|closed| closed.try_recv() == Err(TryRecvError::Empty));
@@ -78,7 +77,7 @@ impl Leases {
         }
     }
 
-    /// Closes all of them at the same time, and waits at most a second for that.
+    /// Closes all leases at the same time, and waits at most a second for that.
     pub(crate) fn end_all(&self) {
         for handle in self.open.take() {
             if let Some(pending) = handle.upgrade().and_then(|handle| handle.close_lease()) {
@@ -94,7 +93,7 @@ impl Leases {
         }
     }
 
-    /// As `end_all`, when the environment ends.
+    /// Closes all leases like `end_all`, when the environment ends.
     pub(crate) fn end_for_good(&self) {
         self.end_all();
         self.is_over.set(true);
