@@ -1,4 +1,4 @@
-//! Layouts, what IDs say by them, and the text forms of IDs.
+//! Layouts, the parts of IDs, and the text forms of IDs.
 
 use flakeid_core::{Error, GivenParts, Id, Layout, Parts, TextForm};
 use napi::bindgen_prelude::{BigInt, BigUint64Array};

@@ -1,5 +1,5 @@
-//! What a lease does beside the event loop: it is opened and closed in a thread of the pool, and its
-//! events come from a thread of its own.
+//! Work of leases outside the event loop: leases are opened and closed in a thread of the pool, and their
+//! events come from separate threads.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::handle::Handle;
 use crate::leases::{OpenLease, PendingClose};
 use crate::options::OptionTexts;
 
-/// Leasing a node, in a thread of the pool.
+/// The task that leases a node, in a thread of the pool.
 pub(crate) struct Opening(TaskInput<LeaseBuilder>);
 
 impl Task for Opening {
@@ -61,7 +61,7 @@ pub(crate) fn open_lease(
     Ok(AsyncTask::new(Opening(TaskInput::new(builder))))
 }
 
-/// kind, node, start, fence, error.
+/// The arguments kind, node, start, fence and error.
 type EventArguments = FnArgs<(
     &'static str,
     Option<BigInt>,
@@ -70,7 +70,7 @@ type EventArguments = FnArgs<(
     Option<Unknown<'static>>,
 )>;
 
-/// Hands events over to a function on the event loop, which they do not keep running.
+/// Passes events to a function on the event loop, without keeping the loop running.
 fn observer(
     listener: &Function<EventArguments, Unknown<'static>>,
 ) -> Result<impl Fn(&LeaseEvent) + Send + Sync + 'static> {
@@ -80,7 +80,7 @@ fn observer(
         .callee_handled::<false>()
         .build_callback(|call| arguments(&call.env, &call.value))?;
     Ok(move |event: &LeaseEvent| {
-        // After the end of the environment no listener is left.
+        // After the end of the environment there is no listener.
         let _ = listener.call(event.clone(), ThreadsafeFunctionCallMode::NonBlocking);
     })
 }
@@ -128,7 +128,7 @@ pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> 
     }))
 }
 
-/// Giving a node back, in a thread of the pool.
+/// The task that releases a node, in a thread of the pool.
 pub(crate) struct Closing(TaskInput<Option<PendingClose>>);
 
 impl Task for Closing {

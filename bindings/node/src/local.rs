@@ -1,4 +1,4 @@
-//! A generator's local handle as JavaScript holds it.
+//! The native side of a generator's local handle.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::generator::Owned;
 use crate::handle::Handle;
 use crate::slots::{NextId, SlotHandle};
 
-/// A share of a generator for the thread of one environment, which it stays in.
+/// A share of a generator for the thread of one environment, which it cannot leave.
 struct Local {
     local: RefCell<LocalGenerator>,
-    /// Knows whether the generator was closed.
+    /// The generator's handle, which records whether the generator was closed.
     handle: Arc<Handle>,
 }
 

@@ -1,5 +1,5 @@
-//! Values as JavaScript hands them over: options by name, as text; numbers as decimal text where a u64
-//! may not hold them, and as `BigInt` where it does.
+//! Conversion of JavaScript's values: options are passed by name, as strings; numbers as decimal strings
+//! if a u64 may not hold them, and otherwise as `BigInt`.
 
 use flakeid::LeaseBuilder;
 use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
@@ -18,20 +18,20 @@ pub struct OptionTexts {
 }
 
 impl OptionTexts {
-    /// The layout of the descriptor, the default one unless given, with the epoch.
+    /// Returns the layout of the descriptor with the epoch, or the default layout without a descriptor.
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
         let layout =
             self.layout.as_ref().map_or(Ok(Layout::default()), |descriptor| descriptor.parse())?;
         self.epoch.as_ref().map_or(Ok(layout), |epoch| layout.with_epoch(instant(epoch)))
     }
 
-    /// The builder with the other options.
+    /// Returns the builder with the other options.
     pub(crate) fn apply<B: SetByName>(&self, builder: B) -> Result<B, Error> {
         apply(builder, &self.settings)
     }
 }
 
-/// Sets options given as a name, its value as text, the next name and so on.
+/// Sets options, given as a name, its value as a string, the next name and so on.
 pub(crate) fn apply<B: SetByName>(builder: B, settings: &[String]) -> Result<B, Error> {
     let (pairs, _) = settings.as_chunks::<2>();
     pairs.iter().try_fold(builder, |builder, [name, text]| builder.set(name, text))
@@ -55,12 +55,12 @@ pub(crate) fn ring_options() -> String {
     RingOptions::described()
 }
 
-/// A field or option that must be a u64; the core checks the rest of its range.
+/// Parses a field or option that must be a u64; the core checks its range further.
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// The same for one that may be missing.
+/// Parses a field or option that may be missing.
 pub(crate) fn optional(
     name: &'static str,
     text: Option<&String>,
@@ -69,19 +69,19 @@ pub(crate) fn optional(
     text.map(|text| field(name, text, most)).transpose()
 }
 
-/// An instant: beyond what an i64 holds it is the nearest, which every layout and every clock
-/// treats the same way.
+/// Parses an instant. An instant that an i64 cannot hold becomes the nearest one that it can, which
+/// every layout and every clock treats the same way.
 pub(crate) fn instant(text: &str) -> i64 {
     let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
     text.parse().unwrap_or(nearest)
 }
 
-/// A `BigInt` that the caller has checked to be within u64.
+/// Returns a `BigInt` that the caller has checked to be within u64.
 pub(crate) fn bits(number: &BigInt) -> u64 {
     number.get_u64().1
 }
 
-/// A `BigInt` that the caller has checked to be within i64.
+/// Returns a `BigInt` that the caller has checked to be within i64.
 pub(crate) fn signed(number: &BigInt) -> i64 {
     number.get_i64().0
 }

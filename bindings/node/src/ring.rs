@@ -40,7 +40,7 @@ pub(crate) fn open_ring(
     Ok(External::new(Arc::new(cached)))
 }
 
-/// Hands errors over to a function on the event loop, which they do not keep running.
+/// Passes errors to a function on the event loop, without keeping the loop running.
 fn handler(
     listener: &Function<ErrorArguments, Unknown<'static>>,
 ) -> Result<impl Fn(&Error) + Send + Sync + 'static> {
@@ -50,7 +50,7 @@ fn handler(
         .callee_handled::<false>()
         .build_callback(|call| arguments(&call.env, &call.value))?;
     Ok(move |error: &Error| {
-        // After the end of the environment there is nobody to tell.
+        // After the end of the environment there is no listener.
         let _ = listener.call(error.clone(), ThreadsafeFunctionCallMode::NonBlocking);
     })
 }

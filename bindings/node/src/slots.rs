@@ -1,4 +1,4 @@
-//! The generators of an environment, each in a slot whose number JavaScript knows.
+//! The generators of an environment, each in a slot with a number that JavaScript uses.
 
 #![allow(unsafe_code)]
 
@@ -10,17 +10,17 @@ use napi::bindgen_prelude::{BigUint64Array, External};
 use napi_derive::napi;
 use slab::Slab;
 
-/// What single IDs come from: a generator, a local handle or a ring.
+/// A source of single IDs: a generator, a local handle or a ring.
 pub(crate) trait NextId {
     fn next_id(&self) -> std::result::Result<Id, Error>;
     fn try_next_id(&self) -> std::result::Result<Id, Error>;
 }
 
-/// All of an environment's, by the numbers of their slots.
+/// All generators of an environment, by the numbers of their slots.
 pub(crate) struct Generators {
     slots: Slab<Arc<dyn NextId>>,
-    /// The one that was used last. To look there first saves 5 ns, because the clock's code waits
-    /// for all loads before it, and a lookup is a chain of loads.
+    /// The generator that was used last. Checking it first saves 5 ns, because the clock's code waits
+    /// for all earlier loads, and a lookup is a chain of loads.
     last: Option<(u32, *const dyn NextId)>,
 }
 
@@ -31,7 +31,7 @@ impl Generators {
             Some((last, generator)) if last == number => generator,
             _ => self.look_up(number)?,
         };
-        // SAFETY: it is in its slot, and so alive: `remove` also forgets the last one.
+        // SAFETY: its slot keeps it alive, and `remove` also clears `last`.
         Some(unsafe { &*generator })
     }
 
@@ -49,19 +49,19 @@ impl Generators {
     }
 }
 
-/// An environment's generators, and the array of two numbers through which JavaScript asks them:
-/// the ID that was made, and the slot of the generator that is to make it.
+/// An environment's generators, and the array of two numbers that JavaScript shares with them: the
+/// generated ID, and the slot of the generator that generates it.
 pub(crate) struct Dispatcher {
     pub(crate) mailbox: *mut u64,
     pub(crate) generators: RefCell<Generators>,
-    /// Keeps the memory of `mailbox` where it is: JavaScript never lets go of the array's buffer,
-    /// and this reference keeps the collector from it.
+    /// The array that owns the memory of `mailbox`: JavaScript never transfers its buffer, and this
+    /// reference keeps it from being collected.
     _array: BigUint64Array,
 }
 
 impl Dispatcher {
     pub(crate) fn new(mut array: BigUint64Array) -> Option<Arc<Self>> {
-        // SAFETY: nothing else looks at the array while it is borrowed here.
+        // SAFETY: no other code uses the array while it is borrowed here.
         let numbers = unsafe { array.as_mut() };
         let mailbox = if numbers.len() < 2 { return None } else { numbers.as_mut_ptr() };
         #[expect(clippy::arc_with_non_send_sync, reason = "functions are bound to all kinds alike")]
@@ -72,9 +72,9 @@ impl Dispatcher {
         }))
     }
 
-    /// Whether this is the array that the dispatcher was made with.
+    /// Whether this is the array of the dispatcher.
     pub(crate) fn has(&self, mut array: BigUint64Array) -> bool {
-        // SAFETY: as in `new`.
+        // SAFETY: no other code uses the array while it is borrowed here.
         unsafe { array.as_mut() }.as_mut_ptr() == self.mailbox
     }
 
@@ -96,7 +96,7 @@ pub(crate) struct Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         let generator = self.dispatcher.generators.borrow_mut().remove(self.number);
-        // Not while the list is borrowed: this may be the end of a ring.
+        // The list must not be borrowed here, because dropping a ring may use it.
         drop(generator);
     }
 }
