@@ -1,4 +1,4 @@
-// What is exported, declared and said about versions cannot drift apart.
+// Checks that exports, declarations and versions are consistent.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -32,13 +32,13 @@ test('every entry exports exactly the declared names', () => {
   assert.equal(require(name).Generator, flakeid.Generator, 'require and import are two libraries');
 });
 
-// The members that a declared class has, told apart by their indentation.
+// Returns the members of a declared class, which are recognized by their indentation.
 function members(name) {
   const body = (declarations + own('index.d.ts')).match(
     new RegExp(`export class ${name}[^]*?\\n}`),
   )[0];
   const inClass = body.matchAll(/^ {2}(?:static )?(?:readonly )?(\[?[\w.]+\]?)\??[(:]/gm);
-  // What only the native package has.
+  // Members that only the native package has.
   const parts = own('index.d.ts').matchAll(
     new RegExp(`^ {2}(?:interface|namespace) ${name} {[^]*?\\n {2}}`, 'gm'),
   );

@@ -39,7 +39,7 @@ function waysTo({ Generator, Layout, ManualClock, fromBase62 }) {
   };
 }
 
-// Needs what not every JavaScript has: fork, the ring, leases.
+// Errors that require fork, the ring or leases, which some environments do not have.
 const ELSEWHERE = [
   'Forked',
   'RingEmpty',

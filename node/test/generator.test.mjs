@@ -6,7 +6,7 @@ import { withCode } from './vectors.mjs';
 
 const { Generator, Layout, ManualClock, decode } = flakeid;
 
-// Nodes of their own, so that tests do not share positions.
+// Each test uses its own node, so that tests do not share positions.
 let used = 0;
 function node() {
   used += 1;

@@ -1,4 +1,4 @@
-// Bad input of every sort: a documented error, and nothing changed.
+// Invalid input of every kind causes a documented error and changes nothing.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

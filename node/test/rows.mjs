@@ -18,7 +18,7 @@ export function ok(value, place) {
   if (!value) throw new Error(place);
 }
 
-// A loop over nothing proves nothing.
+// Lists must not be empty, because an empty loop checks nothing.
 export function rows(value, key) {
   ok(Array.isArray(value[key]) && value[key].length > 0, `${key} is empty`);
   return value[key];

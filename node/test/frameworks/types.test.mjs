@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-// In a file of its own, so that it runs beside the others.
+// The test is in a separate file, so that it runs in parallel with the others.
 test('type checkers accept the framework modules', () => {
   const compile = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'];
   const { status, stdout } = spawnSync(process.execPath, compile, { encoding: 'utf8' });

@@ -1,4 +1,4 @@
-// The add-on has the functions that native.d.ts declares, and no others.
+// Checks that the add-on has exactly the functions that native.d.ts declares.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';

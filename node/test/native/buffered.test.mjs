@@ -1,4 +1,4 @@
-// The handle that makes many IDs by one call.
+// Tests of the handle that generates many IDs by one call.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Rings of IDs made beforehand.
+// Tests of rings of IDs generated in advance.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

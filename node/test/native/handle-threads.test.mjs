@@ -15,7 +15,7 @@ const open = (source) =>
     ? new Generator({ node: source, clock: 'coarse' })
     : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
 
-// Threads that use up every tick take the IDs from under each other's noses.
+// Threads that use up every tick take IDs from each other.
 function persist(handle) {
   for (;;) {
     try {

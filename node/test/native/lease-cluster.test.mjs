@@ -1,4 +1,4 @@
-// Processes lease a node each: ten million IDs of a cluster, and not one of them twice.
+// Processes of a cluster lease a node each, and issue ten million distinct IDs.
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';

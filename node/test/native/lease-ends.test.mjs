@@ -1,4 +1,4 @@
-// However a program or a worker ends, its node is given back, and a lease keeps nothing running.
+// Every end of a program or a worker releases its node, and a lease does not keep a process running.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -43,7 +43,7 @@ if (!isMainThread) {
 } else if (url !== undefined) {
   await hold(url, process.env.FLAKEID_TEST_ENDING);
   if (process.env.FLAKEID_TEST_ENDING === 'collected') {
-    // Another process may have the node as soon as the collector has seen that nobody wants it.
+    // Another process may have the node as soon as the generator was collected.
     for (let round = 0; round < 10; round += 1) {
       globalThis.gc();
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,4 +1,4 @@
-// Worker threads that lease with equal options have one node between them.
+// Worker threads that lease with equal options share one node.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ const { Generator, decode } = flakeid;
 const EACH = 200_000;
 const OPTIONS = { namespace: 'threads', maxWaitMs: 5000 };
 
-// Threads that use up every tick take the IDs from under each other's noses.
+// Threads that use up every tick take IDs from each other.
 function persist(call) {
   for (;;) {
     try {

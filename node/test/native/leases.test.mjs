@@ -1,4 +1,4 @@
-// Generators whose node is leased.
+// Tests of generators with a leased node.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { assertUnique, storeDirectory, urlOf } from './store.mjs';
 const { CachedGenerator, FlakeIdError, Generator, decode } = flakeid;
 const url = urlOf(storeDirectory());
 
-// How a lease is refused.
+// Returns the error of a refused lease.
 async function refusal(options, store = url) {
   try {
     await Generator.lease(store, options);
@@ -131,7 +131,7 @@ test('a closed generator releases its node', async () => {
   assert.equal((await under).length, 100_000, 'what was under way is finished');
   assert.equal(generator.node, 4);
   assert.ok(generator.stats().waits >= 0);
-  // It was given back: the node can be had before its lease would have expired.
+  // The node was released: it can be leased before its lease would have expired.
   const next = await Generator.lease(url, { namespace: 'closed', node: 4 });
   if (Symbol.asyncDispose === undefined) await next.close();
   else await next[Symbol.asyncDispose]();

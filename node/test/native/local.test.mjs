@@ -1,4 +1,4 @@
-// Handles that reserve blocks of positions.
+// Tests of handles that reserve chunks of positions.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

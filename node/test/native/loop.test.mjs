@@ -1,4 +1,4 @@
-// How long calls keep the event loop waiting.
+// Tests of the time for which calls block the event loop.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Children of Node's fork and cluster are processes of their own: with nodes of their own they
-// share no ID, and nothing of the parent's is left in them.
+// Children of Node's fork and cluster are separate processes: with different nodes they issue distinct
+// IDs, and they do not inherit any state of the parent.
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';

@@ -1,4 +1,4 @@
-// A store of a test's own: an SQLite file in a directory that goes when the tests are over.
+// A store for one test: an SQLite file in a directory that is removed after the tests.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

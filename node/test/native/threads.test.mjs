@@ -9,8 +9,8 @@ import flakeid from '../subject.mjs';
 const { Generator } = flakeid;
 const EACH = 200_000;
 
-// Threads that use up every tick take the IDs from under each other's noses, and a call that waits
-// on an event loop gives up after a tick.
+// Threads that use up every tick take IDs from each other, and a call that waits on an event loop
+// fails after a tick.
 function persist(call) {
   for (;;) {
     try {

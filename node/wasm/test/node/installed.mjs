@@ -6,7 +6,7 @@ import { dirname, sep } from 'node:path';
 const require = createRequire(import.meta.url);
 const folder = dirname(require.resolve('flakeid-wasm/package.json'));
 
-// The functions of the module of the instance that everybody shares.
+// The functions of the module of the shared instance.
 export const glue = require(`${folder}/lib/flakeid.js`);
 
 // Another instance, as a second copy of the package would be.

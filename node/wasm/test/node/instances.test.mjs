@@ -1,4 +1,4 @@
-// What the page of the package promises of several instances: they share nothing.
+// Tests that several instances share no state, as the README promises.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';

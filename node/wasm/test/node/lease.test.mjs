@@ -105,7 +105,7 @@ test('a lease continues after a broker is killed and restarted', { timeout: 30_0
   const { node } = generator;
   made.add(generator.nextId());
   await broker.kill();
-  // The window goes on without it.
+  // The generator issues IDs until the end of the window without a broker.
   made.add(generator.nextId());
   const failure = await failureOf(() => generator.nextId(), made);
   assert.equal(failure.code, 'FLAKEID_LEASE_EXPIRED');
@@ -182,7 +182,7 @@ test('lease rejects requests that cannot be granted', { timeout: 30_000 }, async
   await named.close();
   const again = await Generator.lease(url, name);
   assert.equal(again.node, node);
-  // A copy is no generator: each worker leases for itself.
+  // A copied object is not a generator: each worker leases its own node.
   assert.equal(structuredClone(again).nextId, undefined);
   await again[Symbol.asyncDispose ?? 'close']?.();
   assert.throws(() => again.nextId(), { code: 'FLAKEID_CLOSED' });

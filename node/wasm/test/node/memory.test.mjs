@@ -1,4 +1,4 @@
-// The module's memory never shrinks: what is made and dropped again and again must not make it grow.
+// The module's memory never shrinks, so objects that are created and dropped must not make it grow.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ const EACH = 1000;
 
 const size = () => glue.linearMemory().buffer.byteLength;
 
-// The glue's finalizers run after a collection, when the event loop gets a turn.
+// The glue's finalizers run on the event loop after a collection.
 async function tidy() {
   collect();
   await new Promise((resolve) => {
