@@ -218,8 +218,13 @@ fn reading(generator: Option<&Generator>) -> Reading {
     }
 }
 
+/// Builds the generator of a grant. A broker grants one node at a time.
 fn generator(options: &LeaseOptions, begin: &Begin) -> Result<Generator, Error> {
-    let builder = Generator::builder(options.layout).nodes(&begin.nodes);
+    let mut builder = Generator::builder(options.layout);
+    // Without a node the builder reports an error, because there is no default.
+    if let [node] = begin.nodes[..] {
+        builder = builder.node(node);
+    }
     options.generator(builder, begin.max_ahead_ms, (begin.start, begin.fence))?.build()
 }
 
