@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 /// How a language, or a program with flags, writes the names of options and fields.
 ///
 /// This library names options as [`SetByName`](crate::SetByName) does, and so do its messages.
-/// [`Error::spelled`] writes a message in another spelling. A name that is in neither list stays as
+/// [`Error::spelled`](crate::Error::spelled) writes a message in another spelling. A name that is in neither list stays as
 /// it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spelling<'a> {
