@@ -191,7 +191,7 @@ mod tests {
         let chart = draw(&[&rows()]);
         let place = |text: &str| chart.find(text).expect(text);
         assert!(place("0.22 ×<") < place("1.00 ×<") && place("1.00 ×<") < place("72.90 × →<"));
-        assert!(chart.contains(">flakeid next_id<") && chart.contains("s room h…<"));
+        assert!(chart.contains(">flakeid next_id<") && chart.contains("available s…<"));
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     });
     brokers[1].close(Duration::from_secs(5));
     let ended = LeaseBuilder::from_broker(&brokers[1]).max_wait(Duration::ZERO).open();
-    assert!(ended.unwrap_err().to_string().contains("ask another one"));
+    assert!(ended.unwrap_err().to_string().contains("use another one"));
     drop(brokers);
     wait_until("the release of all blocks", || {
         store.rows().iter().all(|row| row.state == State::Free)
