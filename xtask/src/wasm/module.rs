@@ -40,7 +40,8 @@ pub(super) const MODULES: [Module; 2] = [
         name: "flakeid_lease",
         package: WASM,
         features: &["--features", "lease"],
-        most_bytes: 96 * 1024,
+        // The keeper that threads, brokers and this module share costs 4 KB.
+        most_bytes: 102 * 1024,
     },
 ];
 
