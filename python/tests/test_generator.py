@@ -180,7 +180,7 @@ def test_manual_clock_advances_by_whole_milliseconds(clock):
     clock.set(clock.unix_ms - 1)
     assert clock.unix_ms == 1_505_914_990_850
     assert flakeid.ManualClock(-(2**63)).unix_ms == -(2**63)
-    assert repr(clock) == "ManualClock(1505914990849)"
+    assert repr(clock) == "ManualClock(1505914990850)"
 
 
 def test_next_id_fails_before_the_epoch():
