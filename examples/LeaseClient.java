@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
-/** A lease from `flakeid serve`, and IDs made with it, with nothing but the JDK. */
+/** Leases a node from `flakeid serve`, and generates IDs on it, with only the JDK. */
 public final class LeaseClient {
-    // Layouts differ: here it is Twitter's, 41 bits of milliseconds, 10 of node, 12 of sequence.
+    // This layout is Twitter's: 41 bits of milliseconds, 10 bits of node, 12 bits of sequence.
     private static final long EPOCH = 1288834974657L;
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
@@ -22,7 +22,7 @@ public final class LeaseClient {
     private long start;
     private long fence;
     private long maxWindow;
-    /** Tick and sequence of the next ID. */
+    /** The tick and the sequence number of the next ID. */
     private long position;
 
     private LeaseClient(String server, String namespace) throws IOException, InterruptedException {
@@ -43,7 +43,7 @@ public final class LeaseClient {
         return reply.body();
     }
 
-    /** A field of a flat JSON object. A real client uses a library for that. */
+    /** Returns a field of a flat JSON object. A real client uses a library for JSON. */
     private static String field(String json, String name) throws IOException {
         var found = Pattern.compile("\"" + name + "\":\\s*\"?([^\",}]*)").matcher(json);
         if (!found.find()) {
@@ -61,7 +61,7 @@ public final class LeaseClient {
     }
 
     private void acquire() throws IOException, InterruptedException {
-        // Above every ID that was made before, also on another node.
+        // `after` excludes ticks of earlier IDs, even if they were generated on another node.
         var granted = ask("POST", server + path, """
                 {"now": %d, "token": "%s", "after": %d}""".formatted(
                 System.currentTimeMillis(), hex(16) + hex(16), (position >> 12) + 1));
@@ -81,18 +81,18 @@ public final class LeaseClient {
                  "now": %d, "broker": "%s"}""".formatted(start, token, next, fence,
                 tick() + maxWindow, System.currentTimeMillis(), broker);
         try {
-            // Where it was granted, which is not always where the first request went.
+            // Renewals go to the broker that granted the node, which may be another broker.
             fence = Long.parseLong(field(ask("PATCH", broker + path + "/" + node, body), "fence"));
             token = next;
         } catch (IOException lost) {
-            // The node is another's from the fence on, or nobody knows: it is not renewed again.
+            // Another process may have the node from the fence on, so it is not renewed again.
             acquire();
         }
     }
 
-    /** Not for several threads at once. */
+    /** Returns the next ID. Only one thread at a time may call this method. */
     private long nextId() throws IOException, InterruptedException {
-        // Long before the end. A real client does this in a thread of its own.
+        // The lease is renewed long before its window ends. A real client uses a thread for this.
         if (fence - tick() < maxWindow * 2 / 3) {
             renew();
         }

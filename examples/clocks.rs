@@ -1,4 +1,4 @@
-//! A clock that a test moves by hand, and what a generator does when it goes back.
+//! A clock that a test moves by hand, and the reaction of a generator when the clock goes back.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-/* Five IDs of a leased node: however many copies run at once, no ID comes twice. */
+/* Prints five IDs of a leased node. No two copies of this program print the same ID. */
 #include <flakeid.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Is called on the lease's own thread. */
+/* The library calls this function on the lease's own thread. */
 static void log_event(const flakeid_lease_event *event, void *user_data) {
     (void)user_data;
     fprintf(stderr, "event %d, node %" PRIu64 " %s\n", (int)event->kind, event->node,
@@ -29,6 +29,6 @@ int main(void) {
     if (failed) {
         fprintf(stderr, "%s\n", flakeid_last_error());
     }
-    flakeid_generator_free(generator); /* gives the node back */
+    flakeid_generator_free(generator); /* releases the node */
     return failed != 0;
 }

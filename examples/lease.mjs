@@ -1,4 +1,4 @@
-// Five IDs of a leased node: however many copies run at once, no ID comes twice.
+// Prints five IDs of a leased node. No two copies of this program print the same ID.
 
 import { Generator } from 'flakeid-core';
 
@@ -10,4 +10,4 @@ const generator = await Generator.lease(url, {
 for (let count = 0; count < 5; count++) {
   console.log(String(await generator.nextIdAsync()));
 }
-await generator.close(); // gives the node back
+await generator.close(); // releases the node

@@ -1,4 +1,4 @@
-"""Five IDs of a leased node: however many copies run at once, no ID comes twice."""
+"""Prints five IDs of a leased node. No two copies of this program print the same ID."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
 
 
 def log(event):
-    """Is called on the lease's own thread."""
+    """Print an event. The library calls this function on the lease's own thread."""
     print(event.kind, event.node, event.error, file=sys.stderr)
 
 

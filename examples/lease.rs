@@ -1,4 +1,4 @@
-//! Five IDs of a leased node: however many copies run at once, no ID comes twice.
+//! Prints five IDs of a leased node. No two copies of this program print the same ID.
 
 use flakeid::{Error, Generator, Layout};
 
@@ -11,6 +11,6 @@ fn main() -> Result<(), Error> {
     for _ in 0..5 {
         println!("{}", generator.next_id()?);
     }
-    generator.close(); // gives the node back; so does dropping it
+    generator.close(); // releases the node; so does dropping the generator
     Ok(())
 }

@@ -1,4 +1,4 @@
-// A lease from `flakeid serve`, and IDs made with it, with nothing but the standard library.
+// Leases a node from `flakeid serve`, and generates IDs on it, with only the standard library.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Layouts differ: here it is Twitter's, 41 bits of milliseconds, 10 of node, 12 of sequence.
+// This layout is Twitter's: 41 bits of milliseconds, 10 bits of node, 12 bits of sequence.
 const epoch = 1288834974657
 
 type grant struct {
@@ -25,11 +25,11 @@ type grant struct {
 	Broker    string `json:"broker"`
 }
 
-// lease is one node of a namespace, for one goroutine.
+// lease is one node of a namespace. Only one goroutine may use it.
 type lease struct {
 	grant
 	server, path string
-	position     int64 // tick and sequence of the next ID
+	position     int64 // the tick and the sequence number of the next ID
 }
 
 func ask(method, url string, body map[string]any, answer any) error {
@@ -66,7 +66,7 @@ func random(bytes int) string {
 func tick() int64 { return time.Now().UnixMilli() - epoch }
 
 func (l *lease) acquire() error {
-	// Above every ID that was made before, also on another node.
+	// `after` excludes ticks of earlier IDs, even if they were generated on another node.
 	after := l.position>>12 + 1
 	body := map[string]any{"now": time.Now().UnixMilli(), "token": random(16), "after": after}
 	var granted grant
@@ -86,10 +86,10 @@ func (l *lease) renew() error {
 	var renewed struct {
 		Fence int64 `json:"fence"`
 	}
-	// Where it was granted, which is not always where the first request went.
+	// Renewals go to the broker that granted the node, which may be another broker.
 	url := fmt.Sprintf("%s%s/%d", l.Broker, l.path, l.Node)
 	if err := ask("PATCH", url, body, &renewed); err != nil {
-		// The node is another's from the fence on, or nobody knows: it is not renewed again.
+		// Another process may have the node from the fence on, so it is not renewed again.
 		return l.acquire()
 	}
 	l.Token, l.Fence = next, renewed.Fence
@@ -97,7 +97,7 @@ func (l *lease) renew() error {
 }
 
 func (l *lease) nextID() (int64, error) {
-	// Long before the end. A real client does this in a goroutine of its own.
+	// The lease is renewed long before its window ends. A real client uses a goroutine for this.
 	if l.Fence-tick() < l.MaxWindow*2/3 {
 		if err := l.renew(); err != nil {
 			return 0, err

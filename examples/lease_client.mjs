@@ -1,4 +1,4 @@
-// A lease from `flakeid serve`, by fetch alone: acquired, renewed and given back.
+// Acquires, renews and releases a lease of `flakeid serve`, with only fetch.
 
 import { randomBytes } from 'node:crypto';
 
@@ -18,7 +18,7 @@ const grant = await ask('POST', `http://localhost:7117${leases}`, {
 });
 console.log(`node ${grant.node}, from tick ${grant.start} to ${grant.fence}`);
 
-// A node is renewed where it was granted, with a new second half of the token each time.
+// Renewals go to the broker that granted the node, each with a new second half of the token.
 const url = `${grant.broker}${leases}/${grant.node}`;
 const next = grant.token.slice(0, 16) + hex(8);
 const renewed = await ask('PATCH', url, {
@@ -32,5 +32,5 @@ const renewed = await ask('PATCH', url, {
 });
 console.log(`until tick ${renewed.fence}`);
 
-// `used_until` is the tick after the last one of which an ID was made.
+// `used_until` is the tick after the last tick of which an ID was generated.
 await ask('DELETE', url, { token: next, used_until: grant.start });

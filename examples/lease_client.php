@@ -1,6 +1,6 @@
 <?php
-// A lease from `flakeid serve`: acquired, renewed and given back. A worker that lives longer renews when a
-// third of its window is used, and makes IDs as the other clients do.
+// Acquires, renews and releases a lease of `flakeid serve`. A worker that lives longer renews when a
+// third of its window is used, and generates IDs as the other clients do.
 
 function ask(string $method, string $url, array $body): ?array
 {
@@ -27,7 +27,7 @@ $token = bin2hex(random_bytes(16));
 $grant = ask('POST', "http://localhost:7117$leases", ['now' => now_ms(), 'token' => $token]);
 echo "node {$grant['node']}, from tick {$grant['start']} to {$grant['fence']}\n";
 
-// A node is renewed where it was granted, with a new second half of the token each time.
+// Renewals go to the broker that granted the node, each with a new second half of the token.
 $url = "{$grant['broker']}$leases/{$grant['node']}";
 $next = substr($grant['token'], 0, 16) . bin2hex(random_bytes(8));
 $renewed = ask('PATCH', $url, [
@@ -41,5 +41,5 @@ $renewed = ask('PATCH', $url, [
 ]);
 echo "until tick {$renewed['fence']}\n";
 
-// `used_until` is the tick after the last one of which an ID was made.
+// `used_until` is the tick after the last tick of which an ID was generated.
 ask('DELETE', $url, ['token' => $next, 'used_until' => $grant['start']]);

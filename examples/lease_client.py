@@ -1,4 +1,4 @@
-"""A lease from `flakeid serve`, and IDs made with it, with nothing but the standard library."""
+"""Leases a node from `flakeid serve`, and generates IDs on it, with only the standard library."""
 
 import json
 import os
@@ -21,18 +21,18 @@ def now_ms():
 
 
 class Lease:
-    """One node of a namespace. Use it in one thread, and not beyond a fork."""
+    """One node of a namespace. Use it in only one thread, and not in a forked child."""
 
     def __init__(self, server, namespace="default"):
         self.leases = f"/v1/{namespace}/leases"
-        # Layouts differ: here it is Twitter's, 41 bits of milliseconds, 10 of node, 12 of sequence.
+        # This layout is Twitter's: 41 bits of milliseconds, 10 bits of node, 12 bits of sequence.
         self.epoch = 1288834974657
         self.server, self.position = server, 0
         self.acquire()
 
     def acquire(self):
         body = {"now": now_ms(), "token": secrets.token_hex(16)}
-        # Above every ID that was made before, also on another node.
+        # `after` excludes ticks of earlier IDs, even if they were generated on another node.
         body |= {"after": (self.position >> 12) + 1}
         body |= {"host": socket.gethostname(), "pid": os.getpid()}
         self.grant = ask("POST", self.server + self.leases, body)
@@ -45,19 +45,19 @@ class Lease:
         body |= {"confirmed": grant["fence"], "wanted": self.tick() + grant["max_window_ms"]}
         body |= {"now": now_ms(), "broker": grant["broker"]}
         try:
-            # Where it was granted, which is not always where the first request went.
+            # Renewals go to the broker that granted the node, which may be another broker.
             url = f"{grant['broker']}{self.leases}/{grant['node']}"
             grant["fence"] = ask("PATCH", url, body)["fence"]
             grant["token"] = next_token
         except (HTTPError, OSError):
-            # The node is another's from the fence on, or nobody knows: it is not renewed again.
+            # Another process may have the node from the fence on, so it is not renewed again.
             self.acquire()
 
     def tick(self):
         return now_ms() - self.epoch
 
     def next_id(self):
-        # Long before the end. A real client does this in a thread of its own.
+        # The lease is renewed long before its window ends. A real client uses a thread for this.
         if self.grant["fence"] - self.tick() < self.grant["max_window_ms"] * 2 // 3:
             self.renew()
         position = max(self.position, self.tick() << 12)

@@ -1,4 +1,4 @@
-"""Beside an older library that goes on using nodes 0 to 511: lease from the others only."""
+"""Leases only from nodes that an older library does not use: it keeps nodes 0 to 511."""
 
 import os
 
@@ -6,7 +6,7 @@ import flakeid
 
 url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
 
-# Twitter's bits with an epoch of your own, as the older library has it.
+# This layout has Twitter's bits with the epoch of the older library.
 layout = flakeid.Layout.parse("t41.n10.s12@2020-01-01T00:00:00Z/1ms")
 
 with flakeid.lease(url, namespace="moved", layout=layout, nodes=(512, 1023)) as generator:

@@ -1,4 +1,4 @@
-// An ID as outsiders see it, and back.
+// Creates the public form of an ID, and opens it again.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 

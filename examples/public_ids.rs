@@ -1,4 +1,4 @@
-//! An ID as outsiders see it, and back.
+//! Creates the public form of an ID, and opens it again.
 
 use flakeid::{Generator, Keyring, Layout};
 

@@ -1,4 +1,4 @@
-// One ID of node 7, and what it says.
+// Generates one ID of node 7, and decodes it.
 
 import { Generator, decode, toBase62 } from 'flakeid-core';
 

@@ -1,4 +1,4 @@
-"""An ID from `flakeid serve`, with nothing but the standard library."""
+"""Requests IDs from `flakeid serve`, with only the standard library."""
 
 import json
 from urllib.request import Request, urlopen

@@ -1,4 +1,4 @@
-"""An order that SQLModel keeps, and that clients know by its public form."""
+"""An order that SQLModel stores. Clients see only the public form of its ID."""
 
 from pathlib import Path
 from typing import Annotated

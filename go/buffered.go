@@ -13,8 +13,9 @@ const maxBuffer = 1 << 20
 const perReading = 64
 
 // Buffered returns IDs that it requests from the generator in batches, which costs a fraction of single calls. Its
-// IDs are distinct from all other IDs of the generator. A buffer for each goroutine is fastest, and its IDs increase,
-// but not in order with those of other buffers. Goroutines can also share a buffer; then its IDs have no order.
+// IDs are distinct from all other IDs of the generator. A separate buffer for each goroutine is fastest, and its IDs
+// increase, but are not ordered relative to IDs from other buffers. Goroutines can also share a buffer, whose IDs are
+// then not ordered.
 //
 // A buffer returns an ID at most maxAge after it was generated: a timer drops the remaining IDs, and the buffer reads
 // the clock at every 64th ID in case the timer is late. After the whole process was stopped, or the computer was
@@ -32,10 +33,10 @@ type Buffered struct {
 	wanted int
 }
 
-// batch holds the IDs of one call of the library. They never change, so a goroutine that has taken a place can read
-// its ID later.
+// batch holds the IDs of one call to the library. They never change, so a goroutine that has reserved a position can
+// read its ID later.
 type batch struct {
-	// next is the place of the next ID. It grows beyond the last one.
+	// next is the index of the next ID. It grows beyond the last index.
 	next  atomic.Uint64
 	ids   []ID
 	stale atomic.Bool
@@ -44,7 +45,7 @@ type batch struct {
 
 // Buffered returns a buffer of up to size IDs, 1 to 2^20, which returns no ID older than maxAge. maxAge must be above
 // 0. Batches begin with one ID, double while each is used up in time, and begin with one ID again after the buffer
-// dropped IDs. So it never drops more IDs than were used, and at most size - 1.
+// dropped IDs. A buffer therefore never drops more IDs than were used, and at most size - 1.
 func (g *Generator) Buffered(size int, maxAge time.Duration) (*Buffered, error) {
 	if size < 1 || size > maxBuffer {
 		return nil, refused(ErrFieldOutOfRange, "size",
@@ -93,7 +94,7 @@ func (b *Buffered) replace(old *batch) (ID, error) {
 	switch used := old.next.Load() > uint64(len(old.ids)); {
 	case !used:
 		b.wanted = 1
-	// A batch of one may be empty, because its ID came from a call that waited.
+	// A batch of one ID may be empty, because its ID came from a call that waited.
 	case len(old.ids) == b.wanted || b.wanted == 1:
 		b.wanted = doubled(b.wanted, b.size)
 	}

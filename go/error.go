@@ -20,7 +20,7 @@ const (
 	ErrInvalidLayout Code = C.FLAKEID_INVALID_LAYOUT
 	// ErrFieldOutOfRange: a value is outside the range of its field, which Error.Field names.
 	ErrFieldOutOfRange Code = C.FLAKEID_FIELD_OUT_OF_RANGE
-	// ErrInvalidID: a string, bytes or a number is not an ID.
+	// ErrInvalidID: a string, a byte sequence or a number is not an ID.
 	ErrInvalidID Code = C.FLAKEID_INVALID_ID
 	// ErrInvalidOption: an option is invalid, or conflicts with another option.
 	ErrInvalidOption Code = C.FLAKEID_INVALID_OPTION
@@ -28,7 +28,7 @@ const (
 	ErrClockRollback Code = C.FLAKEID_CLOCK_ROLLBACK
 	// ErrSequenceExhausted: all sequence numbers of the tick are used up.
 	ErrSequenceExhausted Code = C.FLAKEID_SEQUENCE_EXHAUSTED
-	// ErrHorizonReached: the layout's ticks ran out at Error.Horizon.
+	// ErrHorizonReached: the layout's ticks ended at Error.Horizon.
 	ErrHorizonReached Code = C.FLAKEID_HORIZON_REACHED
 	// ErrBeforeEpoch: the time is before the layout's epoch.
 	ErrBeforeEpoch Code = C.FLAKEID_BEFORE_EPOCH
@@ -52,14 +52,14 @@ const (
 	ErrStoreRejected Code = C.FLAKEID_STORE_REJECTED
 	// ErrNullArgument: a Generator, ManualClock or PublicIDs was not created by a function of this package.
 	ErrNullArgument Code = C.FLAKEID_NULL_ARGUMENT
-	// ErrPanic: the library caught a defect of its own.
+	// ErrPanic: the library caught an internal error, which is a bug.
 	ErrPanic Code = C.FLAKEID_PANIC
 )
 
 // String returns the name of the code, such as FLAKEID_CLOCK_ROLLBACK.
 func (c Code) String() string { return C.GoString(C.flakeid_status_code(C.flakeid_status(c))) }
 
-// Error returns a sentence that describes the code.
+// Error returns a message that describes the code.
 func (c Code) Error() string {
 	return "flakeid: " + C.GoString(C.flakeid_status_message(C.flakeid_status(c)))
 }
@@ -74,9 +74,9 @@ type Error struct {
 	Field string
 	// RetryAfter is the time after which the call may succeed, or negative if waiting does not help.
 	RetryAfter time.Duration
-	// Rollback is how far the clock went backwards for ErrClockRollback, otherwise negative.
+	// Rollback is the time by which the clock went backwards for ErrClockRollback, otherwise negative.
 	Rollback time.Duration
-	// Horizon is the time at which the layout ran out for ErrHorizonReached, otherwise zero.
+	// Horizon is the time at which the layout's ticks end for ErrHorizonReached, otherwise zero.
 	Horizon time.Time
 }
 
@@ -107,14 +107,14 @@ func failure(failed *C.failure) error {
 	return made
 }
 
-// refused returns an error about input that is not passed to the library.
+// refused returns an error for input that is not passed to the library.
 func refused(code Code, field, format string, values ...any) *Error {
 	return &Error{
 		Code: code, Message: fmt.Sprintf(format, values...), Field: field, RetryAfter: -1, Rollback: -1,
 	}
 }
 
-// duration returns a negative duration if the library has none.
+// duration converts milliseconds from the library, where a negative number means that there is no duration.
 func duration(ms C.int64_t) time.Duration {
 	if ms < 0 {
 		return -1
@@ -131,7 +131,7 @@ func moment(unixMs C.int64_t) time.Time { return time.UnixMilli(int64(unixMs)).U
 // so the library rejects it with its own message.
 func withoutNul(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
-// checkNul refuses a string with a NUL, at which C would end it.
+// checkNul rejects a string that contains a NUL, at which C would end the string.
 func checkNul(name, text string) *Error {
 	if !strings.Contains(text, "\x00") {
 		return nil

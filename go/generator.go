@@ -10,19 +10,19 @@ import (
 	"unsafe"
 )
 
-// Generator generates the IDs of one node, or of several: unique, and strictly increasing across all goroutines. Any
-// number of goroutines can call its methods at the same time. Generators of one layout and node share their position
-// within a process.
+// Generator generates the IDs of one or several nodes, which are unique and strictly increase across all goroutines.
+// Any number of goroutines can call its methods at the same time. Generators with the same layout and node share
+// their position within a process.
 type Generator struct {
-	// The garbage collector frees it, because Close cannot know which calls are still running.
+	// The garbage collector frees the handle, because Close cannot know which calls are still running.
 	handle  *C.flakeid_generator
 	maxWait time.Duration
 	events  *eventQueue
 	queue   queue
 }
 
-// New returns a generator for a fixed node. There is no default node: pass WithNode, or WithDatacenter and
-// WithWorker, or WithNodes. No other process may use the node; OpenLease ensures that with a store.
+// New returns a generator for a fixed node. The node has no default: pass WithNode, or WithDatacenter and WithWorker,
+// or WithNodes. No other process may use the same node; OpenLease ensures this with a store.
 func New(options ...Option) (*Generator, error) {
 	var s settings
 	for _, option := range options {
@@ -76,7 +76,7 @@ func (g *Generator) Close() error {
 // NextID returns the next ID. It waits if necessary, and fails once an obstacle has lasted for the time of
 // WithMaxWait.
 func (g *Generator) NextID() (ID, error) {
-	// The same as TryNextID, without the reason of a failure.
+	// This call does the same as TryNextID, but does not report the reason of a failure.
 	made := C.attempt_next(C.uintptr_t(uintptr(unsafe.Pointer(g.handle))))
 	runtime.KeepAlive(g)
 	if made.status == C.FLAKEID_OK {
@@ -85,7 +85,7 @@ func (g *Generator) NextID() (ID, error) {
 	return g.wait()
 }
 
-// TryNextID returns the next ID and never waits. Error.RetryAfter is the time until the next attempt.
+// TryNextID returns the next ID and never waits. Error.RetryAfter is the time to wait before retrying.
 func (g *Generator) TryNextID() (ID, error) {
 	made := C.try_next(g.handle)
 	runtime.KeepAlive(g)
@@ -93,7 +93,7 @@ func (g *Generator) TryNextID() (ID, error) {
 }
 
 // Fill writes the next IDs, in order, into ids and returns their number. It is below len(ids) only if an obstacle
-// outlasted WithMaxWait, which the next call reports. Fill fails only if it wrote no ID.
+// lasted longer than WithMaxWait, which the next call reports. Fill fails only if it wrote no ID.
 func (g *Generator) Fill(ids []ID) (int, error) {
 	made := g.attemptFill(ids)
 	for made < len(ids) {
@@ -109,7 +109,7 @@ func (g *Generator) Fill(ids []ID) (int, error) {
 	return made, nil
 }
 
-// attemptFill is TryFill without the reason of a failure.
+// attemptFill does the same as TryFill, but does not report the reason of a failure.
 func (g *Generator) attemptFill(ids []ID) int {
 	var count C.size_t
 	C.flakeid_generator_try_fill(g.handle, first(ids), C.size_t(len(ids)), &count)
@@ -117,7 +117,7 @@ func (g *Generator) attemptFill(ids []ID) int {
 	return int(count)
 }
 
-// TryFill does the same as Fill and never waits.
+// TryFill does the same as Fill, but never waits.
 func (g *Generator) TryFill(ids []ID) (int, error) {
 	made := C.try_fill(g.handle, first(ids), C.size_t(len(ids)))
 	runtime.KeepAlive(g)
@@ -153,15 +153,15 @@ func (g *Generator) AppendIDs(ids []ID, n int) ([]ID, error) {
 	return ids, nil
 }
 
-// Node returns the node of the IDs, the smallest if there are several. The node of a leased generator changes after
-// another process took it.
+// Node returns the node in the IDs, or the smallest node if there are several. A leased generator changes its node
+// after another process took over the node.
 func (g *Generator) Node() (uint64, error) {
 	made := C.node_of(g.handle)
 	runtime.KeepAlive(g)
 	return numberOf(made)
 }
 
-// Nodes returns all nodes of the IDs in increasing order.
+// Nodes returns all nodes in the IDs, in increasing order.
 func (g *Generator) Nodes() ([]uint64, error) {
 	for size := 16; ; size *= 4 {
 		nodes := make([]uint64, size)
@@ -186,9 +186,9 @@ func (g *Generator) Layout() (Layout, error) {
 type Stats struct {
 	// Waits is the number of waits. A fill can wait several times.
 	Waits uint64
-	// Rollbacks is the number of times that the generator saw the clock go backwards.
+	// Rollbacks is the number of times that the generator detected that the clock went backwards.
 	Rollbacks uint64
-	// LargestAhead is the largest distance of an ID's tick ahead of the clock, in ticks.
+	// LargestAhead is the largest number of ticks by which an ID was ahead of the clock.
 	LargestAhead uint64
 }
 
@@ -201,7 +201,7 @@ func (g *Generator) Stats() (Stats, error) {
 }
 
 // Extend raises the end of the window to the tick fence, exclusive; a lower fence changes nothing. It returns
-// ErrInvalidOption for a generator without a window and for a leased one.
+// ErrInvalidOption for a generator that has no window or is leased.
 func (g *Generator) Extend(fence uint64) error {
 	err := failure(C.extend(g.handle, C.uint64_t(fence)))
 	runtime.KeepAlive(g)
@@ -209,7 +209,7 @@ func (g *Generator) Extend(fence uint64) error {
 }
 
 // Retire ends a generator for a fixed node like Close, and returns the last tick in which it issued an ID, if any. It
-// returns ErrClosed the second time, and ErrInvalidOption for a leased generator.
+// returns ErrClosed for a second call, and ErrInvalidOption for a leased generator.
 func (g *Generator) Retire() (lastTick uint64, issued bool, err error) {
 	made := C.retire(g.handle)
 	runtime.KeepAlive(g)

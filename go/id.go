@@ -46,7 +46,7 @@ func (id ID) Time(layout Layout) (time.Time, error) {
 	return parts.Time, err
 }
 
-// MarshalText writes decimal digits. JSON uses it for the keys of maps.
+// MarshalText writes decimal digits. JSON uses this method for the keys of maps.
 func (id ID) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(id), 10), nil }
 
 // UnmarshalText reads 1 to 20 decimal digits.
@@ -58,8 +58,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return append(strconv.AppendUint(text, uint64(id), 10), '"'), nil
 }
 
-// UnmarshalJSON reads a string of decimal digits; null changes nothing. A number is ErrInvalidID, because its sender
-// may have rounded it.
+// UnmarshalJSON reads a string of decimal digits; null changes nothing. It returns ErrInvalidID for a number, because
+// its sender may have rounded it.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	if bytes.Equal(data, []byte("null")) {
@@ -104,11 +104,11 @@ func (id *ID) Scan(from any) error {
 			"scan a column that may be NULL into a *flakeid.ID, as in Scan(&pointer)")
 	}
 	return refused(ErrInvalidID, "",
-		"%T %.64v is not an ID: a column of IDs must be a bigint or text of digits", from, from)
+		"%T %.64v is not an ID: a column of IDs must be a bigint or a string of digits", from, from)
 }
 
-// Value returns the ID as a bigint. It returns ErrInvalidID for an ID that does not fit, which exists only in layouts
-// of 64 bits.
+// Value returns the ID as a bigint. It returns ErrInvalidID for an ID that does not fit, which only layouts of 64
+// bits have.
 func (id ID) Value() (driver.Value, error) {
 	if id > math.MaxInt64 {
 		return nil, refused(ErrInvalidID, "", "id %d does not fit a signed column of 64 bits (at most %d): "+
@@ -125,10 +125,10 @@ type Form int
 const (
 	Decimal      Form = iota // 1 to 20 digits
 	Base32                   // Crockford's, 13 digits
-	Base36                   // 1 to 13 digits, lower case
+	Base36                   // 1 to 13 lowercase digits
 	Base58                   // Bitcoin's alphabet, 1 to 11 digits
 	Base62                   // 0-9A-Za-z, 11 digits
-	Hex                      // 16 digits, lower case
+	Hex                      // 16 lowercase digits
 	Base58Flickr             // Flickr's alphabet, 1 to 11 digits, like Base58 of bwmarrin/snowflake
 	Zbase32                  // z-base-32, 1 to 13 digits, like Base32 of bwmarrin/snowflake
 )
@@ -161,8 +161,8 @@ func (f Form) Encode(id ID) (string, error) {
 	return C.GoString(&buffer[0]), err
 }
 
-// Decode reads an ID. Base32, Base36, Hex and Zbase32 may be upper or lower case. It returns ErrInvalidID for a string
-// that is not of this form.
+// Decode reads an ID. Base32, Base36, Hex and Zbase32 accept both cases. It returns ErrInvalidID for a string that is
+// not of this form.
 func (f Form) Decode(text string) (ID, error) {
 	if err := f.check(); err != nil {
 		return 0, err

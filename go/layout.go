@@ -21,7 +21,7 @@ func ParseLayout(text string) (Layout, error) {
 	return Layout{C.GoString(&buffer[0])}, err
 }
 
-// MustParseLayout is ParseLayout for constant layouts: it panics instead of returning an error.
+// MustParseLayout does the same as ParseLayout for constant layouts, but panics instead of returning an error.
 func MustParseLayout(text string) Layout {
 	layout, err := ParseLayout(text)
 	if err != nil {
@@ -38,7 +38,7 @@ func Presets() (names []string) {
 	return names
 }
 
-// text returns the layout for the library, where NULL means the default.
+// text returns the layout as a C string for the library, in which NULL means the default.
 func (l Layout) text() (layout *C.char, free func()) {
 	if l.descriptor == "" {
 		return nil, func() {}
@@ -69,30 +69,30 @@ func (l *Layout) UnmarshalText(text []byte) error {
 	return err
 }
 
-// LayoutInfo holds the figures of a layout.
+// LayoutInfo holds the properties of a layout.
 type LayoutInfo struct {
 	// Width is the number of bits that the layout uses, up to 64.
 	Width int
 	// Epoch is the start of tick 0, and Unit is the length of a tick.
 	Epoch time.Time
 	Unit  time.Duration
-	// The largest value of each field, or 0 if the layout does not have it.
+	// The largest value of each field, or 0 if the layout does not have the field.
 	MaxTick, MaxNode, MaxDatacenter, MaxWorker, MaxClockSequence, MaxSequence uint64
 	// IDsPerTick and IDsPerSecond are the maximum rates of one node.
 	IDsPerTick   uint64
 	IDsPerSecond float64
-	// Horizon is the time at which the ticks run out, and FitsInt64Until the time until which IDs are positive as an
-	// int64. Both are exclusive.
+	// Horizon is the time at which the layout's ticks end, and FitsInt64Until the time until which IDs are positive as
+	// an int64. Both are exclusive.
 	Horizon, FitsInt64Until time.Time
 	// IsSplit reports whether the node consists of a datacenter and a worker.
 	IsSplit bool
-	// CanGenerate reports whether generators can use the layout. Otherwise it only decodes.
+	// CanGenerate reports whether generators can use the layout. Otherwise the layout can only decode IDs.
 	CanGenerate bool
-	// FitsFloat64 reports whether every ID is exact as a float64, and so as a number of JavaScript.
+	// FitsFloat64 reports whether a float64, and so a JavaScript number, represents every ID exactly.
 	FitsFloat64 bool
 }
 
-// Info returns the figures of the layout.
+// Info returns the properties of the layout.
 func (l Layout) Info() LayoutInfo {
 	layout, free := l.text()
 	defer free()
@@ -113,9 +113,9 @@ func (l Layout) Info() LayoutInfo {
 type Parts struct {
 	// Tick is the number of whole units of time since the layout's epoch.
 	Tick uint64
-	// Time is the start of that tick. If it is zero, Layout.Pack computes it from Tick.
+	// Time is the start of the ID's tick. If it is zero, Layout.Pack computes it from Tick.
 	Time time.Time
-	// Node is the whole machine field. Datacenter and Worker are its two parts if the layout splits it.
+	// Node is the whole machine field. Datacenter and Worker are its two parts if the layout splits the node.
 	Node, Datacenter, Worker uint64
 	IsSplit                  bool
 	ClockSequence, Sequence  uint64
@@ -142,8 +142,8 @@ func (l Layout) Decode(id ID) (Parts, error) {
 	return partsOf(p), nil
 }
 
-// Pack combines the parts to an ID. It returns ErrFieldOutOfRange for a part that does not fit, ErrInvalidOption for
-// parts that contradict each other, and ErrBeforeEpoch or ErrHorizonReached for the time.
+// Pack packs parts into an ID. It returns ErrFieldOutOfRange for a part that does not fit, ErrInvalidOption for parts
+// that contradict each other, and ErrBeforeEpoch or ErrHorizonReached for a time outside the layout's range.
 func (l Layout) Pack(parts Parts) (ID, error) {
 	layout, free := l.text()
 	defer free()
@@ -183,16 +183,16 @@ func (l Layout) JoinNode(datacenter, worker uint64) (uint64, error) {
 	return numberOf(C.join_node(layout, C.uint64_t(datacenter), C.uint64_t(worker)))
 }
 
-// LowerBound returns the smallest ID of the tick that contains the instant, for range scans (id >= lower).
-// Instants outside the layout's range are clamped to it.
+// LowerBound returns the smallest ID in the tick that contains the instant, for range scans (id >= lower). Instants
+// outside the layout's range are clamped to that range.
 func (l Layout) LowerBound(when time.Time) ID {
 	layout, free := l.text()
 	defer free()
 	return certain(idOf(C.lower_bound(layout, C.int64_t(when.UnixMilli()))))
 }
 
-// UpperBound returns the largest ID of the tick that contains the instant, inclusive (id <= upper).
-// Instants outside the layout's range are clamped to it.
+// UpperBound returns the largest ID in the tick that contains the instant, for range scans (id <= upper). Instants
+// outside the layout's range are clamped to that range.
 func (l Layout) UpperBound(when time.Time) ID {
 	layout, free := l.text()
 	defer free()
@@ -216,7 +216,8 @@ func (l Layout) Timestamp(when time.Time) string {
 	return certain(C.GoString(&buffer[0]), err)
 }
 
-// certain panics on an error. The calls fail only for an invalid layout, and a Layout is always valid.
+// certain panics on an error, because its callers' calls fail only for an invalid layout, and a Layout is always
+// valid.
 func certain[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

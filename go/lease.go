@@ -15,14 +15,14 @@ import (
 
 // OpenLease leases a node from the store at url and returns a generator for it, whose IDs are unique among all
 // processes that lease from the same namespace. The url is sqlite:///path, postgresql://..., mysql://...,
-// redis://..., etcd://..., or http://... of a broker. If it is empty, the environment variables FLAKEID_STORE and
-// FLAKEID_NAMESPACE apply, and without them a file of this user on this host is the store.
+// redis://..., etcd://..., or http://... of a broker. If the url is empty, the environment variables FLAKEID_STORE
+// and FLAKEID_NAMESPACE apply; without these variables, the store is a file for this user on this host.
 //
-// A thread of the library renews the lease. Generators of one process with equal options share one lease. Close
-// releases the node. If the process ends without Close, the node is free after the TTL.
+// A library thread renews the lease. Generators of one process with equal options share one lease. Close releases the
+// node. If the process ends without Close, the node is free after the TTL.
 //
-// OpenLease waits at most for the time of WithMaxWait plus 2 s. If ctx ends before, it returns the context's error at
-// once, and releases a lease that is granted later.
+// OpenLease waits for at most the time of WithMaxWait plus 2 s. If ctx ends first, OpenLease returns the context's
+// error immediately, and releases a lease that is granted later.
 func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Generator, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("flakeid: no lease was requested: %w", err)
@@ -79,24 +79,25 @@ func openLease(url string, options *C.flakeid_options, observer func(LeaseEvent)
 
 // LeaseStatus is the state of a lease.
 type LeaseStatus struct {
-	// FencedOff reports whether the node belongs to another process from the fence on.
+	// FencedOff reports whether another process holds the node from the fence on.
 	FencedOff bool
-	// Start is the first tick of the current grant. Fence is the first tick that may not be used; every renewal raises
-	// it. FenceTime is its start: the generator issues IDs until then if the store is unavailable.
+	// Start is the first tick of the current grant. Fence is the first tick that must not be used; every renewal raises
+	// the fence. FenceTime is the start of the fence's tick: while the store is unavailable, the generator issues IDs
+	// until then.
 	Start, Fence uint64
 	FenceTime    time.Time
-	// Expires is the time, by the store's clock, until which no other process can get the node. ExpiresIn is the
-	// remaining time by this host's clock, negative if it is past.
+	// Expires is the time, by the store's clock, until which no other process can lease the node. ExpiresIn is the
+	// remaining time by this host's clock, negative if Expires is in the past.
 	Expires   time.Time
 	ExpiresIn time.Duration
-	// Renewals is the number of renewals that the store confirmed, Grants the number of nodes granted so far, and
-	// Failures the number of failed attempts to acquire or renew.
+	// Renewals is the number of renewals that the store confirmed, Grants the number of nodes granted so far, and Failures
+	// the number of failed attempts to acquire a node or to renew its lease.
 	Renewals, Grants, Failures uint64
 	// LastError is the Code of the latest attempt if it failed, or nil if it succeeded.
 	LastError error
 }
 
-// Lease returns the state of the generator's lease. It returns ErrInvalidOption for a generator of New.
+// Lease returns the state of the generator's lease. It returns ErrInvalidOption for a generator that New created.
 func (g *Generator) Lease() (LeaseStatus, error) {
 	status := C.no_lease_status()
 	err := failure(C.lease_of(g.handle, &status))
@@ -120,7 +121,7 @@ func codeOf(status C.flakeid_status) error {
 	return Code(status)
 }
 
-// EventKind is the kind of an event of a lease. Later releases may add kinds.
+// EventKind is the kind of a lease event. Later releases may add kinds.
 type EventKind int32
 
 // The kinds of events. After LeaseFencedOff the generator takes another node. After LeaseStoreLost it issues IDs until
@@ -128,22 +129,22 @@ type EventKind int32
 const (
 	LeaseAcquired   EventKind = C.FLAKEID_LEASE_ACQUIRED    // a node was granted
 	LeaseRenewed    EventKind = C.FLAKEID_LEASE_RENEWED     // the fence was raised
-	LeaseFencedOff  EventKind = C.FLAKEID_LEASE_FENCED_OFF  // another process has the node from the fence on
+	LeaseFencedOff  EventKind = C.FLAKEID_LEASE_FENCED_OFF  // another process holds the node from the fence on
 	LeaseRefused    EventKind = C.FLAKEID_LEASE_REFUSED     // the store refused a request
 	LeaseStoreLost  EventKind = C.FLAKEID_LEASE_STORE_LOST  // the store does not respond
 	LeaseStoreFound EventKind = C.FLAKEID_LEASE_STORE_FOUND // the store responds again
-	LeaseClockSkew  EventKind = C.FLAKEID_LEASE_CLOCK_SKEW  // the clocks of host and store differ too much
+	LeaseClockSkew  EventKind = C.FLAKEID_LEASE_CLOCK_SKEW  // the clocks of host and store are too far apart
 	LeaseReleased   EventKind = C.FLAKEID_LEASE_RELEASED    // the node was released
 )
 
-// LeaseEvent is an event of a lease.
+// LeaseEvent is a lease event.
 type LeaseEvent struct {
 	Kind EventKind
 	// Node is the node that was acquired, renewed, lost or released; otherwise 0.
 	Node uint64
 	// Start is the first usable tick of a node that was acquired; otherwise 0.
 	Start uint64
-	// Fence is the first tick that may not be used after a node was acquired or renewed; otherwise 0.
+	// Fence is the first tick that must not be used, if a node was acquired or renewed; otherwise 0.
 	Fence uint64
 	// Err is the cause, an *Error, or nil.
 	Err error
@@ -205,7 +206,7 @@ func (q *eventQueue) put(event LeaseEvent) {
 	q.changed.Signal()
 }
 
-// end may be called once the library makes no more calls. Events until then are still delivered.
+// end ends the queue after the library's last call. Events until then are still delivered.
 func (q *eventQueue) end() {
 	if q == nil {
 		return

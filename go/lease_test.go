@@ -90,12 +90,12 @@ func TestRefusedLeases(t *testing.T) {
 		generator, err := flakeid.OpenLease(ctx, at.url, at.options...)
 		code(t, at.code, err)
 		if generator != nil {
-			t.Fatal("a generator although it failed")
+			t.Fatal("the failed call returned a generator")
 		}
 	}
 }
 
-// Both take at least 2 s, for which opening always waits.
+// Both calls take at least 2 s, the shortest time for which opening a lease waits.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
 	_, err := flakeid.OpenLease(context.Background(), "redis://127.0.0.1:1", flakeid.WithMaxWait(0))
@@ -166,7 +166,7 @@ func TestCancelledLateLease(t *testing.T) {
 		}
 		code(t, flakeid.ErrNoFreeNode, err)
 		if time.Since(start) > 20*time.Second {
-			t.Fatal("it was not given back")
+			t.Fatal("the node was not released")
 		}
 	}
 }

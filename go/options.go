@@ -16,7 +16,7 @@ type Option interface{ setGenerator(*settings) }
 // LeaseOption is an option of OpenLease.
 type LeaseOption interface{ setLease(*settings) }
 
-// SharedOption is an option of both.
+// SharedOption is an option of both New and OpenLease.
 type SharedOption func(*settings)
 
 func (o SharedOption) setGenerator(s *settings) { o(s) }
@@ -30,7 +30,7 @@ type leaseOption func(*settings)
 
 func (o leaseOption) setLease(s *settings) { o(s) }
 
-// settings are options by name, as the library takes them, and the options that have no text.
+// settings holds options by name, as the library expects them, and the options that cannot be strings.
 type settings struct {
 	texts    [][2]string
 	clock    *ManualClock
@@ -58,7 +58,7 @@ func (s *settings) numbers(name string, values []uint64) {
 
 func (s *settings) flag(name string, value bool) { s.set(name, strconv.FormatBool(value)) }
 
-// choice sets the behaviour with this number; the library rejects any other number.
+// choice sets the behaviour that has the given number; the library rejects any other number.
 func (s *settings) choice(name string, number int32, values ...string) {
 	if number < 0 || int(number) >= len(values) {
 		s.set(name, strconv.Itoa(int(number)))
@@ -83,7 +83,7 @@ func (s *settings) duration(name, option string, value time.Duration) {
 	s.number(name, uint64(value/time.Millisecond))
 }
 
-// handle are the options in the library's memory, which the caller frees.
+// handle returns the options in the library's memory, which the caller frees.
 func (s *settings) handle() (*C.flakeid_options, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -108,43 +108,37 @@ func setByName(options *C.flakeid_options, name, text string) error {
 	return failure(C.set_option(options, n, t))
 }
 
-// WithLayout sets the layout; otherwise it is Twitter's. A namespace of leases has one.
-func WithLayout(layout Layout) SharedOption {
-	return func(s *settings) {
-		if layout.descriptor != "" {
-			s.text("layout", "WithLayout", layout.descriptor)
-		}
+func (s *settings) layout(layout Layout) {
+	if layout.descriptor != "" {
+		s.text("layout", "WithLayout", layout.descriptor)
 	}
 }
 
-// WithEpoch sets the beginning of tick 0, in whole milliseconds, instead of the layout's.
-func WithEpoch(epoch time.Time) SharedOption {
-	return func(s *settings) {
-		if epoch.Nanosecond()%int(time.Millisecond) != 0 {
-			s.fail(refused(ErrFieldOutOfRange, "WithEpoch", "WithEpoch %v: must be a whole millisecond", epoch))
-			return
-		}
-		s.set("epoch", strconv.FormatInt(epoch.UnixMilli(), 10))
+func (s *settings) instant(name, option string, value time.Time) {
+	if value.Nanosecond()%int(time.Millisecond) != 0 {
+		s.fail(refused(ErrFieldOutOfRange, option, "%s %v: must be a whole millisecond", option, value))
+		return
 	}
+	s.set(name, strconv.FormatInt(value.UnixMilli(), 10))
 }
 
-// Overflow is what happens when a tick is full.
+// Overflow is the behaviour when a tick is full.
 type Overflow int32
 
-// OverflowWait, the default, waits for the next tick; OverflowError is ErrSequenceExhausted at once;
-// OverflowBorrow issues from the following ticks, at most max ahead, and needs a window.
+// OverflowWait, the default, waits for the next tick. OverflowError fails immediately with ErrSequenceExhausted.
+// OverflowBorrow issues IDs from the following ticks, at most max ahead, and requires a window.
 const (
 	OverflowWait   Overflow = C.FLAKEID_OVERFLOW_WAIT
 	OverflowError  Overflow = C.FLAKEID_OVERFLOW_ERROR
 	OverflowBorrow Overflow = C.FLAKEID_OVERFLOW_BORROW
 )
 
-// Rollback is what happens when the clock goes back.
+// Rollback is the behaviour when the clock goes backwards.
 type Rollback int32
 
-// RollbackContinue, the default, goes on in the current tick until it is full and then waits;
-// RollbackError is ErrClockRollback at once; RollbackWait waits; RollbackClockSequence takes another
-// clock sequence, in layouts that have one and without a window. Nothing waits longer than max wait.
+// RollbackContinue, the default, continues in the current tick until it is full, and then waits. RollbackError fails
+// immediately with ErrClockRollback. RollbackWait waits. RollbackClockSequence uses another clock sequence, in
+// layouts that have one and without a window. A wait never lasts longer than max wait.
 const (
 	RollbackContinue      Rollback = C.FLAKEID_ROLLBACK_CONTINUE
 	RollbackError         Rollback = C.FLAKEID_ROLLBACK_ERROR
@@ -152,76 +146,111 @@ const (
 	RollbackClockSequence Rollback = C.FLAKEID_ROLLBACK_CLOCK_SEQUENCE
 )
 
-// [options: generator shared except layout epoch]
+// [options: generator shared]
 
-// WithNode sets the node, from 0 to the layout's largest; there is no default, because no other
-// generator may have it at the same time. Of a lease, it sets the node to lease, which is taken over
-// even from a live holder; that is safe; otherwise any node.
+// WithNode sets the node, from 0 to the layout's largest node; there is no default, because no other
+// generator may use the same node at the same time. For a lease, it sets the node to lease, which is
+// safely taken over even from a live holder; the default is any node.
 func WithNode(node uint64) SharedOption {
-	return func(s *settings) { s.number("node", node) }
+	return func(s *settings) {
+		s.number("node", node)
+	}
 }
 
-// WithDatacenter sets the high part of the node, in layouts that split it; requires WithWorker.
+// WithDatacenter sets the high part of the node, in layouts that split the node; requires WithWorker.
 func WithDatacenter(datacenter uint64) SharedOption {
-	return func(s *settings) { s.number("datacenter", datacenter) }
+	return func(s *settings) {
+		s.number("datacenter", datacenter)
+	}
 }
 
-// WithWorker sets the low part of the node, in layouts that split it; requires WithDatacenter.
+// WithWorker sets the low part of the node, in layouts that split the node; requires WithDatacenter.
 func WithWorker(worker uint64) SharedOption {
-	return func(s *settings) { s.number("worker", worker) }
+	return func(s *settings) {
+		s.number("worker", worker)
+	}
 }
 
-// WithOverflow sets the behaviour when a tick is full; otherwise OverflowWait. OverflowBorrow requires a
-// window.
+// WithLayout sets the layout of the IDs; the default is "twitter". A lease must use the layout of its
+// namespace.
+func WithLayout(layout Layout) SharedOption {
+	return func(s *settings) {
+		s.layout(layout)
+	}
+}
+
+// WithEpoch sets the instant of tick 0, in whole milliseconds; the default is the layout's epoch.
+func WithEpoch(epoch time.Time) SharedOption {
+	return func(s *settings) {
+		s.instant("epoch", "WithEpoch", epoch)
+	}
+}
+
+// WithOverflow sets the behaviour when a tick is full; the default is OverflowWait. OverflowBorrow
+// requires a window.
 func WithOverflow(overflow Overflow) SharedOption {
-	return func(s *settings) { s.choice("overflow", int32(overflow), "wait", "error", "borrow") }
+	return func(s *settings) {
+		s.choice("overflow", int32(overflow), "wait", "error", "borrow")
+	}
 }
 
-// WithRollback sets the behaviour when the clock goes backwards; otherwise RollbackContinue.
+// WithRollback sets the behaviour when the clock goes backwards; the default is RollbackContinue.
 func WithRollback(rollback Rollback) SharedOption {
 	return func(s *settings) {
 		s.choice("rollback", int32(rollback), "continue", "error", "wait", "clock-sequence")
 	}
 }
 
-// WithSequenceMask sets the largest sequence number to use: 2^k - 1; otherwise the layout's.
+// WithSequenceMask sets the largest sequence number to use, which must have the form 2^k - 1; the
+// default is the layout's largest sequence number.
 func WithSequenceMask(sequenceMask uint64) SharedOption {
-	return func(s *settings) { s.number("sequence_mask", sequenceMask) }
+	return func(s *settings) {
+		s.number("sequence_mask", sequenceMask)
+	}
 }
 
-// WithSequenceStart sets the number of bits of a random sequence number with which each tick begins;
-// otherwise 0.
+// WithSequenceStart sets the number of random bits in the first sequence number of each tick; the
+// default is 0.
 func WithSequenceStart(sequenceStart uint32) SharedOption {
-	return func(s *settings) { s.number("sequence_start", uint64(sequenceStart)) }
+	return func(s *settings) {
+		s.number("sequence_start", uint64(sequenceStart))
+	}
 }
 
-// WithMaxWait sets the longest time that a call waits without issuing an ID, in whole milliseconds;
-// otherwise 1 s or two ticks, whichever is longer. Opening a lease takes at most 2 s more, to connect.
+// WithMaxWait sets the longest time that a call waits without issuing an ID, in whole milliseconds; the
+// default is 1 s or two ticks, whichever is longer. Opening a lease takes up to 2 s longer, to connect
+// to the store.
 func WithMaxWait(maxWait time.Duration) SharedOption {
-	return func(s *settings) { s.duration("max_wait_ms", "WithMaxWait", maxWait) }
+	return func(s *settings) {
+		s.duration("max_wait_ms", "WithMaxWait", maxWait)
+	}
 }
 
-// WithClock sets the clock: "gated" is the system's, exact, and read only a few times a millisecond
-// where the processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
-// otherwise "gated".
+// WithClock sets the clock: "gated" is the exact system clock, which is read only a few times per
+// millisecond if the processor supports that; "system" reads the system clock for every ID; "coarse"
+// lags by a few milliseconds, and is never ahead; the default is "gated".
 func WithClock(clock string) SharedOption {
-	return func(s *settings) { s.text("clock", "WithClock", clock) }
+	return func(s *settings) {
+		s.text("clock", "WithClock", clock)
+	}
 }
 
 // [/options]
 
 // [options: generator own]
 
-// WithNodes sets several nodes instead of one, for as many times the IDs in a tick; their number must be
-// a power of two; otherwise one node. Cannot be combined with WithSequenceMask or layouts with clock
-// sequences. Within a process a node must be used either alone or always together with the same other
-// nodes.
+// WithNodes sets several nodes, all different, instead of one, each of which adds its IDs to every tick;
+// the number of nodes must be a power of two; the default is one node. Several nodes cannot be combined
+// with WithSequenceMask or with layouts that have clock sequences. Within a process, a node must be used
+// either alone or always together with the same other nodes.
 func WithNodes(nodes ...uint64) Option {
-	return option(func(s *settings) { s.numbers("nodes", nodes) })
+	return option(func(s *settings) {
+		s.numbers("nodes", nodes)
+	})
 }
 
-// WithWindow sets the ticks to which a lease limits the generator, the fence exclusive; otherwise all
-// ticks.
+// WithWindow sets the range of ticks to which a lease limits the generator, excluding the fence; the
+// default is all ticks.
 func WithWindow(start, fence uint64) Option {
 	return option(func(s *settings) {
 		s.number("window_start", start)
@@ -229,10 +258,12 @@ func WithWindow(start, fence uint64) Option {
 	})
 }
 
-// WithMaxAhead sets the longest time by which IDs of a window may be ahead of the clock, in whole
-// milliseconds; otherwise 20 s.
+// WithMaxAhead sets the longest time by which IDs in a window may be ahead of the clock, in whole
+// milliseconds; the default is 20 s.
 func WithMaxAhead(maxAhead time.Duration) Option {
-	return option(func(s *settings) { s.duration("max_ahead_ms", "WithMaxAhead", maxAhead) })
+	return option(func(s *settings) {
+		s.duration("max_ahead_ms", "WithMaxAhead", maxAhead)
+	})
 }
 
 // [/options]
@@ -242,22 +273,26 @@ func WithManualClock(clock *ManualClock) Option {
 	return option(func(s *settings) { s.clock = clock })
 }
 
-// [options: lease own except reuse on_event]
+// [options: lease own]
 
-// WithNamespace sets the namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ -; otherwise "default".
-// Each namespace has one layout, and nodes of its own.
+// WithNamespace sets the namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 . _
+// -; the default is "default". Each namespace has one layout and its own nodes.
 func WithNamespace(namespace string) LeaseOption {
-	return leaseOption(func(s *settings) { s.text("namespace", "WithNamespace", namespace) })
+	return leaseOption(func(s *settings) {
+		s.text("namespace", "WithNamespace", namespace)
+	})
 }
 
-// WithName sets the name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
-// otherwise none.
+// WithName sets the name of this process, 1 to 128 bytes long; the process prefers the last node that
+// was leased under this name; the default is none.
 func WithName(name string) LeaseOption {
-	return leaseOption(func(s *settings) { s.text("name", "WithName", name) })
+	return leaseOption(func(s *settings) {
+		s.text("name", "WithName", name)
+	})
 }
 
-// WithNodeRange sets the range of nodes to choose from, both ends inclusive; otherwise all nodes of the
-// layout.
+// WithNodeRange sets the range of nodes to choose from, both ends inclusive; the default is all nodes of
+// the layout.
 func WithNodeRange(from, to uint64) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.number("nodes_from", from)
@@ -265,38 +300,48 @@ func WithNodeRange(from, to uint64) LeaseOption {
 	})
 }
 
-// WithNodeCount sets the number of nodes to lease for this one generator, a power of two, for as many
-// times the IDs in a tick; otherwise 1. Several nodes cannot be combined with WithName, WithNode or
-// WithSequenceMask.
+// WithNodeCount sets the number of nodes to lease for this generator, a power of two; every tick then
+// has room for the IDs of all these nodes; the default is 1. Several nodes cannot be combined with
+// WithName, WithNode or WithSequenceMask.
 func WithNodeCount(nodeCount uint32) LeaseOption {
-	return leaseOption(func(s *settings) { s.number("node_count", uint64(nodeCount)) })
+	return leaseOption(func(s *settings) {
+		s.number("node_count", uint64(nodeCount))
+	})
 }
 
-// WithTTL sets the time after the last renewal until other processes can have the node, in whole
-// milliseconds: 1 ms to 30 days; otherwise 60 s or 12 ticks, whichever is longer. Uniqueness does not
-// depend on it.
+// WithTTL sets the time for which the node stays reserved after the last renewal, in whole milliseconds:
+// 1 ms to 30 days; the default is 60 s or 12 ticks, whichever is longer. Uniqueness does not depend on
+// this time.
 func WithTTL(ttl time.Duration) LeaseOption {
-	return leaseOption(func(s *settings) { s.duration("ttl_ms", "WithTTL", ttl) })
+	return leaseOption(func(s *settings) {
+		s.duration("ttl_ms", "WithTTL", ttl)
+	})
 }
 
-// WithLeaseWindow sets the time for which the generator issues IDs while the store is away, in whole
-// milliseconds: from two ticks to what the namespace allows; otherwise 10 s or two ticks, whichever is
-// longer.
+// WithLeaseWindow sets the time for which the generator issues IDs while the store is unavailable, in
+// whole milliseconds: from two ticks to what the namespace allows; the default is 10 s or two ticks,
+// whichever is longer.
 func WithLeaseWindow(window time.Duration) LeaseOption {
-	return leaseOption(func(s *settings) { s.duration("window_ms", "WithLeaseWindow", window) })
+	return leaseOption(func(s *settings) {
+		s.duration("window_ms", "WithLeaseWindow", window)
+	})
 }
-
-// [/options]
 
 // WithNeverReuse leases only nodes that were never leased before, so that each start uses up a node.
 func WithNeverReuse() LeaseOption {
-	return leaseOption(func(s *settings) { s.flag("reuse", false) })
+	return leaseOption(func(s *settings) {
+		s.flag("reuse", false)
+	})
 }
 
-// WithEvents has the function called with everything that happens to the lease, one event after the
-// other, on a goroutine of its own that ends after Close. A lease with a function is not shared with
-// other generators of the process. The garbage collector does not give back a generator that its own
-// function refers to: close it.
+// WithEvents sets a function that is called for each lease event, one call at a time, on its own
+// goroutine, which ends after Close. A lease with such a function is not shared with other generators.
+// The garbage collector does not free a generator to which its own function refers: close such a
+// generator.
 func WithEvents(observer func(LeaseEvent)) LeaseOption {
-	return leaseOption(func(s *settings) { s.observer = observer })
+	return leaseOption(func(s *settings) {
+		s.observer = observer
+	})
 }
+
+// [/options]

@@ -9,24 +9,24 @@ import (
 	"unsafe"
 )
 
-// PublicIDs encrypts the IDs of one domain for the public, so that they reveal neither a time nor a node nor a number.
-// It hides IDs and does not authorise access: an invented string can, rarely, open as some ID.
+// PublicIDs encrypts the IDs of one domain for outsiders, so that public IDs reveal no time, node or number. It hides
+// IDs but does not authorise access: in rare cases, a made-up string can be opened as an ID.
 type PublicIDs struct{ handle *C.flakeid_public_ids }
 
 // PublicIDOptions are options of NewPublicIDs.
 type PublicIDOptions struct {
 	// Layout is the layout of the IDs.
 	Layout Layout
-	// Prefix begins each public ID, before an underscore: up to 16 lower-case letters and digits, a letter first. The
+	// Prefix begins each public ID, before an underscore: up to 16 lowercase letters and digits, a letter first. The
 	// empty string means no prefix.
 	Prefix string
 	// Since is the time of the earliest ID that opens; zero means the layout's epoch.
 	Since time.Time
 }
 
-// NewPublicIDs returns the public form of the IDs of a domain. The keyring is the content of the file that
-// `flakeid keygen` writes. The domain names the kind of the IDs, such as "user", in 1 to 64 bytes, and must not change
-// while their public form is in use.
+// NewPublicIDs returns a converter for the public IDs of a domain. The keyring is the content of the file that
+// `flakeid keygen` writes. The domain is the kind of object that the IDs identify, such as "user", in 1 to 64 bytes,
+// and must not change while public IDs are in use.
 func NewPublicIDs(keyring, domain string, options PublicIDOptions) (*PublicIDs, error) {
 	for _, text := range [][2]string{{"keyring", keyring}, {"domain", domain}, {"prefix", options.Prefix}} {
 		if err := checkNul(text[0], text[1]); err != nil {
@@ -63,20 +63,21 @@ func (p *PublicIDs) Seal(id ID) (string, error) {
 	return C.GoString(&buffer[0]), err
 }
 
-// SealBits returns the public form as 64 bits, without the prefix and the letter of the key.
+// SealBits returns the public form as 64 bits, without the prefix and the key letter.
 func (p *PublicIDs) SealBits(id ID) (uint64, error) {
 	made := C.seal_bits(p.handle, C.uint64_t(id))
 	runtime.KeepAlive(p)
 	return numberOf(made)
 }
 
-// Open returns the ID of a public ID, by the system's clock. It returns ErrInvalidID, without the reason, for another
-// key, domain or prefix, for an invented string, and for an ID from before Since or from more than a minute after now.
+// Open opens a public ID by the system's clock, and returns the ID. It returns ErrInvalidID, without the reason, for
+// another key, domain or prefix, for an invented string, and for an ID from before Since or from more than a minute
+// after now.
 func (p *PublicIDs) Open(text string) (ID, error) {
 	return p.open(text, func(c *C.char) C.result { return C.open_public(p.handle, c) })
 }
 
-// OpenAt does the same as Open at another time than now.
+// OpenAt does the same as Open, but at the given time.
 func (p *PublicIDs) OpenAt(text string, now time.Time) (ID, error) {
 	return p.open(text, func(c *C.char) C.result {
 		return C.open_public_at(p.handle, c, C.int64_t(now.UnixMilli()))

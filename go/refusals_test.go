@@ -11,7 +11,7 @@ import (
 	"github.com/flakeid/flakeid/go"
 )
 
-// Input that the types allow: every call is rejected with its code and changes nothing.
+// These tests pass invalid input that the types allow: every call is rejected with its code and changes nothing.
 
 func code(t *testing.T, code flakeid.Code, err error) {
 	t.Helper()
@@ -84,7 +84,7 @@ func TestRefusedOptions(t *testing.T) {
 		generator, err := flakeid.New(at.options...)
 		code(t, at.code, err)
 		if generator != nil {
-			t.Fatal("a generator although it failed")
+			t.Fatal("the failed call returned a generator")
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestRefusedLayouts(t *testing.T) {
 	flakeid.MustParseLayout("nonsense")
 }
 
-func TestRefusedTexts(t *testing.T) {
+func TestRejectedStrings(t *testing.T) {
 	for _, text := range []string{
 		"", "0", "0000000000", "000000000000", "zzzzzzzzzzz", "0000000000-", "0000000000é", "00000000000\x00",
 		strings.Repeat("0", 100_000),
@@ -206,7 +206,7 @@ func TestRefusedCalls(t *testing.T) {
 	}
 	_, err = generator.Buffered(1, 0)
 	code(t, flakeid.ErrFieldOutOfRange, err)
-	// A generator that no function created, and one that was closed.
+	// The calls use a generator that no function created, and a generator that was closed.
 	_, err = new(flakeid.Generator).NextID()
 	code(t, flakeid.ErrNullArgument, err)
 	code(t, flakeid.ErrNullArgument, new(flakeid.Generator).Close())

@@ -1,5 +1,5 @@
-/* The functions that Go calls. The last error belongs to an operating-system thread, and a goroutine can move to another
- * thread between two calls. So each function calls the library and takes the error at once. */
+/* The functions that Go calls. The last error belongs to an operating-system thread, and a goroutine can move to
+ * another thread between two calls. Each function therefore calls the library and takes the error in one call. */
 #ifndef FLAKEID_GO_SHIM_H
 #define FLAKEID_GO_SHIM_H
 
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error of a failed call. Go frees it. */
+/* The error of a failed call, which Go frees. */
 typedef struct {
     flakeid_status status;
     int64_t retry_after_ms, rollback_ms, horizon_ms;
-    char *field; /* in the same piece of memory, or NULL */
+    char *field; /* stored in the same allocation, after the message; or NULL */
     char message[];
 } failure;
 
@@ -27,7 +27,7 @@ static failure *failed(flakeid_status status) {
     length = strlen(message) + 1;
     made = malloc(sizeof *made + length + (field == NULL ? 0 : strlen(field) + 1));
     if (made == NULL) {
-        abort(); /* as Go does when there is no memory */
+        abort(); /* Go programs also abort if memory runs out. */
     }
     made->status = status;
     made->retry_after_ms = flakeid_retry_after_ms();
@@ -38,10 +38,10 @@ static failure *failed(flakeid_status status) {
     return made;
 }
 
-/* Go cannot access arrays without a length. */
+/* Returns the message. Go cannot access arrays without a length, such as `message`. */
 static const char *message_of(const failure *of) { return of->message; }
 
-/* Results are returned by value, because Go would allocate a variable whose address it passes to C in each call. */
+/* Results are returned by value, because Go would allocate, in each call, a variable whose address is passed to C. */
 typedef struct {
     uint64_t id;
     flakeid_status status;
@@ -62,8 +62,8 @@ typedef struct {
     failure *failed;
 } filled;
 
-/* The address of a generator, as a number. For a pointer to an unknown type, Go checks at each call whether it points
- * into Go's memory. */
+/* The address of a generator, as a number. For a pointer to an unknown type, Go checks at each call whether the
+ * pointer points into Go's memory. */
 static attempt attempt_next(uintptr_t generator) {
     attempt made;
     made.status = flakeid_generator_try_next((const flakeid_generator *)generator, &made.id);
@@ -168,7 +168,7 @@ RESULT(result, open_public_at, flakeid_public_ids_open_at,
        (const flakeid_public_ids *ids, const char *text, int64_t unix_ms), ids, text, unix_ms,
        &made.value)
 
-/* Go's function for events; `observer` is a handle from Go. */
+/* The Go function that receives lease events; `observer` is a handle from Go. */
 extern void flakeidGoEvent(flakeid_lease_event *event, uintptr_t observer);
 
 static void on_event(const flakeid_lease_event *event, void *observer) {
@@ -186,7 +186,7 @@ static failure *open_lease(const char *url, const flakeid_options *options, uint
     return failed(flakeid_generator_open(url, &config, made));
 }
 
-/* The initial values are macros, which Go cannot use. */
+/* Returns the initial value of the counters, which is a macro and therefore unusable in Go. */
 static flakeid_stats no_stats(void) {
     flakeid_stats none = FLAKEID_STATS_INIT;
     return none;

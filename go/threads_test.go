@@ -85,8 +85,8 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// TestLongestWait lets more calls wait than there will be IDs in time: each waits for its timeout, and not less because
-// another call timed out.
+// TestLongestWait lets more calls wait than get IDs in time: each call waits for its timeout, even if another call
+// timed out before.
 func TestLongestWait(t *testing.T) {
 	t.Parallel()
 	const maxWait, callers = 250 * time.Millisecond, 40

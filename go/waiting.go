@@ -10,8 +10,8 @@ import (
 )
 
 // A call that waits in the library occupies an operating-system thread, and waking a thread costs more than waking a
-// goroutine. So only one of the goroutines that wait for a generator, the leader, waits in the library. It then gets
-// IDs for the others too, in the order in which they arrived.
+// goroutine. So only one of the goroutines that wait for a generator, the leader, waits in the library. The leader
+// then gets IDs for the other goroutines too, in the order in which they arrived.
 
 // queue holds the waiting goroutines of a generator.
 type queue struct {
@@ -38,7 +38,7 @@ func (g *Generator) wait() (ID, error) {
 		start := time.Now()
 		told, isTold := g.queue.await(mine, left)
 		if !isTold {
-			// One last attempt, because the ID for which the call waited may be available at this moment.
+			// This is one last attempt, because the ID for which the call waited may be available at this moment.
 			return g.TryNextID()
 		} else if !told.leads {
 			return told.id, told.err
@@ -98,8 +98,9 @@ func (q *queue) await(mine chan outcome, atMost time.Duration) (told outcome, is
 	return <-mine, true // the outcome arrived at that moment
 }
 
-// pass ends the caller's lead, which returned err or an ID. It passes IDs to the goroutines that arrived first, and
-// then the next one leads. An error that waiting cannot fix is passed to all.
+// pass ends the caller's role as the leader, whose call returned err or an ID. It passes IDs to the goroutines that
+// arrived first, and then makes the next goroutine the leader. It passes an error that waiting cannot fix to all
+// goroutines.
 func (q *queue) pass(err error, attemptFill func([]ID) int) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

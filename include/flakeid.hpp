@@ -1,5 +1,5 @@
-// flakeid for C++17: handles that free themselves, exceptions, std::string and std::chrono over
-// flakeid.h, and nothing else. What each call does is said there.
+// flakeid for C++17: handles that free themselves, exceptions, std::string and std::chrono on top
+// of flakeid.h, whose comments describe the calls.
 //
 //     flakeid::generator generator(flakeid::options().node(7));
 //     std::uint64_t id = generator.next_id();

@@ -1,10 +1,13 @@
-/** An ID as an argument. Numbers are rejected, because they have 53 bits and IDs have more. */
+/**
+ * An ID as an argument. Numbers are rejected, because they represent only 53 bits exactly and IDs
+ * can have more.
+ */
 export type IdInput = bigint | string;
 
 /** An instant: a valid `Date`, or whole Unix milliseconds. */
 export type Instant = Date | number | bigint;
 
-/** A layout, its descriptor (`t41.d5.w5.s12@1288834974657/1ms`), or a preset's name. */
+/** A `Layout`, a descriptor (`t41.d5.w5.s12@1288834974657/1ms`), or a preset's name. */
 export type LayoutInput = Layout | PresetName | (string & {});
 
 export type PresetName =
@@ -22,7 +25,7 @@ export type PresetName =
   | 'cosid'
   | 'pgedge';
 
-/** The codes of errors, the same in every language. */
+/** The error codes, which are the same in every language. */
 export type ErrorCode =
   | 'FLAKEID_INVALID_LAYOUT'
   | 'FLAKEID_FIELD_OUT_OF_RANGE'
@@ -43,50 +46,54 @@ export type ErrorCode =
   | 'FLAKEID_STORE_REJECTED';
 
 /**
- * Any error except wrong types, which are a `TypeError` with the code `ERR_INVALID_ARG_TYPE` and the
- * name of the argument.
+ * An error that the library throws. An argument of the wrong type throws a `TypeError` instead,
+ * with the code `ERR_INVALID_ARG_TYPE` and the name of the argument.
  */
 export class FlakeIdError extends Error {
   private constructor();
   readonly code: ErrorCode;
-  /** The time after which the same call may succeed; missing if waiting does not help. */
+  /** The time after which the same call may succeed; absent if waiting does not help. */
   readonly retryAfterMs?: number;
-  /** The time by which the clock went backwards, with `FLAKEID_CLOCK_ROLLBACK`. */
+  /** The time by which the clock went backwards, for `FLAKEID_CLOCK_ROLLBACK`. */
   readonly byMs?: number;
-  /** The horizon of the layout, in Unix milliseconds, with `FLAKEID_HORIZON_REACHED`. */
+  /** The horizon of the layout, in Unix milliseconds, for `FLAKEID_HORIZON_REACHED`. */
   readonly horizon?: bigint;
-  /** The field that is out of range, with `FLAKEID_FIELD_OUT_OF_RANGE`. */
+  /** The field that is out of range, for `FLAKEID_FIELD_OUT_OF_RANGE`. */
   readonly field?: string;
 }
 
-/** The values of the option `clock`. */
-interface ClockChoices {
-  manual: ManualClock;
-}
+/**
+ * The clocks by name. `gated` (default) is the system clock, exact to the millisecond. Where
+ * possible, `gated` uses the processor's counter, and reads the system clock only a few times per
+ * millisecond. `system` reads the system clock for every ID. `coarse` lags by up to 10 ms. In
+ * WebAssembly, the three names mean the same clock.
+ */
+export type ClockName = 'system' | 'coarse' | 'gated';
 
 interface CommonOptions {
   // [options: generator fields except node datacenter worker nodes clock]
-  /**
-   * The layout of the IDs: the name of a preset or a descriptor; or a `Layout`. Default: `twitter`.
-   */
+  /** The layout of the IDs: a preset's name or a descriptor, or a `Layout`. Default: `twitter`. */
   layout?: LayoutInput | undefined;
-  /** The instant of tick 0. Default: the layout's. */
+  /** The instant of tick 0. Default: the layout's epoch. */
   epoch?: Instant | undefined;
   /**
-   * The ticks to which a lease limits the generator, the fence exclusive, as `{ start, fence }`.
-   * Default: all ticks.
+   * The range of ticks to which a lease limits the generator, excluding the fence, as `{ start,
+   * fence }`. Default: all ticks.
    */
   window?: { start: number | bigint; fence: number | bigint } | undefined;
   /** The behaviour when a tick is full. `borrow` requires a window. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
   /** The behaviour when the clock goes backwards. Default: `continue`. */
   rollback?: 'continue' | 'error' | 'wait' | 'clock-sequence' | undefined;
-  /** The largest sequence number to use: 2^k - 1. Default: the layout's. */
+  /**
+   * The largest sequence number to use, which must have the form 2^k - 1. Default: the layout's
+   * largest sequence number.
+   */
   sequenceMask?: number | bigint | undefined;
-  /** The number of bits of a random sequence number with which each tick begins. Default: 0. */
+  /** The number of random bits in the first sequence number of each tick. Default: 0. */
   sequenceStart?: number | bigint | undefined;
   /**
-   * The longest time by which IDs of a window may be ahead of the clock, in milliseconds. Default:
+   * The longest time by which IDs in a window may be ahead of the clock, in milliseconds. Default:
    * 20 s.
    */
   maxAheadMs?: number | bigint | undefined;
@@ -96,14 +103,19 @@ interface CommonOptions {
    */
   maxWaitMs?: number | bigint | undefined;
   // [/options]
-  /** The clock. Default: the system's. */
-  clock?: ClockChoices[keyof ClockChoices] | undefined;
+  /** The clock. Default: `gated`. */
+  clock?: ManualClock | ClockName | undefined;
 }
 
 interface NodeChoices {
   one: {
-    /** The node, from 0 to the layout's `maxNode`. */
+    // [options: generator required only node]
+    /**
+     * The node, from 0 to the layout's largest node; there is no default, because no other generator
+     * may use the same node at the same time.
+     */
     node: number | bigint;
+    // [/options]
     nodes?: undefined;
     datacenter?: undefined;
     worker?: undefined;
@@ -111,36 +123,39 @@ interface NodeChoices {
   split: {
     node?: undefined;
     nodes?: undefined;
-    /** The high part of the node, in layouts that split it. */
+    // [options: generator required only datacenter worker]
+    /** The high part of the node, in layouts that split the node; requires `worker`. */
     datacenter: number | bigint;
-    /** The low part of the node, in layouts that split it. */
+    /** The low part of the node, in layouts that split the node; requires `datacenter`. */
     worker: number | bigint;
+    // [/options]
   };
 }
 
 /**
- * The options of a generator. Only the node has no default: give `node`, or `datacenter` and
- * `worker`. It must be different for every generator of this layout that may run at the same time.
+ * The options of a generator. Only the node has no default: specify `node`, or `datacenter` and
+ * `worker`. The node must be different for every generator of this layout that may run at the same
+ * time.
  */
 export type GeneratorOptions = CommonOptions & NodeChoices[keyof NodeChoices];
 
-/** The counts of a generator. */
+/** The counters of a generator: waits, rollbacks, and the largest distance ahead of the clock. */
 export interface Stats {
-  /** The number of calls that had to wait; a fill counts each of its waits. */
+  /** The number of times that calls had to wait; every wait during a fill is counted. */
   readonly waits: number;
   /** The number of times that the clock went backwards. */
   readonly rollbacks: number;
-  /** The largest distance of an ID's tick ahead of the clock, in ticks. */
+  /** The largest number of ticks by which an ID was ahead of the clock. */
   readonly largestAhead: bigint;
 }
 
 /**
- * A generator of the IDs of one node: unique and strictly increasing. Generators of one layout and
+ * A generator of unique, strictly increasing IDs for one node. Generators with the same layout and
  * node share their position within a process, including its worker threads.
  *
  * | method | waits? | on rollback | on overflow |
  * |---|---|---|---|
- * | `nextId`, `nextNumber` | blocks for at most a tick or 10 ms | `FLAKEID_CLOCK_ROLLBACK` if that is too short | `FLAKEID_SEQUENCE_EXHAUSTED` if that is too short |
+ * | `nextId`, `nextNumber` | blocks for at most a tick or 10 ms | `FLAKEID_CLOCK_ROLLBACK` if the wait is not long enough | `FLAKEID_SEQUENCE_EXHAUSTED` if the wait is not long enough |
  * | `tryNextId` | never | `FLAKEID_CLOCK_ROLLBACK` where `nextId` would wait | `FLAKEID_SEQUENCE_EXHAUSTED` where `nextId` would wait |
  * | `nextIds`, `fill` | as `nextId`, each time without a new ID | returns the IDs it has; throws only if there are none | the same |
  * | `tryFill` | never | returns the IDs it has; throws only if there are none | the same |
@@ -158,13 +173,16 @@ export class Generator implements Iterable<bigint> {
   nextId(): bigint;
   /** Returns the next ID, and never waits. */
   tryNextId(): bigint;
-  /** Returns the next ID as a number, for layouts of at most 53 bits such as `js-safe`. */
+  /** Returns the next ID as a number, for layouts of at most 53 bits, such as `js-safe`. */
   nextNumber(): number;
-  /** Returns the next `n` IDs in order; fewer, but at least one, if an obstacle outlasted the wait. */
+  /**
+   * Returns the next `n` IDs in order; fewer, but at least one, if an obstacle lasted longer than
+   * the longest wait.
+   */
   nextIds(n: number | bigint): bigint[];
   /** Fills the array from its beginning, and returns the number of IDs. Waits like `nextId`. */
   fill(ids: BigUint64Array | BigInt64Array): number;
-  /** Fills the array like `fill`, but never waits. */
+  /** Does the same as `fill`, but never waits. */
   tryFill(ids: BigUint64Array | BigInt64Array): number;
   /** Returns the next ID, and waits off the event loop for at most `maxWaitMs`. */
   nextIdAsync(): Promise<bigint>;
@@ -172,26 +190,26 @@ export class Generator implements Iterable<bigint> {
   nextIdsAsync(n: number | bigint): Promise<bigint[]>;
   /**
    * Raises the end of the window to the tick `fence`, exclusive. Throws for a leased generator, which
-   * renews its window by itself.
+   * renews its window automatically.
    */
   extend(fence: number | bigint): void;
   /**
-   * Ends this generator for good, and returns the last tick in which it issued an ID, or `null` if it
-   * issued none. A leased generator cannot be retired: `close` it.
+   * Retires this generator for good, and returns the last tick in which it issued an ID, or `null`
+   * if it issued no ID. A leased generator cannot be retired: `close` it.
    */
   retire(): bigint | null;
-  /** Returns the counts of the generator. */
+  /** Returns the counters of the generator. */
   stats(): Stats;
   /** The layout of the IDs. */
   readonly layout: Layout;
-  /** The node in the IDs; the smallest if there are several. */
+  /** The node in the generator's IDs, or the smallest node if there are several. */
   readonly node: number;
-  /** All nodes in the IDs, in increasing order. */
+  /** All nodes that the generator's IDs can contain, in increasing order. */
   readonly nodes: number[];
   /**
-   * Ends this generator for good, like `retire`, unless it was retired already. If its node is
-   * leased, the node is released once the calls under way are over, unless other generators of the
-   * process share the lease.
+   * Ends this generator for good, like `retire`, unless the generator has already been retired. If
+   * its node is leased, the node is released when the running calls have returned, unless other
+   * generators of the process share the lease.
    */
   close(): Promise<void>;
   /** Returns an endless iterator of IDs. */
@@ -202,7 +220,7 @@ export class Generator implements Iterable<bigint> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** An ID's parts as plain numbers. */
+/** The parts of an ID, as plain numbers. */
 export interface Decoded {
   /** The beginning of the ID's tick. */
   readonly timestamp: Date;
@@ -210,11 +228,11 @@ export interface Decoded {
   readonly unixMs: number;
   /** The tick of the ID, counted from the epoch. */
   readonly tick: bigint;
-  /** The node. */
+  /** The node of the ID. */
   readonly node: number;
-  /** The high part of the node, if the layout splits it. */
+  /** The high part of the node, if the layout splits the node. */
   readonly datacenter: number | undefined;
-  /** The low part of the node, if the layout splits it. */
+  /** The low part of the node, if the layout splits the node. */
   readonly worker: number | undefined;
   /** The clock sequence; 0 in layouts without one. */
   readonly clockSequence: number;
@@ -222,7 +240,7 @@ export interface Decoded {
   readonly sequence: number;
 }
 
-/** An ID's parts, exact in every layout. */
+/** The parts of an ID, which are exact in every layout. */
 export interface Parts {
   readonly tick: bigint;
   readonly unixMs: bigint;
@@ -233,17 +251,20 @@ export interface Parts {
   readonly sequence: bigint;
 }
 
-/** The argument of `pack`: `tick` or `unixMs`, and `node` or `datacenter` and `worker`. */
+/**
+ * The argument of `pack`: either `tick` or `unixMs`, plus either `node` or both `datacenter` and
+ * `worker`.
+ */
 export interface PartsInput {
-  /** The tick. If `unixMs` is given too, they must agree. */
+  /** The tick. If `unixMs` is also given, both must agree. */
   tick?: number | bigint | undefined;
   /** Unix milliseconds in the tick. */
   unixMs?: number | bigint | undefined;
-  /** The node. If `datacenter` and `worker` are given too, they must agree. */
+  /** The node. If `datacenter` and `worker` are also given, they must agree with the node. */
   node?: number | bigint | undefined;
-  /** The high part of the node, in layouts that split it. */
+  /** The high part of the node, in layouts that split the node. */
   datacenter?: number | bigint | undefined;
-  /** The low part of the node, in layouts that split it. */
+  /** The low part of the node, in layouts that split the node. */
   worker?: number | bigint | undefined;
   /** The clock sequence. Default: 0. */
   clockSequence?: number | bigint | undefined;
@@ -251,7 +272,7 @@ export interface PartsInput {
   sequence?: number | bigint | undefined;
 }
 
-/** The fields of an ID and their bits. Numbers that may exceed 53 bits are `bigint`s. */
+/** The fields of an ID and their widths. Numbers that may exceed 53 bits are `bigint`s. */
 export class Layout {
   constructor(descriptor: PresetName | (string & {}));
   /** Returns the same layout as the constructor. */
@@ -260,9 +281,9 @@ export class Layout {
   static presets(): PresetName[];
   /** The canonical descriptor. */
   readonly descriptor: string;
-  /** The name, if the layout is a preset. */
+  /** The name of the preset, if the layout is a preset. */
   readonly presetName?: PresetName;
-  /** The number of bits that the layout uses, of 64. */
+  /** The number of bits that the layout uses, out of 64. */
   readonly width: number;
   /** The beginning of tick 0, in Unix milliseconds. */
   readonly epoch: bigint;
@@ -278,7 +299,7 @@ export class Layout {
   readonly maxWorker: bigint | undefined;
   /** The largest sequence number. */
   readonly maxSequence: bigint;
-  /** The largest clock sequence; 0 if the layout has none. */
+  /** The largest clock sequence; 0 if the layout has no clock sequence. */
   readonly maxClockSequence: bigint;
   /** The number of IDs that one node can issue in a tick. */
   readonly idsPerTick: bigint;
@@ -286,49 +307,55 @@ export class Layout {
   readonly idsPerSecond: number;
   /** The first instant that has no tick, in Unix milliseconds. */
   readonly horizon: bigint;
-  /** The end of the time in which IDs are positive in a signed 64-bit column, in Unix milliseconds. */
+  /**
+   * The end of the period in which IDs are positive in a signed 64-bit column, in Unix
+   * milliseconds.
+   */
   readonly fitsI64Until: bigint;
-  /** Whether every ID is exact as a number. */
+  /** Whether a number represents every ID exactly. */
   readonly fitsF64: boolean;
   /** Whether the layout splits its node into datacenter and worker. */
   readonly isSplit: boolean;
-  /** Whether generators can be built on the layout. */
+  /** Whether generators can use the layout. */
   readonly canGenerate: boolean;
   /** Returns the same layout with another epoch. */
   withEpoch(epoch: Instant): Layout;
-  /** Returns the ID that consists of these parts. */
+  /** Packs parts into an ID. */
   pack(parts: PartsInput): bigint;
   /** Returns the parts of an ID. Throws `FLAKEID_INVALID_ID` for bits that this layout never sets. */
   unpack(id: IdInput): Parts;
-  /** Returns the smallest ID of the tick that contains the instant. */
+  /** Returns the smallest ID in the tick that contains the instant. */
   lowerBound(instant: Instant): bigint;
-  /** Returns the largest ID of the tick that contains the instant, inclusive. */
+  /** Returns the largest ID in the tick that contains the instant, for use as an inclusive upper bound. */
   upperBound(instant: Instant): bigint;
-  /** Whether the other value is a layout with the same descriptor. */
+  /** Whether another value is a layout with the same descriptor. */
   equals(other: unknown): boolean;
   toString(): string;
   toJSON(): string;
 }
 
-/** A clock that stands still until you move it; waiting moves it instead of sleeping. */
+/**
+ * A clock for tests that moves only when you set or advance it. A wait moves the clock forward
+ * instead of sleeping.
+ */
 export class ManualClock {
   constructor(unixMs: Instant);
-  /** The reading of the clock, in Unix milliseconds. */
+  /** The time of the clock, in Unix milliseconds. */
   readonly unixMs: bigint;
-  /** Sets the clock, forward or back. */
+  /** Sets the clock forward or back. */
   set(unixMs: Instant): void;
-  /** Moves the clock forward by this many milliseconds. */
+  /** Moves the clock forward by the given number of milliseconds. */
   advance(ms: number | bigint): void;
 }
 
 /**
  * Returns the parts of an ID in a layout (default: `twitter`). Throws `FLAKEID_FIELD_OUT_OF_RANGE`
- * for a part of more than 53 bits, which some layouts have; use `Layout.unpack` for these.
+ * for a part of more than 53 bits, which some layouts have; use `Layout.unpack` for such layouts.
  */
 export function decode(id: IdInput, layout?: LayoutInput): Decoded;
-/** Returns the smallest ID of the tick that contains the instant. */
+/** Returns the smallest ID in the tick that contains the instant. */
 export function lowerBound(instant: Instant, layout?: LayoutInput): bigint;
-/** Returns the largest ID of the tick that contains the instant, inclusive. */
+/** Returns the largest ID in the tick that contains the instant, for use as an inclusive upper bound. */
 export function upperBound(instant: Instant, layout?: LayoutInput): bigint;
 
 export function toDecimal(id: IdInput): string;
@@ -343,53 +370,58 @@ export function toBase62(id: IdInput): string;
 export function fromBase62(text: string): bigint;
 export function toHex(id: IdInput): string;
 export function fromHex(text: string): bigint;
-/** Returns base58 in Flickr's alphabet, like `Base58` of Go's bwmarrin/snowflake. */
+/** Returns an ID in base58 with Flickr's alphabet, like `Base58` in Go's bwmarrin/snowflake. */
 export function toBase58Flickr(id: IdInput): string;
 export function fromBase58Flickr(text: string): bigint;
-/** Returns z-base-32 of the number, like `Base32` of Go's bwmarrin/snowflake. */
+/** Returns an ID in z-base-32, like `Base32` in Go's bwmarrin/snowflake. */
 export function toZbase32(id: IdInput): string;
 export function fromZbase32(text: string): bigint;
-/** Returns eight bytes, the most significant first. */
+/** Returns an ID as eight bytes, the most significant byte first. */
 export function toBytes(id: IdInput): Uint8Array;
 export function fromBytes(bytes: Uint8Array): bigint;
 
-/** Writes bigints as strings of decimal digits; an argument for `JSON.stringify`. */
+/** Converts bigints to strings of decimal digits; an argument for `JSON.stringify`. */
 export function jsonReplacer(key: string, value: unknown): unknown;
-/** Reads the strings under these keys as IDs, for `JSON.parse`. Throws a `TypeError` for numbers. */
+/**
+ * Returns an argument for `JSON.parse` that converts the strings under these keys to IDs. Throws a
+ * `TypeError` for numbers.
+ */
 export function jsonReviver(...keys: string[]): (key: string, value: unknown) => unknown;
 
 export interface PublicIdsOptions {
   /** The layout of the IDs. Default: twitter. */
   layout?: LayoutInput | undefined;
-  /** The beginning of public IDs, before an underscore: up to 16 lower-case letters and digits. */
+  /** The prefix of public IDs, before an underscore: up to 16 lowercase letters and digits. */
   prefix?: string | undefined;
-  /** The time of the oldest IDs that can be opened. Default: the layout's epoch. */
+  /** The earliest time of IDs that can be opened. Default: the layout's epoch. */
   since?: Instant | undefined;
 }
 
 /**
- * Public IDs of one domain: encrypted IDs, which reveal neither a time nor a node nor a number. They do
- * not replace authorization: in rare cases an invented string opens as some ID.
+ * A converter between the IDs of one domain and their public form, which is encrypted and reveals
+ * no time, node or number. Public IDs do not replace authorization: in rare cases a made-up string
+ * can be opened as an ID.
  */
 export class PublicIds {
   /**
    * @param keyring The content of the file that `flakeid keygen` creates.
-   * @param domain The kind of object that the IDs identify, such as `user`. It must not change while its
-   * public IDs are in use.
+   * @param domain The kind of object that the IDs identify, such as `user`. The domain must not
+   * change while its public IDs are in use.
    * @throws {FlakeIdError} `FLAKEID_INVALID_OPTION`, for `keyring`, `domain` or `prefix`.
    */
   constructor(keyring: string, domain: string, options?: PublicIdsOptions);
   /**
-   * Returns the public form of an ID: the prefix, the letter of the current key, and 11 digits of base58.
+   * Returns the public form of an ID: the prefix, the current key's letter, and 11 base58 digits.
    * @throws {FlakeIdError} `FLAKEID_INVALID_ID` if the ID has bits that the layout never sets.
    */
   seal(id: IdInput): string;
-  /** Returns the public form of an ID as 64 bits, without the prefix and the letter of the key. */
+  /** Returns the public form of an ID as 64 bits, without the prefix and the key letter. */
   sealBits(id: IdInput): bigint;
   /**
-   * Returns the ID of a public ID; `now` replaces the system's clock.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` without a reason, if the key, domain or prefix differs,
-   * the string was invented, or the ID is from before `since` or from more than a minute after now.
+   * Opens a public ID, and returns the ID; `now` replaces the system clock.
+   * @throws {FlakeIdError} `FLAKEID_INVALID_ID`, which does not state the reason, if the key,
+   * domain or prefix differs, if the string was made up, or if the ID is from before `since` or
+   * from more than a minute after `now`.
    */
   open(text: string, options?: { now?: Instant | undefined }): bigint;
   readonly layout: Layout;

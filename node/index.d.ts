@@ -1,27 +1,20 @@
 /// <reference types="node" />
 
-import type { FlakeIdError, Generator, Instant, LayoutInput } from './api';
+import type { ClockName, FlakeIdError, Generator, Instant, LayoutInput } from './api';
 import type { LeaseEvent, LeaseStatus } from './leases';
 
 export * from './api';
 export * from './leases';
 
-/** Eight bytes, the most significant first. */
+/** Returns an ID as eight bytes, the most significant byte first. */
 export function toBuffer(id: import('./api').IdInput): Buffer;
 export function fromBuffer(buffer: Buffer): bigint;
 
 /**
- * `gated` (default) is the system's clock, exact to the millisecond. Where possible it uses the
- * processor's counter, and reads the system's clock only a few times a millisecond. `system` is read for
- * every ID. `coarse` is up to 10 ms late.
- */
-export type ClockName = 'system' | 'coarse' | 'gated';
-
-/**
  * A generator's handle that reserves chunks of positions and needs no compare-and-swap for an ID.
- * Its own IDs strictly increase and no ID is issued twice, but they are not in order with those of
- * other handles or of the generator itself, and their times are up to one tick of the kernel's
- * coarse clock late, a few milliseconds; never ahead of the clock.
+ * Its own IDs strictly increase and no ID is issued twice, but they are not ordered relative to IDs
+ * from other handles or from the generator itself. Times in IDs are never ahead of the clock, and
+ * lag by at most one tick of the kernel's coarse clock, which is a few milliseconds.
  *
  * A handle cannot leave its thread: each worker creates one from its own generator.
  */
@@ -42,22 +35,24 @@ export interface BufferOptions {
 }
 
 /**
- * A generator's handle that generates many IDs by one call and then returns them by plain reads, at a
- * fifth of the cost of a call: for loops that generate many IDs at once.
+ * A generator's handle for loops that generate many IDs at once. It generates many IDs with one
+ * call and then returns them by plain reads, each at a fifth of the cost of a call.
  *
  * - Its own IDs strictly increase (with `rollback: 'clock-sequence'` as far as the generator's do)
- *   and no ID is issued twice. They are not in order with those of other handles or of the
+ *   and no ID is issued twice. They are not ordered relative to IDs from other handles or from the
  *   generator itself.
- * - **Age:** an ID's time is the time at which its batch was generated. The rest of a batch is dropped
- *   at the next `await`, and at the latest before the event loop runs another callback, timer or I/O.
- *   So an ID is at most as old as the time for which code has run without either: usually less than a
- *   millisecond, but a second if the code blocks for a second between two IDs. The clock is not read in
- *   between, because that would cost more than a call.
- * - **Waste:** a batch begins with one ID and doubles up to `size`, so never more IDs are dropped
- *   than were used, nor more than `size` - 1. They count towards a tick's sequence.
- * - After `close` or `retire` of the generator, the handle returns no IDs.
+ * - **Age:** an ID's time is the time at which its batch was generated. The remaining IDs of a
+ *   batch are dropped at the next `await`, and at the latest before the event loop runs another
+ *   callback, timer or I/O. An ID is therefore never older than the time for which code has run
+ *   without an `await` and without returning to the event loop: usually less than a millisecond,
+ *   but a second if the code blocks for a second between two IDs. The clock is not read in between,
+ *   because that would cost more than a call.
+ * - **Waste:** a batch begins with one ID and doubles up to `size`, so the number of dropped IDs
+ *   never exceeds the number of used IDs, nor `size` - 1. Dropped IDs count towards a tick's
+ *   sequence.
+ * - After the generator has been closed or retired, the handle returns no IDs.
  *
- * With an `await` between any two IDs it is slower than `Generator.nextId`.
+ * With an `await` between any two IDs, the handle is slower than `Generator.nextId`.
  */
 export class BufferedGenerator implements Iterable<bigint> {
   constructor(generator: Generator, options?: BufferOptions);
@@ -70,40 +65,43 @@ export class BufferedGenerator implements Iterable<bigint> {
 }
 
 export interface CachedOptions {
-  // [options: ring fields except on_rejected_put on_rejected_take]
+  // [options: ring fields]
   /**
-   * The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and at
-   * most 2^20. Default: 3.
+   * The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at least 2
+   * and at most 2^20 IDs. Default: 3.
    */
   boostPower?: number | bigint | undefined;
-  /** The percentage of IDs below which the ring is refilled: 1 to 99. Default: 50. */
+  /**
+   * The percentage of the ring's capacity below which the ring is refilled: 1 to 99. Default: 50.
+   */
   paddingFactor?: number | bigint | undefined;
   /**
-   * The interval at which the ring is refilled even if enough IDs are left, which keeps a seldom
-   * used ring fresh, in milliseconds: at least 1 ms. Default: only when too few IDs are left.
+   * The interval at which the ring is refilled even if enough IDs are left, so that the IDs of a
+   * rarely used ring stay fresh, in milliseconds: at least 1 ms. Default: a refill only when too
+   * few IDs are left.
    */
   refillIntervalMs?: number | bigint | undefined;
   /**
-   * The largest age of an ID that the ring hands out, from the beginning of the ID's tick, in
-   * milliseconds: at least two ticks. Older IDs are dropped and counted. Default: 1 s or two ticks,
-   * whichever is longer.
+   * The largest age of an ID that the ring returns, measured from the beginning of the ID's tick,
+   * in milliseconds: at least two ticks. Older IDs are dropped and counted. Default: 1 s or two
+   * ticks, whichever is longer.
    */
   maxAgeMs?: number | bigint | undefined;
-  // [/options]
   /**
-   * Called on the event loop with the reason when the generator refuses to refill the ring, except
-   * for a full tick. It does not keep the process running. If it throws, that is an uncaught
-   * exception.
+   * A function that is called with the error, on the event loop, each time the generator refuses to
+   * fill the ring for a reason other than a full tick. The function does not keep the process
+   * running. An exception that the function throws is an uncaught exception.
    */
   onRejectedPut?: ((error: FlakeIdError) => void) | undefined;
   /**
-   * Called with the error before `nextId` or `take` throws it, unless the generator or the ring was
-   * closed. If it throws, that error is thrown instead.
+   * A function that is called with the error before `nextId` or `take` throws it, unless the
+   * generator or the ring was closed. An exception that the function throws replaces that error.
    */
   onRejectedTake?: ((error: FlakeIdError) => void) | undefined;
+  // [/options]
 }
 
-/** The counts of a ring so far, or until `close`. */
+/** The contents and counters of a ring; after `close`, their last values. */
 export interface RingStats {
   /** The number of IDs in the ring. */
   readonly size: number;
@@ -111,41 +109,46 @@ export interface RingStats {
   readonly taken: number;
   /** The number of IDs dropped because they were older than `maxAgeMs`. */
   readonly droppedStale: number;
-  /** The number of refills that the generator refused for another reason than a full tick. */
+  /** The number of refills that the generator refused for a reason other than a full tick. */
   readonly rejectedPut: number;
-  /** The number of calls that got no ID for another reason than a closed generator. */
+  /** The number of calls that returned no ID for a reason other than a closed generator. */
   readonly rejectedTake: number;
-  /** The number of portions put into the ring after it was first filled. */
+  /** The number of times IDs were added to the ring after it was first filled. */
   readonly refills: number;
 }
 
 /**
  * A ring buffer of IDs that a separate thread generates in advance, with a bound on their age. The
- * ring returns IDs in increasing order, and no ID twice. It cannot generate more IDs than the
- * generator, nor run ahead of the clock, unless the generator has a window and `overflow: 'borrow'`.
- * IDs taken from the generator directly are distinct from the ring's, but not in order with them.
+ * ring returns IDs in increasing order, and no ID twice. It can neither generate more IDs than the
+ * generator nor run ahead of the clock, unless the generator has a window and `overflow: 'borrow'`.
+ * IDs that are taken directly from the generator are distinct from the ring's IDs, but not ordered
+ * relative to them.
  *
  * The thread does not keep the process running; it ends with `close`, or when the ring is no longer
  * reachable.
  */
 export class CachedGenerator implements Iterable<bigint> {
   /**
-   * Fills the ring, or throws the error that prevents this. One ID is used up to wait for the
-   * generator's first tick, at most 10 ms; if ticks are longer, `await generator.nextIdAsync()` before.
+   * Fills the ring, or throws the error that prevents the library from filling it. One ID is used
+   * up to wait for the generator's first tick, for at most 10 ms. If ticks are longer,
+   * `await generator.nextIdAsync()` first.
    */
   constructor(generator: Generator, options?: CachedOptions);
   /**
-   * Returns the next ID; waits for a refill for at most 10 ms (and `maxWaitMs`), and then throws the
-   * error of the generator, or `FLAKEID_RING_EMPTY`.
+   * Returns the next ID; waits for a refill for at most 10 ms, and at most `maxWaitMs`, and then
+   * throws the generator's error, or `FLAKEID_RING_EMPTY`.
    */
   nextId(): bigint;
-  /** Returns the next ID of the ring, and never waits. */
+  /** Returns the next ID from the ring, and never waits. */
   take(): bigint;
   /** The number of IDs that the ring can hold. */
   readonly capacity: number;
   stats(): RingStats;
   readonly generator: Generator;
-  /** Ends the ring, not its generator, and waits for its thread, usually for at most 10 ms. */
+  /**
+   * Closes the ring, but not its generator, and waits for the ring's thread, in most cases for at
+   * most 10 ms.
+   */
   close(): void;
   /** Returns an endless iterator of IDs. */
   [Symbol.iterator](): IterableIterator<bigint>;
@@ -154,10 +157,10 @@ export class CachedGenerator implements Iterable<bigint> {
 }
 
 interface CommonLeaseOptions {
-  // [options: lease fields except name node datacenter worker on_event]
+  // [options: lease fields except name node datacenter worker]
   /**
-   * The namespace to lease from: 1 to 64 of `A-Z a-z 0-9 . _ -`. Each namespace has one layout, and
-   * nodes of its own. Default: `default`.
+   * The namespace from which to lease a node: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`. Each
+   * namespace has one layout and its own nodes. Default: `default`.
    */
   namespace?: string | undefined;
   /**
@@ -166,89 +169,126 @@ interface CommonLeaseOptions {
    */
   nodes?: readonly [from: number | bigint, to: number | bigint] | undefined;
   /**
-   * The number of nodes to lease for this one generator, a power of two, for as many times the IDs
-   * in a tick. Several nodes cannot be combined with `name`, `node` or `sequenceMask`. Default: 1.
+   * The number of nodes to lease for this generator, a power of two; every tick then has room for
+   * the IDs of all these nodes. Several nodes cannot be combined with `name`, `node` or
+   * `sequenceMask`. Default: 1.
    */
   nodeCount?: number | bigint | undefined;
   /**
-   * The layout of the IDs, which must be the namespace's: the name of a preset or a descriptor; or
-   * a `Layout`. Default: `twitter`.
+   * The layout of the IDs: a preset's name or a descriptor, or a `Layout`. A lease must use the
+   * layout of its namespace. Default: `twitter`.
    */
   layout?: LayoutInput | undefined;
-  /** The instant of tick 0. Default: the layout's. */
+  /** The instant of tick 0. Default: the layout's epoch. */
   epoch?: Instant | undefined;
   /**
-   * The time after the last renewal until other processes can have the node, in milliseconds: 1 ms
-   * to 30 days. Uniqueness does not depend on it. Default: 60 s or 12 ticks, whichever is longer.
+   * The time for which the node stays reserved after the last renewal, in milliseconds: 1 ms to 30
+   * days. Uniqueness does not depend on this time. Default: 60 s or 12 ticks, whichever is longer.
    */
   ttlMs?: number | bigint | undefined;
   /**
-   * The time for which the generator issues IDs while the store is away, in milliseconds: from two
-   * ticks to what the namespace allows. Default: 10 s or two ticks, whichever is longer.
+   * The time for which the generator issues IDs while the store is unavailable, in milliseconds:
+   * from two ticks to what the namespace allows. Default: 10 s or two ticks, whichever is longer.
    */
   windowMs?: number | bigint | undefined;
   /** The behaviour when a tick is full. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
   /** The behaviour when the clock goes backwards. Default: `continue`. */
   rollback?: 'continue' | 'error' | 'wait' | undefined;
-  /** The largest sequence number to use: 2^k - 1. Default: the layout's. */
+  /**
+   * The largest sequence number to use, which must have the form 2^k - 1. Default: the layout's
+   * largest sequence number.
+   */
   sequenceMask?: number | bigint | undefined;
-  /** The number of bits of a random sequence number with which each tick begins. Default: 0. */
+  /** The number of random bits in the first sequence number of each tick. Default: 0. */
   sequenceStart?: number | bigint | undefined;
   /**
    * The longest time that a call waits without issuing an ID, in milliseconds. Opening a lease
-   * takes at most 2 s more, to connect. Default: 1 s or two ticks, whichever is longer.
+   * takes up to 2 s longer, to connect to the store. Default: 1 s or two ticks, whichever is
+   * longer.
    */
   maxWaitMs?: number | bigint | undefined;
   /**
-   * The clock: `gated` is the system's, exact, and read only a few times a millisecond where the
-   * processor allows that; `system` is read for every ID; `coarse` is a few milliseconds late.
-   * Default: `gated`.
+   * The clock: `gated` is the exact system clock, which is read only a few times per millisecond if
+   * the processor supports that; `system` reads the system clock for every ID; `coarse` lags by a
+   * few milliseconds, and is never ahead. Default: `gated`.
    */
   clock?: ClockName | undefined;
   /**
-   * Whether a node may be leased that was leased before. Otherwise each start uses up a node, until
-   * none is left. Default: true.
+   * Whether a node that was leased before may be leased again. If not, each start uses up a node
+   * until no node is left. Default: `true`.
    */
   reuse?: boolean | undefined;
-  // [/options]
   /**
-   * Called with each event of the lease. It does not keep the process running. If it throws, that is
-   * an uncaught exception. A lease with a listener is not shared with other generators.
+   * A function that is called on the event loop with each event of the lease. The function does not
+   * keep the process running. An exception that the function throws is an uncaught exception. A
+   * lease with such a function is not shared with other generators.
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
+  // [/options]
 }
 
 /**
- * The node to lease: any node, preferably the same node each time if there is a name; or one node,
- * as a whole or as datacenter and worker.
+ * The node to lease: any node (if `name` is set, the same node each time, if possible), or one
+ * specific node, as a whole or as datacenter and worker.
  */
 export type LeaseOptions = CommonLeaseOptions &
   (
-    | { name?: string | undefined; node?: undefined; datacenter?: undefined; worker?: undefined }
-    | { name?: undefined; node: number | bigint; datacenter?: undefined; worker?: undefined }
-    | { name?: undefined; node?: undefined; datacenter: number | bigint; worker: number | bigint }
+    | {
+        // [options: lease fields only name]
+        /**
+         * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
+         * leased under this name. Default: none.
+         */
+        name?: string | undefined;
+        // [/options]
+        node?: undefined;
+        datacenter?: undefined;
+        worker?: undefined;
+      }
+    | {
+        name?: undefined;
+        // [options: lease required only node]
+        /** The node to lease, which is safely taken over even from a live holder. Default: any node. */
+        node: number | bigint;
+        // [/options]
+        datacenter?: undefined;
+        worker?: undefined;
+      }
+    | {
+        name?: undefined;
+        node?: undefined;
+        // [options: lease required only datacenter worker]
+        /** The high part of the node, in layouts that split the node; requires `worker`. */
+        datacenter: number | bigint;
+        /** The low part of the node, in layouts that split the node; requires `datacenter`. */
+        worker: number | bigint;
+        // [/options]
+      }
   );
 
 declare module './api' {
-  interface ClockChoices {
-    /** The system's clocks by name. */
-    named: ClockName;
-  }
   interface NodeChoices {
     several: {
       node?: undefined;
+      // [options: generator required only nodes]
       /**
-       * Several nodes for one generator, for as many times the IDs per second; their number must be
-       * a power of two. Cannot be combined with `sequenceMask` or clock sequences.
+       * Several nodes, all different, instead of one, each of which adds its IDs to every tick; the
+       * number of nodes must be a power of two. Several nodes cannot be combined with `sequenceMask` or
+       * with layouts that have clock sequences. Within a process, a node must be used either alone or
+       * always together with the same other nodes. Default: one node.
        */
       nodes: readonly (number | bigint)[];
+      // [/options]
       datacenter?: undefined;
       worker?: undefined;
     };
   }
   interface Generator {
-    /** Returns a faster handle for this thread. Its IDs are not in order with those of other handles. */
+    /**
+     * Returns a faster handle for this thread. Its IDs are not ordered relative to IDs from other
+     * handles.
+     */
     local(): LocalGenerator;
     /** Returns a handle for loops that generate many IDs at once. */
     buffered(options?: BufferOptions): BufferedGenerator;
@@ -258,16 +298,16 @@ declare module './api' {
   namespace Generator {
     /**
      * Returns a generator with a node leased from the store at a URL (`sqlite:///path/flakeid.db`,
-     * `postgresql://`, `mysql://`, `redis://`, `etcd://`): its IDs are unique among all processes
-     * that lease from that namespace. Generators of one process with equal options share one lease, even
-     * in worker threads. Rejects with `FLAKEID_STORE_UNAVAILABLE`, `FLAKEID_STORE_REJECTED`,
-     * `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`, `FLAKEID_FENCE_IN_FUTURE`, or with the code of an
-     * option that is wrong.
+     * `postgresql://`, `mysql://`, `redis://`, `etcd://`): the generator's IDs are unique among all
+     * processes that lease from that namespace. Generators in one process that have equal options
+     * share one lease, even in worker threads. Rejects with `FLAKEID_STORE_UNAVAILABLE`,
+     * `FLAKEID_STORE_REJECTED`, `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`,
+     * `FLAKEID_FENCE_IN_FUTURE`, or with the code of an invalid option.
      */
     function lease(url: string, options?: LeaseOptions): Promise<Generator>;
     /**
-     * Leases like `lease`, from the store that `FLAKEID_STORE` names (default: this host's embedded
-     * store), and from the namespace of the options or of `FLAKEID_NAMESPACE`. In a container,
+     * Leases a node like `lease`, from the store in `FLAKEID_STORE` (default: this host's embedded
+     * store), and from the namespace in the options or in `FLAKEID_NAMESPACE`. In a container,
      * `FLAKEID_STORE` must be set.
      */
     function auto(options?: LeaseOptions): Promise<Generator>;

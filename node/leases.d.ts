@@ -1,6 +1,6 @@
 import type { FlakeIdError } from './api';
 
-/** An event of a lease. `start` and `fence` are ticks. */
+/** A lease event. `start` and `fence` are ticks. */
 export type LeaseEvent =
   | {
       readonly kind: 'acquired';
@@ -9,14 +9,14 @@ export type LeaseEvent =
       readonly fence: bigint;
     }
   | { readonly kind: 'renewed'; readonly node: number; readonly fence: bigint }
-  /** Another process has the node from the fence on; this process leases another node. */
+  /** Another process holds the node from the fence on; this process leases another node. */
   | { readonly kind: 'fenced-off'; readonly node: number; readonly error: FlakeIdError }
   /** The store refused a request. */
   | { readonly kind: 'refused'; readonly error: FlakeIdError }
   /** The store does not respond. The generator issues IDs until the fence. */
   | { readonly kind: 'store-lost'; readonly error: FlakeIdError }
   | { readonly kind: 'store-found' }
-  /** This host's clock and the store's are too far apart. */
+  /** This host's clock and the store's clock are too far apart. */
   | { readonly kind: 'clock-skew'; readonly error: FlakeIdError }
   | { readonly kind: 'released'; readonly node: number };
 
@@ -24,22 +24,25 @@ export type LeaseEvent =
 export interface LeaseStatus {
   /** The first tick of the current grant. */
   readonly start: bigint;
-  /** The first tick that may not be used. */
+  /** The first tick that must not be used. */
   readonly fence: bigint;
   /** The beginning of the fence's tick. */
   readonly fenceTime: Date;
-  /** The time until which no other process can have the node, by the store's clock. */
+  /** The time until which no other process can lease the node, by the store's clock. */
   readonly expires: Date;
-  /** The time until the expiry by this host's clock, in milliseconds; negative if it is past. */
+  /**
+   * The time until `expires` by this host's clock, in milliseconds; negative if `expires` is in the
+   * past.
+   */
   readonly expiresInMs: number;
   /** The number of renewals that the store confirmed. */
   readonly renewals: number;
   /** The number of nodes granted so far. */
   readonly grants: number;
-  /** The number of failed attempts to acquire or renew. */
+  /** The number of failed attempts to acquire a node or to renew its lease. */
   readonly failures: number;
-  /** Whether the node belongs to another process from the fence on. */
+  /** Whether another process holds the node from the fence on. */
   readonly fencedOff: boolean;
-  /** The error of the latest attempt; `undefined` if it succeeded. */
+  /** The error of the latest attempt; `undefined` if the attempt succeeded. */
   readonly lastError: FlakeIdError | undefined;
 }

@@ -5,8 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flakeid_core::{Generator, Id, Layout};
 
+/// Builds a generator with the given layout.
+///
 /// # Safety
-/// `layout` ends in NUL.
+/// `layout` must point to a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rust_generator(layout: *const c_char, node: u64) -> Box<Generator> {
     let layout: Layout = unsafe { CStr::from_ptr(layout) }.to_str().unwrap().parse().unwrap();
@@ -20,8 +22,10 @@ pub extern "C" fn rust_next(generator: &Generator, calls: u64, sum: &mut u64) {
     }
 }
 
+/// Fills an array the given number of times.
+///
 /// # Safety
-/// `ids` has `n` integers.
+/// `ids` must point to `n` integers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rust_fill(generator: &Generator, ids: *mut u64, n: usize, calls: u64) {
     let ids = unsafe { std::slice::from_raw_parts_mut(ids, n) };
@@ -34,7 +38,7 @@ pub unsafe extern "C" fn rust_fill(generator: &Generator, ids: *mut u64, n: usiz
 /// succeeded.
 ///
 /// # Safety
-/// `ids` has `n` integers.
+/// `ids` must point to `n` integers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rust_fill_once(
     generator: &Generator,

@@ -38,15 +38,15 @@ func (c *costs) all() []*row {
 
 var sink uint64
 
-// roomy is a layout whose ticks do not fill up, even by batches.
-var roomy = flakeid.MustParseLayout(
+// largeTicks is a layout whose ticks do not fill up, even by batches.
+var largeTicks = flakeid.MustParseLayout(
 	fmt.Sprintf("t37.n3.s23@%d/1ms", time.Now().UnixMilli()-1000))
 
 const one, many = "One ID", "Many by one call"
 
 func newCosts(store string) *costs {
 	wide := func(node uint64, options ...flakeid.Option) *flakeid.Generator {
-		options = append(options, flakeid.WithLayout(roomy), flakeid.WithNode(node))
+		options = append(options, flakeid.WithLayout(largeTicks), flakeid.WithNode(node))
 		return must(flakeid.New(options...))
 	}
 	single := func(label, role string, generator *flakeid.Generator) *row {
@@ -60,7 +60,7 @@ func newCosts(store string) *costs {
 			}
 		}}
 	}
-	leased := must(flakeid.OpenLease(context.Background(), store, flakeid.WithLayout(roomy)))
+	leased := must(flakeid.OpenLease(context.Background(), store, flakeid.WithLayout(largeTicks)))
 	gated := wide(2, flakeid.WithClock("gated"))
 	c := &costs{
 		floor:    &row{table: one, label: "F: clock to ms, then one CAS", role: "floor", ids: 1, loop: floor()},

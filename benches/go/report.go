@@ -62,7 +62,7 @@ func (r report) write(file string) {
 	}
 	fmt.Printf("\n## %s\n\nMilliseconds of calls for single IDs that took at least %v. Kind of figures: "+
 		"the layout's ceiling.\n\n", waiting, shortest)
-	fmt.Printf("| row | goroutines | beside one that fills 4096 | waits | p50 | p99.9 | longest |\n" +
+	fmt.Printf("| row | goroutines | next to one that fills 4096 | waits | p50 | p99.9 | longest |\n" +
 		"|---|---:|---|---:|---:|---:|---:|\n")
 	for _, row := range r.waits {
 		figures = append(figures, row.figure())
@@ -123,7 +123,7 @@ func (c *ceiling) figures() []figure {
 func (w *wait) figure() figure {
 	beside, label := "no", fmt.Sprintf("%s, goroutines: %d", w.label, w.goroutines)
 	if w.fills {
-		beside, label = "yes", label+", beside one that fills 4096"
+		beside, label = "yes", label+", next to one that fills 4096"
 	}
 	mid, late, longest := w.quantile(500), w.quantile(999), w.quantile(1000)
 	fmt.Printf("| %s | %d | %s | %d | %.2f | %.2f | %.2f |\n",
@@ -152,7 +152,7 @@ func (r report) targets() (targets []target) {
 	}
 	for _, row := range r.waits {
 		if row.ours && row.fills {
-			what := fmt.Sprintf("p99.9 of waits in ms, beside one that fills, goroutines: %d", row.goroutines)
+			what := fmt.Sprintf("p99.9 of waits in ms, next to one that fills, goroutines: %d", row.goroutines)
 			atMost("G5", what, 5, row.quantile(999))
 		} else if row.ours {
 			atMost("G5", fmt.Sprintf("p99.9 of waits in ms, goroutines: %d", row.goroutines), 3, row.quantile(999))

@@ -41,7 +41,7 @@ public final class Bench {
         System.exit(0);
     }
 
-    private static Generator roomy(long node, String clock) {
+    private static Generator largeTicks(long node, String clock) {
         return Generator.builder().layout(ROOMY).node(node).clock(clock).build();
     }
 
@@ -55,8 +55,8 @@ public final class Bench {
         List<Row> rows = new ArrayList<>();
         rows.add(single("F: clock to ms, then one CAS", Row.Role.FLOOR, floor()));
         rows.add(single("**flakeid** `nextId()`", Row.Role.OURS, generator::nextId));
-        rows.add(single("**flakeid** `nextId()`, clock `system`", Row.Role.OURS, roomy(2, "system")::nextId));
-        rows.add(single("**flakeid** `nextId()`, clock `coarse`", Row.Role.OURS, roomy(6, "coarse")::nextId));
+        rows.add(single("**flakeid** `nextId()`, clock `system`", Row.Role.OURS, largeTicks(2, "system")::nextId));
+        rows.add(single("**flakeid** `nextId()`, clock `coarse`", Row.Role.OURS, largeTicks(6, "coarse")::nextId));
         rows.add(single("**flakeid** `nextId()`, leased on SQLite", Row.Role.OURS, Generator.lease(store).layout(ROOMY).open()::nextId));
         rows.add(single("**flakeid** `local().nextId()`", Row.Role.OURS, local::nextId));
         rows.add(single("**flakeid** `cached().nextId()`", Row.Role.OURS, ring::nextId));

@@ -26,8 +26,8 @@ const COST = 'CPU cost per ID';
 const OTHER = 'none of the three';
 
 // Enough sequence bits that no tick fills up, even by fill, so that no wait is measured.
-const roomy = { layout: 't37.n3.s23@0/1ms', epoch: Date.now() - 1000 };
-const wide = (node, options) => new Generator({ node, ...roomy, ...options });
+const largeTicks = { layout: 't37.n3.s23@0/1ms', epoch: Date.now() - 1000 };
+const wide = (node, options) => new Generator({ node, ...largeTicks, ...options });
 
 // A generator that throws in a full tick, or while its ring is refilled on a busy machine, issues as many IDs as it
 // has.
@@ -243,7 +243,7 @@ const range = (row) =>
 
 const store = mkdtempSync(join(tmpdir(), 'flakeid-bench-'));
 process.on('exit', () => rmSync(store, { recursive: true }));
-const leased = await Generator.lease(`sqlite://${join(store, 'flakeid.db')}`, roomy);
+const leased = await Generator.lease(`sqlite://${join(store, 'flakeid.db')}`, largeTicks);
 leased.nextId();
 const all = cost(leased);
 await leased.close();

@@ -1,9 +1,10 @@
 """Compares flakeid with the Python packages it competes with, in one run.
 
-Prints Markdown, and with --json writes the figures to a file too.
+Prints Markdown, and with --json also writes the figures to a file.
 
-Rows of a table are sampled in turn, each once a round and each round beginning with another row; a
-ratio is that of two rows of the same round, and the median of the rounds is printed. See README.md.
+The rows of a table are sampled in turn: each row once per round, and each round begins with another
+row. A ratio compares two rows of the same round, and the median of the rounds is printed. See
+README.md.
 """
 
 import argparse
@@ -53,7 +54,7 @@ def run(count):
 
 
 def timed(statement: str, **names: object) -> Timed:
-    """What runs a statement so many times and returns the nanoseconds, the loop's own included."""
+    """Return a function that repeats a statement and returns the time in ns, including the loop."""
     scope = {"repeat": itertools.repeat, "clock": time.perf_counter_ns}
     # Names are locals of a closure, as in a function of a user.
     body = TEMPLATE.format(statement=statement).replace("\n", "\n    ")

@@ -65,7 +65,7 @@ for durability in on off; do
             measure 'bare default' bare-1 1 "$sessions"
             measure 'flakeid_next() default' next-1 1 "$sessions"
             measure 'shard_id() default' shard-1 1 "$sessions"
-            beside_an_open_transaction measure 'flakeid_next() default, beside an open transaction' next-1 1 "$sessions"
+            beside_an_open_transaction measure 'flakeid_next() default, next to an open transaction' next-1 1 "$sessions"
             measure 'flakeid_next(), the call alone' call 1 "$sessions"
             measure 'flakeid_next_n(1000), the call alone' calls 1000 "$sessions"
             measure 'bare default, 1000 rows' bare-1000 1000 "$sessions"

@@ -175,7 +175,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         Row::single("flakeid `next_id`", 1, || subject::next(&next)),
         Row::single("flakeid `next_id`, 2 threads", 2, || subject::next(&next_two)),
         Row::single("flakeid `next_id`, 8 threads", 8, || subject::next(&next_eight)),
-        Row::beside_a_filler("flakeid `next_id`, beside a thread in `fill` of 4096", &beside),
+        Row::beside_a_filler("flakeid `next_id`, next to a thread in `fill` of 4096", &beside),
         Row::fill("flakeid `fill` of 4096", 1, &fill),
         Row::fill("flakeid `fill` of 4096, 2 threads", 2, &fill_two),
         Row { cap: 4.0 * CAP, ..Row::single(FOUR, 1, || subject::next(&four)) },
@@ -186,7 +186,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         Row::single("ferroid Atomic, real clock; caller yields", 1, || {
             rivals::ferroid_next(&yielding, Wait::Yield)
         }),
-        Row::single("ferroid Atomic, real clock; caller sleeps as told", 1, || {
+        Row::single("ferroid Atomic, real clock; caller sleeps for the returned time", 1, || {
             rivals::ferroid_next(&sleeping, Wait::Sleep)
         }),
         Row::single("snowdon, lock-free; caller tries again", 1, || rivals::snowdon_next(&snowdon)),
@@ -234,20 +234,19 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         ],
         notes: vec![
             format!(
-                "{seconds} s per row and round, {} rounds; one thread where nothing else is \
-                 said. The cap is 4.096 M/s, that of four nodes 16.384. A window may begin in one millisecond and end in \
-                 another, which is worth up to {:.2} %. Waits and the longest call are those of \
-                 one thread in further windows, {TIMED} times as long, since timing each call costs as much as the \
-                 call; they include whatever else the machine did, and the first row shows how much that \
-                 was for whoever sleeps. A call that takes {} µs or longer has waited.",
+                "{seconds} s per row and round, {} rounds; one thread unless the row states otherwise. The cap is \
+                4.096 M/s, and 16.384 M/s with four nodes. A window may begin in one millisecond and end in another, \
+                which accounts for up to {:.2} %. Waits and the longest call are measured with one thread in further \
+                windows, which are {TIMED} times as long, because timing each call costs as much as the call. They \
+                include all other work of the machine, and the first row shows how much this work delays a sleeping \
+                thread. A call that takes {} µs or longer has waited.",
                 plan.rounds,
                 0.1 / seconds,
                 WAITED.as_micros(),
             ),
             format!(
-                "scru64 with a counter of 20 bits in 256 ms has the same nominal rate. It does \
-                 not wait but uses the ticks to come: {ahead:.1} s ahead of the clock at the \
-                 most. From 10 s on it issues nothing."
+                "scru64 with a counter of 20 bits in 256 ms has the same nominal rate. It does not wait, but uses \
+                future ticks: up to {ahead:.1} s ahead of the clock. From 10 s on, it issues no IDs."
             ),
         ],
         targets: targets(&rows),
@@ -308,7 +307,7 @@ fn targets(rows: &[Row<'_>]) -> Vec<Target> {
         ("2 threads", two, 3.0),
         ("8 threads", eight, 3.0),
         // Two ticks more than alone.
-        ("beside a filler", beside, 5.0),
+        ("next to a filler", beside, 5.0),
     ] {
         targets.extend(of("Fair", &format!("`next_id` at the cap, {what}"), row, 0.40));
         let what = format!("`next_id` at the cap, {what}: p99.9 of the calls that waited, ms");

@@ -151,32 +151,29 @@ impl Table {
         let calls = Rotation::<()>::CALLS;
         vec![
             format!(
-                "F is a bound and not a generator: its counter only counts. G is the least that is \
-                 one. flakeid, ferroid and snowdon have 22 sequence bits here. flakeid's default, `GatedClock`, \
-                 asks the processor's counter between two looks at the clock{gated}; C is the least that this takes. \
-                 scru64 has 23 in a \
-                 tick of 256 ms, and its last ID was {ahead} ms ahead of the clock (it borrows \
-                 rather than waits).\n\n\
-                 [^turn]: 12 sequence bits, fixed: one generator would reach its cap. Many are \
-                 used in turn, {calls} calls each ({ROTATED}; {ROTATED_FAST} for `generate`), so \
-                 that no millisecond of any fills up."
+                "F is a bound and not a generator, because its counter does not follow the clock. G is the smallest \
+                complete generator. flakeid, ferroid and snowdon have 22 sequence bits here. flakeid's default, \
+                `GatedClock`, reads the processor's counter between two readings of the clock{gated}; C is the least \
+                work for this. scru64 has 23 bits in a tick of 256 ms, and its last ID was {ahead} ms ahead of the \
+                clock (it borrows instead of waiting).\n\n[^turn]: The crate has 12 fixed sequence bits, so one \
+                generator would reach its cap. Many generators take turns of {calls} calls each ({ROTATED} \
+                generators; {ROTATED_FAST} for `generate`), so that no millisecond of a generator fills up."
             ),
             format!(
-                "A call that looks at a clock at all, even at the coarse one ({:.1} ns alone), \
-                 takes at least {:.2} × ferroid Atomic with its ticker ({:.1} ns). Neither that \
-                 nor ferroid Basic reads a clock: a thread that wakes once a millisecond writes \
-                 the time down for them, used {ticking:.4} CPU s per s while nothing else ran, \
-                 and is in no row. Basic also saves the compare-and-swap, because only one thread \
-                 may have it.",
+                "A call that reads a clock at all, even the coarse clock ({:.1} ns alone), takes at least {:.2} × \
+                ferroid Atomic with its ticker ({:.1} ns). Neither this row nor ferroid Basic reads a clock: a \
+                thread that wakes once per millisecond stores the time for them. This thread used {ticking:.4} CPU s \
+                per s while nothing else ran, which no row includes. Basic also saves the compare-and-swap, because \
+                only one thread may use it.",
                 self.median(COARSE_CLOCK),
                 self.over(COARSE_CLOCK, TICKER),
                 self.median(TICKER),
             ),
             format!(
-                "CPU seconds per million IDs are the nanoseconds, divided by 1000; for the ring, \
-                 those of the refilling thread come on top. Baidu publishes more than 6 million \
-                 IDs a second for its CachedUidGenerator, in Java: published, not measured here. \
-                 The ring hands out {:.0} million a second to one thread.",
+                "CPU seconds per million IDs are the nanoseconds, divided by 1000; for the ring, the time of the \
+                refilling thread is additional. Baidu publishes more than 6 million IDs per second for its \
+                CachedUidGenerator in Java, which was not measured here. The ring returns {:.0} million IDs per \
+                second to one thread.",
                 1e3 / self.median(RING),
             ),
         ]

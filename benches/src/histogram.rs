@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn bucket_is_at_most_a_64th_of_each_number_in_it() {
+    fn bucket_width_is_at_most_a_64th_of_each_number_in_it() {
         for number in (0..100_000).chain([u64::MAX - 1, u64::MAX]) {
             let bucket = Histogram::bucket(number);
             let highest = Histogram::highest(bucket);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn percentile_from_covers_only_long_calls() {
+    fn percentile_of_calls_above_a_threshold_ignores_shorter_calls() {
         let mut histogram = nanoseconds(1, 1_000);
         histogram.merge(&nanoseconds(50_000, 50_000));
         let waited = |share| histogram.percentile_from(Duration::from_micros(40), share);

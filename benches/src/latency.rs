@@ -107,9 +107,11 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         Row::new("ferroid Atomic, real clock; caller yields, at the cap", ceiling, || {
             rivals::ferroid_next(&yielding, Wait::Yield)
         }),
-        Row::new("ferroid Atomic, real clock; caller sleeps as told, at the cap", ceiling, || {
-            rivals::ferroid_next(&sleeping, Wait::Sleep)
-        }),
+        Row::new(
+            "ferroid Atomic, real clock; caller sleeps for the returned time, at the cap",
+            ceiling,
+            || rivals::ferroid_next(&sleeping, Wait::Sleep),
+        ),
         Row::new("snowdon, lock-free; caller tries again, at the cap", ceiling, || {
             rivals::snowdon_next(&snowdon_at)
         }),
@@ -136,10 +138,9 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         ],
         rows: rows.iter().map(Row::cells).collect(),
         notes: vec![format!(
-            "{} windows of {} ms a row; every call of one of the two threads is timed, which costs \
-             what the first row says and is part of every figure. Below the cap no call waits for \
-             a tick; the longest ones are those that were interrupted. A call that takes {} µs or \
-             longer at the cap has waited.",
+            "{} windows of {} ms per row. Every call of one of the two threads is timed, and every figure includes \
+            the cost of timing, which the first row shows. Below the cap, no call waits for a tick; the longest \
+            calls were interrupted. A call that takes {} µs or longer at the cap has waited.",
             plan.rounds,
             (plan.window / 2).as_millis(),
             WAITED.as_micros(),

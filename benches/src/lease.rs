@@ -34,10 +34,9 @@ pub(crate) fn measure(plan: Plan, renewing: Duration) -> Result<Section, Box<dyn
     let acquire = acquisitions(&url)?;
     let per_minute = renewals(&url, renewing)?;
     let notes = vec![format!(
-        "A whole `open` on SQLite (connection, transaction, durable commit, and the thread that \
-         keeps the lease): {:.1} ms at the median of {ACQUISITIONS}, {:.1} to {:.1}. Renewals at \
-         the default window: {per_minute:.0} a minute and process, each one transaction on one \
-         row.",
+        "A complete `open` on SQLite (connection, transaction, durable commit, and the thread that renews the lease) \
+        takes {:.1} ms, the median of {ACQUISITIONS}, within {:.1} to {:.1} ms. At the default window, there are \
+        {per_minute:.0} renewals per minute and process, each of which is one transaction on one row.",
         acquire.median(),
         acquire.min(),
         acquire.max(),

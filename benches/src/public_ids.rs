@@ -46,10 +46,10 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         header: vec!["", "ns per call", "min..max", "× base58"],
         rows: NAMES.into_iter().enumerate().map(cells).collect(),
         notes: vec![
-            "Each call is for another ID. `seal_bits` is the cipher and the check of the layout; `seal` also \
-             writes the text, and `open` reads it, asks the clock and checks the time. Each round waits for the one \
-             before, for about three operations. sqids shuffles an alphabet and has no key: who knows the alphabet can \
-             read its texts. uuid47 hides the time of a `UUIDv7` by SipHash, and its random bits stay as they are."
+            "Each call is for another ID. `seal_bits` is the cipher and the check of the layout; `seal` also writes \
+            the string, and `open` reads it, reads the clock and checks the time. Each round waits for the previous \
+            round, for about three operations. sqids shuffles an alphabet and has no key, so its strings can be read \
+            with the alphabet. uuid47 hides the time of a `UUIDv7` with SipHash, and keeps the random bits."
                 .to_owned(),
         ],
         targets: vec![

@@ -73,12 +73,11 @@ pub(crate) fn measure() -> Result<Section, Box<dyn Error>> {
         header: vec!["", "median", "min..max", "unit"],
         rows: figures.iter().map(cells).collect(),
         notes: vec![format!(
-            "Resident memory is what the process grows by, in whole pages, divided by how many \
-             there are; a ring of Twitter's layout holds {capacity} IDs of 8 bytes, and has a \
-             thread. A lease brings SQLite, a connection and a thread, the next one of the \
-             process shares most of it. A node's first generator in a process begins in the tick \
-             after its creation, so its first ID waits for up to 1 ms; {STARTS} starts, {LEASES} of \
-             them for leases, each of a namespace of its own."
+            "Resident memory is the growth of the process in whole pages, divided by the number of objects. A ring \
+            of Twitter's layout holds {capacity} IDs of 8 bytes, and has a thread. A lease adds SQLite, a connection \
+            and a thread, most of which the next lease of the process shares. A node's first generator in a process \
+            begins in the tick after its creation, so its first ID waits for up to 1 ms. There were {STARTS} starts, \
+            {LEASES} of them for leases, each with a separate namespace."
         )],
         targets: Vec::new(),
         figures,

@@ -42,7 +42,7 @@ pub(crate) fn next_local(local: &mut LocalGenerator<&Generator>) -> u64 {
 
 /// Returns a generator with 27 sequence bits, because `fill` writes four million IDs per millisecond and would wait
 /// with 22. The epoch is an hour ago, because 36 bits of milliseconds last only two years.
-pub(crate) fn roomy() -> Result<Generator, Box<dyn Error>> {
+pub(crate) fn with_large_ticks() -> Result<Generator, Box<dyn Error>> {
     let epoch = clock::unix_ms() - 3_600_000;
     let layout: Layout = format!("t36.s27@{epoch}/1ms").parse()?;
     Ok(Generator::new(layout, 0)?)

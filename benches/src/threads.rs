@@ -18,7 +18,7 @@ const LEAST_SHARE: f64 = 0.97;
 /// Number of attempts at a window before its whole round is discarded.
 const ATTEMPTS: usize = 5;
 /// Maximum number of rounds begun, for each one that is wanted.
-const PATIENCE: usize = 3;
+const ROUNDS_PER_RESULT: usize = 3;
 
 const FLOOR: &str = "F: clock to ms, then one CAS loop";
 const NEXT: &str = "flakeid `next_id`";
@@ -123,7 +123,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         (row.window)(2);
     }
     let (mut begun, mut counted) = (0, 0);
-    while counted < plan.rounds && begun < PATIENCE * plan.rounds {
+    while counted < plan.rounds && begun < ROUNDS_PER_RESULT * plan.rounds {
         counted += usize::from(sample_round(&mut rows, begun));
         begun += 1;
     }
@@ -170,11 +170,11 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             })
             .collect(),
         notes: vec![format!(
-            "{counted} of {begun} rounds count. The others were disturbed by something else on the \
-             machine: {ATTEMPTS} times in a row a thread had a processor for less than {:.0} % of \
-             the window. The ring has two takers and a thread that refills it, on the same \
-             processors: its row counts whoever is interrupted. flakeid `local()` and the ring give \
-             up order across threads or milliseconds of lateness, the ticker reads no clock.",
+            "{counted} of {begun} rounds count. The others were disturbed by other work of the machine: {ATTEMPTS} \
+            times in a row, a thread had a processor for less than {:.0} % of the window. The ring has two takers \
+            and a refilling thread on the same processors, so its row counts interrupted rounds too. `local()` of \
+            flakeid does not keep the order across threads, the times of the ring are milliseconds late, and the \
+            ticker reads no clock.",
             LEAST_SHARE * 100.0
         )],
         targets,

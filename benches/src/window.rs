@@ -72,8 +72,8 @@ pub(crate) fn run<W: FnMut() -> u64>(
     sum
 }
 
-/// Times single calls of one thread while `others` threads make the same calls. It needs a separate window, because
-/// timing a call costs as much as the call.
+/// Measures single calls of one thread while `others` threads make the same calls. The measurement needs a separate
+/// window, because timing a call costs as much as the call.
 pub(crate) fn timed<W: FnMut() -> u64>(
     others: usize,
     length: Duration,

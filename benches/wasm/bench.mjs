@@ -52,8 +52,8 @@ const { memory, rise } = (await WebAssembly.instantiate(loop)).instance.exports;
 
 let stamp = 0;
 
-// As many at a time as flakeid-wasm generates before it copies them (ROOM of lib/backend.js), so that both stay in the
-// same cache.
+// The number of IDs that flakeid-wasm generates before it copies them (ROOM of lib/backend.js), so that both loops use
+// the same cache.
 const ROOM = 8192;
 const whole = new BigUint64Array(memory.buffer, 0, ROOM);
 
@@ -68,7 +68,7 @@ function bareFill(array) {
   }
 }
 
-// The layout has a fixed maximum of 1,024 IDs per millisecond, so many generators are used in turn.
+// The layout has a fixed maximum of 1,024 IDs per millisecond, so several generators take turns.
 const rivals = Array.from({ length: 64 }, (_, id) => new Snowflake({ instance_id: id }));
 let turn = 0;
 function rival() {
@@ -93,7 +93,7 @@ function row(name, ids, call, floor, role = null) {
 }
 
 const BOUND =
-  '`Date.now()` and rising numbers by a bare loop in WebAssembly, copied out: the bound';
+  '`Date.now()` and increasing numbers by a bare loop in WebAssembly, copied out: the bound';
 const now = row(
   '`Date.now()`, which it has to call: the floor',
   1,

@@ -1,5 +1,5 @@
-//! Gives the shared library the name that programs ask for at run time: it changes with every
-//! version that may break them, which below 1.0 is every minor one.
+//! Sets the name by which programs load the shared library at run time. The name changes with every
+//! version that may be incompatible; below 1.0, this includes every minor version.
 
 use std::env;
 

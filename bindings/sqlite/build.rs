@@ -1,5 +1,5 @@
-//! Compiles the part that calls the database: in C, because its functions are found through a table whose
-//! declaration is a C header.
+//! Compiles the C part of the extension, which calls the database through a table of functions that only a C
+//! header declares.
 
 use std::env;
 
@@ -7,11 +7,11 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/extension.c");
     println!("cargo::rerun-if-changed=src/extension.h");
-    // Where the build script of libsqlite3-sys says that its headers are.
+    // The build script of libsqlite3-sys sets this variable to the folder of its headers.
     println!("cargo::rerun-if-env-changed=DEP_SQLITE3_INCLUDE");
     let mut build = cc::Build::new();
     if let Ok(include) = env::var("DEP_SQLITE3_INCLUDE") {
-        // Not those of the system, which may be older.
+        // The system's headers are not used, because they may be older.
         build.include(include);
     }
     build.file("src/extension.c").warnings(true).extra_warnings(true).compile("flakeid_extension");

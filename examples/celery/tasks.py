@@ -1,4 +1,4 @@
-"""Celery tasks that make IDs: celery -A tasks worker --concurrency 4."""
+"""Celery tasks that generate IDs: celery -A tasks worker --concurrency 4."""
 
 import os
 from functools import cache
@@ -8,7 +8,7 @@ from celery import Celery
 
 import flakeid
 
-# Files instead of a message broker, so that the example runs anywhere. Use your own broker here.
+# Files replace a message broker, so that the example runs anywhere. Use your own broker here.
 queue = Path(os.environ.get("QUEUE_FOLDER", "queue"))
 queue.mkdir(exist_ok=True)
 app = Celery("tasks", broker="filesystem://", backend=f"file://{queue.resolve()}")
@@ -21,12 +21,12 @@ app.conf.broker_transport_options = {
 
 @cache
 def generator():
-    """Leased by the first task of a process, and not by programs that only send tasks."""
+    """Return the generator. Programs that only send tasks do not lease a node."""
     url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
     return flakeid.lease(url, namespace="orders")
 
 
 @app.task
 def make_order():
-    # As text: JSON readers such as JavaScript's do not keep 64-bit numbers exact.
+    # The ID is sent as a string, because JSON readers such as JavaScript's round 64-bit numbers.
     return {"id": str(generator().next_id()), "pid": os.getpid()}

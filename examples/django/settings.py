@@ -1,4 +1,4 @@
-"""A project with one application, whose primary keys are flakeid's."""
+"""A project with one application, whose primary keys are IDs of flakeid."""
 
 DEFAULT_AUTO_FIELD = "flakeid.django.FlakeIdAutoField"
 FLAKEID_GENERATOR = "shop.ids.generator"

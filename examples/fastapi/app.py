@@ -1,4 +1,4 @@
-"""Orders whose primary keys are flakeid's: uvicorn app:app --workers 4."""
+"""Orders with IDs of flakeid as primary keys: uvicorn app:app --workers 4."""
 
 import os
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ import flakeid
 from flakeid.pydantic import FlakeId, FlakeIdIn
 from flakeid.sqlalchemy import created_between, primary_key
 
-# Each worker imports this file, and so leases a node of its own. If the store is an SQLite file, it
-# must not be the application's: see the guide's chapter on SQLite.
+# Each worker imports this file, and so leases its own node. If the store is an SQLite file, it must
+# not be the application's database: see the guide's chapter on SQLite.
 url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
 generator = flakeid.lease(url, namespace="orders")
 engine = create_engine(os.environ.get("DATABASE_URL", "sqlite:///orders.sqlite"))
@@ -30,12 +30,12 @@ class Order(Base):
     item: Mapped[str]
     again: Mapped[int | None] = mapped_column(
         ForeignKey("orders.id")
-    )  # the type is that of its key
+    )  # the column has the type of the key
 
 
 class NewOrder(BaseModel):
     item: str
-    again: FlakeIdIn | None = None  # from outside: a string, because browsers round numbers
+    again: FlakeIdIn | None = None  # from a client: a string, because browsers round numbers
 
 
 class OrderOut(BaseModel):
@@ -59,7 +59,7 @@ Base.metadata.create_all(engine)
 app = FastAPI()
 
 
-# Plain `def`: FastAPI runs it in a thread, where waiting for an ID stops nobody else.
+# FastAPI runs a plain `def` in a thread, where waiting for an ID blocks no other request.
 @app.post("/orders", status_code=201)
 def create(new: NewOrder, session: Session = Depends(session)) -> OrderOut:
     order = Order(item=new.item, again=new.again)
@@ -76,7 +76,7 @@ def read(id: FlakeIdIn, session: Session = Depends(session)) -> OrderOut:
     return told(order)
 
 
-# No column for the time: IDs sort by it, and the primary key's index answers.
+# No column of times is needed, because the index of the primary key selects IDs by time.
 @app.get("/orders")
 def made(
     since: AwareDatetime, until: AwareDatetime | None = None, session: Session = Depends(session)

@@ -1,4 +1,4 @@
-// Two processes that share a port. Each leases a node of its own: nothing has to be handed out.
+// Two processes that share a port. Each process leases its own node, so you do not assign nodes.
 
 import cluster from 'node:cluster';
 

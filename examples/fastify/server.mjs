@@ -1,4 +1,4 @@
-// Orders whose IDs are flakeid's: node server.mjs, or node cluster.mjs for several processes.
+// A service for orders: node server.mjs, or node cluster.mjs for several processes.
 
 import Fastify from 'fastify';
 import { Generator, decode, jsonReplacer } from 'flakeid-core';
@@ -8,11 +8,11 @@ const generator = await Generator.lease(url, { namespace: 'orders' });
 const orders = new Map();
 
 const app = Fastify();
-// IDs are bigints, which JSON lacks: they are sent as strings of digits.
+// IDs are bigints, which JSON does not have, so they are sent as strings of digits.
 app.setReplySerializer((answer) => JSON.stringify(answer, jsonReplacer));
 
 app.post('/orders', async (request, reply) => {
-  const id = await generator.nextIdAsync(); // waits off the event loop, if it has to
+  const id = await generator.nextIdAsync(); // waits without blocking the event loop
   const order = { id, item: request.body.item, createdAt: decode(id).timestamp, pid: process.pid };
   orders.set(id, order);
   return reply.code(201).send(order);
@@ -23,6 +23,6 @@ app.get('/orders/:id', async (request, reply) => {
   return order ?? reply.code(404).send({ error: 'no such order' });
 });
 
-app.addHook('onClose', () => generator.close()); // gives the node back
+app.addHook('onClose', () => generator.close()); // releases the node
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => app.close());
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });

@@ -4,5 +4,5 @@ go 1.19
 
 require github.com/flakeid/flakeid/go v0.1.0
 
-// Nothing is published yet: the module is that of the checkout.
+// The module is not published yet, so this is the module of the checkout.
 replace github.com/flakeid/flakeid/go => ../../go

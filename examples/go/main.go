@@ -1,4 +1,4 @@
-// IDs of a leased node: one, many, and one for each of many rows.
+// Generates IDs of a leased node: one, many, and one for each of many rows.
 package main
 
 import (
@@ -28,7 +28,7 @@ func run(url string) error {
 	} else if err != nil {
 		return err
 	}
-	defer generator.Close() // gives the node back
+	defer generator.Close() // releases the node
 
 	id, err := generator.NextID()
 	if err != nil {
@@ -38,13 +38,13 @@ func run(url string) error {
 	if err != nil {
 		return err
 	}
-	made, err := id.Time(flakeid.Layout{}) // the default layout, as that of the lease
+	made, err := id.Time(flakeid.Layout{}) // the default layout, which the lease also uses
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%s made at %s\n", text, made.Format(time.RFC3339Nano))
 
-	ids, err := generator.AppendIDs(nil, 1000) // the fastest way to many
+	ids, err := generator.AppendIDs(nil, 1000) // the fastest way to generate many IDs
 	if err != nil {
 		return err
 	}

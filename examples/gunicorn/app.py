@@ -1,11 +1,11 @@
-"""A WSGI application whose lease is older than its workers: gunicorn --preload app:application."""
+"""A WSGI application that leases before it forks: gunicorn --preload app:application."""
 
 import json
 import os
 
 import flakeid
 
-# Runs once, in gunicorn's master process. Each worker leases a node of its own at its first ID.
+# This runs once, in gunicorn's master process. Each worker leases its own node for its first ID.
 url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
 generator = flakeid.lease(url, namespace="orders")
 

@@ -1,11 +1,11 @@
 import io.github.flakeid.Generator;
 import io.github.flakeid.Layout;
 
-/** Five IDs of a leased node: java -cp flakeid.jar Ids.java. */
+/** Prints five IDs of a leased node: java -cp flakeid.jar Ids.java. */
 public final class Ids {
     public static void main(String[] arguments) {
         String url = System.getenv().getOrDefault("FLAKEID_STORE", "sqlite://flakeid.db");
-        // Any node of the namespace "default", in Twitter's layout. close() gives it back.
+        // Leases any node of the namespace "default", in Twitter's layout. close() releases it.
         try (Generator generator = Generator.lease(url).open()) {
             for (int count = 0; count < 5; count++) {
                 long id = generator.nextId();

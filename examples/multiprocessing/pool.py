@@ -1,4 +1,4 @@
-"""One leased generator, used by a pool of forked processes: each leases a node of its own."""
+"""One leased generator in a pool of forked processes, each of which leases its own node."""
 
 import multiprocessing
 import os
@@ -18,7 +18,7 @@ if __name__ == "__main__":
     with multiprocessing.get_context("fork").Pool(4) as pool:
         batches = pool.map(make, [1000] * 8, chunksize=1)
         pool.close()
-        pool.join()  # so that the children end by themselves and give their nodes back
+        pool.join()  # so that the children exit by themselves and release their nodes
     ids = [id for _, batch in batches for id in batch]
     nodes = {flakeid.decode(id).node for id in ids}
     assert len(set(ids)) == 8000

@@ -1,4 +1,4 @@
-// Orders in PostgreSQL by Drizzle; what comes in and goes out is described by zod.
+// Stores orders in PostgreSQL with Drizzle; zod describes the input and the output.
 
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pgTable, text } from 'drizzle-orm/pg-core';
@@ -15,7 +15,7 @@ const orders = pgTable('drizzle_orders', {
     .primaryKey()
     .$defaultFn(() => generator.nextId()),
   item: text().notNull(),
-  again: idColumn(), // an order that this one repeats
+  again: idColumn(), // the order that this order repeats
 });
 
 const NewOrder = z.object({ item: z.string(), again: flakeId().nullable() });
@@ -32,7 +32,7 @@ const create = async (body) =>
     .returning();
 const [first] = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${first.id}"}`);
-// A browser would have rounded such a number: it is refused.
+// A number is rejected, because a browser would have rounded it.
 await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await db

@@ -1,4 +1,4 @@
-// Orders in PostgreSQL by Kysely, in JSON with prefixes.
+// Stores orders in PostgreSQL with Kysely. In JSON, their IDs have prefixes.
 
 import { Generator } from 'flakeid-core';
 import { IdText, jsonIds } from 'flakeid-core/json';
@@ -32,7 +32,7 @@ const create = async (body) =>
     .executeTakeFirstOrThrow();
 const first = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${order.write(first.id)}"}`);
-// A browser would have rounded such a number: it is refused.
+// A number is rejected, because a browser would have rounded it.
 await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await db

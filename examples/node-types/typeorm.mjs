@@ -1,5 +1,5 @@
-// Orders in PostgreSQL by TypeORM, known to clients by their public form. With decorators a column is
-// @PrimaryColumn(flakeId()).
+// Stores orders in PostgreSQL with TypeORM. Clients see only the public form of their IDs. With
+// decorators, a column is @PrimaryColumn(flakeId()).
 
 import { readFileSync } from 'node:fs';
 import { Generator, PublicIds } from 'flakeid-core';
@@ -31,7 +31,7 @@ const create = async (body) =>
   orders.save({ id: generator.nextId(), ...JSON.parse(body, reviver) });
 const first = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${order.write(first.id)}"}`);
-// A browser would have rounded such a number: it is refused.
+// A number is rejected, because a browser would have rounded it.
 await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await orders.find({

@@ -1,4 +1,4 @@
-// Orders in PostgreSQL by Prisma, in JSON as public IDs.
+// Stores orders in PostgreSQL with Prisma. In JSON, their IDs are public IDs.
 
 import { readFileSync } from 'node:fs';
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -24,7 +24,7 @@ const start = new Date();
 const create = async (body) => prisma.order.create({ data: JSON.parse(body, reviver) });
 const first = await create('{"item":"tea","again":null}');
 await create(`{"item":"tea","again":"${order.write(first.id)}"}`);
-// A browser would have rounded such a number: it is refused.
+// A number is rejected, because a browser would have rounded it.
 await create(`{"item":"milk","again":${first.id}}`).catch(({ message }) => console.error(message));
 
 const made = await prisma.order.findMany({

@@ -1,4 +1,4 @@
-// A clock for tests. Included by flakeid.hpp.
+// Manual clocks for tests. Included by flakeid.hpp.
 #ifndef FLAKEID_CLOCK_HPP
 #define FLAKEID_CLOCK_HPP
 
@@ -8,8 +8,8 @@
 
 namespace flakeid {
 
-// A clock that stands still until it is told otherwise, for tests. Move-only; generators that use
-// it may outlive it.
+// A clock for tests that moves only when the program sets or advances it. Move-only. Generators
+// that use the clock may outlive it.
 class manual_clock {
 public:
     explicit manual_clock(time_point now)

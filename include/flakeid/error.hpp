@@ -1,4 +1,5 @@
-// Errors, and how calls of flakeid.h become values. Included by flakeid.hpp.
+// Errors, and the conversion of calls to flakeid.h into functions that return values. Included by
+// flakeid.hpp.
 #ifndef FLAKEID_ERROR_HPP
 #define FLAKEID_ERROR_HPP
 
@@ -16,14 +17,15 @@
 namespace flakeid {
 
 using milliseconds = std::chrono::milliseconds;
-// Instants are counted in milliseconds since 1970, which C++17's system_clock does not promise to
-// begin at, but does everywhere.
+// An instant, in milliseconds since 1970. C++17 does not guarantee that system_clock counts from
+// 1970, but all implementations do.
 using time_point = std::chrono::time_point<std::chrono::system_clock, milliseconds>;
 
-// A call that failed. what() is a sentence for people; code() is the same in every language.
+// The error of a failed call. what() is a message for people, and code() is the same in every
+// language.
 class error : public std::runtime_error {
 public:
-    // From the calling thread's last error, right after a call failed with this status.
+    // Reads the calling thread's last error, right after a call failed with this status.
     explicit error(flakeid_status status)
         : std::runtime_error(flakeid_last_error_spelled(FLAKEID_SPELLING_CPP)), status_(status) {
         if (const char *field = flakeid_last_error_field_spelled(FLAKEID_SPELLING_CPP)) {
@@ -38,13 +40,14 @@ public:
 
     flakeid_status status() const noexcept { return status_; }
     const char *code() const noexcept { return flakeid_status_code(status_); }
-    // After how long the same call may succeed; empty where waiting does not help.
+    // Returns the time after which the same call may succeed; empty if waiting does not help.
     std::optional<milliseconds> retry_after() const noexcept { return retry_after_; }
-    // By how much the clock went back, for FLAKEID_CLOCK_ROLLBACK.
+    // Returns the time by which the clock went backwards, for FLAKEID_CLOCK_ROLLBACK.
     std::optional<milliseconds> rollback() const noexcept { return rollback_; }
-    // When the layout ran out, for FLAKEID_HORIZON_REACHED.
+    // Returns the instant at which the layout's ticks end, for FLAKEID_HORIZON_REACHED.
     std::optional<time_point> horizon() const noexcept { return horizon_; }
-    // The field at fault, for FLAKEID_FIELD_OUT_OF_RANGE, otherwise empty.
+    // Returns the name of the field that caused the error, for FLAKEID_FIELD_OUT_OF_RANGE,
+    // otherwise an empty string.
     const std::string &field() const noexcept { return field_; }
 
 private:
@@ -60,8 +63,9 @@ private:
 
 namespace detail {
 
-// For functions that read to the first NUL: a NUL inside becomes a character that no layout and no
-// text form has, so that the whole is refused instead of its beginning taken.
+// Prepares a string for functions that read up to the first NUL. Replaces each NUL inside the
+// string by a character that no layout and no text form contains, so that these functions reject
+// the whole string and do not accept its beginning.
 inline std::string whole(std::string text) {
     for (char &character : text) {
         if (character == '\0') {
@@ -77,7 +81,8 @@ inline void check(flakeid_status status) {
     }
 }
 
-// Calls a function whose last parameters are (buffer, size), with a buffer that is large enough.
+// Calls a function whose last parameters are (buffer, size), with a buffer that is large enough,
+// and returns the string.
 template <std::size_t Size, typename Function, typename... Inputs>
 std::string text(Function function, Inputs... inputs) {
     std::array<char, Size> buffer{};
@@ -85,7 +90,7 @@ std::string text(Function function, Inputs... inputs) {
     return buffer.data();
 }
 
-// Calls a function whose last parameter is its output.
+// Calls a function whose last parameter is its output, and returns the output.
 template <typename Output, typename Function, typename... Inputs>
 Output value(Function function, Inputs... inputs) {
     Output output{};
@@ -93,7 +98,8 @@ Output value(Function function, Inputs... inputs) {
     return output;
 }
 
-// No option may be negative: converted to unsigned, it would become a huge wait.
+// Returns the milliseconds of a duration. Throws if the duration is negative, because the
+// conversion to unsigned would make it a very long wait.
 inline std::uint64_t count(milliseconds duration) {
     if (duration.count() < 0) {
         throw std::invalid_argument("flakeid: a duration must not be negative");
@@ -101,7 +107,7 @@ inline std::uint64_t count(milliseconds duration) {
     return static_cast<std::uint64_t>(duration.count());
 }
 
-// A deleter that calls this function.
+// A deleter that calls the function Free.
 template <auto Free>
 struct freed_by {
     template <typename Handle>
@@ -110,7 +116,7 @@ struct freed_by {
     }
 };
 
-// An owner of a handle.
+// A unique_ptr that owns a handle and frees it with Free.
 template <typename Handle, auto Free>
 using owned = std::unique_ptr<Handle, freed_by<Free>>;
 

@@ -17,7 +17,7 @@ namespace flakeid {
 
 class local_generator;
 
-// Makes the IDs of one node, or several. Move-only; every call may be made by many threads at the
+// A generator of the IDs of one or several nodes. Move-only. Threads may call all functions at the
 // same time.
 class generator {
 public:
@@ -26,18 +26,19 @@ public:
         handle_.reset(detail::value<flakeid_generator *>(flakeid_generator_new, &config));
     }
     generator(generator &&) noexcept = default;
-    // The old handle goes first: the old observer may be called until it is freed.
+    // The old handle is freed first, because the library may call the old observer until then.
     generator &operator=(generator &&other) noexcept {
         handle_ = std::move(other.handle_);
         on_event_ = std::move(other.on_event_);
         return *this;
     }
 
-    // With a node that is leased from the store at that URL.
+    // Creates a generator with a node that it leases from the store at this URL.
     static generator open(const std::string &url, const lease_options &options = {}) {
         return generator(detail::whole(url).c_str(), options);
     }
-    // With a node that is leased from what FLAKEID_STORE names, or the embedded store.
+    // Creates a generator with a node that it leases from the store in FLAKEID_STORE, or from the
+    // embedded store.
     static generator open_auto(const lease_options &options = {}) {
         return generator(static_cast<const char *>(nullptr), options);
     }
@@ -45,7 +46,7 @@ public:
     std::uint64_t next_id() const {
         return detail::value<std::uint64_t>(flakeid_generator_next, get());
     }
-    // Waits at most so long, whatever the generator's own max_wait is.
+    // Returns the next ID. Waits at most `max_wait`, which replaces the generator's own limit.
     std::uint64_t next_id_within(milliseconds max_wait) const {
         return detail::value<std::uint64_t>(flakeid_generator_next_within, get(),
                                             detail::count(max_wait));
@@ -59,14 +60,14 @@ public:
     std::size_t try_fill(std::uint64_t *ids, std::size_t n) const {
         return detail::value<std::size_t>(flakeid_generator_try_fill, get(), ids, n);
     }
-    // The next n IDs; fewer, but at least one, if an obstacle outlasted max_wait.
+    // Returns the next n IDs; fewer, but at least one, if an obstacle lasted longer than max_wait.
     std::vector<std::uint64_t> next_ids(std::size_t n) const {
         std::vector<std::uint64_t> ids(n);
         ids.resize(fill(ids.data(), n));
         return ids;
     }
     void extend(std::uint64_t fence) const { detail::check(flakeid_generator_extend(get(), fence)); }
-    // Returns the last tick in which an ID was issued, if any was.
+    // Returns the last tick in which the generator issued an ID, or nothing if it issued no ID.
     std::optional<std::uint64_t> retire() const {
         const auto tick = detail::value<std::uint64_t>(flakeid_generator_retire, get());
         return tick == FLAKEID_NO_TICK ? std::nullopt : std::optional(tick);
@@ -79,7 +80,7 @@ public:
     std::uint64_t node() const {
         return detail::value<std::uint64_t>(flakeid_generator_node, get());
     }
-    // All nodes, in rising order.
+    // Returns all nodes, in increasing order.
     std::vector<std::uint64_t> nodes() const {
         std::vector<std::uint64_t> nodes(1);
         std::size_t count = 0;
@@ -94,12 +95,12 @@ public:
             nodes.resize(nodes.size() * 2);
         }
     }
-    // A handle for one thread: several times faster.
+    // Returns a handle for one thread, which issues IDs several times faster.
     local_generator local() const;
     std::string layout() const {
         return detail::text<FLAKEID_DESCRIPTOR_SIZE>(flakeid_generator_layout, get());
     }
-    // The state of the lease; FLAKEID_INVALID_OPTION unless the node is leased.
+    // Returns the state of the lease. Fails with FLAKEID_INVALID_OPTION if the node is fixed.
     flakeid_lease_status lease() const {
         flakeid_lease_status status = FLAKEID_LEASE_STATUS_INIT;
         detail::check(flakeid_generator_lease(get(), &status));
@@ -121,14 +122,15 @@ private:
         (*static_cast<lease_options::observer *>(observer))(*event);
     }
 
-    // Declared before the handle, so that it outlives it: it may be called until the handle is
-    // freed.
+    // Declared before the handle, so that the observer outlives the handle, because the library may
+    // call the observer until the handle is freed.
     std::unique_ptr<lease_options::observer> on_event_;
     detail::owned<flakeid_generator, flakeid_generator_free> handle_;
 };
 
-// One thread's share of a generator. Move-only; not for several threads at the same time. The
-// generator may end first: then the handle goes on, or is FLAKEID_CLOSED if the node was leased.
+// A handle with which one thread at a time takes IDs of a generator. Move-only. The generator may
+// be destroyed first: then the handle continues, or fails with FLAKEID_CLOSED if the node is
+// leased.
 class local_generator {
 public:
     explicit local_generator(const generator &generator)
@@ -145,8 +147,9 @@ private:
 
 inline local_generator generator::local() const { return local_generator(*this); }
 
-// A ring of IDs made beforehand. Move-only; every call may be made by many threads at the same
-// time. The generator may end before it: it goes on, or is FLAKEID_CLOSED if the node was leased.
+// A ring of IDs that are generated in advance. Move-only. Threads may call all functions at the
+// same time. The generator may be destroyed first: then the ring continues, or fails with
+// FLAKEID_CLOSED if the node is leased.
 class cached_generator {
 public:
     explicit cached_generator(const generator &generator, const ring_options &options = {}) {
@@ -162,22 +165,23 @@ public:
             detail::value<flakeid_cached *>(flakeid_cached_open, generator.get(), &config));
     }
     cached_generator(cached_generator &&) noexcept = default;
-    // The old handle goes first: the old observers may be called until it is freed.
+    // The old handle is freed first, because the library may call the old observers until then.
     cached_generator &operator=(cached_generator &&other) noexcept {
         handle_ = std::move(other.handle_);
         observers_ = std::move(other.observers_);
         return *this;
     }
 
-    // Without waiting: FLAKEID_RING_EMPTY if there is none.
+    // Takes the next ID without waiting. Fails with FLAKEID_RING_EMPTY if the ring is empty.
     std::uint64_t take() const { return detail::value<std::uint64_t>(flakeid_cached_take, get()); }
-    // What is at hand, if anything is: never waits, counts no refusal, throws nothing.
+    // Takes the next ID if one is available now. Never waits, counts no refusal, and throws
+    // nothing.
     std::optional<std::uint64_t> poll() const noexcept {
         std::uint64_t id = 0;
         return flakeid_cached_poll(get(), &id) == FLAKEID_OK ? std::optional<std::uint64_t>(id)
                                                              : std::nullopt;
     }
-    // Waits for a refill, at most the generator's max_wait.
+    // Takes the next ID. Waits for a refill for at most the generator's max_wait.
     std::uint64_t next_id() const {
         return detail::value<std::uint64_t>(flakeid_cached_next, get());
     }
@@ -186,7 +190,8 @@ public:
         detail::check(flakeid_cached_stats(get(), &stats));
         return stats;
     }
-    // Ends the ring while other threads may be taking from it: they are FLAKEID_CLOSED from then on.
+    // Closes the ring while other threads may be taking IDs from it. Their calls then fail with
+    // FLAKEID_CLOSED.
     void close() const { detail::check(flakeid_cached_close(get())); }
     const flakeid_cached *get() const noexcept { return handle_.get(); }
 
@@ -199,8 +204,8 @@ private:
         (static_cast<observers *>(user_data)->*Which)(error(status));
     }
 
-    // Declared before the handle, so that they outlive it: they may be called until the handle is
-    // freed.
+    // Declared before the handle, so that the observers outlive the handle, because the library may
+    // call the observers until the handle is freed.
     std::unique_ptr<observers> observers_;
     detail::owned<flakeid_cached, flakeid_cached_free> handle_;
 };

@@ -1,4 +1,4 @@
-// Layouts, and IDs as text and bytes. Included by flakeid.hpp.
+// Layouts, and the text forms and byte form of IDs. Included by flakeid.hpp.
 #ifndef FLAKEID_LAYOUT_HPP
 #define FLAKEID_LAYOUT_HPP
 
@@ -12,16 +12,16 @@
 
 namespace flakeid {
 
-// A layout that was checked: a preset or a descriptor.
+// A valid layout, created from a preset's name or a descriptor.
 class layout {
 public:
     layout() : layout(static_cast<const char *>(nullptr)) {}
     explicit layout(const std::string &text) : layout(detail::whole(text).c_str()) {}
-    // NULL is the default.
+    // Creates a layout from a string, or the default layout from NULL.
     explicit layout(const char *text)
         : descriptor_(detail::text<FLAKEID_DESCRIPTOR_SIZE>(flakeid_layout_descriptor, text)) {}
 
-    // The canonical form.
+    // Returns the canonical descriptor.
     const std::string &descriptor() const noexcept { return descriptor_; }
     flakeid_layout_info info() const {
         flakeid_layout_info info = FLAKEID_LAYOUT_INFO_INIT;
@@ -57,7 +57,7 @@ public:
         return detail::value<std::uint64_t>(flakeid_upper_bound, text(), ms(instant));
     }
 
-    // The names of all presets.
+    // Returns the names of all presets.
     static std::vector<std::string> presets() {
         std::vector<std::string> names;
         for (std::size_t index = 0; index < flakeid_preset_count(); ++index) {
@@ -94,7 +94,7 @@ inline std::uint64_t from_text(text_form form, const std::string &text) {
     return detail::value<std::uint64_t>(function, detail::whole(text).c_str());
 }
 
-// The most significant byte first.
+// Returns the bytes of an ID, the most significant byte first.
 inline std::array<std::uint8_t, 8> to_bytes(std::uint64_t id) {
     std::array<std::uint8_t, 8> bytes{};
     detail::check(flakeid_to_bytes(id, bytes.data(), bytes.size()));

@@ -29,25 +29,43 @@ enum class rollback : std::int32_t {
     clock_sequence = FLAKEID_ROLLBACK_CLOCK_SEQUENCE,
 };
 
-// The options of a generator. A node, a datacenter and a worker, or several nodes have to be given.
+// The options of a generator, which must include a node, a datacenter and a worker, or several
+// nodes.
 class options {
 public:
-    // [options: generator setters except nodes epoch]
-    // The node, from 0 to the layout's largest; there is no default, because no other generator may
-    // have it at the same time.
-    options &node(std::uint64_t value) { return set(FLAKEID_HAS_NODE, config_.node, value); }
-    // The high part of the node, in layouts that split it; requires worker.
+    // [options: generator setters]
+    // The node, from 0 to the layout's largest node; there is no default, because no other
+    // generator may use the same node at the same time.
+    options &node(std::uint64_t value) {
+        return set(FLAKEID_HAS_NODE, config_.node, value);
+    }
+    // The high part of the node, in layouts that split the node; requires worker.
     options &datacenter(std::uint64_t value) {
         return set(FLAKEID_HAS_DATACENTER, config_.datacenter, value);
     }
-    // The low part of the node, in layouts that split it; requires datacenter.
-    options &worker(std::uint64_t value) { return set(FLAKEID_HAS_WORKER, config_.worker, value); }
-    // The layout of the IDs: the name of a preset or a descriptor (default: "twitter").
+    // The low part of the node, in layouts that split the node; requires datacenter.
+    options &worker(std::uint64_t value) {
+        return set(FLAKEID_HAS_WORKER, config_.worker, value);
+    }
+    // Several nodes, all different, instead of one, each of which adds its IDs to every tick; the
+    // number of nodes must be a power of two (default: one node). Several nodes cannot be combined
+    // with sequence_mask or with layouts that have clock sequences. Within a process, a node must
+    // be used either alone or always together with the same other nodes.
+    options &nodes(std::vector<std::uint64_t> value) {
+        nodes_ = std::move(value);
+        return *this;
+    }
+    // The layout of the IDs: a preset's name or a descriptor (default: "twitter").
     options &layout(std::string value) {
         layout_ = detail::whole(std::move(value));
         return *this;
     }
-    // The ticks to which a lease limits the generator, the fence exclusive (default: all ticks).
+    // The instant of tick 0 (default: the layout's epoch).
+    options &epoch(time_point value) {
+        return set(FLAKEID_HAS_EPOCH, config_.epoch, value.time_since_epoch().count());
+    }
+    // The range of ticks to which a lease limits the generator, excluding the fence (default: all
+    // ticks).
     options &window(std::uint64_t start, std::uint64_t fence) {
         config_.window_fence = fence;
         return set(FLAKEID_HAS_WINDOW, config_.window_start, start);
@@ -61,13 +79,16 @@ public:
     options &rollback(flakeid::rollback value) {
         return set(0, config_.rollback, static_cast<std::int32_t>(value));
     }
-    // The largest sequence number to use: 2^k - 1 (default: the layout's).
+    // The largest sequence number to use, which must have the form 2^k - 1 (default: the layout's
+    // largest sequence number).
     options &sequence_mask(std::uint64_t value) {
         return set(FLAKEID_HAS_SEQUENCE_MASK, config_.sequence_mask, value);
     }
-    // The number of bits of a random sequence number with which each tick begins (default: 0).
-    options &sequence_start(std::uint32_t value) { return set(0, config_.sequence_start, value); }
-    // The longest time by which IDs of a window may be ahead of the clock (default: 20 s).
+    // The number of random bits in the first sequence number of each tick (default: 0).
+    options &sequence_start(std::uint32_t value) {
+        return set(0, config_.sequence_start, value);
+    }
+    // The longest time by which IDs in a window may be ahead of the clock (default: 20 s).
     options &max_ahead(milliseconds value) {
         return set(FLAKEID_HAS_MAX_AHEAD, config_.max_ahead_ms, detail::count(value));
     }
@@ -76,35 +97,28 @@ public:
     options &max_wait(milliseconds value) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
     }
-    // The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
-    // processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late
-    // (default: "gated").
+    // The clock: "gated" is the exact system clock, which is read only a few times per millisecond
+    // if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
+    // by a few milliseconds, and is never ahead (default: "gated").
     options &clock(std::string value) {
         clock_name_ = detail::whole(std::move(value));
         return *this;
     }
     // [/options]
-    options &epoch(time_point epoch) {
-        return set(FLAKEID_HAS_EPOCH, config_.epoch, epoch.time_since_epoch().count());
-    }
-    // The clock has to live until the generator is made, not longer. One that was moved from is
-    // refused: to take the system's clock instead would be a surprise.
+    // Sets the clock, which must live until the generator is created, but not longer. Rejects a
+    // clock that was moved from, because the program would not expect the system's clock instead.
     options &clock(const manual_clock &clock) {
         if (clock.get() == nullptr) {
             throw std::invalid_argument("flakeid: the clock was moved from");
         }
         return set(0, config_.clock, clock.get());
     }
-    // Several nodes instead of one; their number must be a power of two.
-    options &nodes(std::vector<std::uint64_t> nodes) {
-        nodes_ = std::move(nodes);
-        return *this;
-    }
 
-    // For flakeid_generator_new(), while these options live and are not changed.
+    // Returns the options for flakeid_generator_new(). The result is valid while these options live
+    // and do not change.
     flakeid_config config() const noexcept {
-        // An empty vector must be refused like any wrong number of nodes, and a null pointer would
-        // mean the default.
+        // The library must reject an empty vector like any other wrong number of nodes, and a null
+        // pointer would mean the default.
         static constexpr std::uint64_t none = 0;
         flakeid_config config = config_;
         // [options: generator pointers]
@@ -133,32 +147,33 @@ private:
     std::optional<std::vector<std::uint64_t>> nodes_;
 };
 
-// The options of a lease: any node of the namespace "default", unless told otherwise.
+// The options of a lease, by default of any node of the namespace "default".
 class lease_options {
 public:
     using observer = std::function<void(const flakeid_lease_event &)>;
 
-    // [options: lease setters except epoch on_event]
-    // The namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ - (default: "default"). Each
-    // namespace has one layout, and nodes of its own.
+    // [options: lease setters]
+    // The namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 . _ -
+    // (default: "default"). Each namespace has one layout and its own nodes.
     lease_options &namespace_name(std::string value) {
         namespace_name_ = detail::whole(std::move(value));
         return *this;
     }
-    // The name of this process, by which it prefers the node that it had last: 1 to 128 bytes
-    // (default: none).
+    // The name of this process, 1 to 128 bytes long; the process prefers the last node that was
+    // leased under this name (default: none).
     lease_options &name(std::string value) {
         name_ = detail::whole(std::move(value));
         return *this;
     }
-    // The node to lease, which is taken over even from a live holder; that is safe (default: any
-    // node).
-    lease_options &node(std::uint64_t value) { return set(FLAKEID_HAS_NODE, config_.node, value); }
-    // The high part of the node, in layouts that split it; requires worker.
+    // The node to lease, which is safely taken over even from a live holder (default: any node).
+    lease_options &node(std::uint64_t value) {
+        return set(FLAKEID_HAS_NODE, config_.node, value);
+    }
+    // The high part of the node, in layouts that split the node; requires worker.
     lease_options &datacenter(std::uint64_t value) {
         return set(FLAKEID_HAS_DATACENTER, config_.datacenter, value);
     }
-    // The low part of the node, in layouts that split it; requires datacenter.
+    // The low part of the node, in layouts that split the node; requires datacenter.
     lease_options &worker(std::uint64_t value) {
         return set(FLAKEID_HAS_WORKER, config_.worker, value);
     }
@@ -167,23 +182,29 @@ public:
         config_.last_node = to;
         return set(FLAKEID_HAS_NODES, config_.first_node, from);
     }
-    // The number of nodes to lease for this one generator, a power of two, for as many times the
-    // IDs in a tick (default: 1). Several nodes cannot be combined with name, node or
+    // The number of nodes to lease for this generator, a power of two; every tick then has room for
+    // the IDs of all these nodes (default: 1). Several nodes cannot be combined with name, node or
     // sequence_mask.
-    lease_options &node_count(std::uint32_t value) { return set(0, config_.node_count, value); }
-    // The layout of the IDs, which must be the namespace's: the name of a preset or a descriptor
-    // (default: "twitter").
+    lease_options &node_count(std::uint32_t value) {
+        return set(0, config_.node_count, value);
+    }
+    // The layout of the IDs: a preset's name or a descriptor (default: "twitter"). A lease must use
+    // the layout of its namespace.
     lease_options &layout(std::string value) {
         layout_ = detail::whole(std::move(value));
         return *this;
     }
-    // The time after the last renewal until other processes can have the node: 1 ms to 30 days
-    // (default: 60 s or 12 ticks, whichever is longer). Uniqueness does not depend on it.
+    // The instant of tick 0 (default: the layout's epoch).
+    lease_options &epoch(time_point value) {
+        return set(FLAKEID_HAS_EPOCH, config_.epoch, value.time_since_epoch().count());
+    }
+    // The time for which the node stays reserved after the last renewal: 1 ms to 30 days (default:
+    // 60 s or 12 ticks, whichever is longer). Uniqueness does not depend on this time.
     lease_options &ttl(milliseconds value) {
         return set(FLAKEID_HAS_TTL, config_.ttl_ms, detail::count(value));
     }
-    // The time for which the generator issues IDs while the store is away: from two ticks to what
-    // the namespace allows (default: 10 s or two ticks, whichever is longer).
+    // The time for which the generator issues IDs while the store is unavailable: from two ticks to
+    // what the namespace allows (default: 10 s or two ticks, whichever is longer).
     lease_options &window(milliseconds value) {
         return set(FLAKEID_HAS_WINDOW_MS, config_.window_ms, detail::count(value));
     }
@@ -195,41 +216,43 @@ public:
     lease_options &rollback(flakeid::rollback value) {
         return set(0, config_.rollback, static_cast<std::int32_t>(value));
     }
-    // The largest sequence number to use: 2^k - 1 (default: the layout's).
+    // The largest sequence number to use, which must have the form 2^k - 1 (default: the layout's
+    // largest sequence number).
     lease_options &sequence_mask(std::uint64_t value) {
         return set(FLAKEID_HAS_SEQUENCE_MASK, config_.sequence_mask, value);
     }
-    // The number of bits of a random sequence number with which each tick begins (default: 0).
+    // The number of random bits in the first sequence number of each tick (default: 0).
     lease_options &sequence_start(std::uint32_t value) {
         return set(0, config_.sequence_start, value);
     }
     // The longest time that a call waits without issuing an ID (default: 1 s or two ticks,
-    // whichever is longer). Opening a lease takes at most 2 s more, to connect.
+    // whichever is longer). Opening a lease takes up to 2 s longer, to connect to the store.
     lease_options &max_wait(milliseconds value) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
     }
-    // The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
-    // processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late
-    // (default: "gated").
+    // The clock: "gated" is the exact system clock, which is read only a few times per millisecond
+    // if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
+    // by a few milliseconds, and is never ahead (default: "gated").
     lease_options &clock(std::string value) {
         clock_name_ = detail::whole(std::move(value));
         return *this;
     }
-    // Whether a node may be leased that was leased before (default: true). Otherwise each start
-    // uses up a node, until none is left.
-    lease_options &reuse(bool value) { return set(0, config_.never_reuse, value ? 0 : 1); }
-    // [/options]
-    lease_options &epoch(time_point epoch) {
-        return set(FLAKEID_HAS_EPOCH, config_.epoch, epoch.time_since_epoch().count());
+    // Whether a node that was leased before may be leased again (default: true). If not, each start
+    // uses up a node until no node is left.
+    lease_options &reuse(bool value) {
+        return set(0, config_.never_reuse, value ? 0 : 1);
     }
-    // Is called on a thread of the library's, and must not throw. The generator keeps a copy.
-    lease_options &on_event(observer function) {
-        on_event_ = std::move(function);
+    // A function that is called for each lease event, on a library thread, one call at a time. The
+    // generator keeps a copy of the function, which must not throw. Such a lease is not shared with
+    // other generators.
+    lease_options &on_event(observer value) {
+        on_event_ = std::move(value);
         return *this;
     }
+    // [/options]
 
-    // For flakeid_generator_open(), while these options live and are not changed; on_event is
-    // left out.
+    // Returns the options for flakeid_generator_open(), without on_event. The result is valid while
+    // these options live and do not change.
     flakeid_lease_config config() const noexcept {
         flakeid_lease_config config = config_;
         // [options: lease pointers]
@@ -257,46 +280,53 @@ private:
     observer on_event_;
 };
 
-// The options of a ring: all have defaults.
+// The options of a ring, which all have defaults.
 class ring_options {
 public:
-    // What flakeid.h says of on_rejected_put and on_rejected_take; must not throw.
+    // A function for on_rejected_put or on_rejected_take, under the conditions in flakeid.h. It
+    // must not throw.
     using observer = std::function<void(const error &)>;
 
-    // [options: ring setters except on_rejected_put on_rejected_take]
-    // The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and at
-    // most 2^20 (default: 3).
+    // [options: ring setters]
+    // The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at least
+    // 2 and at most 2^20 IDs (default: 3).
     ring_options &boost_power(std::uint32_t value) {
         return set(FLAKEID_HAS_BOOST_POWER, config_.boost_power, value);
     }
-    // The percentage of IDs below which the ring is refilled: 1 to 99 (default: 50).
+    // The percentage of the ring's capacity below which the ring is refilled: 1 to 99 (default:
+    // 50).
     ring_options &padding_factor(std::uint32_t value) {
         return set(FLAKEID_HAS_PADDING_FACTOR, config_.padding_factor, value);
     }
-    // The interval at which the ring is refilled even if enough IDs are left, which keeps a seldom
-    // used ring fresh: at least 1 ms (default: only when too few IDs are left).
+    // The interval at which the ring is refilled even if enough IDs are left, so that the IDs of a
+    // rarely used ring stay fresh: at least 1 ms (default: a refill only when too few IDs are
+    // left).
     ring_options &refill_interval(milliseconds value) {
         return set(FLAKEID_HAS_REFILL_INTERVAL, config_.refill_interval_ms, detail::count(value));
     }
-    // The largest age of an ID that the ring hands out, from the beginning of the ID's tick: at
-    // least two ticks (default: 1 s or two ticks, whichever is longer). Older IDs are dropped and
-    // counted.
+    // The largest age of an ID that the ring returns, measured from the beginning of the ID's tick:
+    // at least two ticks (default: 1 s or two ticks, whichever is longer). Older IDs are dropped
+    // and counted.
     ring_options &max_age(milliseconds value) {
         return set(FLAKEID_HAS_MAX_AGE, config_.max_age_ms, detail::count(value));
     }
+    // A function that is called with the error, on the ring's thread, each time the generator
+    // refuses to fill the ring for a reason other than a full tick. The ring keeps a copy of the
+    // function, which must not throw.
+    ring_options &on_rejected_put(observer value) {
+        on_rejected_put_ = std::move(value);
+        return *this;
+    }
+    // A function that is called with the error, on the caller's thread, each time a call gets no ID
+    // for a reason other than a closed generator. The ring keeps a copy of the function, which must
+    // not throw.
+    ring_options &on_rejected_take(observer value) {
+        on_rejected_take_ = std::move(value);
+        return *this;
+    }
     // [/options]
-    // On a thread of the library's. The ring keeps a copy, of the next one too.
-    ring_options &on_rejected_put(observer function) {
-        on_rejected_put_ = std::move(function);
-        return *this;
-    }
-    // On the thread of the call, so by several at the same time.
-    ring_options &on_rejected_take(observer function) {
-        on_rejected_take_ = std::move(function);
-        return *this;
-    }
 
-    // For flakeid_cached_open(); the functions are left out.
+    // Returns the options for flakeid_cached_open(), without the functions.
     flakeid_ring_config config() const noexcept { return config_; }
     const observer &on_rejected_put() const noexcept { return on_rejected_put_; }
     const observer &on_rejected_take() const noexcept { return on_rejected_take_; }

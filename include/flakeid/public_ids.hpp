@@ -1,4 +1,4 @@
-// The public form of IDs. Included by flakeid.hpp.
+// Public IDs: the encrypted form of IDs that outsiders see. Included by flakeid.hpp.
 #ifndef FLAKEID_PUBLIC_IDS_HPP
 #define FLAKEID_PUBLIC_IDS_HPP
 
@@ -11,8 +11,8 @@
 
 namespace flakeid {
 
-// IDs of one domain as outsiders see them. Move-only; every call may be made by many threads at the
-// same time.
+// A converter between the IDs of one domain and their public form. Move-only. Threads may call all
+// functions at the same time.
 class public_ids {
 public:
     public_ids(const std::string &keyring, const std::string &domain, const layout &layout = {},

@@ -5,10 +5,13 @@ import type { CreatedBetween } from './bounds.js';
 export type { CreatedBetween } from './bounds.js';
 
 /**
- * A column of PostgreSQL: `bigint` both in the database and in the program.
+ * A PostgreSQL column: `bigint` both in the database and in the program. Example:
  * `id: flakeId().primaryKey().$defaultFn(() => generator.nextId())`.
  */
 export const flakeId: ReturnType<typeof customType<{ data: bigint; driverData: string }>>;
 
-/** Returns a condition for rows created in the time range. It can use an index on the IDs. */
+/**
+ * Returns a condition for rows created in the time range. The condition can use an index on the
+ * IDs.
+ */
 export function createdBetween(column: Column, bounds?: CreatedBetween): SQL;

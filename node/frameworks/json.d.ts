@@ -2,16 +2,22 @@ import type { IdInput, LayoutInput, PublicIds } from '../index.js';
 
 export type IdTextOptions =
   | {
-      /** The beginning of each string, before an underscore: 1 to 16 lower-case letters and digits. */
+      /** The prefix of each string, before an underscore: 1 to 16 lowercase letters and digits. */
       prefix?: string | undefined;
-      /** The layout of the IDs; IDs with bits that it never sets are rejected. Default: twitter. */
+      /**
+       * The layout of the IDs; IDs with bits that the layout never sets are rejected. Default:
+       * twitter.
+       */
       layout?: LayoutInput | undefined;
       publicIds?: undefined;
     }
   | {
       prefix?: undefined;
       layout?: undefined;
-      /** Writes and reads public IDs instead, with its own prefix and layout. */
+      /**
+       * A converter that writes and reads public IDs instead of decimal digits, with its own prefix
+       * and layout.
+       */
       publicIds: PublicIds;
     };
 
@@ -21,7 +27,7 @@ export class IdText {
   constructor(options?: IdTextOptions);
   write(id: IdInput): string;
   /**
-   * Returns the ID of a string.
+   * Parses an ID from its string form.
    * @throws {FlakeIdError} `FLAKEID_INVALID_ID` for anything else, such as a number, which a JSON parser
    * may have rounded.
    */
@@ -31,9 +37,9 @@ export class IdText {
 }
 
 /**
- * Returns arguments for `JSON.stringify` and `JSON.parse`: the values under these keys, and arrays of
- * them, are IDs, which the key's `IdText` writes and reads. Numbers are rejected; null stays null. Other
- * bigints are written as digits.
+ * Returns arguments for `JSON.stringify` and `JSON.parse`. The values under the given keys, and the
+ * elements of arrays under these keys, are IDs, which the key's `IdText` writes and reads. Numbers
+ * are rejected, and null stays null. Other bigints are written as digits.
  */
 export function jsonIds(texts: Readonly<Record<string, IdText>>): {
   replacer(key: string, value: unknown): unknown;

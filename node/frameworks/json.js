@@ -2,7 +2,8 @@
 
 const { IdText } = require('./shared.js');
 
-// Returns both functions for JSON. They use the names of keys, because IDs look like other digits.
+// Returns both functions for JSON. They identify IDs by the names of keys, because other strings of
+// digits look like IDs.
 function jsonIds(texts) {
   const known = new Map(Object.entries(texts));
   const each = (value, call) => (Array.isArray(value) ? value.map(call) : call(value));

@@ -15,10 +15,10 @@ import type { CreatedBetween } from './bounds.js';
 
 export type { CreatedBetween } from './bounds.js';
 
-/** The type of a column of IDs in the interface of a table. */
+/** The type of an ID column in a table's interface. */
 export type FlakeId = ColumnType<bigint, bigint, bigint>;
 
-/** A plugin that converts the strings that drivers return for columns of 64 bits to bigints. */
+/** A plugin that converts the strings that drivers return for 64-bit columns to bigints. */
 export class FlakeIdPlugin implements KyselyPlugin {
   /** @param options `columns`: the names of the result columns with IDs, for all tables. */
   constructor(options: { columns: readonly string[] });

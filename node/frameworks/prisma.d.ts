@@ -2,12 +2,15 @@ import type { CreatedBetween } from './bounds.js';
 
 export type { CreatedBetween } from './bounds.js';
 
-/** The argument of an extension for one call of any model; Prisma's own types are specific to a schema. */
+/**
+ * The argument that Prisma passes to a query extension for each call, whatever the model. Prisma's
+ * own types cannot be used here, because Prisma generates them for one schema.
+ */
 export interface PrismaCall {
   model: string;
   // biome-ignore lint/suspicious/noExplicitAny: as Prisma declares the arguments for all models.
   args: any;
-  // biome-ignore lint/suspicious/noExplicitAny: the same.
+  // biome-ignore lint/suspicious/noExplicitAny: as Prisma declares the arguments for all models.
   query: (args: any) => Promise<any>;
 }
 
@@ -24,15 +27,16 @@ export interface FlakeIdExtension {
 }
 
 /**
- * Returns an extension that sets the IDs of new rows in `create`, `createMany`, `createManyAndReturn` and
- * `upsert`, unless they have one. It cannot set the IDs of nested writes, because Prisma does not pass these
- * to extensions. `new PrismaClient({ adapter }).$extends(flakeIds(generator, { Order: 'id' }))`.
+ * Returns an extension that sets the IDs of new rows in `create`, `createMany`,
+ * `createManyAndReturn` and `upsert`, unless the rows already have IDs. The extension cannot set
+ * the IDs of nested writes, because Prisma does not pass nested writes to extensions. Example:
+ * `new PrismaClient({ adapter }).$extends(flakeIds(generator, { Order: 'id' }))`.
  *
  * @param generator the source of the IDs: a `Generator`, or its `buffered()`, `local()` or ring.
  * @param models the name of the ID field of each model, as in the schema.
- * @throws FlakeIdError `FLAKEID_INVALID_OPTION` for a field that is not a name. A call is rejected with
- * `FLAKEID_INVALID_ID` if a signed column cannot hold the ID, with a `TypeError` if the ID is not a bigint,
- * and with the errors of `nextId`.
+ * @throws FlakeIdError `FLAKEID_INVALID_OPTION` for a field that is not a name. A call is rejected
+ * with `FLAKEID_INVALID_ID` if a signed column cannot hold the ID, with a `TypeError` if the ID is
+ * not a bigint, and with the errors that `nextId` throws.
  */
 export function flakeIds(
   generator: { nextId(): bigint },

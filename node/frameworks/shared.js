@@ -1,11 +1,12 @@
 'use strict';
 
-// Functions that the framework modules share: IDs as strings, signed columns, and bounds of time.
+// Functions that the framework modules share, for IDs as strings, signed columns and time bounds.
 
 const { FlakeIdError, PublicIds, fromDecimal, lowerBound, toDecimal } = require('../index.js');
 const { show } = require('../lib/error.js');
 
-// A key for PublicIds that only check a prefix. It need not be secret: no ID is sealed with it.
+// A key for a PublicIds object that only checks a prefix. The key need not be secret, because no ID
+// is sealed with it.
 const NO_KEY = `a ${'0'.repeat(32)}`;
 const MOST_I64 = 2n ** 63n - 1n;
 
@@ -20,7 +21,7 @@ class IdText {
     if (publicIds !== undefined && (prefix !== undefined || layout !== undefined)) {
       throw new FlakeIdError(
         'FLAKEID_INVALID_OPTION',
-        'publicIds: prefix and layout cannot stand beside it; give them to PublicIds',
+        'publicIds: cannot be combined with prefix and layout; give them to PublicIds',
       );
     }
     // PublicIds checks the prefix, and accepts a layout in every form.
@@ -71,13 +72,13 @@ function toColumn(id) {
   return digits;
 }
 
-// Returns the ID of a driver's value of such a column.
+// Returns the ID of a driver's value of a signed column of 64 bits.
 function fromColumn(value) {
   if (typeof value === 'bigint' || typeof value === 'string') return fromDecimal(`${value}`);
   if (Number.isSafeInteger(value)) return fromDecimal(`${value}`);
   throw invalid(
-    `the driver gave ${show(value)} for an ID, which has more bits than a number keeps: let it give `
-      + 'columns of 64 bits as strings or bigints',
+    `the driver returned ${show(value)} for an ID, which has more bits than a number keeps: let it `
+      + 'return columns of 64 bits as strings or bigints',
   );
 }
 

@@ -4,10 +4,11 @@ import type { CreatedBetween } from './bounds.js';
 export type { CreatedBetween } from './bounds.js';
 
 /**
- * The options of a column: `bigint` both in the database and in the program.
- * `@PrimaryColumn(flakeId()) id: bigint;`, with a method of the entity that is decorated `@BeforeInsert()` and
- * does `this.id ??= generator.nextId();`. An initializer of the property would also use up an ID for each row
- * that is read, because TypeORM constructs entities for these.
+ * The options of a column: `bigint` both in the database and in the program. Example:
+ * `@PrimaryColumn(flakeId()) id: bigint;`, plus an entity method that is decorated with
+ * `@BeforeInsert()` and runs `this.id ??= generator.nextId();`. An initializer of the property
+ * would also use up an ID for each row that is read, because TypeORM constructs an entity for each
+ * such row.
  */
 export function flakeId(): { type: 'bigint'; transformer: ValueTransformer };
 

@@ -1,10 +1,10 @@
 'use strict';
 
-// The public API over a backend, which the native add-on and the WebAssembly module share.
+// The public API on top of a backend. The native add-on and the WebAssembly module share this API.
 //
-// Files in this folder keep to `const { A, B } = require('./b.js');` and one last
-// `module.exports = { A, B };`, each on one line, so that they can be turned into ES modules by
-// replacing those lines. They do not use anything specific to Node.
+// Files in this folder use only `const { A, B } = require('./b.js');` and one last `module.exports
+// = { A, B };`, each on one line, so that replacing those lines turns them into ES modules. They
+// use nothing that is specific to Node.
 //
 // A backend is an object with the following functions. The types of users' arguments are checked before
 // the call; the core checks ranges. `Text` is decimal digits of any length, with an optional sign, for a
@@ -96,7 +96,8 @@ const { defineText } = require('./text.js');
 const { defineJson } = require('./json.js');
 const { defineKeyed } = require('./keyed.js');
 
-// Builds the API. `extend` adds the members that only this backend has, and returns other exports.
+// Builds the API. `extend` adds the members that only this backend has, and returns further
+// exports.
 function defineApi(backend, extend = () => ({})) {
   backend.setup(makeError);
   const checks = defineArguments(backend);

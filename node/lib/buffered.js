@@ -2,7 +2,7 @@
 
 const DEFAULT_SIZE = 256;
 
-// Functions that empty the buffers with IDs.
+// The functions that empty all buffers that contain IDs.
 const filled = [];
 
 function emptyBuffers() {
@@ -34,7 +34,7 @@ function defineBuffered({ backend, tableOf, settingsOf, Generator, handleOf }) {
     #fillSome;
     #ids;
     #parts;
-    // The part to fill next.
+    // The index of the part to fill next.
     #part = 0;
     #next = 0;
     #end = 0;

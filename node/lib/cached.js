@@ -40,7 +40,7 @@ function defineCached({ backend, tableOf, settingsOf, handleOf }) {
       }
     }
 
-    // Calls the listener like the core would: on the caller's thread, unless the ring was closed.
+    // Calls the listener as the core would: on the caller's thread, unless the ring was closed.
     #refused(error) {
       if (error instanceof FlakeIdError && error.code !== 'FLAKEID_CLOSED')
         this.#onRejectedTake?.(error);

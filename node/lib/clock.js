@@ -3,9 +3,6 @@
 const { wrongType } = require('./error.js');
 
 function defineManualClock(backend, checks) {
-  const expected = backend.generatorOptions().includes('clock: ')
-    ? "a ManualClock or a clock's name"
-    : 'a ManualClock';
   let clockOf;
 
   class ManualClock {
@@ -33,7 +30,7 @@ function defineManualClock(backend, checks) {
       // Returns the backend's object of a clock.
       clockOf = (clock, name) => {
         if (typeof clock === 'object' && clock !== null && #clock in clock) return clock.#clock;
-        throw wrongType(name, expected, clock);
+        throw wrongType(name, "a ManualClock or a clock's name", clock);
       };
     }
   }

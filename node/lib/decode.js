@@ -1,6 +1,7 @@
 'use strict';
 
-// Parts as plain numbers and a Date. `Layout` has exact ones.
+// Defines `decode`, which returns parts as plain numbers and a Date. `Layout.unpack` returns exact
+// parts.
 function defineDecode(checks, layoutOf) {
   function decode(id, layout) {
     const parts = layoutOf(layout).unpack(id);

@@ -4,7 +4,7 @@
 // `instanceof` recognizes errors of all copies by this symbol.
 const BRAND = Symbol.for('flakeid.FlakeIdError');
 
-// Any error of the library, except wrong types, which are built-in TypeErrors.
+// An error of the library. Arguments of a wrong type throw built-in TypeErrors instead.
 class FlakeIdError extends Error {
   static [Symbol.hasInstance](value) {
     // biome-ignore lint/complexity/noThisInStatic: in a subclass this is the subclass.

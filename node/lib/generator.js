@@ -17,9 +17,7 @@ function listOf(ids) {
 }
 
 function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockOf) {
-  const described = backend.generatorOptions();
-  const hasClockNames = described.includes('clock: ');
-  const table = tableOf(described, ['clock', 'window', 'layout', 'epoch']);
+  const table = tableOf(backend.generatorOptions(), ['clock', 'window', 'layout', 'epoch']);
   let handleOf;
 
   function open(options) {
@@ -30,7 +28,7 @@ function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockO
       texts.settings.push('window_start', `${checks.whole(window.start, 'window.start')}`);
       texts.settings.push('window_fence', `${checks.whole(window.fence, 'window.fence')}`);
     }
-    if (hasClockNames && typeof clock === 'string') texts.settings.push('clock', clock);
+    if (typeof clock === 'string') texts.settings.push('clock', clock);
     else if (clock !== undefined) return backend.open(texts, clockOf(clock, 'clock'));
     return backend.open(texts);
   }
@@ -149,7 +147,8 @@ function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockO
   define(Symbol.asyncDispose, function asyncDispose() {
     return this.close();
   });
-  // Everything except the release of a node happens at once; the release continues in the background.
+  // `close` does everything at once except the release of a node, which continues in the
+  // background.
   define(Symbol.dispose, function dispose() {
     this.close();
   });

@@ -6,8 +6,8 @@ function defineJson(checks) {
     return typeof value === 'bigint' ? value.toString() : value;
   }
 
-  // Reads IDs only under the given keys, because IDs look like other strings of digits. Numbers under
-  // these keys are rejected, because they have already lost their last digits.
+  // Reads IDs only under the given keys, because other strings of digits look like IDs. Numbers
+  // under these keys are rejected, because they have already lost their last digits.
   function jsonReviver(...keys) {
     for (const key of keys) checks.text(key, 'key');
     return (key, value) =>

@@ -24,7 +24,7 @@ function firstBytes(path) {
     closeSync(file);
     return bytes.latin1Slice(0, length);
   } catch {
-    // An executable need not be readable; the report is used then.
+    // If the executable is not readable, the report is used instead.
     return '';
   }
 }
@@ -38,7 +38,7 @@ function load() {
     if (cause.code !== 'MODULE_NOT_FOUND') throw cause;
     const message =
       `flakeid-core has no add-on for ${platform} here; npm installs it as the `
-      + `optional dependency ${name}, unless optional dependencies are left out. Otherwise use `
+      + `optional dependency ${name}, unless optional dependencies are omitted. Otherwise use `
       + 'flakeid-wasm, which has the same interface';
     throw new Error(message, { cause });
   }
@@ -175,7 +175,7 @@ class NativeHandle extends Single {
     return addon.leaseOf(this.#owned) ?? undefined;
   }
 
-  // Further calls wait for the same end.
+  // Further calls wait for the first call to finish.
   close() {
     emptyBuffers();
     this.#closing ??= addon.closeLease(this.#owned);

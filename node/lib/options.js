@@ -55,7 +55,7 @@ function defineOptions(checks, layoutOf) {
     return settings;
   }
 
-  // Returns the options in the form that the backend takes, with the layout.
+  // Returns the options in the form that the backend expects, with the layout.
   function textsOf(given, table) {
     const settings = settingsOf(given, table);
     const { layout, epoch } = given;

@@ -6,7 +6,8 @@ function defineText(backend, checks) {
   const to = (form) => (id) => backend.encodeText(form, checks.id(id));
   const from = (form) => (text) => backend.decodeText(form, checks.text(text, 'text'));
 
-  // Returns eight bytes, the most significant first, so that they sort in the order of the IDs.
+  // Returns an ID as eight bytes, the most significant byte first, so that they sort in the order
+  // of the IDs.
   function toBytes(id) {
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setBigUint64(0, checks.id(id));

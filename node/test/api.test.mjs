@@ -14,7 +14,7 @@ const folder = dirname(require.resolve(`${name}/package.json`));
 const own = (file) => readFileSync(join(folder, file), 'utf8');
 const declarations = own('api.d.ts');
 
-// Values that a declaration file exports.
+// Returns the names of the values that a declaration file exports.
 function declared(text) {
   return [...text.matchAll(/^export (?:declare )?(?:function|class|const) (\w+)/gm)].map(
     (match) => match[1],
@@ -38,7 +38,7 @@ function members(name) {
     new RegExp(`export class ${name}[^]*?\\n}`),
   )[0];
   const inClass = body.matchAll(/^ {2}(?:static )?(?:readonly )?(\[?[\w.]+\]?)\??[(:]/gm);
-  // Members that only the native package has.
+  // The members that only the native package has.
   const parts = own('index.d.ts').matchAll(
     new RegExp(`^ {2}(?:interface|namespace) ${name} {[^]*?\\n {2}}`, 'gm'),
   );
@@ -60,7 +60,7 @@ test('classes have exactly the declared members', () => {
     if (Handle !== undefined) objects[Handle.name] = new Handle(objects.Generator);
   }
   for (const [name, object] of Object.entries(objects)) {
-    // Node 20 describes it otherwise.
+    // Node 20 inspects this differently.
     const show = (key) => {
       for (const known of ['dispose', 'asyncDispose']) {
         if (key === Symbol[known]) return `[Symbol.${known}]`;

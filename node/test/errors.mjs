@@ -1,8 +1,8 @@
-// tests/vectors/errors.json, checked in Node and in browsers.
+// Checks of tests/vectors/errors.json, which run in Node and in browsers.
 
 import { equal, failure, ok, rows } from './rows.mjs';
 
-// One way to each error that this library can make without leases.
+// Returns a call for each error that the library can cause without leases.
 function waysTo({ Generator, Layout, ManualClock, fromBase62 }) {
   const clock = () => new ManualClock(1_505_914_988_849);
   return {
@@ -39,7 +39,7 @@ function waysTo({ Generator, Layout, ManualClock, fromBase62 }) {
   };
 }
 
-// Errors that require fork, the ring or leases, which some environments do not have.
+// The errors that require fork, a ring or leases, which some environments do not have.
 const ELSEWHERE = [
   'Forked',
   'RingEmpty',

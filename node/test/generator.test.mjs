@@ -100,6 +100,17 @@ test('two generators of one node share its position', () => {
   assertRising(ids);
 });
 
+test('a generator accepts a clock by its name', () => {
+  const mine = node();
+  const clocks = ['system', 'coarse', 'gated'];
+  const ids = clocks.map((clock) => new Generator({ node: mine, clock }).nextId());
+  assertRising(ids);
+  assert.throws(
+    () => new Generator({ node: mine, clock: 'sundial' }),
+    /clock: must be system, coarse or gated, not "sundial"/,
+  );
+});
+
 test('retire is final, and disposing retires the generator', async () => {
   const generator = new Generator({ node: node(), clock: new ManualClock(Date.now()) });
   assert.equal(generator.retire(), null);

@@ -1,4 +1,4 @@
-// Invalid input of every kind causes a documented error and changes nothing.
+// Tests that invalid input of every kind causes a documented error and changes nothing.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -415,7 +415,7 @@ test('exceptions of callbacks pass unchanged', () => {
   ]) {
     assert.throws(call, Own, String(call));
   }
-  // And what it calls meanwhile works.
+  // The calls that it makes in the meantime work.
   const nested = build({
     get node() {
       return Number(generator.nextId() - first);

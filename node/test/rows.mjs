@@ -1,7 +1,7 @@
-// Rows of the vectors, and what is expected of them. Without anything that only Node has, because
-// browsers run the loops over them too.
+// Rows of the test vectors and comparisons with them. This file uses nothing that only Node has,
+// because browsers run the loops over the vectors too.
 
-// Types are told apart, which JSON would not do.
+// Shows values with their types, which JSON would not distinguish.
 function shown(value) {
   return JSON.stringify(value, (_key, part) => {
     if (typeof part === 'bigint') return { bigint: `${part}` };
@@ -18,13 +18,13 @@ export function ok(value, place) {
   if (!value) throw new Error(place);
 }
 
-// Lists must not be empty, because an empty loop checks nothing.
+// Returns the rows of a list, which must not be empty, because an empty loop would check nothing.
 export function rows(value, key) {
   ok(Array.isArray(value[key]) && value[key].length > 0, `${key} is empty`);
   return value[key];
 }
 
-// Numbers are strings of digits in the vectors.
+// The vectors contain numbers as strings of digits.
 export function optional(row, key) {
   return row[key] === undefined || row[key] === null ? undefined : BigInt(row[key]);
 }
@@ -34,7 +34,7 @@ export function number(row, key) {
   return BigInt(row[key]);
 }
 
-// The error of a call that must fail.
+// Returns the error of a call that must fail.
 export function failure(call, place) {
   try {
     call();
@@ -44,7 +44,7 @@ export function failure(call, place) {
   throw new Error(`${place}: no error`);
 }
 
-// The name of a field, which vectors have in snake case, as it is in JavaScript.
+// Returns the JavaScript name of a field, which the vectors spell in snake case.
 export function fieldOf(row) {
   return row.field?.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 }

@@ -1,4 +1,4 @@
-// tests/vectors/schedules.json, played in Node and in browsers.
+// Checks of tests/vectors/schedules.json, which run in Node and in browsers.
 
 import { equal, failure, fieldOf, number, ok, optional, rows } from './rows.mjs';
 
@@ -76,7 +76,7 @@ function check({ FlakeIdError }, step, generator, place) {
   }
 }
 
-// Returns how many steps there were.
+// Runs all schedules, and returns the number of their steps.
 export function playSchedules(flakeid, file) {
   let played = 0;
   for (const row of rows(file, 'schedules')) {

@@ -1,4 +1,4 @@
-// The package under test: the native one and the WebAssembly one have the same interface.
+// The package under test. The native package and the WebAssembly package have the same interface.
 const name = process.env.FLAKEID_PACKAGE ?? 'flakeid-core';
 
 export default await import(name);

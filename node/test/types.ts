@@ -1,4 +1,4 @@
-// Compiled, never run: what the types allow and what they refuse.
+// Tests of the types: this file is compiled, but never run.
 
 import type { Decoded, ErrorCode, GeneratorOptions, IdInput, Parts, Stats } from 'flakeid-core';
 import {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 export { failure, fieldOf, number, optional, rows } from './rows.mjs';
 
-// The checkout; the tests may have been copied elsewhere.
+// The root of the checkout, because the tests may have been copied elsewhere.
 const root = process.env.FLAKEID_ROOT ?? new URL('../..', import.meta.url).pathname;
 
 export function read(path) {

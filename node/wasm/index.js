@@ -1,7 +1,7 @@
 'use strict';
 
-// The entry for require in Node, which index.mjs also uses. A process has one instance of the module,
-// because two instances would repeat the IDs of a node.
+// The entry for `require` in Node, which index.mjs also uses. A process has one instance of the
+// module, because two instances would repeat the IDs of a node.
 
 const { defineApi } = require('./lib/api.js');
 const { defineBackend } = require('./lib/backend.js');

@@ -1,6 +1,6 @@
 import type * as flakeid from './lease.mjs';
 
-/** Everything that the entry `flakeid-wasm/lease` exports. */
+/** The exports of the entry `flakeid-wasm/lease`. */
 export type FlakeIdLease = typeof flakeid;
 
 /** Starts the module with leases like `init` of `flakeid-wasm/init`. */

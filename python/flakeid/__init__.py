@@ -5,7 +5,7 @@
 910499571847892992
 >>> flakeid.decode(910499571847892992).node
 569
->>> flakeid.auto().next_id()  # no node to choose: it is leased
+>>> flakeid.auto().next_id()  # leases a node
 """
 
 from . import _at_exit as _at_exit

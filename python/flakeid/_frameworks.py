@@ -37,11 +37,12 @@ class IdText:
     """The string form of IDs: decimal digits with an optional prefix, or public IDs.
 
     Args:
-        prefix: the beginning of each string, before an underscore: 1 to 16 lower-case letters and
+        prefix: the beginning of each string, before an underscore: 1 to 16 lowercase letters and
             digits.
         layout: the layout of the IDs: a preset's name, a descriptor or a `Layout`. IDs with bits
             that the layout never sets are rejected.
-        public_ids: writes and reads public IDs instead, with its own prefix and layout.
+        public_ids: the converter with which to write and read public IDs instead, with its own
+            prefix and layout.
 
     Raises:
         InvalidOptionError: the prefix is invalid, or `public_ids` is combined with another option.
@@ -59,7 +60,7 @@ class IdText:
     ) -> None:
         if public_ids is not None and (prefix is not None or layout is not None):
             raise InvalidOptionError(
-                "public_ids: prefix and layout cannot stand beside it; give them to PublicIds"
+                "public_ids: cannot be combined with prefix and layout; give them to PublicIds"
             )
         if prefix is not None:
             PublicIds(_NO_KEY, "prefix", prefix=prefix)  # checks the prefix

@@ -131,7 +131,7 @@ class CreatedFrom(GreaterThanOrEqual):
     """`id__created_from`: created at or after an aware datetime or Unix milliseconds."""
 
     def get_prep_lookup(self) -> int:
-        """Return the smallest ID of the instant's tick."""
+        """Return the smallest ID in the tick that contains the instant."""
         return _bound(self)
 
 
@@ -139,7 +139,7 @@ class CreatedBefore(LessThan):
     """`id__created_before`: created before an aware datetime or Unix milliseconds."""
 
     def get_prep_lookup(self) -> int:
-        """Return the smallest ID of the instant's tick; the instant is rounded down."""
+        """Return the smallest ID in the instant's tick; the instant is rounded down."""
         return _bound(self)
 
 

@@ -102,7 +102,7 @@ class NoFreeNodeError(FlakeIdError):
 
 
 class ClockSkewError(FlakeIdError):
-    """This host's clock and the store's are too far apart."""
+    """This host's clock and the store's clock are too far apart."""
 
     code = "FLAKEID_CLOCK_SKEW"
 

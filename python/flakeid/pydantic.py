@@ -27,11 +27,12 @@ class IdText(_frameworks.IdText):
     value is a string. Numbers in JSON are rejected, because the sender may have rounded them.
 
     Args:
-        prefix: the beginning of each string, before an underscore: 1 to 16 lower-case letters and
+        prefix: the beginning of each string, before an underscore: 1 to 16 lowercase letters and
             digits.
         layout: the layout of the IDs (default: twitter). IDs with bits that the layout never sets
             are rejected.
-        public_ids: writes and reads public IDs instead, with its own prefix and layout.
+        public_ids: the converter with which to write and read public IDs instead, with its own
+            prefix and layout.
         text_only: whether Python's ints are rejected, too. FastAPI parses the JSON of a request
             itself and passes ints on, so the fields of requests need this option: see `FlakeIdIn`.
 

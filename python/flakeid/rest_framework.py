@@ -25,11 +25,12 @@ class FlakeIdField(serializers.CharField):
     """An ID as a string; numbers are rejected, because the sender may have rounded them.
 
     Args:
-        prefix: the beginning of each string, before an underscore: 1 to 16 lower-case letters and
+        prefix: the beginning of each string, before an underscore: 1 to 16 lowercase letters and
             digits.
         layout: the layout of the IDs (default: twitter). IDs with bits that the layout never sets
             are rejected.
-        public_ids: writes and reads public IDs instead, with its own prefix and layout.
+        public_ids: the converter with which to write and read public IDs instead, with its own
+            prefix and layout.
         kwargs: the arguments of `serializers.Field`.
 
     Raises:

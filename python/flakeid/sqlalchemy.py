@@ -103,8 +103,8 @@ def created_between(
     type_ = getattr(column, "type", None)
     if not isinstance(type_, FlakeId):
         raise InvalidOptionError(
-            f"column: {column} must have the type FlakeId, whose layout says what time an ID has,"
-            f" not {type_!r}"
+            f"column: {column} must have the type FlakeId, whose layout determines the times of"
+            f" IDs, not {type_!r}"
         )
     bounds = []
     if start is not None:

@@ -127,7 +127,7 @@ def window_of(layout, ticks):
 
 @pytest.mark.parametrize("closing", ["close", "del", "exit"])
 def test_closing_while_a_handler_waits_for_the_gil(closing):
-    """The destructor waits for the ring's thread, so it must not hold the GIL, which that needs."""
+    """The destructor waits for a thread that needs the GIL, so the destructor must not hold it."""
     generator = flakeid.Generator(node=5, layout=SECONDS, window=window_of(SECONDS, 2))
     called = threading.Event()
 

@@ -99,7 +99,7 @@ def test_generator_continues_after_an_id():
     assert Snowflake.parse(next(generator)).timestamp > now
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not support fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_next_raises_forked_error_in_a_forked_child():
     generator = SnowflakeGenerator(4)

@@ -12,7 +12,7 @@ import pytest
 import flakeid
 
 pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not support fork"),
     # Python warns about forks in processes with threads, which some tests do on purpose.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
@@ -128,7 +128,7 @@ def test_fork_succeeds_while_threads_issue_ids():
 
 
 @pytest.mark.skipif(
-    sys.platform != "linux", reason="other systems do not say which threads are left"
+    sys.platform != "linux", reason="other systems do not list the threads of a process"
 )
 def test_child_forked_in_a_thread_ends_when_the_thread_returns(tmp_path):
     generator = flakeid.lease(f"sqlite://{tmp_path}/flakeid.db", window=3)

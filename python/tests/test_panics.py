@@ -88,7 +88,9 @@ def test_panic_in_a_time_zone_raises_an_exception(panic, capfd):
     assert flakeid.upper_bound(dt.datetime(2026, 1, 1, tzinfo=dt.UTC)) > 0
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system does not support interval timers"
+)
 def test_generator_continues_after_a_panic_in_fill(panic, capfd):
     def strike(*_):
         raise panic("struck")

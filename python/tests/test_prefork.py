@@ -28,14 +28,14 @@ import pytest
 import flakeid
 
 pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not support fork"),
     # Python warns about forks in processes with threads, which these tests do on purpose.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 MANY = int(os.environ.get("FLAKEID_TEST_PREFORK_IDS", "5_000_000"))
 #: The timeout in seconds, long enough for a busy machine.
-PATIENCE = 60 + MANY // 50_000
+TIMEOUT = 60 + MANY // 50_000
 PIECE = 65_536
 
 
@@ -250,7 +250,7 @@ if __name__ == "__main__":
         except TypeError as error:
             assert "cannot be copied or pickled" in str(error)
         else:
-            raise AssertionError("a generator travelled")
+            raise AssertionError("the generator was pickled")
         for list in pool.map(make, [url] * 6, chunksize=1):
             assert flakeid.decode(list[0]).node != generator.node
             ids += list
@@ -307,7 +307,7 @@ class Gunicorn:
 
 
 def test_gunicorn_workers_issue_distinct_ids(url, tmp_path):
-    answers, firsts, deadline = [], set(), time.monotonic() + PATIENCE
+    answers, firsts, deadline = [], set(), time.monotonic() + TIMEOUT
     with Gunicorn(url, tmp_path) as server, ThreadPoolExecutor(12) as threads:
         while len(answers) * PIECE < MANY or len({pid for pid, _ in answers}) < 8:
             assert time.monotonic() < deadline, server.said()

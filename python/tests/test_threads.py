@@ -105,7 +105,9 @@ class AlarmError(Exception):
     pass
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers on this system")
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system does not support interval timers"
+)
 def test_signals_interrupt_long_fills():
     def interrupt(*_):
         raise AlarmError

@@ -17,6 +17,6 @@
     } while (0)
 
 /* Checks that a call returns this status. */
-#define EXPECT(status, call) CHECK((call) == (status), "a call with a status")
+#define EXPECT(status, call) CHECK((call) == (status), "a call returned another status")
 
 #endif

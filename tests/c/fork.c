@@ -69,9 +69,9 @@ int main(void) {
     close(ends[0]);
     CHECK(waitpid(child, &status, 0) == child && status == 0, "the child");
     for (mine = 0; mine < COUNT; mine++) {
-        CHECK(mine == 0 || ids[mine - 1] < ids[mine], "the parent goes on, in order");
+        CHECK(mine == 0 || ids[mine - 1] < ids[mine], "the parent continues, in order");
         for (theirs = 0; theirs < COUNT; theirs++) {
-            CHECK(ids[mine] != childs[theirs], "an ID in both processes");
+            CHECK(ids[mine] != childs[theirs], "an ID was issued in both processes");
         }
     }
     flakeid_generator_free(generator);

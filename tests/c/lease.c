@@ -54,8 +54,8 @@ static void every_call(void) {
     CHECK(strcmp(layout, "t41.d5.w5.s12@1288834974657/1ms") == 0, layout);
     EXPECT(FLAKEID_OK, flakeid_generator_lease(generator, &lease));
     CHECK(lease.start < lease.fence && lease.grants == 1 && !lease.fenced_off, "the lease");
-    CHECK(lease.expires_in_ms > 0 && lease.expires_in_ms <= 60000, "when it expires");
-    CHECK(lease.last_error == FLAKEID_OK, "the last attempt was good");
+    CHECK(lease.expires_in_ms > 0 && lease.expires_in_ms <= 60000, "the time of expiry");
+    CHECK(lease.last_error == FLAKEID_OK, "the latest attempt succeeded");
     CHECK(lease.failures == 0 || is_watched, "no errors");
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_extend(generator, UINT64_MAX));
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_retire(generator, &node));
@@ -88,11 +88,11 @@ static void sharing_and_the_end(void) {
     flakeid_local_free(local);
     flakeid_cached_free(cached);
     EXPECT(FLAKEID_OK, flakeid_generator_next(second, &later));
-    CHECK(later > id, "the lease that was shared goes on");
+    CHECK(later > id, "the shared lease continues");
     flakeid_generator_free(second);
     third = opened(other);
     EXPECT(FLAKEID_OK, flakeid_generator_next(third, &id));
-    CHECK(id > later && node_of(id) == 3, "the node was given back");
+    CHECK(id > later && node_of(id) == 3, "the node was released");
     flakeid_generator_free(third);
 }
 
@@ -171,7 +171,7 @@ static void events(void) {
 static void refused(const char *url, const flakeid_lease_config *config, flakeid_status status) {
     flakeid_generator *generator = NULL;
     EXPECT(status, flakeid_generator_open(url, config, &generator));
-    CHECK(generator == NULL, "a generator although it failed");
+    CHECK(generator == NULL, "the failed call returned a generator");
     CHECK(strlen(flakeid_last_error()) > 10, "the message");
 }
 

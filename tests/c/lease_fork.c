@@ -27,7 +27,7 @@ static void poll(flakeid_cached *ring, flakeid_generator *parents, uint64_t *ids
     EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_poll(ring, &id));
     EXPECT(FLAKEID_OK, flakeid_cached_stats(ring, &after));
     CHECK(id == 42 && after.size == before.size, "a ring for a poll");
-    CHECK(after.rejected_take == before.rejected_take, "a poll is no refusal");
+    CHECK(after.rejected_take == before.rejected_take, "a poll does not count as a refusal");
     EXPECT(FLAKEID_OK, flakeid_cached_next(ring, &id));
     CHECK(node_of(id) == node_of(ids[0]), "the ring of the child's node");
     EXPECT(FLAKEID_OK, flakeid_cached_poll(ring, &id));
@@ -73,7 +73,7 @@ int main(void) {
     make_store();
     config.has = FLAKEID_HAS_NODES | FLAKEID_HAS_MAX_WAIT;
     config.first_node = 0;
-    config.last_node = 1; /* enough only if each child gives its node back */
+    config.last_node = 1; /* enough only if each child releases its node */
     config.max_wait_ms = 20000;
     EXPECT(FLAKEID_OK, flakeid_generator_open(store_url, &config, &generator));
     EXPECT(FLAKEID_OK, flakeid_cached_open(generator, NULL, &ring));

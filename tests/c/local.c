@@ -53,7 +53,7 @@ static int compare(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Takes IDs from one handle for each thread, and from the generator at the same time. */
+/* Takes IDs from one handle in each thread, and from the generator at the same time. */
 static void threads(flakeid_generator *generator, size_t n) {
     const size_t all = (THREADS + 1) * n;
     uint64_t *ids = malloc(all * sizeof *ids);
@@ -74,7 +74,7 @@ static void threads(flakeid_generator *generator, size_t n) {
     }
     qsort(ids, all, sizeof *ids, compare);
     for (index = 1; index < all; index++) {
-        CHECK(ids[index - 1] != ids[index], "an ID twice");
+        CHECK(ids[index - 1] != ids[index], "an ID was issued twice");
     }
     printf("local: %lu IDs, none twice\n", (unsigned long)all);
     free(ids);

@@ -1,4 +1,4 @@
-/* Every option of a generator does something, on a clock that stands still. */
+/* Tests that every option of a generator has an effect, with a clock that stands still. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <time.h>
@@ -29,7 +29,7 @@ static int64_t now(void) {
     return ms;
 }
 
-/* The layout with an epoch of its own, and a node of two parts. */
+/* Tests a layout with another epoch, and a node of two parts. */
 static void layout_and_node(void) {
     flakeid_config config = FLAKEID_CONFIG_INIT;
     flakeid_generator *generator;
@@ -55,7 +55,9 @@ static void layout_and_node(void) {
     flakeid_generator_free(generator);
 }
 
-/* Every kind of option by name does what its field does, and is set after the fields. */
+/*
+ * Tests that every kind of option by name has the effect of its field, and is set after the fields.
+ */
 static void by_name(void) {
     static const char *const pairs[][2] = {
         {"layout", "discord"},
@@ -138,7 +140,7 @@ static void waiting(void) {
     EXPECT(FLAKEID_CLOCK_ROLLBACK, flakeid_generator_next_within(generator, 90, &id));
     CHECK(flakeid_rollback_ms() == 400 && now() == before - 400, "waited ninety");
     EXPECT(FLAKEID_OK, flakeid_generator_max_wait_ms(generator, &id));
-    CHECK(id == 10, "what the option was");
+    CHECK(id == 10, "the value of the option");
     EXPECT(FLAKEID_OK, flakeid_manual_clock_set(manual_clock, before));
     flakeid_generator_free(generator);
 }
@@ -165,7 +167,7 @@ static void windows(void) {
     flakeid_generator_free(generator);
 }
 
-/* The system's clocks by name: never ahead of it. */
+/* Tests that the system's clocks by name are never ahead of the system's time. */
 static void named_clocks(void) {
     static const char *const names[] = {"system", "coarse", "gated"};
     size_t at, turn;
@@ -190,7 +192,7 @@ static void named_clocks(void) {
     }
 }
 
-/* Four nodes in one generator: four times the IDs in a tick, in order. */
+/* Tests that a generator with four nodes issues four times the IDs in a tick, in order. */
 static void several_nodes(void) {
     enum { NODES = 4, TICK = NODES * 4096 };
     static const uint64_t nodes[NODES] = {1000, 6, 20, 7};

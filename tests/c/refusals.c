@@ -1,4 +1,4 @@
-/* Bad input of every sort: the documented status, and nothing else changed. */
+/* Tests that invalid input of every kind returns the documented status and changes nothing else. */
 #include <limits.h>
 
 #include "check.h"
@@ -10,7 +10,10 @@ static flakeid_config with_node(uint64_t node) {
     return config;
 }
 
-/* Building fails with this status and says why; the output stays as it was. */
+/*
+ * Checks that creating a generator fails with this status and a message with this reason, and
+ * leaves the output unchanged.
+ */
 static void refuse(flakeid_config config, flakeid_status status, const char *reason) {
     flakeid_generator *generator = NULL;
     CHECK(flakeid_generator_new(&config, &generator) == status, reason);
@@ -100,7 +103,7 @@ static void nulls(flakeid_generator *generator, flakeid_manual_clock *clock) {
     CHECK(none == NULL && id == 42 && ms == 42 && strcmp(buffer, "kept") == 0, "outputs");
     CHECK(flakeid_retry_after_ms() == -1 && flakeid_last_error_field() == NULL, "no core error");
 
-    /* Where NULL means something. */
+    /* These functions accept NULL. */
     flakeid_generator_free(NULL);
     flakeid_manual_clock_free(NULL);
     EXPECT(FLAKEID_OK, flakeid_layout_check(NULL));
@@ -113,7 +116,7 @@ static void nodes(void) {
     flakeid_config config = FLAKEID_CONFIG_INIT;
     refuse(config, FLAKEID_INVALID_OPTION, "node: missing");
     config.node = 7;
-    refuse(config, FLAKEID_INVALID_OPTION, "node: set, but its FLAKEID_HAS_ flag");
+    refuse(config, FLAKEID_INVALID_OPTION, "node: set, but `has` lacks its FLAKEID_HAS_ flag");
     config = with_node(7);
     config.has |= FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER;
     refuse(config, FLAKEID_INVALID_OPTION, "either `node`, or `datacenter` with `worker`");
@@ -141,7 +144,7 @@ static void several_nodes(void) {
     config.node_count = 3;
     refuse(config, FLAKEID_INVALID_OPTION, "nodes: 3 nodes");
     config.node_count = 4;
-    refuse(config, FLAKEID_INVALID_OPTION, "node 1 is there twice");
+    refuse(config, FLAKEID_INVALID_OPTION, "node 1 is given twice");
     config.nodes = nodes + 2;
     config.node_count = 2;
     refuse(config, FLAKEID_FIELD_OUT_OF_RANGE, "1024");
@@ -186,7 +189,7 @@ static void options(void) {
     CHECK(flakeid_horizon_ms() == 1732109056000, "the horizon");
     config = with_node(1);
     config.epoch = 5;
-    refuse(config, FLAKEID_INVALID_OPTION, "epoch: set, but its");
+    refuse(config, FLAKEID_INVALID_OPTION, "epoch: set, but `has` lacks its");
     config.has |= FLAKEID_HAS_EPOCH;
     config.epoch = -1;
     refuse(config, FLAKEID_INVALID_LAYOUT, "epoch");
@@ -211,24 +214,24 @@ static void options(void) {
     refuse(config, FLAKEID_INVALID_OPTION, "clock-sequence bits");
     config = with_node(1);
     config.window_fence = 1;
-    refuse(config, FLAKEID_INVALID_OPTION, "window_fence: set, but its");
+    refuse(config, FLAKEID_INVALID_OPTION, "window_fence: set, but `has` lacks its");
     config.has |= FLAKEID_HAS_WINDOW;
     refuse(config, FLAKEID_INVALID_OPTION, "at least 2 ticks");
     config = with_node(1);
     config.has |= 1u << 31;
-    refuse(config, FLAKEID_INVALID_OPTION, "flags that are not known");
+    refuse(config, FLAKEID_INVALID_OPTION, "flags that this struct does not have");
     config = with_node(1);
     config.reserved = 1;
     refuse(config, FLAKEID_INVALID_OPTION, "reserved");
     config = with_node(1);
     config.max_wait_ms = 1;
-    refuse(config, FLAKEID_INVALID_OPTION, "max_wait_ms: set, but its");
+    refuse(config, FLAKEID_INVALID_OPTION, "max_wait_ms: set, but `has` lacks its");
     config = with_node(1);
     config.max_ahead_ms = 1;
-    refuse(config, FLAKEID_INVALID_OPTION, "max_ahead_ms: set, but its");
+    refuse(config, FLAKEID_INVALID_OPTION, "max_ahead_ms: set, but `has` lacks its");
 }
 
-/* Programs older and newer than the library. */
+/* Tests structs of programs that are older or newer than the library. */
 static void sizes(flakeid_generator *generator) {
     static const uint32_t wrong[] = {0, 1, 4, 7, 9, 90};
     struct {
@@ -253,7 +256,7 @@ static void sizes(flakeid_generator *generator) {
     config = with_node(3);
     config.struct_size = (uint32_t)offsetof(flakeid_config, window_fence);
     refuse(config, FLAKEID_INVALID_OPTION, "struct_size");
-    /* A program of the first release, whatever lies behind its struct. */
+    /* A program of the first release has a shorter struct, so the memory after it is ignored. */
     config.struct_size = (uint32_t)offsetof(flakeid_config, clock_name);
     config.clock_name = "nonsense";
     EXPECT(FLAKEID_OK, flakeid_generator_new(&config, &made));
@@ -272,10 +275,13 @@ static void sizes(flakeid_generator *generator) {
     more.stats.struct_size = sizeof more;
     more.later = 42;
     EXPECT(FLAKEID_OK, flakeid_generator_stats(generator, &more.stats));
-    CHECK(more.later == 0, "what an older library does not know becomes 0");
+    CHECK(more.later == 0, "fields that an older library does not know become 0");
 }
 
-/* An option by name is refused as the field is, and messages have the names of a language. */
+/*
+ * Tests that an option by name is rejected as its field is, and that messages have the names of a
+ * language.
+ */
 static void by_name(void) {
     flakeid_config config = FLAKEID_CONFIG_INIT;
     flakeid_lease_config lease = FLAKEID_LEASE_CONFIG_INIT;
@@ -287,7 +293,8 @@ static void by_name(void) {
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_options_set(options, NULL, "7"));
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_options_set(options, "node", NULL));
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_options_set(options, "nod", "7"));
-    CHECK(strstr(flakeid_last_error(), "no option \"nod\"") != NULL, flakeid_last_error());
+    CHECK(strstr(flakeid_last_error(), "\"nod\" is not the name of an option") != NULL,
+          flakeid_last_error());
     config.options = lease.options = options;
     EXPECT(FLAKEID_OK, flakeid_options_set(options, "node", "1024"));
     refuse(config, FLAKEID_FIELD_OUT_OF_RANGE, "node 1024 is out of range: must be from 0 to 1023");
@@ -299,7 +306,7 @@ static void by_name(void) {
     refuse(config, FLAKEID_FIELD_OUT_OF_RANGE, "node seven is out of range");
     EXPECT(FLAKEID_OK, flakeid_options_set(options, "node", "7"));
     EXPECT(FLAKEID_OK, flakeid_options_set(options, "window_ms", "1"));
-    refuse(config, FLAKEID_INVALID_OPTION, "no option \"window_ms\"; there are node: number, ");
+    refuse(config, FLAKEID_INVALID_OPTION, "no option \"window_ms\"; the options are node: number, ");
     EXPECT(FLAKEID_FIELD_OUT_OF_RANGE, flakeid_generator_open("sqlite://never.db", &lease, &made));
     CHECK(strcmp(flakeid_last_error(),
                  "window_ms 1 is out of range: must be from 2 to 2592000000") == 0, "in C");
@@ -332,7 +339,7 @@ static void buffers(flakeid_generator *generator) {
     EXPECT(FLAKEID_BUFFER_TOO_SMALL, flakeid_generator_layout(generator, buffer, strlen(twitter)));
     EXPECT(FLAKEID_BUFFER_TOO_SMALL, flakeid_layout_descriptor(NULL, buffer, 0));
     EXPECT(FLAKEID_BUFFER_TOO_SMALL, flakeid_timestamp(NULL, 0, buffer, 5));
-    CHECK(strstr(flakeid_last_error(), "5 bytes, but 25 are needed") != NULL, "the message");
+    CHECK(strstr(flakeid_last_error(), "5 bytes, but must have 25") != NULL, "the message");
     EXPECT(FLAKEID_BUFFER_TOO_SMALL, flakeid_to_bytes(1, bytes, 7));
     CHECK(strcmp(buffer, "kept") == 0 && bytes[0] == 1, "nothing is written");
     EXPECT(FLAKEID_OK, flakeid_generator_layout(generator, buffer, strlen(twitter) + 1));
@@ -343,14 +350,16 @@ static void buffers(flakeid_generator *generator) {
     EXPECT(FLAKEID_INVALID_ID, flakeid_from_decimal("\xff\xfe", &id));
     EXPECT(FLAKEID_FIELD_OUT_OF_RANGE, flakeid_generator_fill(generator, &id, SIZE_MAX, &count));
     CHECK(id == 42 && count == 0, "outputs");
-    /* The longest texts fit the sizes that the header promises. */
+    /* The longest strings fit the sizes that the header promises. */
     EXPECT(FLAKEID_OK, flakeid_timestamp("t1.n1.s1@0/1ms", INT64_MIN, buffer,
                                          FLAKEID_TIMESTAMP_SIZE));
     EXPECT(FLAKEID_OK, flakeid_timestamp("t1.n1.s1@0/1ms", INT64_MAX, buffer,
                                          FLAKEID_TIMESTAMP_SIZE));
 }
 
-/* Layouts that are none, wherever one is taken, and numbers that a layout does not hold. */
+/*
+ * Tests invalid layouts in all functions that take one, and numbers that a layout cannot represent.
+ */
 static void layouts(void) {
     static const char *const none[] = {"", "TWITTER", "twitter ", "t41.n10.s12@0/1m", "\xff", "-"};
     const flakeid_status invalid = FLAKEID_INVALID_LAYOUT;
@@ -383,7 +392,10 @@ static void layouts(void) {
     CHECK(id == 42 && ms == 42 && parts.tick == 42 && strcmp(buffer, "kept") == 0, "outputs");
 }
 
-/* Too short, too long, too large, and characters that are none of the form's. */
+/*
+ * Tests strings that are too short, too long or too large, or that contain characters outside the
+ * text form.
+ */
 static void texts(void) {
     static const char *const none[] = {"", "0", "0000000000", "000000000000", "zzzzzzzzzzz",
                                        "0000000000-", "0000000000\xc3\xa9"};
@@ -400,7 +412,7 @@ static void texts(void) {
     EXPECT(FLAKEID_INVALID_ID, flakeid_from_base62(long_text, &id));
     EXPECT(FLAKEID_INVALID_LAYOUT, flakeid_layout_check(long_text));
     CHECK(id == 42, "outputs");
-    CHECK(strlen(flakeid_last_error()) < 1000, "a message that repeats all of it");
+    CHECK(strlen(flakeid_last_error()) < 1000, "the message repeats the whole input");
 }
 
 static void after_the_end(flakeid_generator *generator) {
@@ -447,7 +459,7 @@ int main(void) {
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_generator_extend(kept, 5));
     EXPECT(FLAKEID_OK, flakeid_generator_stats(kept, &stats));
     EXPECT(FLAKEID_OK, flakeid_generator_next(kept, &next));
-    CHECK(stats.waits == 0 && next == first + 1, "a refused call changed something");
+    CHECK(stats.waits == 0 && next == first + 1, "a rejected call changed the generator");
     flakeid_generator_free(kept);
     after_the_end(generator);
     flakeid_manual_clock_free(clock);

@@ -49,7 +49,7 @@ struct share {
     size_t n;
 };
 
-/* Takes every other ID without waiting. */
+/* Takes IDs, every second one without waiting. */
 static void *work(void *argument) {
     struct share *share = argument;
     size_t index;
@@ -91,7 +91,7 @@ static void threads(const flakeid_cached *ring, size_t n) {
     CHECK(stats_of(ring).taken == all, "taken");
     qsort(ids, all, sizeof *ids, compare);
     for (index = 1; index < all; index++) {
-        CHECK(ids[index - 1] != ids[index], "an ID twice");
+        CHECK(ids[index - 1] != ids[index], "an ID was issued twice");
     }
     printf("ring: %lu IDs, none twice\n", (unsigned long)all);
     free(ids);
@@ -114,7 +114,7 @@ static struct told *told_of(void *user_data) {
 
 static void on_put(flakeid_status status, void *user_data) {
     struct told *told = told_of(user_data);
-    CHECK(strlen(flakeid_last_error()) > 10, "what the refilling thread says");
+    CHECK(strlen(flakeid_last_error()) > 10, "the message of the refilling thread");
     told->puts++;
     told->put = status;
     pthread_mutex_unlock(&told->lock);
@@ -137,7 +137,7 @@ static int puts_of(struct told *told) {
     return puts;
 }
 
-/* Takes one tick of IDs on a stopped clock, then none, then those of a later tick. */
+/* Takes the IDs of one tick on a stopped clock, then none, then those of a later tick. */
 static void bounds(flakeid_manual_clock *clock) {
     struct told told = {PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0, ""};
     flakeid_config config = with_node(2);
@@ -168,7 +168,7 @@ static void bounds(flakeid_manual_clock *clock) {
     }
     id = 42;
     EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_poll(ring, &id));
-    CHECK(told.takes == 0 && stats_of(ring).rejected_take == 0, "a poll is no refusal");
+    CHECK(told.takes == 0 && stats_of(ring).rejected_take == 0, "a poll does not count as a refusal");
     EXPECT(FLAKEID_RING_EMPTY, flakeid_cached_take(ring, &id));
     CHECK(id == 42 && flakeid_retry_after_ms() >= 0, "outputs");
     CHECK(told.takes == 1 && told.take == FLAKEID_RING_EMPTY, "the handler");
@@ -192,7 +192,7 @@ static void bounds(flakeid_manual_clock *clock) {
     EXPECT(FLAKEID_OK, flakeid_generator_retire(generator, &last));
     EXPECT(FLAKEID_CLOSED, flakeid_cached_take(ring, &id));
     EXPECT(FLAKEID_CLOSED, flakeid_cached_next(ring, &id));
-    CHECK(told.takes == (int)stats_of(ring).rejected_take, "the end is no rejection");
+    CHECK(told.takes == (int)stats_of(ring).rejected_take, "closing does not count as a rejection");
     flakeid_cached_free(ring);
     flakeid_generator_free(generator);
 }
@@ -227,7 +227,7 @@ static void the_end_of_a_window(flakeid_manual_clock *clock) {
         nap();
     }
     told_of(&told);
-    CHECK(told.put == FLAKEID_LEASE_EXPIRED && told.takes > 0, "both were told");
+    CHECK(told.put == FLAKEID_LEASE_EXPIRED && told.takes > 0, "both handlers were called");
     pthread_mutex_unlock(&told.lock);
     CHECK(stats_of(ring).rejected_put > 0, "the count");
     EXPECT(FLAKEID_OK, flakeid_generator_extend(generator, tick + 100));
@@ -267,11 +267,11 @@ static void bad_options(void) {
     REFUSED(option, "refill_interval", config.has = FLAKEID_HAS_REFILL_INTERVAL);
     REFUSED(option, "max_age", config.has = FLAKEID_HAS_MAX_AGE);
     REFUSED(option, "max_age", config.has = FLAKEID_HAS_MAX_AGE; config.max_age_ms = 1);
-    REFUSED(option, "boost_power: set, but its", config.boost_power = 1);
-    REFUSED(option, "padding_factor: set, but its", config.padding_factor = 1);
-    REFUSED(option, "refill_interval_ms: set, but its", config.refill_interval_ms = 1);
-    REFUSED(option, "max_age_ms: set, but its", config.max_age_ms = 1);
-    REFUSED(option, "flags that are not known", config.has = FLAKEID_HAS_NODE);
+    REFUSED(option, "boost_power: set, but `has` lacks its", config.boost_power = 1);
+    REFUSED(option, "padding_factor: set, but `has` lacks its", config.padding_factor = 1);
+    REFUSED(option, "refill_interval_ms: set, but `has` lacks its", config.refill_interval_ms = 1);
+    REFUSED(option, "max_age_ms: set, but `has` lacks its", config.max_age_ms = 1);
+    REFUSED(option, "flags that this struct does not have", config.has = FLAKEID_HAS_NODE);
     REFUSED(option, "user_data", config.user_data = &config);
     REFUSED(option, "struct_size", config.struct_size = 0);
     REFUSED(option, "struct_size", config.struct_size -= 4);
@@ -302,7 +302,7 @@ static void refusals(void) {
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_cached_stats(ring, NULL));
     stats.struct_size = 4;
     EXPECT(FLAKEID_INVALID_OPTION, flakeid_cached_stats(ring, &stats));
-    CHECK(stats_of(ring).taken == 0, "a refused call changed something");
+    CHECK(stats_of(ring).taken == 0, "a rejected call changed the generator");
     flakeid_cached_free(NULL);
     /* A ring outlives the generator's handle. */
     flakeid_generator_free(generator);

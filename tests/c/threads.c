@@ -63,10 +63,10 @@ int main(int count, char **arguments) {
     for (index = 0; index < THREADS; index++) {
         CHECK(pthread_join(shares[index].thread, NULL) == 0, "a thread");
     }
-    CHECK(strcmp(flakeid_last_error(), "") == 0, "other threads' errors are not this one's");
+    CHECK(strcmp(flakeid_last_error(), "") == 0, "errors of other threads do not appear in this thread");
     qsort(ids, THREADS * n, sizeof *ids, compare);
     for (index = 1; index < THREADS * n; index++) {
-        CHECK(ids[index - 1] != ids[index], "an ID twice");
+        CHECK(ids[index - 1] != ids[index], "an ID was issued twice");
     }
     free(ids);
     flakeid_generator_free(generator);

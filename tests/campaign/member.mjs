@@ -71,10 +71,17 @@ function write(member, number) {
   const moves = nodes.filter((node, index) => index > 0 && node !== nodes[index - 1]).length;
   const full = failures.get('FLAKEID_NO_FREE_NODE') ?? 0;
   const failed = [...failures.values()].reduce((sum, count) => sum + count, 0) - full;
-  const numbers = [longest, first, late].map(Math.round).concat([moves, renewed, failed, full]);
-  const counts = [...failures].map(([code, count]) => `${count} ${code}`);
-  const lines = [numbers.join(' '), ...counts];
-  writeFileSync(join(values.folder, `${number}.member`), `${lines.join('\n')}\n`);
+  const measured = {
+    longest_ms: Math.round(longest),
+    first_ms: Math.round(first),
+    late_ms: Math.round(late),
+    moves,
+    renewed,
+    failed,
+    no_free_node: full,
+    failure_codes: Object.fromEntries(failures),
+  };
+  writeFileSync(join(values.folder, `${number}.member`), JSON.stringify(measured));
 }
 
 process.stdin.on('end', () => {

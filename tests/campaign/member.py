@@ -5,6 +5,7 @@ They behave like the members in Rust and write the same files.
 
 import argparse
 import array
+import json
 import sys
 import threading
 import time
@@ -73,12 +74,17 @@ class Member(threading.Thread):
         nodes = [layout.unpack(one).node for one in self.ids]
         moves = sum(one != other for one, other in pairwise(nodes))
         full = self.failures["FLAKEID_NO_FREE_NODE"]
-        seconds = [self.longest, self.first, self.late]
-        numbers = [round(one * 1000) for one in seconds]
-        numbers += [moves, self.renewed, self.failures.total() - full, full]
-        lines = [" ".join(map(str, numbers))]
-        lines += [f"{count} {code}" for code, count in self.failures.items() if count]
-        (folder / f"{number}.member").write_text("".join(line + "\n" for line in lines))
+        measured = {
+            "longest_ms": round(self.longest * 1000),
+            "first_ms": round(self.first * 1000),
+            "late_ms": round(self.late * 1000),
+            "moves": moves,
+            "renewed": self.renewed,
+            "failed": self.failures.total() - full,
+            "no_free_node": full,
+            "failure_codes": {code: count for code, count in self.failures.items() if count},
+        }
+        (folder / f"{number}.member").write_text(json.dumps(measured))
 
 
 def main() -> None:

@@ -1,4 +1,5 @@
-// wrapper IDS: what the C++ wrapper adds to the C library, and that many IDs from several threads.
+// wrapper IDS: tests the functions that the C++ wrapper adds to the C library, and takes IDS IDs
+// with several threads.
 #include <flakeid.hpp>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void check(bool condition, const std::string &what) {
     }
 }
 
-// The error that a call throws.
+// Returns the error that a call throws.
 template <typename Call>
 flakeid::error thrown(Call call, flakeid_status status) {
     try {
@@ -40,7 +41,7 @@ flakeid::error thrown(Call call, flakeid_status status) {
     std::abort();
 }
 
-// A call that the wrapper refuses by itself.
+// Checks that the wrapper itself rejects a call.
 template <typename Call>
 void refused(Call call, const char *what) {
     try {
@@ -84,7 +85,7 @@ void errors() {
     refused([] { options().max_wait(milliseconds(-1)); }, "a negative duration");
 }
 
-// What the types let through: each is refused, and the generator is as it was.
+// Tests that invalid input that the types allow is rejected, and that the generator is unchanged.
 void bad_input() {
     using flakeid::generator;
     using flakeid::layout;
@@ -132,10 +133,10 @@ void bad_input() {
     thrown([&] { kept.fill(nullptr, 3); }, FLAKEID_NULL_ARGUMENT);
     thrown([&] { kept.try_fill(nullptr, 3); }, FLAKEID_NULL_ARGUMENT);
     thrown([&] { kept.extend(1); }, FLAKEID_INVALID_OPTION);
-    check(kept.fill(nullptr, 0) == 0 && kept.next_ids(0).empty(), "nothing asked for");
+    check(kept.fill(nullptr, 0) == 0 && kept.next_ids(0).empty(), "a request for no IDs");
     refused([] { options().max_ahead(milliseconds(-1)); }, "a negative duration");
     refused([&] { clock.advance(milliseconds(-1)); }, "a negative step");
-    check(kept.stats().waits == 0 && kept.next_id() == first + 1, "a refused call changed something");
+    check(kept.stats().waits == 0 && kept.next_id() == first + 1, "a rejected call changed the generator");
 
     const flakeid::manual_clock other = std::move(clock);
     refused([&] { options().clock(clock); }, "a clock that was moved from");
@@ -180,7 +181,7 @@ void a_manual_clock() {
     thrown([&] { second.extend(1); }, FLAKEID_INVALID_OPTION);
 }
 
-// A folder of the test's own, removed at its end.
+// A temporary folder of the test, which is removed at its end.
 struct folder {
     std::filesystem::path path;
     folder() : path(std::filesystem::temp_directory_path() / "flakeid-cpp-XXXXXX") {
@@ -218,7 +219,7 @@ void leases() {
     const std::vector<std::int32_t> both = {FLAKEID_LEASE_ACQUIRED, FLAKEID_LEASE_RELEASED};
     check(kinds == both, "the events");
     check(generator::open(url, lease_options().namespace_name("orders").nodes(3, 3)).node() == 3,
-          "the node was given back");
+          "the node was released");
     check(setenv("FLAKEID_STORE", url.c_str(), 1) == 0, "the environment");
     check(generator::open_auto().next_id() > 0, "auto");
     thrown([&] { generator::open(std::string("sqlite\0", 7)); }, FLAKEID_INVALID_OPTION);
@@ -236,7 +237,7 @@ void leases() {
     std::optional<generator> brief = generator::open(url);
     flakeid::local_generator local = brief->local();
     const flakeid::cached_generator ring(*brief);
-    check(local.next_id() != ring.next_id(), "an ID twice");
+    check(local.next_id() != ring.next_id(), "an ID was issued twice");
     brief.reset();
     thrown([&] { local.next_id(); }, FLAKEID_CLOSED);
     thrown([&] { ring.take(); }, FLAKEID_CLOSED);
@@ -259,7 +260,7 @@ void local_handles() {
     flakeid::local_generator first = generator->local();
     flakeid::local_generator second(*generator);
     const std::uint64_t before = first.next_id();
-    check(before != second.next_id(), "an ID twice");
+    check(before != second.next_id(), "an ID was issued twice");
     generator.reset();
     second = std::move(first);
     check(before < second.next_id(), "the order");
@@ -343,7 +344,7 @@ void many_ids(std::size_t n) {
         worker.join();
     }
     std::sort(ids.begin(), ids.end());
-    check(std::adjacent_find(ids.begin(), ids.end()) == ids.end(), "an ID twice");
+    check(std::adjacent_find(ids.begin(), ids.end()) == ids.end(), "an ID was issued twice");
     std::cout << "wrapper: " << ids.size() << " IDs, none twice\n";
 }
 

@@ -8,7 +8,7 @@ import kubernetes_validate
 
 from files import DEPLOY, manifests, require
 
-# The oldest version with preStop.sleep, and the newest version with schemas.
+# An old version, and the newest version with schemas.
 VERSIONS = ("1.30", "1.37")
 FOLDER = DEPLOY / "kubernetes"
 # The variables that Kubernetes replaces with the pod's name and namespace.
@@ -177,8 +177,7 @@ def addresses(found: Manifests) -> None:
 
 def shutdown(found: Manifests) -> None:
     """Check that the grace period of a pod exceeds the shutdown time of its server."""
-    takes = found.container["lifecycle"]["preStop"]["sleep"]["seconds"]
-    takes += seconds(found.flag("shutdown-timeout"))
+    takes = seconds(found.flag("drain")) + seconds(found.flag("shutdown-timeout"))
     grace = found.pod["terminationGracePeriodSeconds"]
     # The server then still releases its nodes, which may take seconds.
     require(

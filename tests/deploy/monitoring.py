@@ -20,7 +20,11 @@ MATCHER = re.compile(r"(\w+)\s*(=~|!~|!=|=)\s*\"([^\"]*)\"")
 def series(metrics: str) -> dict[str, set[str]]:
     """Return the names of the server's series, with the names of their labels."""
     found: dict[str, set[str]] = {}
-    suffixes = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}
+    suffixes = {
+        "counter": ["_total"],
+        "info": ["_info"],
+        "histogram": ["_bucket", "_sum", "_count"],
+    }
     for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", metrics, re.MULTILINE):
         for suffix in suffixes.get(kind, [""]):
             found[name + suffix] = set()

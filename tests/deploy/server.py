@@ -35,6 +35,8 @@ class Running:
         options = {"context": self.tls} if self.tls else {}
         connection = kind("127.0.0.1", self.port, timeout=TIMEOUT, **options)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if body:
+            headers["Content-Type"] = "application/json"
         connection.request(method, path, body=body or None, headers=headers)
         response = connection.getresponse()
         status, text = response.status, response.read().decode()

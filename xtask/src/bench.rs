@@ -1,4 +1,4 @@
-//! The benchmarks: all of them in one run, or two commits side by side.
+//! The benchmarks: all of them in one run, or two commits alternately.
 
 use std::time::Instant;
 
@@ -15,7 +15,8 @@ const MANIFEST: &str = "benches/Cargo.toml";
 /// The options of a measurement.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Do a smoke run: its figures mean little, and are written to target/bench instead of benches.
+    /// Do a smoke run, whose results are not meaningful and are written to target/bench instead
+    /// of benches.
     #[arg(long)]
     quick: bool,
     /// Measure only this table of Rust (may be given more than once), print it, and write nothing.
@@ -78,7 +79,7 @@ pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
     rust().args(&tables).args(quick).run()
 }
 
-/// Builds everything, then measures one language after the other.
+/// Builds all benchmarks, then measures one language after another.
 fn all(quick: &[&str], options: &Options) -> Outcome {
     Step::cargo(&["build", "--release", "--locked", "--manifest-path", MANIFEST]).run()?;
     build_command()?;
@@ -119,7 +120,7 @@ fn build_command() -> Outcome {
     Step::cargo(&["build", "--profile", "dist", "--locked", "-p", "flakeid-cli"]).run()
 }
 
-/// Returns the Rust benchmark. It has its own workspace, because it depends on every rival.
+/// Returns the Rust benchmark. It has its own workspace, because it depends on all rivals.
 fn rust() -> Step {
     Step::cargo(&["run", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--"])
         .env("FLAKEID_COMMAND", target_folder().join("dist/flakeid"))

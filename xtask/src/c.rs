@@ -1,7 +1,7 @@
 //! The C library as users get it: an archive with both libraries, headers, pkg-config and `CMake`
 //! files, licences, and the `SQLite` extension. `tests/linking` links programs with it.
 //!
-//! cargo-c could do much of the packing, but it depends on three hundred crates, and its archives
+//! cargo-c could do most of the packing, but it depends on three hundred crates, and its archives
 //! contain no `CMake` package.
 
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The names of the archive's files on one system.
 struct Names {
-    /// The shared library, and the links to it. The first link is the name that programs load at
+    /// The shared library and the links to it. The first link is the name that programs load at
     /// run time.
     shared: String,
     links: Vec<String>,
-    /// The import library, which Windows programs are linked with instead of the DLL.
+    /// The import library, with which programs for Windows are linked instead of the DLL.
     import: Option<&'static str>,
     fixed: &'static str,
 }
@@ -53,7 +53,7 @@ impl Names {
     }
 }
 
-/// Returns the part of the version that programs depend on; `bindings/c/build.rs` uses the same
+/// Returns the part of the version on which programs depend; `bindings/c/build.rs` uses the same
 /// rule.
 fn compatible() -> String {
     let mut parts = VERSION.split('.');
@@ -96,10 +96,10 @@ pub(crate) fn build(target: &Target) -> Outcome {
     Ok(())
 }
 
-/// Compiles the library, or only the given crate types of it. Returns the libraries that the static
-/// one needs.
+/// Compiles the library, or only the given crate types of it. Returns the libraries that the
+/// static library needs.
 fn compile(target: &Target, types: &[&str]) -> Result<String, Failed> {
-    // There is one file for each platform, because cargo does not rewrite it if nothing has
+    // Each platform has its own file, because cargo does not rewrite the file if nothing has
     // changed.
     let listed = format!("flakeid-c-native-static-libs-{}", target.platform.triple);
     let listed = target_folder().join(listed);
@@ -224,7 +224,8 @@ pub(crate) fn linking(target: &Target) -> Result<Step, Failed> {
     Ok(step.args(&["--library", &library]))
 }
 
-/// Checks that `sqlite3` loads the archive's extension. Apple's `sqlite3` cannot load extensions.
+/// Checks that `sqlite3` loads the archive's extension. Apple's `sqlite3` does not support
+/// extensions.
 fn loads(target: &Target, prefix: &Path) -> Outcome {
     if target.platform.system != "linux" {
         return Ok(());

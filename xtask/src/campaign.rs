@@ -24,31 +24,23 @@ pub(crate) fn on_mysql(packages: &str) -> Outcome {
 
 fn campaign(arguments: &[&str]) -> Result<Step, Failed> {
     let folder = files::shown(&target_folder().join("campaign"))?;
-    // Brokers are processes of the command, so its executable has to lie next to the campaign's.
-    // Building both together selects the same features as the tests of the workspace, so nothing is
-    // compiled twice.
-    Step::cargo(&["build", "--quiet", "--locked", "-p", "flakeid-cli", "-p", "flakeid-campaign"])
-        .args(&["--bins"])
-        .run()?;
-    Ok(start(&["run", "--folder", &folder]).args(arguments))
+    Ok(start(&["run", "--folder", &folder])?.args(arguments))
 }
 
-/// Runs the campaign as the tests do, on every kind of store except clusters. All stores run at
-/// once, and together issue as many IDs as one alone would.
+/// Runs the campaign as in the tests, on every kind of store except clusters. Three stores run at
+/// the same time, because more would starve each other on two cores.
 pub(crate) fn short() -> Outcome {
     run(
         false,
-        &["--store=servers", "--seconds=30", "--at-once=6", "--rate=20000"].map(String::from),
+        &["--store=servers", "--seconds=30", "--at-once=3", "--rate=20000"].map(String::from),
     )
 }
 
 /// Measures how long processes get no IDs when their store restarts or fails over.
 pub(crate) fn failover(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let mut step = start(&["failover"]).args(&arguments);
+    let mut step = start(&["failover"])?.args(&arguments);
     if arguments.contains(&"--brokers") {
-        // The command has to lie next to the program that measures.
-        Step::cargo(&["build", "--locked", "-p", "flakeid-cli"]).run()?;
         wasm::build()?;
         let (python, package) =
             (python::with_wheel("campaign")?, files::shown(wasm::PACKAGE.as_ref())?);
@@ -60,13 +52,20 @@ pub(crate) fn failover(arguments: &[String]) -> Outcome {
 /// Starts a private server of every kind, for manual tests.
 pub(crate) fn stores() -> Outcome {
     server_packages::ensure_stores()?;
-    start(&["stores"]).run()
+    start(&["stores"])?.run()
 }
 
-fn start(arguments: &[&str]) -> Step {
-    let step = Step::cargo(&["run", "--locked", "-p", "flakeid-campaign", "--"]).args(arguments);
-    // Killing a process loses no written data, so servers may keep their files in memory. On a disk
-    // that is busy with the logs of IDs, a server takes seconds to restart.
+fn start(arguments: &[&str]) -> Result<Step, Failed> {
+    // Brokers are processes of the command, so the command's executable must be next to the
+    // campaign's. Building both together selects the same features as the tests of the workspace,
+    // so nothing is compiled twice; `cargo run` could not select both.
+    Step::cargo(&["build", "--quiet", "--locked", "-p", "flakeid-cli", "-p", "flakeid-campaign"])
+        .args(&["--bins"])
+        .run()?;
+    let program = files::shown(&target_folder().join("debug/flakeid-campaign"))?;
+    let step = Step::new(&program, arguments);
+    // Servers may keep their files in memory, because killing a process does not lose written
+    // data. On a disk that is busy with the logs of IDs, a server takes seconds to restart.
     let memory = "/dev/shm";
-    if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step }
+    Ok(if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step })
 }

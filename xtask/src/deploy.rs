@@ -28,7 +28,8 @@ const USER: &str = "65532:65532";
 /// The limit for starting and stopping a server on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Checks that manifests, unit, alerts and dashboard match each other and the server.
+/// Checks that the manifests, the unit, the alerts and the dashboard match each other and the
+/// server.
 pub(crate) fn check() -> Outcome {
     packages::ensure(&NEEDED)?;
     let tools = Venv::lasting("deploy")?;
@@ -55,8 +56,8 @@ pub(crate) fn image(triple: Option<&str>) -> Outcome {
     Ok(())
 }
 
-/// Checks that the executable is static, and that it serves IDs in an otherwise empty file system
-/// as the image's user. Requires root.
+/// Checks that the executable is static, and that it serves IDs as the image's user in an
+/// otherwise empty file system. Requires root.
 pub(crate) fn test_image() -> Outcome {
     image(None)?;
     packages::ensure(&[("curl", "curl"), ("chroot", "coreutils"), ("readelf", "binutils")])?;
@@ -97,7 +98,7 @@ fn check_ids() -> Outcome {
     Err(Failed(format!("the server in the image returned {answer:?}")))
 }
 
-/// Checks that the server ends after SIGTERM, as the first process of a container has to.
+/// Checks that the server ends after SIGTERM, as required of the first process of a container.
 fn stop(server: &mut Child) -> Outcome {
     Step::new("kill", &["-TERM", &server.id().to_string()]).run()?;
     let start = Instant::now();
@@ -109,7 +110,7 @@ fn stop(server: &mut Child) -> Outcome {
         }
         sleep(Duration::from_millis(20));
     }
-    // The server may have ended meanwhile; then `kill` has no effect.
+    // If the server has ended in the meantime, `kill` has no effect.
     drop(server.kill());
     Err(Failed("the server did not end within 30 s of SIGTERM".to_owned()))
 }

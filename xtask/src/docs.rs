@@ -1,4 +1,5 @@
-//! The guide: this task builds what its commands and programs need, and `tests/guide` checks it.
+//! The guide. This task builds what the guide's commands and programs need, and `tests/guide`
+//! checks the guide.
 
 use std::time::Instant;
 

@@ -7,8 +7,8 @@ use crate::options;
 
 const PLACE: &str = "include/flakeid.h";
 
-/// The modules, in the order in which they are useful to a reader.
-const SOURCES: &str = "version status spelling last_error options config clock generator local cached event lease \
+/// The modules, in an order that is useful to readers.
+const SOURCES: &str = "version status spelling last_error options flags config clock generator local cached event lease \
                        parts layout text public_ids";
 
 /// Writes the header.
@@ -29,7 +29,7 @@ pub(crate) fn check() -> Outcome {
 fn generated() -> Result<Vec<u8>, Failed> {
     let library = root().join("bindings/c");
     let mut config = Config::from_file(library.join("cbindgen.toml")).map_err(Failed)?;
-    // The workspace and the library have the same version.
+    // The version of the workspace is also the version of the library.
     let version = env!("CARGO_PKG_VERSION");
     let initialisers = options::initialisers()?;
     config.after_includes = config.after_includes.map(|text| {

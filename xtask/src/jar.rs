@@ -14,7 +14,7 @@ const NAME: &str = "flakeid_jni";
 const JDK: (&str, &str) = ("javac", "openjdk-17-jdk-headless");
 pub(crate) const NEEDED: [(&str, &str); 3] = [("gcc", "gcc"), JDK, ("mvn", "maven")];
 
-/// Returns the platforms of a released jar. Its library for Windows is built on Linux with MinGW,
+/// Returns the platforms of a released jar. The library for Windows is built on Linux with MinGW,
 /// so that the options of one compiler suit all platforms.
 fn platforms() -> Vec<Platform> {
     let unix = RELEASED.into_iter().filter(|platform| platform.system != "win32");
@@ -33,8 +33,8 @@ fn folder(platform: &Platform) -> (&'static str, String) {
     (system, format!("{system}-{processor}{musl}"))
 }
 
-/// Writes the native part for a platform to a folder of `target/dist/java/native`, which has the
-/// same name in the jar.
+/// Writes the native part for a platform to a folder of `target/dist/java/native`. The folder has
+/// the same name in the jar.
 pub(crate) fn native(triple: &str) -> Outcome {
     packages::ensure(&[JDK])?;
     let target = if triple == WINDOWS_GNU.triple {
@@ -61,7 +61,7 @@ pub(crate) fn native(triple: &str) -> Outcome {
     Ok(())
 }
 
-/// Checks that the library can be loaded on Windows without MinGW.
+/// Checks that Windows can load the library without MinGW.
 fn needs_no_mingw(file: &str) -> Outcome {
     let headers = Step::new("x86_64-w64-mingw32-objdump", &["-p", file]).output()?;
     let needed = headers.lines().filter_map(|line| line.trim().strip_prefix("DLL Name: "));

@@ -13,7 +13,7 @@ const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy
 /// The first Java version whose foreign-function interface the library uses.
 const FOREIGN: u32 = 24;
 
-/// Returns the compiled benchmark for the Java on the `PATH`, and for a newer Java that has the
+/// Returns the compiled benchmark for the Java on the `PATH`, and also for a newer Java with the
 /// foreign-function interface, if one is installed. The rivals come from Maven Central.
 pub(crate) fn bench() -> Result<Vec<(&'static str, Step)>, Failed> {
     packages::ensure(&NEEDED)?;
@@ -49,7 +49,8 @@ fn in_work(name: &str) -> Result<String, Failed> {
     files::shown(&root().join(WORK).join(name))
 }
 
-/// Returns the benchmark compiled with the Java whose programs are in `bin`: empty for the `PATH`.
+/// Returns the benchmark, compiled with the Java whose programs are in `bin` (empty for the Java
+/// on the `PATH`).
 fn compiled(bin: &str, feature: Option<u32>) -> Result<Step, Failed> {
     let version = feature.unwrap_or_default();
     let (jars, nothing) = (in_work("jars")?, in_work("libnothing.so")?);
@@ -65,7 +66,7 @@ fn compiled(bin: &str, feature: Option<u32>) -> Result<Step, Failed> {
         .run()?;
     let allowed: &[&str] =
         if feature >= Some(FOREIGN) { &["--enable-native-access=ALL-UNNAMED"] } else { &[] };
-    // The heap has room for the IDs that are stored and sorted.
+    // The heap must have room for the IDs that the benchmark stores and sorts.
     Ok(Step::new(&format!("{bin}java"), &["-Xms3g", "-Xmx3g"]).args(allowed).args(&[
         &format!("-Dnothing={nothing}"),
         "-cp",

@@ -25,7 +25,7 @@ fn clippy(arguments: &[&str]) -> Outcome {
     Step::cargo(&["clippy", "--locked"]).args(arguments).args(&DENY).run()
 }
 
-/// Runs clippy in another workspace, with the settings of our profile for dependencies.
+/// Runs clippy in another workspace, with this workspace's profile settings for dependencies.
 fn clippy_of_other(manifest: &str) -> Outcome {
     Step::cargo(&["clippy", "--locked", "--all-targets", "--manifest-path", manifest])
         .args(&DENY)
@@ -74,11 +74,11 @@ pub(crate) fn run() -> Outcome {
     sources()?;
     clippy(&["--workspace", "--all-targets", "--all-features"])?;
     for other in [
-        // The default features, and flakeid-python as free-threaded interpreters get it.
+        // The default features, and flakeid-python in the form for free-threaded interpreters.
         "-p flakeid-core -p flakeid-protocol -p flakeid-stores -p flakeid -p workspace-hack --all-targets",
         "-p flakeid-python -p workspace-hack --no-default-features",
         "-p flakeid-core --no-default-features",
-        // Only the features that the command itself requires, as its users build it.
+        // Only the features that the command itself requires, as in its users' builds.
         "-p flakeid-cli",
     ] {
         clippy(&other.split(' ').collect::<Vec<_>>())?;
@@ -101,7 +101,8 @@ pub(crate) fn msrv() -> Outcome {
         .ok_or_else(|| Failed("no rust-version in Cargo.toml".to_owned()))?;
     let all = ["run", version, "cargo", "check", "--workspace", "--all-features", "--locked"];
     Step::new("rustup", &all)
-        // Without this hint, a missing toolchain would look like a broken promise.
+        // Without this hint, a missing toolchain would look like code that the oldest compiler
+        // rejects.
         .or_install("https://rustup.rs, then: rustup toolchain install <rust-version>")
         .env("CARGO_TARGET_DIR", root().join("target").join("msrv"))
         .run()

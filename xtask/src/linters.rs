@@ -1,5 +1,5 @@
 //! The linters of the other languages: ruff, biome, actionlint and zizmor. `xtask/linters` pins
-//! their versions and the hash of everything that is downloaded for them.
+//! their versions and the hashes of all downloads for them.
 
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
@@ -88,8 +88,8 @@ fn actionlint() -> Result<String, Failed> {
     files::shown(&root().join(GO).join("actionlint"))
 }
 
-/// Checks that Go can download other versions, which 1.21 introduced; older ones only report that
-/// they cannot read go.mod.
+/// Checks that Go can download other versions, which is possible since Go 1.21. Older versions
+/// only report that they cannot read go.mod.
 fn check_go() -> Outcome {
     let found = Step::new("go", &["env", "GOVERSION"])
         .or_install("apt-get install golang-go (Go 1.21 or later), or see https://go.dev/dl")

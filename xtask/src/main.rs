@@ -1,5 +1,6 @@
-//! The tasks of the project, which people and CI run in the same way.
+//! The tasks of the project, which developers and CI run in the same way.
 
+mod api;
 mod bench;
 mod c;
 mod campaign;
@@ -92,6 +93,8 @@ enum Task {
     Format,
     /// Build the workspace with the oldest supported compiler (`rust-version`).
     Msrv,
+    /// List the public items of the crates for users, in their `api.txt`.
+    Api,
     /// Build the archive of the C library: both libraries, the headers, and files for build
     /// systems.
     C(Package),
@@ -214,8 +217,9 @@ fn run(task: Task) -> Outcome {
         Task::Java { target: Some(triple), .. } => jar::native(&triple),
         Task::Java { natives: Some(folder), .. } => jar::release(&folder),
         Task::Java { .. } => jar::build(),
+        Task::Api => api::write(),
         Task::Header => header::write(),
-        // The header has the fields of C, and so their documentation.
+        // The header contains the generated fields of C with their documentation.
         Task::Options => options::write().and_then(|()| header::write()),
         Task::Python { package, free_threaded } => {
             let wheel = |target: &Target| Wheel {

@@ -1,10 +1,10 @@
-//! Tests in Miri, which interprets code and stops at undefined behaviour. They cover the unsafe
-//! code that makes no system calls.
+//! Tests in Miri, which interprets code and stops at undefined behaviour. The tests cover the
+//! unsafe code that makes no system calls.
 
 use flakeid_steps::{Outcome, Step, root};
 
-/// The tests to interpret: a package, its features, a test target, and the names of tests. Miri is
-/// a thousand times slower than the machine, so these tests generate few IDs.
+/// The tests to interpret: a package, its features, a test target, and the names of tests. These
+/// tests generate few IDs, because Miri is a thousand times slower than native code.
 const TESTS: [(&str, &[&str], &str, &[&str]); 2] = [
     ("flakeid-core", &[], "few", &[]),
     (

@@ -1,4 +1,4 @@
-//! Tests of leases and SQL, on `MySQL` instead of `MariaDB`. Debian's stable release has only
+//! Tests of leases and SQL on `MySQL` instead of `MariaDB`. Debian's stable release contains only
 //! `MariaDB`, so the packages of its unstable release are unpacked into a folder, with the C
 //! library that they need.
 
@@ -29,7 +29,7 @@ pub(crate) fn test() -> Outcome {
             Step::cargo(&["test", "--locked", "-p", package, "--all-features", "--test", tests]);
         step.env("FLAKEID_MYSQL", &folder).args(&["--"]).args(chosen).run()
     };
-    // MySQL skips the tests of replicas and clusters, because they are written for MariaDB.
+    // The tests of replicas and clusters are skipped, because they are written for MariaDB.
     on_mysql("flakeid-stores", "mysql", &["--skip", "galera", "--skip", "failover"])?;
     on_mysql("flakeid-cli", "cli", &["sql::mysql::"])?;
     campaign::on_mysql(&folder)?;
@@ -37,7 +37,7 @@ pub(crate) fn test() -> Outcome {
     Ok(())
 }
 
-/// Returns the mirror of this system's Debian packages.
+/// Returns the mirror from which this system gets its Debian packages.
 fn mirror() -> Result<String, Failed> {
     let format = ["indextargets", "--format", "$(LABEL) $(SITE)", "Created-By: Packages"];
     let sites = Step::new("apt-get", &format).output()?;
@@ -47,8 +47,8 @@ fn mirror() -> Result<String, Failed> {
     })
 }
 
-/// Downloads and unpacks the packages. apt uses its own state here, so it checks signatures but
-/// leaves this system unchanged.
+/// Downloads and unpacks the packages. apt uses a separate state here, so it checks signatures
+/// but does not change this system.
 fn fetch(to: &Path) -> Outcome {
     let work = root().join(WORK);
     files::empty(&work)?;

@@ -1,5 +1,5 @@
-//! The npm package flakeid-core and its packages for each platform: built, packed, and tested as
-//! packed.
+//! The npm package flakeid-core and its packages for each platform, which are built, packed, and
+//! tested in packed form.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,8 @@ pub(crate) fn test(target: &Target) -> Outcome {
     }
     let tests = tests_below(project, "test")?;
     node(&["--test"]).args(&tests.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
-    // One platform is enough, because these modules are plain JavaScript and the same on all.
+    // One platform is enough, because these modules are plain JavaScript and the same on all
+    // platforms.
     if cfg!(target_os = "linux") && !target.released {
         test_frameworks(target, &format!("{project}/node_modules"))?;
     }
@@ -115,7 +116,7 @@ fn install(project: &str, target: &Target, image: Option<&'static str>) -> Outco
     let names = ["flakeid-core".to_owned(), platform_package(&target.platform)];
     let tarballs = names.map(|name| tarball(target, &name));
     npm(&["--prefix", project, "ci", "--silent", "--ignore-scripts"]).inside(image).run()?;
-    // The packages of other platforms do not exist yet when this one is tested.
+    // At the time of the test, the packages of other platforms do not exist yet.
     npm(&["--prefix", project, "install", "--silent", "--no-save", "--omit=optional"])
         .args(&tarballs.each_ref().map(String::as_str))
         .inside(image)
@@ -169,7 +170,7 @@ fn pack(target: &Target) -> Result<String, Failed> {
 }
 
 /// Bundles `index.js`, because Node takes a third of a millisecond to load each file. The modules
-/// for frameworks also need a file of `lib`, which is copied.
+/// for frameworks also need a file of `lib`, so that file is copied.
 fn bundle(main: &str) -> Outcome {
     let out = format!("--outfile={main}/index.js");
     esbuild(&["node/index.js", "--bundle", "--platform=node", "--target=node20", &out])?
@@ -178,8 +179,8 @@ fn bundle(main: &str) -> Outcome {
     files::copy("node/lib/error.js", format!("{main}/lib/error.js"))
 }
 
-/// Copies the modules for frameworks. Their declarations are the same for `import` and `require`,
-/// but TypeScript requires two files.
+/// Copies the modules for frameworks. TypeScript requires separate declaration files for `import`
+/// and `require`, although the declarations are the same.
 fn copy_frameworks(folder: &str) -> Outcome {
     files::copy_folder("node/frameworks", folder)?;
     for path in files::with_extension(folder, "ts")? {
@@ -191,7 +192,8 @@ fn copy_frameworks(folder: &str) -> Outcome {
 
 /// Compiles the add-on. Returns its path and the declarations of its functions.
 fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
-    // The macros write to this folder when they are expanded, which happens only after a change.
+    // The macros write to this folder when they are expanded, and they are expanded only after a
+    // change.
     let types = target_folder().join("napi-types");
     files::make_folder(&types)?;
     target
@@ -211,7 +213,7 @@ pub(crate) fn platform_package(platform: &Platform) -> String {
     format!("flakeid-core-{}", platform.suffix())
 }
 
-/// Checks the versions and platforms that `package.json` repeats.
+/// Checks the versions and platforms that `package.json` must repeat.
 pub(crate) fn check_manifest() -> Outcome {
     let manifest = files::text(MANIFEST)?;
     let version = format!("\n  \"version\": \"{VERSION}\",\n");

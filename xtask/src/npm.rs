@@ -1,4 +1,4 @@
-//! npm, and the tools that `xtask/linters` pins and that are installed once.
+//! npm, and the tools that `xtask/linters` pins. The tools are installed once.
 
 use flakeid_steps::{Failed, Outcome, Step, files};
 
@@ -30,7 +30,8 @@ pub(crate) fn installed(program: &str, arguments: &[&str]) -> Result<Step, Faile
     Ok(Step::new("node", &[&program]).args(arguments).or_install(NODE))
 }
 
-/// Installs the pinned packages, unless the folder was installed from the same version of the file.
+/// Installs the pinned packages, unless they were already installed from the current version of
+/// the file with the pins.
 pub(crate) fn install_once(folder: &str, pins: &str, install: impl FnOnce() -> Outcome) -> Outcome {
     let (wanted, installed) =
         (files::text(format!("{PINS}/{pins}"))?, format!("{folder}/installed"));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Step, target_folder};
 
-/// The oldest glibc that Rust supports, and so that of manylinux2014 wheels.
+/// The oldest glibc that Rust supports, which is also the glibc of manylinux2014 wheels.
 const GLIBC: &str = "2.17";
 
 /// A platform, with Node's names of the system and the processor.
@@ -15,11 +15,11 @@ pub(crate) struct Platform {
     pub(crate) triple: &'static str,
     pub(crate) system: &'static str,
     pub(crate) processor: &'static str,
-    /// The C library or the kind of object files, where a system has several.
+    /// The C library or the kind of object files, on a system with several.
     pub(crate) abi: Option<&'static str>,
 }
 
-/// The platforms of a release; `release.yml` and `node/package.json` list the same.
+/// The platforms of a release. `release.yml` and `node/package.json` contain the same list.
 pub(crate) const RELEASED: [Platform; 7] = [
     platform("aarch64-apple-darwin", "darwin", "arm64", None),
     platform("x86_64-apple-darwin", "darwin", "x64", None),
@@ -30,7 +30,7 @@ pub(crate) const RELEASED: [Platform; 7] = [
     platform("x86_64-pc-windows-msvc", "win32", "x64", Some("msvc")),
 ];
 
-/// The platform of the jar's library for Windows; nothing else is built for it.
+/// The platform of the jar's library for Windows, for which nothing else is built.
 pub(crate) const WINDOWS_GNU: Platform =
     platform("x86_64-pc-windows-gnu", "win32", "x64", Some("gnu"));
 
@@ -85,7 +85,7 @@ impl Platform {
 /// A profile of `Cargo.toml`.
 #[derive(Clone, Copy)]
 pub(crate) enum Profile {
-    /// The profile of everything that is published or benchmarked. It takes several times as long to build.
+    /// The profile of all published or benchmarked programs. Building with it takes several times as long.
     Dist,
     /// The profile of the tests.
     Dev,
@@ -108,7 +108,7 @@ impl Profile {
     }
 }
 
-/// The target of a build: this machine with its own linker, or a platform as released.
+/// The target of a build: this machine with its own linker, or a platform of a release.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) platform: Platform,
@@ -117,7 +117,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns the target to publish: the named platform, or else this machine.
+    /// Returns the target to publish: the given platform, or this machine if none is given.
     pub(crate) fn new(triple: Option<&str>) -> Result<Self, Failed> {
         let Some(triple) = triple else {
             return Ok(Self {
@@ -134,20 +134,19 @@ impl Target {
         Ok(Self { platform, released: true, profile: Profile::Dist })
     }
 
-    /// Returns the target to test: the named platform as released, or else this machine with the
-    /// profile of the tests, because that builds sooner and reveals the same faults.
+    /// Returns the target to test: the given platform as in a release, or this machine with the profile of the tests,
+    /// which builds sooner and reveals the same errors.
     pub(crate) fn tested(triple: Option<&str>) -> Result<Self, Failed> {
         let target = Self::new(triple)?;
         Ok(if target.released { target } else { Self { profile: Profile::Dev, ..target } })
     }
 
-    /// Whether the result has to run on older systems, or with another C library, than this
-    /// machine's.
+    /// Whether the result has to run on systems that are older than this machine's, or that have another C library.
     pub(crate) fn needs_zig(&self) -> bool {
         self.released && self.platform.system == "linux"
     }
 
-    /// Returns the environment with zig, which includes every C library that releases need.
+    /// Returns the environment with zig, which includes every C library that releases require.
     pub(crate) fn zig() -> Result<Venv, Failed> {
         let venv = Venv::lasting("zig")?;
         venv.pip(&["install", "-q", "-r", "xtask/requirements.txt"])?;
@@ -207,8 +206,8 @@ impl Target {
         folder.join(self.profile.folder())
     }
 
-    /// Returns the folder for a language's packages, below the root of the checkout. Packages for tests have a folder of
-    /// their own, so that `target/dist` has only those for users.
+    /// Returns the folder for a language's packages, below the root of the checkout. Packages for tests have a
+    /// separate folder, so that `target/dist` contains only packages for users.
     pub(crate) fn packages(&self, language: &str) -> String {
         match self.profile {
             Profile::Dist => format!("target/dist/{language}"),
@@ -220,7 +219,7 @@ impl Target {
         Ok(Platform::here()?.triple == self.platform.triple)
     }
 
-    /// Returns the container image to run the tests in: `None` if they run here, otherwise `musl`.
+    /// Returns the container image in which to run the tests: `None` if they run on this machine, otherwise `musl`.
     /// Fails if they run in neither.
     pub(crate) fn image(&self, musl: &'static str) -> Result<Option<&'static str>, Failed> {
         if self.runs_here()? {

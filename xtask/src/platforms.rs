@@ -70,7 +70,7 @@ impl Emulated {
         }
     }
 
-    /// The tests of the core that cannot pass on this system; the guide gives the reasons.
+    /// The tests of the core that cannot pass on this system. The guide explains the reasons.
     const fn without(self) -> &'static [&'static str] {
         match self {
             Self::Musl | Self::I686 => &[],
@@ -79,7 +79,7 @@ impl Emulated {
         }
     }
 
-    /// The tests of leases that run in one process and need no server.
+    /// The tests of leases that run in one process and do not require a server.
     const fn leases(self) -> &'static [&'static str] {
         match self {
             Self::Musl | Self::I686 => {
@@ -156,7 +156,7 @@ pub(crate) fn run(only: &[Emulated]) -> Outcome {
     Ok(())
 }
 
-/// Adds a library that Wine 8 lacks, and from which the standard library gets random numbers.
+/// Adds a library that Wine 8 lacks. The standard library gets random numbers from it.
 fn prepare_wine() -> Outcome {
     Emulated::Windows.prepared(Step::new("wineboot", &["--init"]))?.run()?;
     let library = format!("{WORK}/wine/drive_c/windows/system32/bcryptprimitives.dll");
@@ -178,8 +178,8 @@ fn core(system: Emulated) -> Outcome {
     system.cargo("test", &["-p", "flakeid-core", "--lib"])?.args(&tests).run()
 }
 
-/// Checks that two processes with one store never return the same ID, and that `inspect` decodes an
-/// ID.
+/// Checks that two processes with one store never return the same ID, and that `inspect` decodes
+/// an ID.
 fn command(system: Emulated) -> Outcome {
     system.cargo("build", &["-p", "flakeid-cli"])?.run()?;
     packages::ensure(&[REDIS])?;
@@ -226,7 +226,7 @@ fn c(system: Emulated) -> Outcome {
         ("tests/c/threads.c", Some("200000")),
         ("examples/quickstart.c", None),
     ];
-    // These programs lease from a file, and leases on SQLite do not work on Windows.
+    // These programs lease from a file, and leases on SQLite are not supported on Windows.
     if !matches!(system, Emulated::Windows) {
         programs.extend([("tests/c/local.c", Some("200000")), ("tests/c/ring.c", Some("200000"))]);
     }

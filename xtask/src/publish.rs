@@ -1,4 +1,4 @@
-//! Publishing `target/dist` to the registries, and the check of the version before that.
+//! Publishes `target/dist` to the registries, after a check of the version.
 
 use clap::ValueEnum;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
@@ -11,8 +11,8 @@ use crate::wasm;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A registry that `cargo xtask publish` publishes to. `PyPI` is not one of them, because its own
-/// action uploads and signs the wheels.
+/// A registry for `cargo xtask publish`. `PyPI` is missing, because its own action uploads and
+/// signs the wheels.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Registry {
     /// The crates without `publish = false`, each after its dependencies.
@@ -36,7 +36,7 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
     node::check_manifest()?;
     wasm::check_version()?;
     jar::check_version()?;
-    // A Go module in a folder is published without the files outside of that folder.
+    // A Go module in a subfolder is published without the files outside that folder.
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         if files::text(licence)? != files::text(format!("go/{licence}"))? {
             return Err(Failed(format!("go/{licence} differs from {licence}: copy the file")));
@@ -77,13 +77,13 @@ fn packages(dry_run: bool) -> Outcome {
     }
     for (name, tarball) in &all {
         let published = format!("{name}@{VERSION}");
-        // npm fails if the registry does not have the name yet.
+        // npm fails if the registry does not contain the name yet.
         let known = npm(&["view", &published, "version"]).output();
         if known.is_ok_and(|version| version.trim() == VERSION) {
             println!("{published} is published already");
             continue;
         }
-        // Users who give no version must never get a pre-release.
+        // Users who do not specify a version must never get a pre-release.
         let tag = if VERSION.contains('-') { "next" } else { "latest" };
         let step = npm(&["publish", "--access", "public", "--tag", tag, tarball]);
         if dry_run { step.args(&["--dry-run"]).run()? } else { step.run()? }

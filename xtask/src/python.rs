@@ -1,4 +1,4 @@
-//! The Python package: built, and tested as installed.
+//! The Python package, which is built, installed and tested.
 
 use flakeid_steps::servers::Servers;
 use flakeid_steps::venv::{self, PYTHON, Venv};
@@ -13,8 +13,8 @@ const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
 /// The wheel to build.
 pub(crate) struct Wheel<'a> {
     pub(crate) target: Target,
-    /// A free-threaded interpreter, which gets a separate wheel: the wheel with the stable ABI,
-    /// which serves all other versions, requires the GIL.
+    /// A free-threaded interpreter. It gets a separate wheel, because the wheel with the stable
+    /// ABI, which serves all other interpreters, requires the GIL.
     pub(crate) free_threaded: Option<&'a str>,
 }
 
@@ -46,7 +46,8 @@ pub(crate) fn build(wheel: &Wheel) -> Outcome {
         step = step.args(&["--target", target.platform.triple]);
     }
     if target.needs_zig() {
-        // The policy that maturin checks the wheel against, and puts into its name.
+        // The policy that maturin checks the wheel against. maturin also adds it to the wheel's
+        // name.
         let policy = match target.platform.abi {
             Some("musl") => "musllinux_1_2",
             _ => "manylinux2014",
@@ -79,7 +80,8 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
         clean.python(&["-P", "-c", gil])?.run()?;
     }
     pytest(&clean, "python/tests")?.run()?;
-    // One platform is enough, because these modules are plain Python and the same on all.
+    // One platform is enough, because these modules are plain Python and the same on all
+    // platforms.
     if cfg!(target_os = "linux") && !wheel.target.released && wheel.free_threaded.is_none() {
         test_frameworks(&clean)?;
     }
@@ -103,7 +105,7 @@ fn pytest(clean: &Venv, folder: &str) -> Result<Step, Failed> {
     Ok(step.args(&[folder]))
 }
 
-/// Builds the wheel, installs it into a clean environment with that name, and returns the
+/// Builds the wheel, installs it into a clean environment with the given name, and returns the
 /// interpreter.
 pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
     let target = Target::tested(None)?;
@@ -114,7 +116,7 @@ pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
 }
 
 /// Builds the wheel, and installs it and the packages of a requirements file into the lasting
-/// environment with that name.
+/// environment with the given name.
 pub(crate) fn with_wheel_and(name: &str, requirements: &str) -> Result<Venv, Failed> {
     let target = Target::tested(None)?;
     build(&Wheel { target, free_threaded: None })?;
@@ -151,16 +153,17 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     clean.python(&["-P", "benches/python/bench.py"])
 }
 
-/// Builds an sdist, and a wheel from it, which shows that the sdist is complete. The tests in Rust
-/// have compiled the dependencies already; our own crates are compiled again, because their folder
-/// differs.
+/// Builds an sdist, and a wheel from the sdist, to check that the sdist is complete. The
+/// dependencies were already compiled for the tests in Rust. Our own crates are compiled again,
+/// because their folder differs.
 fn build_from_sdist(target: &Target) -> Outcome {
     files::remove(target.packages("python"))?;
     maturin(&["sdist"], target)?.run()?;
     let sources = venv::folder("sdist");
     files::empty(&sources)?;
-    // -m: the files get the current time. All files of an sdist have the same time whatever they
-    // contain, so cargo would take the last sdist's output for up to date.
+    // With -m, the files get the current time. All files of an sdist have the same time
+    // regardless of their contents, so cargo would otherwise consider the output of the last
+    // sdist up to date.
     Step::new("tar", &["-xzmf", &artefact(target, "gz")?, "--strip-components=1"])
         .args(&["-C", &files::shown(&sources)?])
         .or_install("apt-get install tar")
@@ -171,17 +174,18 @@ fn build_from_sdist(target: &Target) -> Outcome {
         .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &artefacts(target)?])
         .args(&[&files::shown(&sources)?])
         .env("CARGO_TARGET_DIR", target_folder())
-        // Not --locked, because the lock file in an sdist also lists crates that the sdist omits.
+        // Without --locked, because the lock file in an sdist also lists crates that the sdist
+        // omits.
         .env("MATURIN_PEP517_ARGS", format!("--profile {}", target.profile.name()))
-        // Our crates have the same paths below the root as in the checkout. Because this setting
-        // differs, cargo distinguishes them. It does not apply to dependencies.
+        // Our crates have the same paths below the root as in the checkout. cargo distinguishes
+        // them because this setting differs, and the setting does not apply to dependencies.
         .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
         // The build backend looks for maturin in the PATH.
         .env("PATH", tools.path()?)
         .run()
 }
 
-/// Returns the only artefact with that extension.
+/// Returns the only artefact with the given extension.
 fn artefact(target: &Target, extension: &str) -> Result<String, Failed> {
     files::only(target.packages("python"), extension)
 }

@@ -1,4 +1,5 @@
-//! Whether `flakeid inspect --guess` recognises IDs that other packages generate now.
+//! Checks whether `flakeid inspect --guess` recognises IDs that current versions of other
+//! packages generate.
 
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
@@ -15,8 +16,8 @@ const RIGHT: usize = 95;
 /// The IDs that a package has generated.
 struct Generated {
     package: String,
-    /// The preset of the package's layout. If several decode its IDs alike, all of them, with
-    /// commas in between.
+    /// The preset of the package's layout. If several presets decode its IDs in the same way, all
+    /// of them, separated by commas.
     presets: String,
     ids: Vec<String>,
 }

@@ -4,9 +4,9 @@ use flakeid_steps::{Choice, Outcome, Step, Times, workspace};
 
 use crate::platform::Target;
 use crate::python::{self, Wheel};
-use crate::{c, campaign, deploy, docs, header, lint, node, rivals, server_packages, wasm};
+use crate::{api, c, campaign, deploy, docs, header, lint, node, rivals, server_packages, wasm};
 
-/// Files that only people or lint read.
+/// Files that are read only by people or by lints.
 const DOCUMENTS: &[&str] = &[
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -53,8 +53,8 @@ const LEASES: &[&str] = &[
     "crates/flakeid",
 ];
 
-/// The packages whose tests start no program of another package, with the files that these tests do
-/// not depend on.
+/// The packages whose tests start no program of another package. Each has the files on which its
+/// tests do not depend.
 const PACKAGES: &[(&str, &[&[&str]])] = &[
     ("flakeid-core", &[UNREAD_DOCUMENTS, COMMAND, LANGUAGES, LEASES, &["tests/campaign"]]),
     (
@@ -92,12 +92,12 @@ pub(crate) fn run(choice: Choice) -> Outcome {
     Ok(())
 }
 
-/// Runs the steps in order: the steps that are most likely to fail and finish soonest come first.
+/// Runs the steps in order. Steps that are likely to fail and end soon come first.
 fn steps(times: &mut Times) -> Outcome {
     times.step("servers", server_packages::ensure_all)?;
     let core = [DOCUMENTS, COMMAND, LANGUAGES, LEASES, &["examples", "tests/campaign"]];
     let loom = [DOCUMENTS, COMMAND, LANGUAGES, &["examples", "tests/campaign"]];
-    // Lint and each of these steps use one core most of the time; each has its own target
+    // Lint and each of these steps use one core most of the time. Each step has a separate target
     // directory.
     times.begin(&[("fork handler", &core), ("loom models", &loom)])?;
     times.step("vectors", || {
@@ -107,11 +107,13 @@ fn steps(times: &mut Times) -> Outcome {
     })?;
     times.step("C header", header::check)?;
     times.step("lint", lint::run)?;
+    let outside = ["examples", "tests", "crates/flakeid-cli"];
+    times.step_without("public items", &[DOCUMENTS, LANGUAGES, &outside], api::check)?;
     times.step("workspace: build", || workspace::build().map(drop))?;
     let skips_unchanged = times.skips_unchanged();
     times.step("workspace: run", || workspace::run(skips_unchanged, PACKAGES))?;
-    // These files are not omitted because the `SQLite` extension in the archive writes JSON as the
-    // command does.
+    // These files are not omitted, because the `SQLite` extension in the archive writes the same
+    // JSON as the command.
     let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
     let others =
         ["bindings/node", "bindings/page", "bindings/python", "bindings/wasm", "node", "python"];
@@ -127,7 +129,7 @@ fn steps(times: &mut Times) -> Outcome {
         "java",
         "python",
     ];
-    // The command is not omitted, because it is the broker that the tests lease from.
+    // The command is not omitted, because the tests lease from a broker that the command runs.
     let module = [DOCUMENTS, &others, &tests];
     // Each of these steps uses one core most of the time.
     times.begin(&[("C, C++, Go, Java", &c), ("WebAssembly", &module)])?;

@@ -1,3 +1,4 @@
-//! Cargo builds the build dependencies only of packages with a build script, so this one exists.
+//! This build script is empty. It exists because Cargo builds only the build dependencies of
+//! packages with a build script.
 
 fn main() {}

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn table_shows_the_median_of_the_ratios_of_each_round() {
+    fn table_shows_the_median_of_the_per_round_ratios() {
         let table = table(&[round(1.0, 0.5), round(2.0, 1.2), round(1.0, 0.7)]);
         assert!(table.contains("| F | ns | 30.000 | 30.000 | 1.000 | 1.000..1.000 |\n"), "{table}");
         assert!(

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn suite_is_read_with_missing_fields() {
+    fn suite_file_with_missing_fields_is_parsed() {
         let suite = suite(ROW).unwrap();
         let row = &suite.rows[0];
         assert_eq!((row.median, row.min, row.max), (Some(30.5), Some(30.0), None));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn median_covers_empty_odd_and_even_lengths() {
+    fn median_is_correct_for_empty_lists_and_for_odd_and_even_lengths() {
         assert!(median(&[]).is_nan());
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);

@@ -14,9 +14,9 @@ pub(crate) fn text(measured: &[Measured], commit: &str, minutes: f64, quick: boo
         text.push_str("**A smoke run (`--quick`): these figures mean little.**\n\n");
     }
     let introduction = format!(
-        "Written by `cargo xtask bench` at commit {commit}; {minutes:.1} minutes of measuring. \
-         Ratios are those of one run and hold on other machines, nanoseconds are those of this \
-         machine and hour. [How to read them](README.md).\n\n## Machine and versions\n\n",
+        "Written by `cargo xtask bench` at commit {commit}, in {minutes:.1} minutes of measuring. Ratios compare \
+        rows of one run and are valid on other machines; nanoseconds apply to this machine at this time. The \
+        [README](README.md) explains how to read the tables.\n\n## Machine and versions\n\n",
     );
     text.push_str(&introduction);
     for Measured { suite, .. } in measured {
@@ -108,12 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn summary_states_kind_range_and_ratio_of_every_figure() {
+    fn summary_shows_kind_range_and_ratio_of_every_figure() {
         let text = text(&[measured(true)], "abc", 9.5, false);
         let row =
             "| Rust, One ID | flakeid `next_id` | CPU cost per ID | 31.20 ns | 30.16..32.24 |";
         assert!(text.contains(&format!("{row} 1.04 |\n")), "{text}");
-        assert!(text.contains("- Rust: Load: 0.1\n") && text.contains("commit abc; 9.5 minutes"));
+        assert!(
+            text.contains("- Rust: Load: 0.1\n") && text.contains("commit abc, in 9.5 minutes")
+        );
         assert!(text.contains("1 of 1 are met") && !text.contains("smoke"));
     }
 
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn output_of_a_benchmark_goes_below_the_heading_of_its_language() {
+    fn benchmark_output_goes_below_the_heading_of_its_language() {
         let text = text(&[measured(true)], "abc", 1.0, false);
         assert!(text.contains("\n## Rust\n\n- a fact\n\n### 1. One call\n\n| a |\n"), "{text}");
     }

@@ -105,7 +105,7 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
         ),
         Target::at_most(
             "B4",
-            format!("p99 of GET /livez beside {} members, ms", tenth.connections),
+            format!("p99 of GET /livez next to {} members, ms", tenth.connections),
             100.0,
             tenth.probes.p99_us() / 1e3,
         ),
@@ -139,12 +139,13 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
         ],
         rows: cells,
         notes: vec![format!(
-            "All members connect at the same moment, lease a node, and renew it every {} ms for {} s. They are another \
-             process, on the same processors, over loopback; the broker's store is in memory. The server's memory is what its \
-             process grows by, in resident pages; the kernel's buffers of the sockets are not in it. Meanwhile, every \
-             {} ms somebody asks `GET /livez` over a new connection. Every process here may have {files} files open, of which a \
-             connection takes one on either side, so no row can have many more than the last one; the 28,232 ports that \
-             Linux has for one address unless told otherwise would be the next limit.",
+            "All members connect at the same moment, lease a node, and renew it every {} ms for {} s. They are \
+            another process, on the same processors, over loopback; the broker's store is in memory. The memory of \
+            the server is the growth of its process in resident pages, without the kernel's buffers of the sockets. \
+            Meanwhile, a probe requests `GET /livez` over a new connection every {} ms. Every process here may have \
+            {files} open files, and a connection takes one file on either side, so no row can have many more \
+            connections than the last one. The next limit would be the 28,232 ports that Linux has for one address \
+            by default.",
             INTERVAL.as_millis(),
             effort.renewing.as_secs(),
             PROBE_INTERVAL.as_millis(),

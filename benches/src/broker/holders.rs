@@ -92,12 +92,12 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
         ],
         rows,
         notes: vec![format!(
-            "Each row is a process of its own with a broker on a store in its memory, without HTTP, of blocks of 2^{BLOCK_BITS} \
-             nodes. Memory is what the process grows by while the nodes are leased, in resident pages (not a counting \
-             allocator), divided by how many there are; it has the broker's blocks in it, too. Then {} single calls of \
-             each kind are timed, on nodes in a random order, which caches do not know: those nodes are renewed, given \
-             back, and leased again. The median and the p99; the broker's thread renews its blocks meanwhile. Hosts \
-             have 15 letters, and 24 where holders have names.",
+            "Each row is a separate process with a broker on a store in memory, without HTTP, and with blocks of \
+            2^{BLOCK_BITS} nodes. Memory is the growth of the process while the nodes are leased, in resident pages \
+            (not from a counting allocator), divided by the number of nodes; it includes the broker's blocks. Then \
+            {} single calls of each kind are timed, on nodes in a random order, so that caches do not help: these \
+            nodes are renewed, released, and leased again. The table shows the median and the p99; the broker's \
+            thread renews its blocks meanwhile. Names of hosts have 15 letters, or 24 where holders have names.",
             effort.calls,
         )],
         targets,

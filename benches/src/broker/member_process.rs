@@ -10,14 +10,13 @@ use bytes::Bytes;
 use clap::Args;
 use flakeid_core::Layout;
 use flakeid_protocol::Grant;
-use flakeid_protocol::http::{AcquireJson, AnswerJson, RenewJson};
+use flakeid_protocol::http::{AcquireJson, AnswerJson, HttpAnswer, RenewJson};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, watch};
@@ -32,8 +31,8 @@ type Failed = Box<dyn Error + Send + Sync>;
 
 /// Time for which a member waits for a node while all others request one too; after it, the timeout of a response
 /// and the interval between two requests for a node.
-const JOIN_PATIENCE: Duration = Duration::from_secs(30);
-const PATIENCE: Duration = Duration::from_secs(5);
+const JOIN_TIMEOUT: Duration = Duration::from_secs(30);
+const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 const ATTEMPTS: u32 = 5;
 
 /// Options of the process.
@@ -90,17 +89,17 @@ async fn run_all(options: &Options, ended: watch::Receiver<bool>) -> Result<(), 
         let interval = interval.mul_f64(0.9 + 0.2 * share);
         members.push(tokio::spawn(async move {
             let member = join(address, namespace, layout).await;
-            let (member, told) = match member {
+            let (member, joined) = match member {
                 Ok(member) => (Some(member), Ok(())),
                 Err(error) => (None, Err(error.to_string())),
             };
-            drop(joining.send(told));
+            drop(joining.send(joined));
             let Some(mut member) = member else { return };
             let renew = async {
                 sleep(interval.mul_f64(share)).await;
                 loop {
                     let sent = Instant::now();
-                    match timeout(PATIENCE, member.renew()).await {
+                    match timeout(RENEWAL_TIMEOUT, member.renew()).await {
                         Ok(Ok(())) => lock(&calls).record(sent.elapsed()),
                         Ok(Err(error)) => note(&counts, &error.to_string()),
                         Err(_) => note(&counts, "no response in time"),
@@ -173,7 +172,7 @@ struct Member {
 async fn join(address: SocketAddr, namespace: String, layout: Layout) -> Result<Member, Failed> {
     let mut failed: Failed = "never asked".into();
     for _ in 0..ATTEMPTS {
-        let attempt = timeout(JOIN_PATIENCE, lease(address, &namespace, layout));
+        let attempt = timeout(JOIN_TIMEOUT, lease(address, &namespace, layout));
         match attempt.await.unwrap_or_else(|_| Err("no node in time".into())) {
             Ok(member) => return Ok(member),
             Err(error) => failed = error,
@@ -191,7 +190,7 @@ async fn lease(address: SocketAddr, namespace: &str, layout: Layout) -> Result<M
     let path = format!("/v1/{namespace}/leases");
     let request = request(layout);
     let body = AcquireJson::new(&request, 0);
-    let mut granted: AnswerJson = ask(&mut sender, &Method::POST, &path, &body).await?;
+    let granted = ask(&mut sender, &Method::POST, &path, &body).await?;
     let (layout, broker) = granted.layout_and_broker()?;
     let grant = granted.to_grant(&request, &layout)?;
     let path = format!("{path}/{}", grant.node);
@@ -202,19 +201,19 @@ impl Member {
     async fn renew(&mut self) -> Result<(), Failed> {
         let renew = renewal(&self.layout, &self.grant)?;
         let body = RenewJson::new(&renew, 0, &self.broker);
-        let renewed: AnswerJson = ask(&mut self.sender, &Method::PATCH, &self.path, &body).await?;
+        let renewed = ask(&mut self.sender, &Method::PATCH, &self.path, &body).await?;
         follow(&mut self.grant, &renew, renewed.to_renewed(&renew)?);
         Ok(())
     }
 }
 
 /// Sends one request and returns its response.
-async fn ask<T: DeserializeOwned>(
+async fn ask(
     sender: &mut SendRequest<Full<Bytes>>,
     method: &Method,
     path: &str,
     body: &impl Serialize,
-) -> Result<T, Failed> {
+) -> Result<AnswerJson, Failed> {
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -223,10 +222,9 @@ async fn ask<T: DeserializeOwned>(
         .body(Full::new(Bytes::from(serde_json::to_vec(body)?)))?;
     sender.ready().await?;
     let answer = sender.send_request(request).await?;
-    let status = answer.status();
+    let status = answer.status().as_u16();
     let body = answer.into_body().collect().await?.to_bytes();
-    if !status.is_success() {
-        return Err(format!("{status}: {}", String::from_utf8_lossy(&body)).into());
-    }
-    Ok(serde_json::from_slice(&body)?)
+    let answer = HttpAnswer::new(status, body.to_vec());
+    AnswerJson::read("the broker", &answer)
+        .map_err(|failure| format!("{:?}", failure.into_fault()).into())
 }

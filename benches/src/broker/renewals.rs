@@ -156,14 +156,15 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
 /// Returns the note that describes the measurement.
 fn note(effort: Effort) -> String {
     format!(
-        "{} rounds of {} ms a row, then {} s for each number of members. PostgreSQL is a private server with \
-             durable commits; it, the broker with its server, and the clients share the processors. Clients renew again \
-             as soon as they have an answer, each over a connection that is kept. They are threads with the client that \
-             every generator leases with; bare clients do little more than send and receive, from one thread of another \
-             process, so what they get is nearer to what the broker can do. *Server CPU* is that of the threads of the \
-             broker's server. Members renew every {} ms, as those of a broker do. Transactions are \
-             `pg_stat_database.xact_commit` of the database, without autovacuum; who leases from PostgreSQL itself makes \
-             one for each renewal, every 3.3 s. × is to PostgreSQL with as many clients.",
+        "{} rounds of {} ms per row, then {} s for each number of members. PostgreSQL is a private server with \
+        durable commits; PostgreSQL, the broker with its server, and the clients share the processors. Clients renew \
+        again as soon as they have a response, each over a connection that stays open. They are threads with the \
+        client with which every generator leases. Bare clients only send and receive, from one thread of another \
+        process, so their rate is closer to the limit of the broker. *Server CPU* is the time of the threads of the \
+        broker's server. Members renew every {} ms, like the members of a broker. Transactions are \
+        `pg_stat_database.xact_commit` of the database, without autovacuum; a process that leases from PostgreSQL \
+        itself makes one transaction for each renewal, every 3.3 s. × is the ratio to PostgreSQL with the same \
+        number of clients.",
         effort.plan.rounds,
         effort.plan.batch.as_millis(),
         effort.counting.as_secs(),
@@ -281,11 +282,11 @@ fn renew_for(
         follow(&mut grant, &renew, renewed);
     }
     let wall = began.elapsed();
-    give_back(&mut *lessor, namespace, &grant)?;
+    release(&mut *lessor, namespace, &grant)?;
     Ok((calls, wall))
 }
 
-fn give_back(lessor: &mut dyn Lessor, namespace: &str, grant: &Grant) -> Result<(), Failed> {
+fn release(lessor: &mut dyn Lessor, namespace: &str, grant: &Grant) -> Result<(), Failed> {
     let (node, token, used_until) = (grant.node, grant.token, grant.fence);
     let release = Release { node, token, used_until };
     Ok(lessor.release(namespace, &release)?)

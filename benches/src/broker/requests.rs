@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flakeid_core::{Clock, Error, Layout, SystemClock};
-use flakeid_protocol::{Acquire, Grant, Identity, Owner, Renew, Renewed};
+use flakeid_protocol::{Acquire, Grant, Owner, Renew, Renewed};
 use flakeid_stores::fresh_token;
 
 /// Window that members request: the longest of a broker. They renew at every third of it.
@@ -13,20 +13,10 @@ pub(super) const INTERVAL: Duration = Duration::from_millis(1_333);
 /// Returns the request for any node that a generator sends by default.
 pub(super) fn request(layout: Layout) -> Acquire {
     Acquire {
-        layout,
-        block_bits: 0,
-        identity: Identity::Any,
-        from: 0,
-        to: layout.max_node(),
-        rotation: 0,
-        reuse: true,
-        token: fresh_token(),
         window_ms: WINDOW_MS,
         ttl_ms: 3 * WINDOW_MS,
-        now: SystemClock.unix_ms(),
-        waited_ms: 0,
-        after: 0,
         owner: Owner { name: String::new(), host: "host-000.example".into(), pid: 1 },
+        ..Acquire::any_node(layout, fresh_token(), SystemClock.unix_ms())
     }
 }
 

@@ -214,25 +214,25 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         Target::at_least("H2", "1,000 IDs a request as JSON, million IDs/s", 5.0, millions(5)),
         Target::at_most(
             "H3",
-            "p99 of busy callers beside one that asks for 1,000,000 / alone",
+            "p99 of busy callers next to one that requests 1,000,000 / alone",
             3.0,
             over(7, 1, |row| &row.p99),
         ),
         Target::at_most(
             "H3",
-            "p99 of pausing callers beside one that asks for 1,000,000 / alone",
+            "p99 of pausing callers next to one that requests 1,000,000 / alone",
             3.0,
             over(11, 9, |row| &row.p99),
         ),
     ];
     let notes = vec![format!(
-        "{} rounds of {} ms a row; every row once a round. Client and servers are threads of one process on the \
-         same processors, over loopback, with connections that are kept: {CALLERS} callers, each of which asks as \
-         soon as it has its answer, or {OTHERS} that pause for {} ms. So requests/s and p99 hold the client's work \
-         too, and waiting for a processor; *server CPU* is that of the server's threads alone. The bare server \
-         answers with texts of the same size that are there already. × is to the bare server, and beside a caller \
-         of 1,000,000 IDs to the same callers alone. flakeid's layout has 22 sequence bits. pysnowflake is a process \
-         of one thread.",
+        "{} rounds of {} ms per row; each round measures every row once. Client and servers are threads of one \
+        process on the same processors, over loopback, with connections that stay open. There are {CALLERS} callers, \
+        each of which sends a request as soon as it has a response, or {OTHERS} callers that pause for {} ms. So \
+        requests/s and p99 include the client's work, and waiting for a processor; *server CPU* is the time of the \
+        server's threads alone. The bare server responds with prepared bodies of the same size. × is the ratio to \
+        the bare server, or, next to a caller of 1,000,000 IDs, to the same callers alone. flakeid's layout has 22 \
+        sequence bits. pysnowflake is a process with one thread.",
         plan.rounds,
         plan.batch.as_millis(),
         PAUSE.as_millis(),
@@ -271,7 +271,7 @@ fn rows(places: [Place; 2]) -> Vec<Row> {
         }
     }
     let besides = |place: Place, label: String, load: Load, floor: usize| {
-        let label = format!("{label}, beside one of {}", VERY_MUCH.label);
+        let label = format!("{label}, next to one of {}", VERY_MUCH.label);
         let loads = vec![load, place.load(&VERY_MUCH, 1, None)];
         Row::new(label, place, 1, loads, floor)
     };

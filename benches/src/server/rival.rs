@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/pysnowflake");
 const REQUIREMENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/requirements.txt");
 /// Timeout for the start of the interpreter.
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running server of pysnowflake, which ends when dropped.
 pub(super) struct RivalServer {
@@ -34,7 +34,7 @@ impl RivalServer {
         let server = Self { address: free, process };
         let began = Instant::now();
         while let Err(error) = TcpStream::connect(free) {
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > START_TIMEOUT {
                 return Err(format!("pysnowflake does not listen on {free}: {error}").into());
             }
             sleep(Duration::from_millis(20));

@@ -38,11 +38,11 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
         }
     }
     let mut notes = vec![format!(
-        "{} IDs; each row is a process of its own, on one core, with {} rounds, and the median of its rounds. *Looking* \
-         is `Statistics::add` for every ID, *repeats* is counting those that came again, for which the IDs are sorted \
-         unless each was larger than the one before. The IDs are in memory before the time is taken. Memory is the \
-         largest that the process had, less what it had with the IDs in it. The documentation promises at most \
-         {MOST_MIB} MiB, which is 8 bytes for each of {} IDs; beside them are {:.0} MiB of {} IDs here.",
+        "{} IDs; each row is a separate process on one core, with {} rounds, and shows the median of its rounds. \
+        *Looking* is `Statistics::add` for every ID. *Repeats* is counting the repeated IDs, for which the IDs are \
+        sorted unless each ID was larger than the previous one. The IDs are in memory before the time is taken. \
+        Memory is the peak of the process, less its memory with only the IDs. The documentation promises at most \
+        {MOST_MIB} MiB, which is 8 bytes for each of {} IDs; in addition, there are {:.0} MiB of {} IDs here.",
         effort.ids,
         effort.rounds,
         Statistics::MOST_KEPT,
@@ -50,12 +50,12 @@ pub(crate) fn measure(effort: Effort) -> Result<Section, Box<dyn Error>> {
         effort.ids,
     )];
     notes.push(if command.is_some() {
-        "The command is `flakeid inspect --stats --layout …` with the IDs on standard input, one decimal number a line, \
-         from a file that the system has in its cache: reading them, looking at them and counting repeats, and the \
-         start of the process; its memory is all that it had. It prints JSON."
+        "The command is `flakeid inspect --stats --layout …` with the IDs on standard input, one decimal number per \
+        line, from a file in the system's cache. Its time includes the start of the process, reading and looking at \
+        the IDs, and counting repeats. Its memory is the whole memory of the process. It prints JSON."
             .to_owned()
     } else {
-        format!("The command has no rows: {COMMAND} does not say where it is. `cargo xtask bench` does.")
+        format!("The command has no rows, because {COMMAND} is not set. `cargo xtask bench` sets it.")
     });
     Ok(table.section(notes))
 }

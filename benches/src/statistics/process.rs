@@ -117,8 +117,8 @@ fn of_the_command(options: &Options) -> Result<Measured, Box<dyn Error>> {
         if !output.status.success() {
             return Err(format!("flakeid inspect --stats: {}", output.status).into());
         }
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-        check(options.source, told["repeats"].as_u64())?;
+        let reported: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+        check(options.source, reported["repeats"].as_u64())?;
     }
     measured.mib = clock::largest_child_kib() / 1024.0;
     Ok(measured)

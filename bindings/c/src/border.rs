@@ -1,5 +1,6 @@
-//! Where pointers from C are dereferenced. Each function says what its caller, a C program, must
-//! promise; the header's conventions say so to C.
+//! Functions that dereference pointers from C. Each function documents the guarantees that it needs
+//! from its caller, a C program; the conventions in the header state these guarantees for C
+//! programmers.
 
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
@@ -9,40 +10,42 @@ use flakeid_core::{Error, ErrorKind, Layout};
 
 use crate::fault::Fault;
 
-/// A handle or an input that must not be NULL.
+/// Returns an argument, or a fault that names the argument if it is NULL.
 #[inline]
 pub(crate) fn given<T>(value: Option<T>, argument: &'static str) -> Result<T, Fault> {
     value.ok_or(Fault::Null { argument })
 }
 
-/// A string that may be NULL.
+/// Returns a C string, or `None` for NULL.
 ///
 /// # Safety
-/// `text` is NULL or ends in NUL, and is not changed while the result lives.
+/// `text` must be NULL or point to a NUL-terminated string that does not change while the result
+/// lives.
 unsafe fn string<'a>(text: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: not null, and the caller promises the rest.
+    // SAFETY: the pointer is not null, and the caller guarantees a NUL-terminated string.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// A string as the core reads it. What is not UTF-8 becomes U+FFFD, which no layout and no text
-/// form knows, so the core refuses it in its own words.
+/// Copies a C string into a string for the core. Bytes that are not UTF-8 become U+FFFD, which no
+/// layout and no text form contains, so the core rejects them with its own message.
 ///
 /// # Safety
-/// `text` is NULL or ends in NUL.
+/// `text` must be NULL or point to a NUL-terminated string.
 pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
-    // SAFETY: as promised by the caller; the borrow ends here.
+    // SAFETY: the caller guarantees that `text` is NULL or NUL-terminated, and the borrow ends in
+    // this expression.
     unsafe { string(text) }.map(|text| text.to_string_lossy().into_owned())
 }
 
-/// The layout that a string names; the default if there is none.
+/// Returns the layout that a string names, or the default layout if there is no string.
 pub(crate) fn layout(text: Option<String>) -> Result<Layout, Error> {
     text.map_or_else(|| Ok(Layout::default()), |text| text.parse())
 }
 
-/// Copies `text` and a NUL into the buffer, or writes nothing if they do not fit.
+/// Copies `text` and a final NUL into the buffer, or writes nothing if the buffer is too small.
 ///
 /// # Safety
-/// `buffer` is NULL or has `size` writable bytes.
+/// `buffer` must be NULL or point to `size` writable bytes.
 pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) -> Result<(), Fault> {
     if buffer.is_null() {
         return Err(Fault::Null { argument: "buffer" });
@@ -51,7 +54,8 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) ->
     if size < needed {
         return Err(Fault::TooSmall { size, needed });
     }
-    // SAFETY: there is room for the text and the NUL, and a string of ours is not C's buffer.
+    // SAFETY: the check above ensures room for the string and the NUL, and a Rust string cannot
+    // overlap the C program's buffer.
     unsafe {
         ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, text.len());
         buffer.add(text.len()).write(0);
@@ -59,13 +63,14 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) ->
     Ok(())
 }
 
-/// The most integers that fit into memory.
+/// The largest number of integers that memory can hold.
 const MOST_NUMBERS: usize = isize::MAX.unsigned_abs() / size_of::<u64>();
 
-/// The integers that a call fills. `numbers` may be NULL if `n` is 0.
+/// Returns the array that a call fills. `numbers` may be NULL if `n` is 0.
 ///
 /// # Safety
-/// `numbers` is NULL or has `n` writable, aligned integers that nothing else uses meanwhile.
+/// `numbers` must be NULL or point to `n` writable, aligned integers that nothing else uses while
+/// the result lives.
 pub(crate) unsafe fn numbers<'a>(
     numbers: *mut u64,
     n: usize,
@@ -80,15 +85,15 @@ pub(crate) unsafe fn numbers<'a>(
     if n > MOST_NUMBERS {
         return Err(Error::field_out_of_range("n", &n, 0, MOST_NUMBERS as u64).into());
     }
-    // SAFETY: not null, no larger than memory may be, and the caller promises the rest. Integers
-    // that C left without a value are only written.
+    // SAFETY: the pointer is not null, the array is not larger than memory, and the caller
+    // guarantees `n` integers. Uninitialized integers are only written, never read.
     Ok(unsafe { std::slice::from_raw_parts_mut(numbers, n) })
 }
 
-/// The integers of an option, if there is an array of them.
+/// Returns the integers of an option, or `None` if there is no array.
 ///
 /// # Safety
-/// `nodes` is NULL or has `count` readable, aligned integers.
+/// `nodes` must be NULL or point to `count` readable, aligned integers.
 pub(crate) unsafe fn nodes(nodes: *const u64, count: usize) -> Result<Option<Vec<u64>>, Fault> {
     if nodes.is_null() {
         return if count == 0 { Ok(None) } else { Err(Fault::Null { argument: "nodes" }) };
@@ -97,30 +102,32 @@ pub(crate) unsafe fn nodes(nodes: *const u64, count: usize) -> Result<Option<Vec
         let most = MOST_NUMBERS as u64;
         return Err(Error::field_out_of_range("node_count", &count, 1, most).into());
     }
-    // SAFETY: not null, no larger than memory may be, and the caller promises the rest.
+    // SAFETY: the pointer is not null, the array is not larger than memory, and the caller
+    // guarantees `count` integers.
     Ok(Some(unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec()))
 }
 
-/// The eight bytes of an ID.
+/// Reads the eight bytes of an ID.
 ///
 /// # Safety
-/// `bytes` is NULL or has `size` readable bytes.
+/// `bytes` must be NULL or point to `size` readable bytes.
 pub(crate) unsafe fn bytes(bytes: *const u8, size: usize) -> Result<[u8; 8], Fault> {
     if bytes.is_null() {
         return Err(Fault::Null { argument: "bytes" });
     }
     if size != 8 {
-        let message = format!("{size} bytes are not an ID: it must be exactly 8");
+        let message = format!("an ID has exactly 8 bytes, not {size}");
         return Err(Error::new(ErrorKind::InvalidId, &message, None).into());
     }
-    // SAFETY: eight bytes, as was checked.
+    // SAFETY: the caller guarantees `size` readable bytes, and the check above ensures that `size`
+    // is 8.
     Ok(unsafe { bytes.cast::<[u8; 8]>().read() })
 }
 
-/// Writes the eight bytes of an ID, or nothing if they do not fit.
+/// Writes the eight bytes of an ID, or nothing if the buffer is too small.
 ///
 /// # Safety
-/// `buffer` is NULL or has `size` writable bytes.
+/// `buffer` must be NULL or point to `size` writable bytes.
 pub(crate) unsafe fn write_bytes(
     bytes: [u8; 8],
     buffer: *mut u8,
@@ -132,30 +139,34 @@ pub(crate) unsafe fn write_bytes(
     if size < bytes.len() {
         return Err(Fault::TooSmall { size, needed: bytes.len() });
     }
-    // SAFETY: there is room for eight bytes.
+    // SAFETY: the check above ensures room for eight bytes.
     unsafe { buffer.cast::<[u8; 8]>().write(bytes) };
     Ok(())
 }
 
-/// A struct of plain numbers and pointers that begins with its own size as a `u32`.
+/// A struct of plain numbers and pointers that starts with its own size as a `u32`.
 ///
 /// # Safety
-/// It is `repr(C)` and begins with a `u32`, and all bytes zero are a value of it.
+/// The struct must be `repr(C)` and start with a `u32`, and a struct of zero bytes must be valid.
 pub(crate) unsafe trait Sized32: Copy {
-    /// Its size in the first release. No program has a smaller one.
+    /// The struct's size in the first release, which is therefore the smallest size that a program
+    /// passes.
     const FIRST: usize;
 }
 
+/// Returns the `struct_size` of a struct, if it is valid.
+///
 /// # Safety
-/// `at` is NULL or begins with a readable `u32`.
-unsafe fn told_size<T: Sized32>(at: *const T) -> Result<usize, Fault> {
-    // SAFETY: as promised by the caller, unless it is null.
+/// `at` must be NULL or point to a readable `u32`.
+unsafe fn declared_size<T: Sized32>(at: *const T) -> Result<usize, Fault> {
+    // SAFETY: the caller guarantees a readable `u32` unless the pointer is null, which `as_ref`
+    // checks.
     let size = unsafe { at.cast::<u32>().as_ref() }.ok_or(Fault::Null { argument: "struct" })?;
     let size = *size as usize;
     if size < T::FIRST || !size.is_multiple_of(size_of::<u32>()) {
         let reason = format!(
-            "{size} is not a size of this struct, which has at least {} bytes; initialise it with \
-             its _INIT macro",
+            "{size} is not a valid size of this struct, which has at least {} bytes; initialise the \
+             struct with its _INIT macro",
             T::FIRST
         );
         return Err(Error::invalid_option("struct_size", &reason).into());
@@ -163,17 +174,18 @@ unsafe fn told_size<T: Sized32>(at: *const T) -> Result<usize, Fault> {
     Ok(size)
 }
 
-/// Reads a struct of a program. An older program's struct lacks fields at the end, which are read
-/// as zero; a newer program must not have set fields that are unknown here.
+/// Reads a struct from a C program. Fields at the end that an older program lacks are read as zero.
+/// A newer program must not set fields that this version of the library does not know.
 ///
 /// # Safety
-/// `at` is NULL or has as many readable bytes as it says.
+/// `at` must be NULL or point to a struct with `struct_size` readable bytes.
 pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
-    // SAFETY: as promised by the caller.
-    let size = unsafe { told_size(at) }?;
+    // SAFETY: the caller guarantees that `at` is NULL or points to a struct.
+    let size = unsafe { declared_size(at) }?;
     let known = size_of::<T>().min(size);
     let mut value = MaybeUninit::<T>::zeroed();
-    // SAFETY: `size` bytes are readable, and `known` fit; zero bytes are a value for the rest.
+    // SAFETY: `size` bytes are readable, the first `known` bytes fit into `value`, and zero is
+    // valid for the remaining bytes.
     let (value, unknown) = unsafe {
         ptr::copy_nonoverlapping(at.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known);
         let unknown = std::slice::from_raw_parts(at.cast::<u8>().add(known), size - known);
@@ -186,33 +198,33 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
     Ok(value)
 }
 
-/// As [`read_sized`], and for NULL every default, which is zero.
+/// Does the same as [`read_sized`], but returns the defaults, which are all zero, for NULL.
 ///
 /// # Safety
-/// As [`read_sized`].
+/// The requirements of [`read_sized`] apply.
 pub(crate) unsafe fn read_optional<T: Sized32>(at: *const T) -> Result<T, Fault> {
     if at.is_null() {
-        // SAFETY: zero bytes are a value of it.
+        // SAFETY: [`Sized32`] guarantees that a struct of zero bytes is valid.
         return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller guarantees that `at` is NULL or points to a struct of its `struct_size`.
     unsafe { read_sized(at) }
 }
 
-/// Writes as much of a struct as the program knows. Fields that only the program knows become zero,
-/// and its `struct_size` is kept.
+/// Writes those fields of a struct that the program's version of the struct contains. Fields that
+/// only the program's version contains become zero, and its `struct_size` is kept.
 ///
 /// # Safety
-/// `to` is NULL or has as many writable bytes as it says.
+/// `to` must be NULL or point to a struct with `struct_size` writable bytes.
 pub(crate) unsafe fn write_sized<T: Sized32>(value: &T, to: *mut T) -> Result<(), Fault> {
-    // SAFETY: as promised by the caller.
-    let size = unsafe { told_size(to) }?;
+    // SAFETY: the caller guarantees that `to` is NULL or points to a struct.
+    let size = unsafe { declared_size(to) }?;
     let known = size_of::<T>().min(size);
-    let told = size_of::<u32>();
+    let size_field = size_of::<u32>();
     let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
-    // SAFETY: `size` bytes are writable, of which `known` have a counterpart in `value`.
+    // SAFETY: `size` bytes are writable, and the first `known` bytes are also in `value`.
     unsafe {
-        ptr::copy_nonoverlapping(from.add(told), to.add(told), known - told);
+        ptr::copy_nonoverlapping(from.add(size_field), to.add(size_field), known - size_field);
         ptr::write_bytes(to.add(known), 0, size - known);
     }
     Ok(())

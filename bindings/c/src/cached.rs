@@ -1,4 +1,4 @@
-//! IDs made beforehand.
+//! Rings of IDs that are generated in advance.
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
@@ -8,138 +8,134 @@ use flakeid_core::{Error, ErrorKind, RingOptions};
 
 use crate::border::{self, Sized32, given};
 use crate::fault::Fault;
+use crate::flags;
 use crate::generator::GeneratorHandle;
-use crate::guard::guard;
+use crate::guard::{free, guard};
 use crate::last_error;
 use crate::options::{self, OptionsHandle};
 use crate::set;
 use crate::status::Status;
 
-// [options: ring flags]
-/// `has`: boost_power is given.
-pub const FLAKEID_HAS_BOOST_POWER: u32 = 2048;
-/// `has`: padding_factor is given.
-pub const FLAKEID_HAS_PADDING_FACTOR: u32 = 4096;
-/// `has`: refill_interval_ms is given.
-pub const FLAKEID_HAS_REFILL_INTERVAL: u32 = 8192;
-/// `has`: max_age_ms is given.
-pub const FLAKEID_HAS_MAX_AGE: u32 = 16384;
-// [/options]
-
 // [options: ring known]
 #[rustfmt::skip]
-const KNOWN: u32 = FLAKEID_HAS_BOOST_POWER | FLAKEID_HAS_PADDING_FACTOR |
-    FLAKEID_HAS_REFILL_INTERVAL | FLAKEID_HAS_MAX_AGE;
+const KNOWN: u32 = flags::FLAKEID_HAS_BOOST_POWER | flags::FLAKEID_HAS_PADDING_FACTOR |
+    flags::FLAKEID_HAS_REFILL_INTERVAL | flags::FLAKEID_HAS_MAX_AGE;
 // [/options]
 
-/// A function that is called when IDs were refused, with the reason and user_data. While it runs,
-/// flakeid_last_error() and its companions say more.
+/// A function that the library calls with the reason and user_data when IDs cannot be issued. While
+/// the function runs, flakeid_last_error() and the related functions describe that error.
 pub type RejectedCallback = Option<unsafe extern "C" fn(status: Status, user_data: *mut c_void)>;
 
-/// The options of a ring. Start from FLAKEID_RING_CONFIG_INIT, or from zero with struct_size set;
-/// then set the fields you need, and in `has` the flags of those that have one. A field that is
-/// set without its flag is FLAKEID_INVALID_OPTION. All have defaults.
+/// The options of a ring, which all have defaults. Initialize the struct with
+/// FLAKEID_RING_CONFIG_INIT, or zero it and set struct_size. Then set the fields that you need and,
+/// for each field that has a flag, also the flag in `has`. A field that is set without its flag
+/// causes FLAKEID_INVALID_OPTION.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RingConfig {
-    /// sizeof(flakeid_ring_config).
+    /// The size of the struct: sizeof(flakeid_ring_config).
     pub struct_size: u32,
-    /// FLAKEID_HAS_... flags.
+    /// The FLAKEID_HAS_... flags of the fields that are set.
     pub has: u32,
     // [options: ring fields]
-    /// The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and
-    /// at most 2^20 (FLAKEID_HAS_BOOST_POWER; otherwise 3).
+    /// The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at
+    /// least 2 and at most 2^20 IDs (FLAKEID_HAS_BOOST_POWER; the default is 3).
     pub boost_power: u32,
-    /// The percentage of IDs below which the ring is refilled: 1 to 99 (FLAKEID_HAS_PADDING_FACTOR;
-    /// otherwise 50).
+    /// The percentage of the ring's capacity below which the ring is refilled: 1 to 99
+    /// (FLAKEID_HAS_PADDING_FACTOR; the default is 50).
     pub padding_factor: u32,
-    /// The interval at which the ring is refilled even if enough IDs are left, which keeps a seldom
-    /// used ring fresh: at least 1 ms (FLAKEID_HAS_REFILL_INTERVAL; otherwise only when too few IDs
-    /// are left).
+    /// The interval at which the ring is refilled even if enough IDs are left, so that the IDs of a
+    /// rarely used ring stay fresh: at least 1 ms (FLAKEID_HAS_REFILL_INTERVAL; the default is a
+    /// refill only when too few IDs are left).
     pub refill_interval_ms: u64,
-    /// The largest age of an ID that the ring hands out, from the beginning of the ID's tick: at
-    /// least two ticks (FLAKEID_HAS_MAX_AGE; otherwise 1 s or two ticks, whichever is longer).
-    /// Older IDs are dropped and counted.
+    /// The largest age of an ID that the ring returns, measured from the beginning of the ID's
+    /// tick: at least two ticks (FLAKEID_HAS_MAX_AGE; the default is 1 s or two ticks, whichever is
+    /// longer). Older IDs are dropped and counted.
     pub max_age_ms: u64,
-    /// NULL, or a function that is called each time the generator refuses to fill the ring for
-    /// another reason than a full tick. It is called on threads of the library, and must not block,
-    /// free the ring, fork, or throw.
+    /// NULL, or a function that is called each time the generator refuses to fill the ring for a
+    /// reason other than a full tick. The function is called on library threads, and must not
+    /// block, free the ring, fork, or throw.
     pub on_rejected_put: RejectedCallback,
-    /// NULL, or a function that is called each time a call gets no ID for another reason than
-    /// FLAKEID_CLOSED and FLAKEID_FORKED. It is called on the caller's thread, so possibly on
-    /// several at the same time, and must not free the ring or throw.
+    /// NULL, or a function that is called each time a call gets no ID for a reason other than
+    /// FLAKEID_CLOSED and FLAKEID_FORKED. The function is called on the caller's thread, possibly
+    /// on several threads at the same time, and must not free the ring or throw.
     pub on_rejected_take: RejectedCallback,
-    /// Passed to the functions. It must live until what was opened with it is freed.
+    /// A pointer that is passed to the functions. Its target must live until the generator or the
+    /// ring is freed.
     pub user_data: *mut c_void,
-    /// NULL, or further options by name, which are set after the fields.
+    /// NULL, or further options by name, which are set after the fields of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }
 
-// SAFETY: numbers, a raw pointer, and functions that may be NULL.
+// SAFETY: the struct contains only numbers, raw pointers, and functions that may be NULL.
 unsafe impl Sized32 for RingConfig {
     const FIRST: usize = offset_of!(RingConfig, options) + size_of::<*const OptionsHandle>();
 }
 
-/// What a ring holds, and what happened to it. Start from FLAKEID_RING_STATS_INIT.
+/// The contents and counters of a ring. Initialize the struct with FLAKEID_RING_STATS_INIT.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RingStats {
-    /// sizeof(flakeid_ring_stats).
+    /// The size of the struct: sizeof(flakeid_ring_stats).
     pub struct_size: u32,
-    /// 0.
+    /// Reserved; always 0.
     pub reserved: u32,
-    /// IDs that the ring can hold.
+    /// The number of IDs that the ring can hold.
     pub capacity: u64,
-    /// IDs in the ring now.
+    /// The number of IDs that are in the ring now.
     pub size: u64,
-    /// IDs handed out.
+    /// The number of IDs that the ring has returned.
     pub taken: u64,
-    /// IDs dropped because they were older than max_age_ms. They are never handed out.
+    /// The number of IDs that the ring dropped instead of returning them, because they were older
+    /// than max_age_ms.
     pub dropped_stale: u64,
-    /// Refills that the generator refused for another reason than a full tick.
+    /// The number of refills that failed for a reason other than a full tick.
     pub rejected_put: u64,
-    /// Calls that got no ID for another reason than FLAKEID_CLOSED and FLAKEID_FORKED.
+    /// The number of calls that returned no ID for a reason other than FLAKEID_CLOSED and
+    /// FLAKEID_FORKED.
     pub rejected_take: u64,
-    /// Portions put into the ring after the first filling.
+    /// The number of times IDs were added to the ring after the ring was first filled.
     pub refills: u64,
 }
 
-// SAFETY: numbers only.
+// SAFETY: the struct contains only numbers.
 unsafe impl Sized32 for RingStats {
     const FIRST: usize = offset_of!(RingStats, refills) + size_of::<u64>();
 }
 
-/// A program's function, and what it is called with.
+/// The program's callback and its user data.
 struct Rejection {
     function: unsafe extern "C" fn(status: Status, user_data: *mut c_void),
     user_data: *mut c_void,
 }
 
-// SAFETY: the header demands a function and data that may be used from other threads.
+// SAFETY: the header requires that other threads may use the function and its data.
 unsafe impl Send for Rejection {}
-// SAFETY: as above, by several at the same time.
+// SAFETY: the header requires that several threads may use the function and its data at the same
+// time.
 unsafe impl Sync for Rejection {}
 
 impl Rejection {
     fn tell(&self, error: &Error) {
         last_error::during(error.clone().into(), || {
-            // SAFETY: the program said that it may be called like this until the ring is freed.
+            // SAFETY: the program guarantees that the function may be called until the ring is
+            // freed.
             unsafe { (self.function)(error.kind().status(), self.user_data) }
         });
     }
 }
 
 impl RingConfig {
-    /// Returns the core's options.
+    /// Returns the core's ring options, with the values of this struct.
     ///
     /// # Safety
-    /// `options` is NULL or a living handle.
+    /// `options` must be NULL or a live handle.
     unsafe fn ring_options(&self) -> Result<RingOptions, Fault> {
         set::check_flags(self.has, KNOWN)?;
         let mut options = RingOptions::new();
         self.set(&mut options)?;
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller guarantees that `options` is NULL or a live handle.
         options::apply(unsafe { self.options.as_ref() }, &mut options)?;
         if self.on_rejected_put.or(self.on_rejected_take).is_none() && !self.user_data.is_null() {
             let reason = "set, but on_rejected_put and on_rejected_take are NULL";
@@ -156,37 +152,37 @@ impl RingConfig {
         Ok(options)
     }
 
-    /// Sets the options of the fields.
+    /// Sets the options that have fields in this struct.
     #[rustfmt::skip]
     fn set(&self, builder: &mut RingOptions) -> Result<(), Fault> {
         // [options: ring set]
-        set::flagged(builder, self.has, FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power.into())?;
-        set::flagged(builder, self.has, FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor.into())?;
-        set::flagged(builder, self.has, FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_MAX_AGE, "max_age_ms", self.max_age_ms)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_BOOST_POWER, "boost_power", self.boost_power)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_PADDING_FACTOR, "padding_factor", self.padding_factor)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_REFILL_INTERVAL, "refill_interval_ms", self.refill_interval_ms)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_AGE, "max_age_ms", self.max_age_ms)?;
         // [/options]
         Ok(())
     }
 }
 
-/// A ring of IDs that a thread of the library makes in advance, so that taking one is several times
-/// faster. Its IDs are unique, and strictly increase across all threads that take from it, but are
-/// not in order with IDs of the generator itself. It is fast in bursts, or below the layout's rate:
-/// it never holds more than the generator may issue, and hands out nothing older than max_age_ms.
-/// Every function but flakeid_cached_free() may be called by any number of threads at the same
-/// time. In a forked child it works, or fails, as its generator does there, and hands out nothing
-/// of the parent's ring.
+/// A ring of IDs that a library thread generates in advance, so that taking an ID is several times
+/// faster than generating one. The IDs of a ring are unique, and strictly increase across all
+/// threads that take from the ring, but are not ordered relative to IDs that the generator itself
+/// issues. A ring is fast in bursts, or below the layout's rate: it never contains more IDs than
+/// the generator may issue, and returns no ID that is older than max_age_ms. Any number of threads
+/// may call every function except flakeid_cached_free() at the same time. In a forked child, the
+/// ring works or fails like its generator, and returns none of the parent's IDs.
 pub struct CachedHandle(CachedGenerator);
 
-/// Makes a ring over a generator, fixed or leased, and fills it; `config` may be NULL, and is not
-/// needed any more after the call. Waits as flakeid_generator_next(). The caller owns the ring and
-/// frees it with flakeid_cached_free(). The ring keeps a reference of its own, so the generator may
-/// be freed before it: the ring of a leased generator is FLAKEID_CLOSED from then on, any other
-/// goes on. Any thread.
+/// Creates a ring on a fixed or leased generator, and fills the ring. `config` may be NULL, and is
+/// not needed after the call. Waits like flakeid_generator_next(). The caller owns the ring and
+/// must free it with flakeid_cached_free(). The ring keeps a reference to the generator, so the
+/// generator may be freed first: after that, the ring of a leased generator fails with
+/// FLAKEID_CLOSED, and any other ring continues to work. Thread-safe.
 ///
-/// FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a max_age_ms
-/// or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE, struct_size, ...),
-/// FLAKEID_NULL_ARGUMENT, and those of flakeid_generator_next().
+/// Errors: FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a
+/// max_age_ms or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE,
+/// struct_size, ...), FLAKEID_NULL_ARGUMENT, and those of flakeid_generator_next().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_cached_open(
     generator: Option<&GeneratorHandle>,
@@ -195,9 +191,9 @@ pub unsafe extern "C" fn flakeid_cached_open(
 ) -> Status {
     guard(|| {
         let (generator, cached) = (given(generator, "generator")?, given(cached, "cached")?);
-        // SAFETY: C promises that `config` is as large as it says.
+        // SAFETY: the C caller guarantees that `config` points to `struct_size` readable bytes.
         let config = unsafe { border::read_optional(config)? };
-        // SAFETY: C promises that the handle of its options lives.
+        // SAFETY: the C caller guarantees that `config.options` is NULL or a live handle.
         let options = unsafe { config.ring_options()? };
         let ring = CachedGenerator::with(&generator.generator, options)?;
         cached.write(Box::new(CachedHandle(ring)));
@@ -205,12 +201,12 @@ pub unsafe extern "C" fn flakeid_cached_open(
     })
 }
 
-/// The next ID of the ring, without waiting for a refill. Only the ring of a leased generator may
-/// wait, and only to start again with another node. Any thread.
+/// Takes the next ID from the ring without waiting for a refill. Only the ring of a leased
+/// generator may wait, and only when the ring has to restart with another node. Thread-safe.
 ///
-/// FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (its IDs are too far ahead of the clock),
-/// FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; of a leased generator also those of
-/// flakeid_generator_next().
+/// Errors: FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (the ring's IDs are too far ahead of the
+/// clock), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; with a leased generator, also
+/// those of flakeid_generator_next().
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_take(
     cached: Option<&CachedHandle>,
@@ -223,11 +219,12 @@ pub extern "C" fn flakeid_cached_take(
     })
 }
 
-/// The next ID of the ring, if it has one to hand out: never waits, never begins with another node,
-/// and counts no refusal. For callers that may not wait, or that have something to do before they
-/// call flakeid_cached_take() or flakeid_cached_next(), which say why there is none. Any thread.
+/// Takes the next ID from the ring if one is available. Never waits, never restarts with another
+/// node, and does not count towards rejected_take. Use this function in callers that must not wait,
+/// or that have other work to do before they call flakeid_cached_take() or flakeid_cached_next(),
+/// which report why no ID is available. Thread-safe.
 ///
-/// FLAKEID_RING_EMPTY, whatever the reason; FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_RING_EMPTY (for any reason), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_poll(
     cached: Option<&CachedHandle>,
@@ -242,13 +239,13 @@ pub extern "C" fn flakeid_cached_poll(
 
 #[cold]
 fn nothing_at_hand() -> Error {
-    Error::new(ErrorKind::RingEmpty, "the ring has no ID at hand", None)
+    Error::new(ErrorKind::RingEmpty, "the ring has no ID available now", None)
 }
 
-/// The next ID of the ring; waits for a refill, asleep, at most the generator's max_wait_ms. Any
-/// thread.
+/// Takes the next ID from the ring. If the ring is empty, sleeps until the ring is refilled, for at
+/// most the generator's max_wait_ms. Thread-safe.
 ///
-/// FLAKEID_RING_EMPTY, and those of flakeid_generator_next().
+/// Errors: FLAKEID_RING_EMPTY, and those of flakeid_generator_next().
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_next(
     cached: Option<&CachedHandle>,
@@ -261,9 +258,9 @@ pub extern "C" fn flakeid_cached_next(
     })
 }
 
-/// What the ring holds, and what happened to it. Any thread.
+/// Writes the contents and counters of the ring to `stats`. Thread-safe.
 ///
-/// FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_cached_stats(
     cached: Option<&CachedHandle>,
@@ -283,17 +280,18 @@ pub unsafe extern "C" fn flakeid_cached_stats(
             rejected_take: now.rejected_take,
             refills: now.refills,
         };
-        // SAFETY: C promises that `stats` is as large as it says.
+        // SAFETY: the C caller guarantees that `stats` points to `struct_size` writable bytes.
         unsafe { border::write_sized(&now, stats) }
     })
 }
 
-/// Ends the ring without freeing it, for programs that do not know which calls of other threads are
-/// under way: calls that begin later are FLAKEID_CLOSED, and so are those that wait. IDs that are left
-/// in it are never issued; its generator goes on. Ends the ring's thread as flakeid_cached_free() does,
-/// which has still to be called and frees the memory. Nothing the second time. Any thread.
+/// Closes the ring without freeing it. Use this function if the program does not know which calls
+/// other threads are executing. Later calls, and calls that are waiting, fail with FLAKEID_CLOSED.
+/// IDs that are still in the ring are never issued; the generator remains open. Ends the ring's
+/// thread like flakeid_cached_free(), which must still be called to free the memory. A second call
+/// does nothing. Thread-safe.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_close(cached: Option<&CachedHandle>) -> Status {
     guard(|| {
@@ -302,13 +300,10 @@ pub extern "C" fn flakeid_cached_close(cached: Option<&CachedHandle>) -> Status 
     })
 }
 
-/// Frees the ring; NULL is allowed. No other call may use the handle meanwhile or later. Ends the
-/// ring's thread and waits for it, and so for a call of on_rejected_put that is under way; no call
-/// follows. IDs that are left in the ring are never issued.
+/// Frees the ring; NULL is allowed. No other call may use the handle during or after this call.
+/// Ends the ring's thread and waits until the thread, including a running call to on_rejected_put,
+/// has finished. The callback is not called again. IDs that are still in the ring are never issued.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_free(cached: Option<Box<CachedHandle>>) {
-    let _ = guard(|| {
-        drop(cached);
-        Ok(())
-    });
+    free(cached);
 }

@@ -1,4 +1,4 @@
-//! A clock for tests.
+//! Manual clocks for tests.
 
 use std::mem::MaybeUninit;
 use std::time::Duration;
@@ -6,31 +6,28 @@ use std::time::Duration;
 use flakeid_core::{Clock, ManualClock};
 
 use crate::border::given;
-use crate::guard::guard;
+use crate::guard::{free, guard, write_result};
 use crate::status::Status;
 
-/// A clock that stands still until it is told otherwise, for tests of code that makes IDs. Waiting
-/// on it does not sleep but moves it forward.
+/// A clock that moves only when the program sets or advances it, for tests of code that generates
+/// IDs. A wait on this clock does not sleep but moves the clock forward.
 pub struct ClockHandle(pub(crate) ManualClock);
 
-/// Makes a clock that reads `unix_ms` milliseconds since 1970. The caller owns it and frees it
-/// with flakeid_manual_clock_free(). Any thread.
+/// Creates a clock that reads `unix_ms` milliseconds since 1970. The caller owns the clock and must
+/// free it with flakeid_manual_clock_free(). Thread-safe.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_manual_clock_new(
     unix_ms: i64,
     clock: Option<&mut MaybeUninit<Box<ClockHandle>>>,
 ) -> Status {
-    guard(|| {
-        given(clock, "clock")?.write(Box::new(ClockHandle(ManualClock::new(unix_ms))));
-        Ok(())
-    })
+    write_result(clock, "clock", || Ok(Box::new(ClockHandle(ManualClock::new(unix_ms)))))
 }
 
-/// Sets the clock, forward or back. Any thread, also while generators use it.
+/// Sets the clock forward or back. Thread-safe, even while generators use the clock.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_manual_clock_set(clock: Option<&ClockHandle>, unix_ms: i64) -> Status {
     guard(|| {
@@ -39,9 +36,9 @@ pub extern "C" fn flakeid_manual_clock_set(clock: Option<&ClockHandle>, unix_ms:
     })
 }
 
-/// Moves the clock forward by `ms` milliseconds. Any thread, also while generators use it.
+/// Moves the clock forward by `ms` milliseconds. Thread-safe, even while generators use the clock.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_manual_clock_advance(clock: Option<&ClockHandle>, ms: u64) -> Status {
     guard(|| {
@@ -50,9 +47,10 @@ pub extern "C" fn flakeid_manual_clock_advance(clock: Option<&ClockHandle>, ms: 
     })
 }
 
-/// What the clock reads, in Unix milliseconds. Any thread, also while generators use it.
+/// Writes the time of the clock, in Unix milliseconds, to `unix_ms`. Thread-safe, even while
+/// generators use the clock.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_manual_clock_get(
     clock: Option<&ClockHandle>,
@@ -65,13 +63,10 @@ pub extern "C" fn flakeid_manual_clock_get(
     })
 }
 
-/// Frees the handle; NULL is allowed. Generators that were built with the clock keep a reference
-/// of their own, so the order of freeing does not matter. No other call may use the handle
-/// meanwhile or later.
+/// Frees the clock; NULL is allowed. Generators that were created with the clock keep a reference
+/// to the clock, so the order of freeing does not matter. No other call may use the handle during
+/// or after this call.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_manual_clock_free(clock: Option<Box<ClockHandle>>) {
-    let _ = guard(|| {
-        drop(clock);
-        Ok(())
-    });
+    free(clock);
 }

@@ -8,55 +8,39 @@ use flakeid_core::{Error, Generator, GeneratorBuilder, Overflow, Rollback};
 use crate::border::{self, Sized32};
 use crate::clock::ClockHandle;
 use crate::fault::Fault;
+use crate::flags;
 use crate::options::{self, OptionsHandle};
 use crate::set;
 
-// [options: generator flags]
-/// `has`: node is given.
-pub const FLAKEID_HAS_NODE: u32 = 1;
-/// `has`: datacenter is given.
-pub const FLAKEID_HAS_DATACENTER: u32 = 2;
-/// `has`: worker is given.
-pub const FLAKEID_HAS_WORKER: u32 = 4;
-/// `has`: epoch is given.
-pub const FLAKEID_HAS_EPOCH: u32 = 8;
-/// `has`: sequence_mask is given.
-pub const FLAKEID_HAS_SEQUENCE_MASK: u32 = 16;
-/// `has`: max_ahead_ms is given.
-pub const FLAKEID_HAS_MAX_AHEAD: u32 = 32;
-/// `has`: max_wait_ms is given.
-pub const FLAKEID_HAS_MAX_WAIT: u32 = 64;
-/// `has`: window_start and window_fence are given.
-pub const FLAKEID_HAS_WINDOW: u32 = 128;
-// [/options]
-
 // [options: generator known]
 #[rustfmt::skip]
-const KNOWN: u32 = FLAKEID_HAS_NODE | FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER |
-    FLAKEID_HAS_EPOCH | FLAKEID_HAS_WINDOW | FLAKEID_HAS_SEQUENCE_MASK | FLAKEID_HAS_MAX_AHEAD |
-    FLAKEID_HAS_MAX_WAIT;
+const KNOWN: u32 = flags::FLAKEID_HAS_NODE | flags::FLAKEID_HAS_DATACENTER |
+    flags::FLAKEID_HAS_WORKER | flags::FLAKEID_HAS_EPOCH | flags::FLAKEID_HAS_WINDOW |
+    flags::FLAKEID_HAS_SEQUENCE_MASK | flags::FLAKEID_HAS_MAX_AHEAD |
+    flags::FLAKEID_HAS_MAX_WAIT;
 // [/options]
 
-/// When a tick is full, next and fill wait for the next one (the default).
+/// The default. When a tick is full, next and fill wait for the next tick.
 pub const FLAKEID_OVERFLOW_WAIT: i32 = 0;
-/// When a tick is full, FLAKEID_SEQUENCE_EXHAUSTED at once.
+/// When a tick is full, calls fail immediately with FLAKEID_SEQUENCE_EXHAUSTED.
 pub const FLAKEID_OVERFLOW_ERROR: i32 = 1;
-/// When a tick is full, issue from the following ones, at most max_ahead_ms ahead of the clock.
-/// Only with a window.
+/// When a tick is full, calls issue IDs from the following ticks, at most max_ahead_ms ahead of the
+/// clock. Requires a window.
 pub const FLAKEID_OVERFLOW_BORROW: i32 = 2;
 
-/// When the clock goes back, go on in the current tick until it is full, then wait at most
-/// max_wait_ms (the default).
+/// The default. When the clock goes backwards, calls continue in the current tick until it is full,
+/// and then wait for at most max_wait_ms.
 pub const FLAKEID_ROLLBACK_CONTINUE: i32 = 0;
-/// When the clock goes back, FLAKEID_CLOCK_ROLLBACK at once.
+/// When the clock goes backwards, calls fail immediately with FLAKEID_CLOCK_ROLLBACK.
 pub const FLAKEID_ROLLBACK_ERROR: i32 = 1;
-/// When the clock goes back, wait at most max_wait_ms.
+/// When the clock goes backwards, calls wait for at most max_wait_ms until the clock catches up.
 pub const FLAKEID_ROLLBACK_WAIT: i32 = 2;
-/// When the clock goes back, switch to a clock-sequence value not used at this time yet. Only in
-/// layouts with clock-sequence bits, and without a window.
+/// When the clock goes backwards, the generator switches to a clock sequence that it has not yet
+/// used for the current time. Requires a layout with clock-sequence bits, and no window.
 pub const FLAKEID_ROLLBACK_CLOCK_SEQUENCE: i32 = 3;
 
-// The numbers are indexes into the core's lists.
+// The constants are used as indexes into the core's lists, so the constants and the lists must have
+// the same order.
 const _: () = {
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_WAIT as usize], Overflow::Wait));
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_ERROR as usize], Overflow::Error));
@@ -70,124 +54,129 @@ const _: () = {
     ));
 };
 
-/// The options of a generator. Start from FLAKEID_CONFIG_INIT, or from zero with struct_size set;
-/// then set the fields you need, and in `has` the flags of those that have one. A field that is
-/// set without its flag is FLAKEID_INVALID_OPTION, so none is ignored silently. A node (or a
-/// datacenter and a worker, or several nodes) must be given: there is no default.
+/// The options of a generator. A node (or a datacenter and a worker, or several nodes) is required,
+/// because it has no default. Initialize the struct with FLAKEID_CONFIG_INIT, or zero it and set
+/// struct_size. Then set the fields that you need and, for each field that has a flag, also the flag
+/// in `has`. A field that is set without its flag causes FLAKEID_INVALID_OPTION, so the library
+/// never ignores a field silently.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Config {
-    /// sizeof(flakeid_config).
+    /// The size of the struct: sizeof(flakeid_config).
     pub struct_size: u32,
-    /// FLAKEID_HAS_... flags.
+    /// The FLAKEID_HAS_... flags of the fields that are set.
     pub has: u32,
     // [options: generator fields]
-    /// The layout of the IDs: the name of a preset or a descriptor; NULL is "twitter".
+    /// The layout of the IDs: a preset's name or a descriptor; NULL means "twitter".
     pub layout: *const c_char,
-    /// The node, from 0 to the layout's largest; there is no default, because no other generator
-    /// may have it at the same time (FLAKEID_HAS_NODE).
+    /// The node, from 0 to the layout's largest node; there is no default, because no other
+    /// generator may use the same node at the same time (FLAKEID_HAS_NODE).
     pub node: u64,
-    /// The high part of the node, in layouts that split it; requires worker
+    /// The high part of the node, in layouts that split the node; requires worker
     /// (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
-    /// The low part of the node, in layouts that split it; requires datacenter
+    /// The low part of the node, in layouts that split the node; requires datacenter
     /// (FLAKEID_HAS_WORKER).
     pub worker: u64,
-    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; otherwise the layout's).
+    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
+    /// epoch).
     pub epoch: i64,
-    /// The largest sequence number to use: 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
-    /// layout's).
+    /// The largest sequence number to use, which must have the form 2^k - 1
+    /// (FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number).
     pub sequence_mask: u64,
-    /// The number of bits of a random sequence number with which each tick begins.
+    /// The number of random bits in the first sequence number of each tick.
     pub sequence_start: u32,
-    /// The behaviour when a tick is full: a constant FLAKEID_OVERFLOW_*. FLAKEID_OVERFLOW_BORROW
-    /// requires a window.
+    /// The behaviour when a tick is full: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
+    /// FLAKEID_OVERFLOW_BORROW (default: FLAKEID_OVERFLOW_WAIT). FLAKEID_OVERFLOW_BORROW requires a
+    /// window.
     pub overflow: i32,
-    /// The behaviour when the clock goes backwards: a constant FLAKEID_ROLLBACK_*.
+    /// The behaviour when the clock goes backwards: FLAKEID_ROLLBACK_CONTINUE,
+    /// FLAKEID_ROLLBACK_ERROR, FLAKEID_ROLLBACK_WAIT or FLAKEID_ROLLBACK_CLOCK_SEQUENCE (default:
+    /// FLAKEID_ROLLBACK_CONTINUE).
     pub rollback: i32,
-    /// Must be 0.
+    /// Reserved; must be 0.
     pub reserved: u32,
-    /// The longest time by which IDs of a window may be ahead of the clock (FLAKEID_HAS_MAX_AHEAD;
-    /// otherwise 20 s).
+    /// The longest time by which IDs in a window may be ahead of the clock (FLAKEID_HAS_MAX_AHEAD;
+    /// the default is 20 s).
     pub max_ahead_ms: u64,
-    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1
-    /// s or two ticks, whichever is longer).
+    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
+    /// is 1 s or two ticks, whichever is longer).
     pub max_wait_ms: u64,
-    /// A clock for tests, instead of clock_name; or NULL. The generator keeps a reference of its
-    /// own.
+    /// NULL, or a clock for tests, which cannot be combined with clock_name. The generator keeps
+    /// its own reference to the clock.
     pub clock: *const ClockHandle,
     /// The first tick that may be used (FLAKEID_HAS_WINDOW).
     pub window_start: u64,
     /// The tick after the last one that may be used (FLAKEID_HAS_WINDOW).
     pub window_fence: u64,
-    /// The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
-    /// processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
-    /// NULL is "gated".
+    /// The clock: "gated" is the exact system clock, which is read only a few times per millisecond
+    /// if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
+    /// by a few milliseconds, and is never ahead; NULL means "gated".
     pub clock_name: *const c_char,
-    /// NULL, or several nodes instead of one, for as many times the IDs in a tick; their number
-    /// must be a power of two. Cannot be combined with sequence_mask or layouts with clock
-    /// sequences. Within a process a node must be used either alone or always together with the
-    /// same other nodes.
+    /// NULL, or several nodes, all different, instead of one, each of which adds its IDs to every
+    /// tick; the number of nodes must be a power of two. Several nodes cannot be combined with
+    /// sequence_mask or with layouts that have clock sequences. Within a process, a node must be
+    /// used either alone or always together with the same other nodes.
     pub nodes: *const u64,
     /// The number of integers in nodes; 0 if nodes is NULL.
     pub node_count: usize,
-    /// NULL, or further options by name, which are set after the fields.
+    /// NULL, or further options by name, which are set after the fields of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }
 
-// SAFETY: numbers, and pointers that may be null.
+// SAFETY: the struct contains only numbers, and pointers that may be null.
 unsafe impl Sized32 for Config {
     const FIRST: usize = offset_of!(Config, window_fence) + size_of::<u64>();
 }
 
 impl Config {
-    /// Returns the core's builder with these options.
+    /// Returns a core builder with the options of this struct.
     ///
     /// # Safety
-    /// Strings are NULL or end in NUL; `clock` and `options` are NULL or living handles; `nodes` is
-    /// NULL or has `node_count` integers.
+    /// Strings must be NULL or NUL-terminated, `clock` and `options` must be NULL or live handles,
+    /// and `nodes` must be NULL or point to `node_count` integers.
     pub(crate) unsafe fn builder(&self) -> Result<GeneratorBuilder, Fault> {
         set::check_flags(self.has, KNOWN)?;
         set::check_reserved(self.reserved)?;
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller guarantees NULL or a NUL-terminated string, and NULL or live handles.
         let (layout, clock, by_name) =
             unsafe { (border::text(self.layout), self.clock.as_ref(), self.options.as_ref()) };
-        let epoch = set::given(self.has, FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
+        let epoch = set::given(self.has, flags::FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
         let mut builder = Generator::builder(options::layout(by_name, layout, epoch)?);
-        // SAFETY: the caller guarantees this.
+        // SAFETY: this function and `set` require the same guarantees from the caller.
         unsafe { self.set(&mut builder)? };
         options::apply(by_name, &mut builder)?;
         let Some(clock) = clock else { return Ok(builder) };
         let by_name = by_name.is_some_and(|options| options.get("clock").is_some());
         if by_name || !self.clock_name.is_null() {
-            let reason = "cannot be combined with a manual clock; leave one of the two out";
+            let reason = "cannot be combined with a manual clock; omit one of the two";
             return Err(Error::invalid_option("clock", reason).into());
         }
         Ok(builder.clock(clock.0.clone()))
     }
 
-    /// Sets the options of the fields.
+    /// Sets the options that have fields in this struct.
     ///
     /// # Safety
-    /// As [`builder`](Self::builder).
+    /// The requirements of [`builder`](Self::builder) apply.
     #[rustfmt::skip]
     unsafe fn set(&self, builder: &mut GeneratorBuilder) -> Result<(), Fault> {
         // [options: generator set]
-        set::flagged(builder, self.has, FLAKEID_HAS_NODE, "node", self.node)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_WORKER, "worker", self.worker)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_NODE, "node", self.node)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_WORKER, "worker", self.worker)?;
         // SAFETY: the caller guarantees that `nodes` is NULL or has `node_count` integers.
         unsafe { set::numbers(builder, "nodes", self.nodes, self.node_count)? };
-        set::flagged(builder, self.has, FLAKEID_HAS_WINDOW, "window_start", self.window_start)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_WINDOW, "window_fence", self.window_fence)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_WINDOW, "window_start", self.window_start)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_WINDOW, "window_fence", self.window_fence)?;
         set::choice(builder, "overflow", &["wait", "error", "borrow"], self.overflow)?;
         set::choice(builder, "rollback", &["continue", "error", "wait", "clock-sequence"], self.rollback)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
-        set::unless_zero(builder, "sequence_start", self.sequence_start.into())?;
-        set::flagged(builder, self.has, FLAKEID_HAS_MAX_AHEAD, "max_ahead_ms", self.max_ahead_ms)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
-        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
+        set::unless_zero(builder, "sequence_start", self.sequence_start)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_AHEAD, "max_ahead_ms", self.max_ahead_ms)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
+        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
         unsafe { set::text(builder, "clock", self.clock_name)? };
         // [/options]
         Ok(())

@@ -1,4 +1,4 @@
-//! What happens to leases, told to the program on the keepers' threads.
+//! Lease events, which the lease keepers' threads report to the program.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -12,60 +12,62 @@ use crate::status::{FLAKEID_OK, Status};
 
 /// A node was granted.
 pub const FLAKEID_LEASE_ACQUIRED: i32 = 1;
-/// The fence was moved up.
+/// The store confirmed a renewal, which raised the fence.
 pub const FLAKEID_LEASE_RENEWED: i32 = 2;
-/// Another process has the node from the fence on; another one is taken.
+/// Another process holds the node from the fence on, so the generator leases another node.
 pub const FLAKEID_LEASE_FENCED_OFF: i32 = 3;
 /// The store refused a request.
 pub const FLAKEID_LEASE_REFUSED: i32 = 4;
-/// The store does not answer. IDs go on until the fence.
+/// The store does not respond. The generator continues to issue IDs until the fence.
 pub const FLAKEID_LEASE_STORE_LOST: i32 = 5;
-/// The store answers again.
+/// The store responds again.
 pub const FLAKEID_LEASE_STORE_FOUND: i32 = 6;
-/// This host's clock and the store's are too far apart.
+/// This host's clock and the store's clock are too far apart.
 pub const FLAKEID_LEASE_CLOCK_SKEW: i32 = 7;
-/// The node was given back.
+/// The node was released.
 pub const FLAKEID_LEASE_RELEASED: i32 = 8;
 
-/// What happened to a lease. It and its message live as long as the call that gets it.
+/// A lease event. The struct and its message live until the callback returns.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LeaseEvent {
-    /// What the library's flakeid_lease_event has: later releases may add fields at its end.
+    /// The size of the library's flakeid_lease_event: later releases may add fields at the end of
+    /// the struct.
     pub struct_size: u32,
-    /// FLAKEID_LEASE_...; later releases may add kinds.
+    /// The kind of the event, FLAKEID_LEASE_...; later releases may add kinds.
     pub kind: i32,
     /// The node that was acquired, renewed, lost or released; otherwise 0.
     pub node: u64,
-    /// The first tick that may be used, of a node that was acquired; otherwise 0.
+    /// The first tick that may be used, if a node was acquired; otherwise 0.
     pub start: u64,
-    /// The first tick that may not be used, of a node that was acquired or renewed; otherwise 0.
+    /// The first tick that must not be used, if a node was acquired or renewed; otherwise 0.
     pub fence: u64,
-    /// What went wrong, or FLAKEID_OK.
+    /// The status of the failure that caused the event, or FLAKEID_OK.
     pub status: Status,
-    /// 0.
+    /// Reserved; always 0.
     pub reserved: u32,
-    /// What went wrong, as a sentence, or NULL.
+    /// The message of the failure that caused the event, or NULL.
     pub message: *const c_char,
 }
 
-/// A function that is called with each event and user_data, on the lease's own thread.
+/// A function that the library calls with each event and user_data, on the lease's own thread.
 pub type LeaseCallback =
     Option<unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void)>;
 
-/// A program's function, which is not called any more once [`silence`](Self::silence) has returned.
+/// The program's callback, which is not called after [`silence`](Self::silence) has returned.
 pub(crate) struct Listener {
     function: unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void),
     user_data: *mut c_void,
     is_silent: AtomicBool,
-    /// Process and number of the calls that are under way: `pid << 32 | calls`. A forked child
-    /// has none of its parent's.
+    /// The process and the number of running calls: `pid << 32 | calls`. A forked child ignores its
+    /// parent's calls.
     calls: AtomicU64,
 }
 
-// SAFETY: the header demands a function and data that may be used from another thread.
+// SAFETY: the header requires that another thread may use the function and its data.
 unsafe impl Send for Listener {}
-// SAFETY: as above; only one thread at a time calls it.
+// SAFETY: the header requires that another thread may use the function and its data, and only one
+// thread at a time calls the function.
 unsafe impl Sync for Listener {}
 
 impl Listener {
@@ -91,7 +93,7 @@ impl Listener {
             let calls = if word >> 32 == pid { word & u64::from(u32::MAX) } else { 0 };
             Some(pid << 32 | change(calls))
         };
-        // It always has a next value.
+        // `next` always returns a value, so the update cannot fail.
         let _ = self.calls.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
     }
 
@@ -110,11 +112,11 @@ impl Listener {
             Core::StoreFound => FLAKEID_LEASE_STORE_FOUND,
             Core::ClockSkew { .. } => FLAKEID_LEASE_CLOCK_SKEW,
             Core::Released { .. } => FLAKEID_LEASE_RELEASED,
-            // A kind that this border has no number for yet.
+            // The C interface has no number for this kind of event yet.
             _ => return,
         };
         let error = event.error();
-        // No text of the core has a NUL inside.
+        // Core messages contain no NUL, so the conversion cannot fail.
         let message = error.map(|error| CString::new(error.to_string()).unwrap_or_default());
         let event = LeaseEvent {
             struct_size: size_of::<LeaseEvent>() as u32,
@@ -126,11 +128,12 @@ impl Listener {
             reserved: 0,
             message: message.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
         };
-        // SAFETY: the program said that it may be called like this until the generator is freed.
+        // SAFETY: the program guarantees that the function may be called until the generator is
+        // freed.
         unsafe { (self.function)(&raw const event, self.user_data) };
     }
 
-    /// Returns once no call is under way; no call follows.
+    /// Waits until no call to the function is running, and prevents further calls.
     pub(crate) fn silence(&self) {
         self.is_silent.store(true, Ordering::SeqCst);
         while self.is_calling() {

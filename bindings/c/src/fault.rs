@@ -2,7 +2,7 @@ use flakeid_core::{Error, Spelling};
 
 use crate::status::{FLAKEID_BUFFER_TOO_SMALL, FLAKEID_NULL_ARGUMENT, FLAKEID_PANIC, Status};
 
-/// Why a call failed: an error of the core, or one that only C can make.
+/// The reason why a call failed: a core error, or an error that exists only in the C interface.
 pub(crate) enum Fault {
     Core(Error),
     Null { argument: &'static str },
@@ -29,17 +29,17 @@ impl Fault {
 }
 
 impl Fault {
-    /// Returns the message with the names of options and fields in a spelling.
+    /// Returns the message, with the names of options and fields in the given spelling.
     pub(crate) fn spelled(&self, spelling: &Spelling<'_>) -> String {
         match self {
             Self::Core(error) => error.spelled(spelling).to_string(),
             Self::Null { argument } => format!("{argument} must not be NULL"),
             Self::TooSmall { size, needed } => format!(
-                "the buffer has {size} bytes, but {needed} are needed (with the final NUL of a \
+                "the buffer has {size} bytes, but must have {needed} (including the final NUL of a \
                  string)"
             ),
             Self::Panic { message } => {
-                format!("internal error of flakeid, please report it: {message}")
+                format!("internal flakeid error; please report it: {message}")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Making IDs.
+//! Generators of IDs.
 
 use std::ffi::c_char;
 use std::mem::{MaybeUninit, offset_of};
@@ -12,21 +12,22 @@ use crate::border::{self, Sized32, given};
 use crate::config::Config;
 use crate::event::Listener;
 use crate::fault::Fault;
-use crate::guard::guard;
+use crate::guard::{free, guard};
 use crate::status::Status;
 
-/// What flakeid_generator_retire() returns for a generator that has issued no ID. No tick has this
-/// value.
+/// The value that flakeid_generator_retire() writes for a generator that has issued no ID. No tick
+/// has this value.
 pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 
-/// Makes the IDs of one node, or several: unique, and strictly increasing across all threads.
-/// Generators of one layout and node share their position within a process. Every function but
-/// flakeid_generator_free() may be called by any number of threads at the same time. In a forked
-/// child, generators of the parent are FLAKEID_FORKED, except those of flakeid_generator_open(),
-/// which lease a node of their own there; all may be freed there.
+/// A generator of IDs for one or several nodes. The IDs are unique, and strictly increase across
+/// all threads. Generators with the same layout and node share their position within a process. Any
+/// number of threads may call every function except flakeid_generator_free() at the same time. In a
+/// forked child, generators of the parent fail with FLAKEID_FORKED, except those that
+/// flakeid_generator_open() created, which lease another node in the child. All generators may be
+/// freed in the child.
 pub struct GeneratorHandle {
     pub(crate) generator: Generator,
-    /// Who is told what happens to the lease.
+    /// The callback that receives the lease's events.
     listener: Option<Arc<Listener>>,
 }
 
@@ -35,7 +36,7 @@ impl GeneratorHandle {
         Self { generator, listener: None }
     }
 
-    /// Leases a node, and tells `listener` what happens to it.
+    /// Leases a node, and reports the lease's events to `listener`.
     pub(crate) fn leased(
         mut builder: LeaseBuilder,
         listener: Option<Listener>,
@@ -56,7 +57,8 @@ impl GeneratorHandle {
 }
 
 impl GeneratorHandle {
-    /// Local handles and rings may keep a leased generator for longer.
+    /// Closes a leased generator, because local handles and rings may keep the generator alive
+    /// after it is freed.
     fn close_lease(&self) {
         if self.generator.is_leased() {
             self.generator.close();
@@ -77,33 +79,34 @@ fn silence(listener: Option<&Listener>) {
     }
 }
 
-/// What happened to a generator besides issuing IDs. Start from FLAKEID_STATS_INIT.
+/// The counters of a generator. Initialize the struct with FLAKEID_STATS_INIT.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Stats {
-    /// sizeof(flakeid_stats).
+    /// The size of the struct: sizeof(flakeid_stats).
     pub struct_size: u32,
-    /// 0.
+    /// Reserved; always 0.
     pub reserved: u32,
-    /// How many calls had to wait; a fill counts each time that it had to.
+    /// The number of times that calls had to wait. Every wait during a fill is counted.
     pub waits: u64,
-    /// Times the clock was seen to go back.
+    /// The number of times the generator detected that the clock went backwards.
     pub rollbacks: u64,
-    /// The furthest that an ID's tick was ahead of the clock, in ticks.
+    /// The largest number of ticks by which an ID was ahead of the clock.
     pub largest_ahead: u64,
 }
 
-// SAFETY: numbers only.
+// SAFETY: the struct contains only numbers.
 unsafe impl Sized32 for Stats {
     const FIRST: usize = offset_of!(Stats, largest_ahead) + size_of::<u64>();
 }
 
-/// Makes a generator. The caller owns it and frees it with flakeid_generator_free(); config, its
-/// layout string and its clock are not needed any more after the call. Any thread.
+/// Creates a generator. The caller owns the generator and must free it with
+/// flakeid_generator_free(). `config`, its strings and its clock are not needed after the call.
+/// Thread-safe.
 ///
-/// FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (no node, two kinds
-/// of node, a wrong struct_size, ...), FLAKEID_HORIZON_REACHED, FLAKEID_FORKED,
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (no node, a
+/// node that is specified in two ways, a wrong struct_size, ...), FLAKEID_HORIZON_REACHED,
+/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_new(
     config: *const Config,
@@ -111,33 +114,32 @@ pub unsafe extern "C" fn flakeid_generator_new(
 ) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        // SAFETY: C promises that `config` is as large as it says, and its pointers are sound.
+        // SAFETY: the C caller guarantees that `config` points to `struct_size` readable bytes, and
+        // that the pointers in `config` are valid.
         let built = unsafe { border::read_sized(config)?.builder()? }.build()?;
         generator.write(Box::new(GeneratorHandle::fixed(built.into())));
         Ok(())
     })
 }
 
-/// Frees the generator; NULL is allowed. No other call may use the handle meanwhile or later. The
-/// node's position is kept for the process's next generator of that node. A leased node is given
-/// back, unless another generator shares the lease, which takes at most a second; in a forked child
-/// it is the child's own node. Waits for a call of on_event that is under way; no call follows.
-/// Local handles and rings of a leased generator are FLAKEID_CLOSED from then on; those of any
-/// other generator go on.
+/// Frees the generator; NULL is allowed. No other call may use the handle during or after this
+/// call. The process keeps the node's position for its next generator on that node. Releases a
+/// leased node (in a forked child, the child's own node), unless another generator shares the
+/// lease; the release takes at most a second. Waits until a running call to on_event has returned;
+/// no further call begins. After this call, local handles and rings of a leased generator fail with
+/// FLAKEID_CLOSED; those of any other generator continue to work.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
-    let _ = guard(|| {
-        drop(generator);
-        Ok(())
-    });
+    free(generator);
 }
 
-/// Ends the generator without freeing it, for programs that do not know which calls of other threads
-/// are under way: calls that begin later are FLAKEID_CLOSED. Otherwise as flakeid_generator_free(),
-/// which has still to be called. Called again, it only waits for what the first call waits for. Any
-/// thread.
+/// Closes the generator without freeing it. Use this function if the program does not know which
+/// calls other threads are executing. Later calls fail with FLAKEID_CLOSED. Otherwise does the same
+/// as flakeid_generator_free(), which must still be called. A second call only waits for the same
+/// work as the first call. Thread-safe.
 ///
-/// FLAKEID_FORKED (of flakeid_generator_new() in the parent), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
+/// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -> Status {
     guard(|| {
@@ -153,11 +155,12 @@ pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -
     })
 }
 
-/// The next ID. Waits, asleep, at most max_wait_ms. Any thread.
+/// Writes the next ID to `id`. Sleeps for at most max_wait_ms until an ID is available.
+/// Thread-safe.
 ///
-/// FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
+/// Errors: FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
 /// FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
-/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; in a forked child of a leased generator also those of
+/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; for a leased generator in a forked child, also those of
 /// flakeid_generator_open().
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_next(
@@ -171,8 +174,9 @@ pub extern "C" fn flakeid_generator_next(
     })
 }
 
-/// The next ID. Waits, asleep, at most `max_wait_ms`, whatever the generator's own is: for callers that
-/// must be back soon. Errors as flakeid_generator_next(). Any thread.
+/// Writes the next ID to `id`. Sleeps for at most `max_wait_ms`, which overrides the generator's
+/// own limit. Use this function in callers that must return soon. Returns the same errors as
+/// flakeid_generator_next(). Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_next_within(
     generator: Option<&GeneratorHandle>,
@@ -187,10 +191,10 @@ pub extern "C" fn flakeid_generator_next_within(
     })
 }
 
-/// How long a call waits without issuing an ID, in milliseconds: what max_wait_ms of the options was, or
-/// the default. Any thread.
+/// Writes to `max_wait_ms` the longest time, in milliseconds, that a call waits without issuing an
+/// ID: the value of the option max_wait_ms, or its default. Thread-safe.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_max_wait_ms(
     generator: Option<&GeneratorHandle>,
@@ -203,8 +207,9 @@ pub extern "C" fn flakeid_generator_max_wait_ms(
     })
 }
 
-/// The next ID, without ever waiting; flakeid_retry_after_ms() says when to try again. Errors as
-/// flakeid_generator_next(). Any thread.
+/// Writes the next ID to `id` without waiting. If no ID is available, call flakeid_retry_after_ms()
+/// to find out how long to wait before retrying. Returns the same errors as
+/// flakeid_generator_next(). Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_try_next(
     generator: Option<&GeneratorHandle>,
@@ -217,7 +222,7 @@ pub extern "C" fn flakeid_generator_try_next(
     })
 }
 
-/// What `fill` and `try_fill` have in common.
+/// Fills `ids` by calling `fill`, and writes the number of IDs to `count`.
 #[inline]
 fn fill_by(
     generator: Option<&GeneratorHandle>,
@@ -231,10 +236,10 @@ fn fill_by(
     Ok(())
 }
 
-/// Fills `ids` from its beginning with the next IDs, in order, and writes into `count` how many:
-/// at most `n`, and fewer only if an obstacle outlasted max_wait_ms, which the next call reports.
-/// Fails only if there was no ID at all; `count` is written then too, as 0. `ids` may be NULL if
-/// `n` is 0. Errors as flakeid_generator_next(). Any thread.
+/// Fills `ids` from the start with the next IDs, in order, and writes the number of IDs to `count`:
+/// at most `n`, and fewer only if an obstacle lasted longer than max_wait_ms. The next call then
+/// reports the obstacle. Fails only if no ID could be issued, and then writes 0 to `count`. `ids`
+/// may be NULL if `n` is 0. Returns the same errors as flakeid_generator_next(). Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_fill(
     generator: Option<&GeneratorHandle>,
@@ -243,13 +248,13 @@ pub unsafe extern "C" fn flakeid_generator_fill(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
     guard(|| {
-        // SAFETY: C promises that `ids` has `n` integers.
+        // SAFETY: the C caller guarantees that `ids` has room for `n` integers.
         let ids = unsafe { border::numbers(ids, n, "ids") };
         fill_by(generator, ids, count, Generator::fill)
     })
 }
 
-/// As flakeid_generator_fill(), without ever waiting. Any thread.
+/// Does the same as flakeid_generator_fill(), but never waits. Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_try_fill(
     generator: Option<&GeneratorHandle>,
@@ -258,17 +263,17 @@ pub unsafe extern "C" fn flakeid_generator_try_fill(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
     guard(|| {
-        // SAFETY: C promises that `ids` has `n` integers.
+        // SAFETY: the C caller guarantees that `ids` has room for `n` integers.
         let ids = unsafe { border::numbers(ids, n, "ids") };
         fill_by(generator, ids, count, Generator::try_fill)
     })
 }
 
-/// Raises the end of the window to the tick `fence`, exclusive; a lower fence than the present one
-/// changes nothing. Any thread.
+/// Raises the end of the window to the tick `fence`, exclusive. A fence that is lower than the
+/// current fence changes nothing. Thread-safe.
 ///
-/// FLAKEID_INVALID_OPTION (no window, or a leased generator), FLAKEID_CLOSED, FLAKEID_FORKED,
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (no window, or a leased generator), FLAKEID_CLOSED,
+/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_extend(
     generator: Option<&GeneratorHandle>,
@@ -277,11 +282,11 @@ pub extern "C" fn flakeid_generator_extend(
     guard(|| Ok(given(generator, "generator")?.generator.extend(fence)?))
 }
 
-/// Ends the generator: no later call issues an ID. `last_tick` receives the last tick in which it
-/// issued one, or FLAKEID_NO_TICK. It still has to be freed. Any thread.
+/// Retires the generator: no later call issues an ID. Writes to `last_tick` the last tick in which
+/// the generator issued an ID, or FLAKEID_NO_TICK. The generator must still be freed. Thread-safe.
 ///
-/// FLAKEID_CLOSED the second time, FLAKEID_FORKED, FLAKEID_INVALID_OPTION (a leased generator, which
-/// flakeid_generator_free() ends), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_CLOSED (a second call), FLAKEID_FORKED, FLAKEID_INVALID_OPTION (a leased
+/// generator, which flakeid_generator_free() closes), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_retire(
     generator: Option<&GeneratorHandle>,
@@ -295,9 +300,9 @@ pub extern "C" fn flakeid_generator_retire(
     })
 }
 
-/// What happened to the generator besides issuing IDs. Any thread.
+/// Writes the counters of the generator to `stats`. Thread-safe.
 ///
-/// FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_stats(
     generator: Option<&GeneratorHandle>,
@@ -312,15 +317,16 @@ pub unsafe extern "C" fn flakeid_generator_stats(
             rollbacks: now.rollbacks,
             largest_ahead: now.largest_ahead,
         };
-        // SAFETY: C promises that `stats` is as large as it says.
+        // SAFETY: the C caller guarantees that `stats` points to `struct_size` writable bytes.
         unsafe { border::write_sized(&now, stats) }
     })
 }
 
-/// The node in the IDs, the smallest if there are several. A leased generator's node changes if
-/// another process takes it, and in a forked child at the first ID. Any thread.
+/// Writes the node in the generator's IDs to `node`, or the smallest node if there are several. A
+/// leased generator changes its node if another process takes over the node, and when it issues its
+/// first ID in a forked child. Thread-safe.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_node(
     generator: Option<&GeneratorHandle>,
@@ -333,10 +339,11 @@ pub extern "C" fn flakeid_generator_node(
     })
 }
 
-/// Writes all nodes in the IDs, in rising order, into `nodes`, which has room for `n`, and into
-/// `count` how many. Otherwise as flakeid_generator_node(). Any thread.
+/// Writes all nodes that the generator's IDs can contain, in increasing order, to `nodes`, which
+/// has room for `n` nodes. Writes the number of nodes to `count`. A leased generator changes its
+/// nodes as flakeid_generator_node() describes. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_nodes(
     generator: Option<&GeneratorHandle>,
@@ -347,7 +354,7 @@ pub unsafe extern "C" fn flakeid_generator_nodes(
     guard(|| {
         let now = given(generator, "generator")?.generator.nodes();
         let count = given(count, "count")?;
-        // SAFETY: C promises that `nodes` has `n` integers.
+        // SAFETY: the C caller guarantees that `nodes` has room for `n` integers.
         let room = unsafe { border::numbers(nodes, n, "nodes")? };
         let Some(room) = room.get_mut(..now.len()) else {
             let bytes = size_of::<u64>();
@@ -359,10 +366,10 @@ pub unsafe extern "C" fn flakeid_generator_nodes(
     })
 }
 
-/// Writes the canonical descriptor of the generator's layout, with its epoch, as a string;
-/// FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Any thread.
+/// Writes the canonical descriptor of the generator's layout, including its epoch, as a string.
+/// FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_layout(
     generator: Option<&GeneratorHandle>,
@@ -371,7 +378,7 @@ pub unsafe extern "C" fn flakeid_generator_layout(
 ) -> Status {
     guard(|| {
         let layout = given(generator, "generator")?.generator.layout().to_string();
-        // SAFETY: C promises that `buffer` has `size` bytes.
+        // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
         unsafe { border::write_text(&layout, buffer, size) }
     })
 }

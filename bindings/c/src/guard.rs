@@ -1,22 +1,47 @@
-//! What every function runs in: nothing unwinds into C.
+//! The guard around every exported function, which catches panics so that no panic unwinds into C.
 
 use std::any::Any;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::border::given;
 use crate::fault::Fault;
 use crate::last_error;
 use crate::status::{FLAKEID_OK, Status};
 
-/// Runs `call`, keeps its error for `flakeid_last_error`, and returns its status.
+/// Runs `call`, stores its error for `flakeid_last_error`, and returns its status.
 #[inline]
 pub(crate) fn guard(call: impl FnOnce() -> Result<(), Fault>) -> Status {
-    // After a panic nothing is left half-done: the core changes its state by single atomic steps,
-    // and results are written last.
+    // A panic leaves no partial change, because the core changes its state in single atomic steps
+    // and functions write their results last.
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => FLAKEID_OK,
         Ok(Err(fault)) => failed(fault),
         Err(payload) => panicked(payload),
     }
+}
+
+/// Writes the result of a call to the location that the caller specified. If the call fails, the
+/// location remains unchanged.
+#[inline]
+pub(crate) fn write_result<T>(
+    to: Option<&mut MaybeUninit<T>>,
+    argument: &'static str,
+    call: impl FnOnce() -> Result<T, Fault>,
+) -> Status {
+    guard(|| {
+        let to = given(to, argument)?;
+        to.write(call()?);
+        Ok(())
+    })
+}
+
+/// Drops a handle.
+pub(crate) fn free<T>(handle: Option<Box<T>>) {
+    let _ = guard(|| {
+        drop(handle);
+        Ok(())
+    });
 }
 
 #[cold]
@@ -36,7 +61,8 @@ fn panicked(payload: Box<dyn Any + Send>) -> Status {
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message")
         .into();
-    // A payload whose destructor panics must not get out either.
+    // The panic's payload is never dropped, because its destructor could panic again and unwind
+    // into C.
     std::mem::forget(payload);
     failed(Fault::Panic { message })
 }

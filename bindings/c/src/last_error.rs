@@ -1,5 +1,5 @@
-//! The error of the calling thread's last failed call. It is kept as a value and formatted only on
-//! request, so a failing `try_next` in a loop formats and allocates nothing.
+//! The error of the last failed call on the calling thread. The error is stored as a value and
+//! formatted only on request, so a failing `try_next` in a loop formats and allocates nothing.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -12,7 +12,7 @@ use crate::spelling::{self, FLAKEID_SPELLING_C};
 
 struct LastError {
     fault: Fault,
-    /// The message and the field in each spelling.
+    /// The message and the field's name in each spelling.
     spelled: [Spelled; spelling::COUNT],
 }
 
@@ -32,7 +32,8 @@ impl LastError {
     }
 }
 
-/// A thread that is ending has no last error any more, and nothing can ask for it.
+/// Replaces the last error of this thread. A thread that is exiting has no last error and cannot
+/// read it, so the function does nothing in such a thread.
 fn replace(by: Option<LastError>) -> Option<LastError> {
     LAST.try_with(|last| last.replace(by)).ok().flatten()
 }
@@ -41,7 +42,7 @@ pub(crate) fn keep(fault: Fault) {
     drop(replace(Some(LastError::new(fault))));
 }
 
-/// Makes `fault` the last error for as long as `call` runs.
+/// Stores `fault` as the last error while `call` runs.
 pub(crate) fn during(fault: Fault, call: impl FnOnce()) {
     let before = replace(Some(LastError::new(fault)));
     call();
@@ -49,7 +50,7 @@ pub(crate) fn during(fault: Fault, call: impl FnOnce()) {
 }
 
 fn text(text: &str) -> CString {
-    // Input from C has no NUL inside, so neither has what is quoted of it.
+    // Strings from C contain no NUL, so the parts that messages quote contain none either.
     CString::new(text).unwrap_or_default()
 }
 
@@ -59,23 +60,24 @@ fn ask<T>(what: impl FnOnce(&mut LastError) -> Option<T>) -> Option<T> {
 
 fn ms(what: impl FnOnce(&Error) -> Option<Duration>) -> i64 {
     let duration = ask(|last| last.fault.core().and_then(what));
-    // Rounded up: waiting that long must be enough.
+    // The duration is rounded up, so that waiting for that long is always enough.
     duration.map_or(-1, |d| i64::try_from(whole_ms(d)).unwrap_or(i64::MAX))
 }
 
-/// The message of this thread's last failed call: an English sentence that names the field, the
-/// value and the range. Empty if no call has failed yet.
+/// Returns the message of this thread's last failed call: an English sentence that names the field,
+/// the value and the range. Returns an empty string if no call has failed yet.
 ///
-/// Like errno it means something only right after a call failed; calls that succeed leave it.
-/// The string belongs to the library and stays valid until a call of this thread fails, or the
-/// thread ends. Any thread; each has its own.
+/// Like errno, the message is meaningful only right after a call has failed; calls that succeed do
+/// not change it. The library owns the string, which stays valid until another call on this thread
+/// fails or the thread ends. Thread-safe: each thread has its own message.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_last_error() -> *const c_char {
     flakeid_last_error_spelled(FLAKEID_SPELLING_C)
 }
 
-/// Returns the message of flakeid_last_error() with the names of options and fields as another
-/// language spells them: `spelling` is FLAKEID_SPELLING_... Any thread; each has its own.
+/// Returns the message of flakeid_last_error() with option and field names as another language
+/// spells them; `spelling` is one of FLAKEID_SPELLING_... Thread-safe: each thread has its own
+/// message.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_last_error_spelled(spelling: i32) -> *const c_char {
     let (index, names) = spelling::of(spelling);
@@ -86,15 +88,16 @@ pub extern "C" fn flakeid_last_error_spelled(spelling: i32) -> *const c_char {
     .unwrap_or(c"".as_ptr())
 }
 
-/// The field at fault if the last failed call was FLAKEID_FIELD_OUT_OF_RANGE ("node", "tick",
-/// ...), otherwise NULL. Lives as long as flakeid_last_error(). Any thread; each has its own.
+/// Returns the name of the field that caused the last failed call ("node", "tick", ...) if the call
+/// returned FLAKEID_FIELD_OUT_OF_RANGE, and otherwise NULL. The string stays valid as long as the
+/// string that flakeid_last_error() returns. Thread-safe: each thread has its own field.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_last_error_field() -> *const c_char {
     flakeid_last_error_field_spelled(FLAKEID_SPELLING_C)
 }
 
-/// Returns the field of flakeid_last_error_field() as another language spells it: `spelling` is
-/// FLAKEID_SPELLING_... Any thread; each has its own.
+/// Returns the field name of flakeid_last_error_field() as another language spells the name;
+/// `spelling` is one of FLAKEID_SPELLING_... Thread-safe: each thread has its own field.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_last_error_field_spelled(spelling: i32) -> *const c_char {
     let (index, names) = spelling::of(spelling);
@@ -106,22 +109,23 @@ pub extern "C" fn flakeid_last_error_field_spelled(spelling: i32) -> *const c_ch
     .unwrap_or(std::ptr::null())
 }
 
-/// After how many milliseconds the last failed call may succeed, or -1 where waiting does not
-/// help. Any thread; each has its own.
+/// Returns the number of milliseconds after which the last failed call may succeed, or -1 if
+/// waiting does not help. Thread-safe: each thread has its own value.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_retry_after_ms() -> i64 {
     ms(Error::retry_after)
 }
 
-/// By how many milliseconds the clock went back if the last failed call was
-/// FLAKEID_CLOCK_ROLLBACK, otherwise -1. Any thread; each has its own.
+/// Returns the number of milliseconds by which the clock went backwards if the last failed call
+/// returned FLAKEID_CLOCK_ROLLBACK, and otherwise -1. Thread-safe: each thread has its own value.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_rollback_ms() -> i64 {
     ms(Error::rollback)
 }
 
-/// When the layout ran out, in Unix milliseconds, if the last failed call was
-/// FLAKEID_HORIZON_REACHED, otherwise -1. Any thread; each has its own.
+/// Returns the instant at which the layout's ticks end, in Unix milliseconds, if the last failed
+/// call returned FLAKEID_HORIZON_REACHED, and otherwise -1. Thread-safe: each thread has its own
+/// value.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_horizon_ms() -> i64 {
     ask(|last| last.fault.core()?.horizon()).unwrap_or(-1)

@@ -1,4 +1,4 @@
-//! Nodes that are leased from a store.
+//! Generators whose nodes are leased from a store.
 
 use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, offset_of};
@@ -8,202 +8,201 @@ use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::Error;
 
 use crate::border::{self, Sized32, given};
-use crate::config::{
-    FLAKEID_HAS_DATACENTER, FLAKEID_HAS_EPOCH, FLAKEID_HAS_MAX_WAIT, FLAKEID_HAS_NODE,
-    FLAKEID_HAS_SEQUENCE_MASK, FLAKEID_HAS_WORKER,
-};
 use crate::event::{LeaseCallback, Listener};
 use crate::fault::Fault;
+use crate::flags;
 use crate::generator::GeneratorHandle;
 use crate::guard::guard;
 use crate::options::{self, OptionsHandle};
 use crate::set;
 use crate::status::{FLAKEID_OK, Status};
 
-// [options: lease flags]
-/// `has`: first_node and last_node are given.
-pub const FLAKEID_HAS_NODES: u32 = 256;
-/// `has`: window_ms is given.
-pub const FLAKEID_HAS_WINDOW_MS: u32 = 512;
-/// `has`: ttl_ms is given.
-pub const FLAKEID_HAS_TTL: u32 = 1024;
-// [/options]
-
 // [options: lease known]
 #[rustfmt::skip]
-const KNOWN: u32 = FLAKEID_HAS_NODE | FLAKEID_HAS_DATACENTER | FLAKEID_HAS_WORKER |
-    FLAKEID_HAS_NODES | FLAKEID_HAS_EPOCH | FLAKEID_HAS_TTL | FLAKEID_HAS_WINDOW_MS |
-    FLAKEID_HAS_SEQUENCE_MASK | FLAKEID_HAS_MAX_WAIT;
+const KNOWN: u32 = flags::FLAKEID_HAS_NODE | flags::FLAKEID_HAS_DATACENTER |
+    flags::FLAKEID_HAS_WORKER | flags::FLAKEID_HAS_NODES | flags::FLAKEID_HAS_EPOCH |
+    flags::FLAKEID_HAS_TTL | flags::FLAKEID_HAS_WINDOW_MS | flags::FLAKEID_HAS_SEQUENCE_MASK |
+    flags::FLAKEID_HAS_MAX_WAIT;
 // [/options]
 
-/// The options of a lease. Start from FLAKEID_LEASE_CONFIG_INIT, or from zero with struct_size set;
-/// then set the fields you need, and in `has` the flags of those that have one. A field that is
-/// set without its flag is FLAKEID_INVALID_OPTION. Without options any free node of the namespace
-/// "default" is leased.
+/// The options of a lease. Without options, any free node of the namespace "default" is leased.
+/// Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or zero it and set struct_size. Then set the
+/// fields that you need and, for each field that has a flag, also the flag in `has`. A field that is
+/// set without its flag causes FLAKEID_INVALID_OPTION.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LeaseConfig {
-    /// sizeof(flakeid_lease_config).
+    /// The size of the struct: sizeof(flakeid_lease_config).
     pub struct_size: u32,
-    /// FLAKEID_HAS_... flags.
+    /// The FLAKEID_HAS_... flags of the fields that are set.
     pub has: u32,
     // [options: lease fields]
-    /// The layout of the IDs, which must be the namespace's: the name of a preset or a descriptor;
-    /// NULL is "twitter".
+    /// The layout of the IDs: a preset's name or a descriptor; NULL means "twitter". A lease must
+    /// use the layout of its namespace.
     pub layout: *const c_char,
-    /// The namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ -; NULL is "default". Each namespace
-    /// has one layout, and nodes of its own.
+    /// The namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 . _ -; NULL
+    /// means "default". Each namespace has one layout and its own nodes.
     pub namespace_name: *const c_char,
-    /// The name of this process, by which it prefers the node that it had last: 1 to 128 bytes;
-    /// NULL is none.
+    /// The name of this process, 1 to 128 bytes long; the process prefers the last node that was
+    /// leased under this name; NULL means none.
     pub name: *const c_char,
-    /// The node to lease, which is taken over even from a live holder; that is safe
-    /// (FLAKEID_HAS_NODE; otherwise any node).
+    /// The node to lease, which is safely taken over even from a live holder (FLAKEID_HAS_NODE; the
+    /// default is any node).
     pub node: u64,
-    /// The high part of the node, in layouts that split it; requires worker
+    /// The high part of the node, in layouts that split the node; requires worker
     /// (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
-    /// The low part of the node, in layouts that split it; requires datacenter
+    /// The low part of the node, in layouts that split the node; requires datacenter
     /// (FLAKEID_HAS_WORKER).
     pub worker: u64,
-    /// The first node to choose from (FLAKEID_HAS_NODES).
+    /// The first node of the range to choose from (FLAKEID_HAS_NODES).
     pub first_node: u64,
-    /// The last node to choose from (FLAKEID_HAS_NODES).
+    /// The last node of the range to choose from (FLAKEID_HAS_NODES).
     pub last_node: u64,
-    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; otherwise the layout's).
+    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
+    /// epoch).
     pub epoch: i64,
-    /// The largest sequence number to use: 2^k - 1 (FLAKEID_HAS_SEQUENCE_MASK; otherwise the
-    /// layout's).
+    /// The largest sequence number to use, which must have the form 2^k - 1
+    /// (FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number).
     pub sequence_mask: u64,
-    /// The number of bits of a random sequence number with which each tick begins.
+    /// The number of random bits in the first sequence number of each tick.
     pub sequence_start: u32,
-    /// The behaviour when a tick is full: a constant FLAKEID_OVERFLOW_*.
+    /// The behaviour when a tick is full: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
+    /// FLAKEID_OVERFLOW_BORROW (default: FLAKEID_OVERFLOW_WAIT).
     pub overflow: i32,
-    /// The behaviour when the clock goes backwards: a constant FLAKEID_ROLLBACK_* except
-    /// FLAKEID_ROLLBACK_CLOCK_SEQUENCE.
+    /// The behaviour when the clock goes backwards: FLAKEID_ROLLBACK_CONTINUE,
+    /// FLAKEID_ROLLBACK_ERROR or FLAKEID_ROLLBACK_WAIT (default: FLAKEID_ROLLBACK_CONTINUE).
     pub rollback: i32,
-    /// 1 leases only nodes that were never leased before; 0 leases any free node.
+    /// 1 to lease only nodes that were never leased before; 0 to lease any free node.
     pub never_reuse: i32,
-    /// The time for which the generator issues IDs while the store is away: from two ticks to what
-    /// the namespace allows (FLAKEID_HAS_WINDOW_MS; otherwise 10 s or two ticks, whichever is
-    /// longer).
+    /// The time for which the generator issues IDs while the store is unavailable: from two ticks
+    /// to what the namespace allows (FLAKEID_HAS_WINDOW_MS; the default is 10 s or two ticks,
+    /// whichever is longer).
     pub window_ms: u64,
-    /// The time after the last renewal until other processes can have the node: 1 ms to 30 days
-    /// (FLAKEID_HAS_TTL; otherwise 60 s or 12 ticks, whichever is longer). Uniqueness does not
-    /// depend on it.
+    /// The time for which the node stays reserved after the last renewal: 1 ms to 30 days
+    /// (FLAKEID_HAS_TTL; the default is 60 s or 12 ticks, whichever is longer). Uniqueness does not
+    /// depend on this time.
     pub ttl_ms: u64,
-    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; otherwise 1
-    /// s or two ticks, whichever is longer). Opening a lease takes at most 2 s more, to connect.
+    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
+    /// is 1 s or two ticks, whichever is longer). Opening a lease takes up to 2 s longer, to
+    /// connect to the store.
     pub max_wait_ms: u64,
-    /// NULL, or a function that is called with everything that happens to the lease: on a thread of
-    /// the library, one call at a time. It should be quick, and must not free the generator, fork,
-    /// or throw. A lease with a function is not shared with other generators.
+    /// NULL, or a function that is called for each lease event, on a library thread, one call at a
+    /// time. The function should return quickly, and must not free the generator, fork, or throw. A
+    /// lease with such a function is not shared with other generators.
     pub on_event: LeaseCallback,
-    /// Passed to the functions. It must live until what was opened with it is freed.
+    /// A pointer that is passed to the functions. Its target must live until the generator or the
+    /// ring is freed.
     pub user_data: *mut c_void,
-    /// The clock: "gated" is the system's, exact, and read only a few times a millisecond where the
-    /// processor allows that; "system" is read for every ID; "coarse" is a few milliseconds late;
-    /// NULL is "gated".
+    /// The clock: "gated" is the exact system clock, which is read only a few times per millisecond
+    /// if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
+    /// by a few milliseconds, and is never ahead; NULL means "gated".
     pub clock_name: *const c_char,
-    /// The number of nodes to lease for this one generator, a power of two, for as many times the
-    /// IDs in a tick; 0 means 1. Several nodes cannot be combined with name, node or sequence_mask.
+    /// The number of nodes to lease for this generator, a power of two; every tick then has room
+    /// for the IDs of all these nodes; 0 means 1. Several nodes cannot be combined with name, node
+    /// or sequence_mask.
     pub node_count: u32,
-    /// Must be 0.
+    /// Reserved; must be 0.
     pub reserved: u32,
-    /// NULL, or further options by name, which are set after the fields.
+    /// NULL, or further options by name, which are set after the fields of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }
 
-// SAFETY: numbers, raw pointers, and a function that may be NULL.
+// SAFETY: the struct contains only numbers, raw pointers, and a function that may be NULL.
 unsafe impl Sized32 for LeaseConfig {
     const FIRST: usize = offset_of!(LeaseConfig, user_data) + size_of::<*mut c_void>();
 }
 
-/// The state of a lease. Start from FLAKEID_LEASE_STATUS_INIT.
+/// The state of a lease. Initialize the struct with FLAKEID_LEASE_STATUS_INIT.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LeaseStatus {
-    /// sizeof(flakeid_lease_status).
+    /// The size of the struct: sizeof(flakeid_lease_status).
     pub struct_size: u32,
-    /// 1 if the node belongs to another process from the fence on.
+    /// 1 if another process holds the node from the fence on, otherwise 0.
     pub fenced_off: i32,
-    /// The first tick of the present grant.
+    /// The first tick of the current grant.
     pub start: u64,
-    /// The first tick that may not be used; every renewal moves it up.
+    /// The first tick that must not be used; every renewal raises the fence.
     pub fence: u64,
-    /// When that tick begins, in Unix milliseconds. IDs go on until then while the store is away.
+    /// The instant at which the tick of the fence begins, in Unix milliseconds. While the store is
+    /// unavailable, the generator continues to issue IDs until then.
     pub fence_unix_ms: i64,
-    /// Until when no other process can have the node, in Unix milliseconds of the store's clock.
+    /// The instant until which no other process can lease the node, in Unix milliseconds of the
+    /// store's clock.
     pub expires_unix_ms: i64,
-    /// How far in the future that is by this host's clock, in milliseconds; negative if it is past.
+    /// The time until expires_unix_ms by this host's clock, in milliseconds; negative if
+    /// expires_unix_ms is in the past.
     pub expires_in_ms: i64,
-    /// How many renewals the store confirmed.
+    /// The number of renewals that the store confirmed.
     pub renewals: u64,
-    /// How many nodes were granted so far. 0 in a forked child that has issued no ID yet: the other
-    /// fields are 0 then too.
+    /// The number of nodes granted so far. In a forked child that has issued no ID yet, this and
+    /// all other fields are 0.
     pub grants: u64,
-    /// How many attempts to acquire or renew failed.
+    /// The number of failed attempts to acquire a node or to renew its lease.
     pub failures: u64,
-    /// Why the latest attempt failed; FLAKEID_OK if it succeeded.
+    /// The status of the latest attempt; FLAKEID_OK if the attempt succeeded.
     pub last_error: Status,
-    /// 0.
+    /// Reserved; always 0.
     pub reserved: u32,
 }
 
-// SAFETY: numbers only.
+// SAFETY: the struct contains only numbers.
 unsafe impl Sized32 for LeaseStatus {
     const FIRST: usize = offset_of!(LeaseStatus, reserved) + size_of::<u32>();
 }
 
 impl LeaseConfig {
-    /// Returns the builder of a lease with these options.
+    /// Returns a lease builder with these options.
     ///
     /// # Safety
-    /// `url` and the strings are NULL or end in NUL; `options` is NULL or a living handle.
+    /// `url` and the strings must be NULL or NUL-terminated, and `options` must be NULL or a live
+    /// handle.
     unsafe fn builder(&self, url: *const c_char) -> Result<LeaseBuilder, Fault> {
         set::check_flags(self.has, KNOWN)?;
         set::check_reserved(self.reserved)?;
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated, and that handles are NULL
+        // or live.
         let (url, layout, by_name) =
             unsafe { (border::text(url), border::text(self.layout), self.options.as_ref()) };
-        let epoch = set::given(self.has, FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
+        let epoch = set::given(self.has, flags::FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
         let layout = options::layout(by_name, layout, epoch)?;
         let mut builder = match url {
             Some(url) => Generator::lease(&url, layout)?,
             None => Generator::auto(layout)?,
         };
-        // SAFETY: the caller guarantees this.
+        // SAFETY: this function and `set` require the same guarantees from the caller.
         unsafe { self.set(&mut builder)? };
         options::apply(by_name, &mut builder)?;
         Ok(builder)
     }
 
-    /// Sets the options of the fields.
+    /// Sets the options that have fields in this struct.
     ///
     /// # Safety
-    /// As [`builder`](Self::builder).
+    /// The requirements of [`builder`](Self::builder) apply.
     #[rustfmt::skip]
     unsafe fn set(&self, builder: &mut LeaseBuilder) -> Result<(), Fault> {
         // [options: lease set]
-        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
         unsafe { set::text(builder, "namespace", self.namespace_name)? };
-        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
         unsafe { set::text(builder, "name", self.name)? };
-        set::flagged(builder, self.has, FLAKEID_HAS_NODE, "node", self.node)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_WORKER, "worker", self.worker)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_NODES, "nodes_from", self.first_node)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_NODES, "nodes_to", self.last_node)?;
-        set::unless_zero(builder, "node_count", self.node_count.into())?;
-        set::flagged(builder, self.has, FLAKEID_HAS_TTL, "ttl_ms", self.ttl_ms)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_WINDOW_MS, "window_ms", self.window_ms)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_NODE, "node", self.node)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_WORKER, "worker", self.worker)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_NODES, "nodes_from", self.first_node)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_NODES, "nodes_to", self.last_node)?;
+        set::unless_zero(builder, "node_count", self.node_count)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_TTL, "ttl_ms", self.ttl_ms)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_WINDOW_MS, "window_ms", self.window_ms)?;
         set::choice(builder, "overflow", &["wait", "error", "borrow"], self.overflow)?;
         set::choice(builder, "rollback", &["continue", "error", "wait", "clock-sequence"], self.rollback)?;
-        set::flagged(builder, self.has, FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
-        set::unless_zero(builder, "sequence_start", self.sequence_start.into())?;
-        set::flagged(builder, self.has, FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
-        // SAFETY: the caller guarantees that strings are NULL or end in NUL.
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
+        set::unless_zero(builder, "sequence_start", self.sequence_start)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
+        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
         unsafe { set::text(builder, "clock", self.clock_name)? };
         set::flag(builder, "reuse", true, "never_reuse", self.never_reuse)?;
         // [/options]
@@ -219,20 +218,21 @@ impl LeaseConfig {
     }
 }
 
-/// Leases a node from the store at `url` and makes a generator of it: unique among all processes
-/// that lease from the same namespace. `url` is sqlite:///path, postgresql://..., mysql://...,
-/// redis://... or etcd://...; NULL takes what the environment's FLAKEID_STORE and FLAKEID_NAMESPACE
-/// say, and otherwise the embedded store, a file for this user on this host. `config` may be NULL;
-/// it, its strings and `url` are not needed any more after the call.
+/// Leases a node from the store at `url`, and creates a generator whose IDs are unique among all
+/// processes that lease from the same namespace. `url` is sqlite:///path, postgresql://...,
+/// mysql://..., redis://... or etcd://... If `url` is NULL, the environment variables FLAKEID_STORE
+/// and FLAKEID_NAMESPACE select the store and the namespace; the default is the embedded store, a
+/// file for this user on this host. `config` may be NULL; the struct, its strings and `url` are not
+/// needed after the call.
 ///
-/// A thread of the library renews the lease. Generators of one process with the same options share
-/// one. In a forked child the generator leases a node of its own at its first ID there. The caller
-/// owns the generator, and flakeid_generator_free() gives the node back. If the process ends
-/// without that, the node is free after ttl_ms. Waits at most max_wait_ms plus 2 s. Any thread.
+/// A library thread renews the lease. Generators in one process that have the same options share
+/// one lease. In a forked child, the generator leases another node for its first ID. The caller
+/// owns the generator, and flakeid_generator_free() releases the node. If the process ends without
+/// that call, the node becomes free after ttl_ms. Waits at most max_wait_ms plus 2 s. Thread-safe.
 ///
-/// FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, no such namespace, another
-/// layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE, FLAKEID_CLOCK_SKEW,
-/// FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE,
+/// Errors: FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, a missing
+/// namespace, another layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE,
+/// FLAKEID_CLOCK_SKEW, FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE,
 /// FLAKEID_INVALID_OPTION, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_open(
@@ -242,18 +242,18 @@ pub unsafe extern "C" fn flakeid_generator_open(
 ) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        // SAFETY: C promises that `config` is as large as it says.
+        // SAFETY: the C caller guarantees that `config` points to `struct_size` readable bytes.
         let config = unsafe { border::read_optional(config)? };
-        // SAFETY: C promises that strings end in NUL.
+        // SAFETY: the C caller guarantees that strings are NULL or NUL-terminated.
         let builder = unsafe { config.builder(url)? };
         generator.write(Box::new(GeneratorHandle::leased(builder, config.listener()?)?));
         Ok(())
     })
 }
 
-/// The state of a generator's lease. Any thread.
+/// Writes the state of a generator's lease to `status`. Thread-safe.
 ///
-/// FLAKEID_INVALID_OPTION (a generator of flakeid_generator_new(), struct_size),
+/// Errors: FLAKEID_INVALID_OPTION (a generator that flakeid_generator_new() created, struct_size),
 /// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_lease(
@@ -262,7 +262,8 @@ pub unsafe extern "C" fn flakeid_generator_lease(
 ) -> Status {
     guard(|| {
         let Some(now) = given(generator, "generator")?.generator.lease_status() else {
-            let reason = "the node of this generator is fixed; flakeid_generator_open() leases one";
+            let reason = "this generator has a fixed node; lease a node with \
+                          flakeid_generator_open()";
             return Err(Error::invalid_option("lease", reason).into());
         };
         let status_now = LeaseStatus {
@@ -279,7 +280,7 @@ pub unsafe extern "C" fn flakeid_generator_lease(
             last_error: now.last_error.map_or(FLAKEID_OK, |error| error.kind().status()),
             reserved: 0,
         };
-        // SAFETY: C promises that `status` is as large as it says.
+        // SAFETY: the C caller guarantees that `status` points to `struct_size` writable bytes.
         unsafe { border::write_sized(&status_now, status) }
     })
 }

@@ -1,13 +1,14 @@
-//! The C library: `include/flakeid.h` is made from this crate by `cargo xtask header`.
+//! The C library. `cargo xtask header` generates `include/flakeid.h` from this crate.
 //!
-//! Every function takes what C hands over, makes one call of the core, and hands back the result.
-//! Handles and plain results come as references that may be null, so that almost nothing
-//! dereferences a pointer; what does is in [`border`].
+//! Every function converts the arguments from C, makes one call to the core, and writes the result.
+//! Handles and plain results are optional references (`None` for NULL), so almost no code
+//! dereferences a raw pointer; [`border`] contains the code that does so.
 
-// Exporting a symbol under its own name is `unsafe` by itself, and this crate does little else.
+// `no_mangle` is itself an unsafe attribute, and almost every function in this crate has this
+// attribute.
 #![allow(unsafe_code)]
-// The documentation becomes the header's, for readers of C; what every caller must observe is
-// written once at its top.
+// The doc comments become the comments of the header, whose readers are C programmers. The
+// conventions at the top of the header state once what every caller must guarantee.
 #![allow(clippy::doc_markdown, clippy::missing_safety_doc)]
 
 mod border;
@@ -16,6 +17,7 @@ pub mod clock;
 pub mod config;
 pub mod event;
 mod fault;
+pub mod flags;
 pub mod generator;
 mod guard;
 pub mod last_error;

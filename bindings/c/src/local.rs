@@ -1,4 +1,4 @@
-//! Making IDs in one thread.
+//! Local handles, which issue the IDs of a generator in one thread.
 
 use std::mem::MaybeUninit;
 
@@ -6,24 +6,25 @@ use flakeid::LocalGenerator;
 
 use crate::border::given;
 use crate::generator::GeneratorHandle;
-use crate::guard::guard;
+use crate::guard::{free, guard};
 use crate::status::Status;
 
-/// One thread's share of a generator. It is several times faster, because it reserves IDs in
-/// blocks. Its own IDs strictly increase, and no ID is issued twice, here or elsewhere; across
-/// threads there is no order. Times in IDs are never ahead of the clock, and late by at most one
-/// tick of the kernel's coarse clock, a few milliseconds.
+/// A handle with which one thread takes IDs from a generator several times faster, because the
+/// handle reserves IDs in chunks. The IDs of a handle strictly increase, and no ID is issued twice,
+/// by this handle or any other; across threads, the IDs are not ordered. Times in IDs are never
+/// ahead of the clock, and lag by at most one tick of the kernel's coarse clock, which is a few
+/// milliseconds.
 ///
-/// Only one thread may use it at a time: give each thread one of its own, or let them take turns.
-/// In a forked child it works, or fails, as its generator does there.
+/// Only one thread at a time may use a handle: open a separate handle for each thread, or let
+/// threads take turns. In a forked child, a handle works or fails like its generator.
 pub struct LocalHandle(LocalGenerator);
 
-/// Makes a local handle of a generator, fixed or leased. The caller owns it and frees it with
-/// flakeid_local_free(). The handle keeps a reference of its own, so the generator may be freed
-/// before it: the handle of a leased generator is FLAKEID_CLOSED from then on, any other goes on.
-/// Any thread.
+/// Creates a local handle for a fixed or leased generator. The caller owns the handle and must free
+/// it with flakeid_local_free(). The handle keeps a reference to the generator, so the generator
+/// may be freed first: after that, the handle of a leased generator fails with FLAKEID_CLOSED, and
+/// any other handle continues to work. Thread-safe.
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_local_open(
     generator: Option<&GeneratorHandle>,
@@ -36,7 +37,8 @@ pub extern "C" fn flakeid_local_open(
     })
 }
 
-/// The next ID. Waits and fails as flakeid_generator_next(). One thread at a time.
+/// Writes the next ID to `id`. Waits and fails like flakeid_generator_next(). Only one thread at a
+/// time may use the handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_local_next(
     local: Option<&mut LocalHandle>,
@@ -49,11 +51,8 @@ pub extern "C" fn flakeid_local_next(
     })
 }
 
-/// Frees the handle; NULL is allowed. No other call may use the handle meanwhile or later.
+/// Frees the handle; NULL is allowed. No other call may use the handle during or after this call.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_local_free(local: Option<Box<LocalHandle>>) {
-    let _ = guard(|| {
-        drop(local);
-        Ok(())
-    });
+    free(local);
 }

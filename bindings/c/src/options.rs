@@ -1,4 +1,4 @@
-//! Options by name.
+//! Options that are set by name.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -8,26 +8,26 @@ use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
 
 use crate::border::{self, given};
 use crate::fault::Fault;
-use crate::guard::guard;
+use crate::guard::{free, guard, write_result};
 use crate::status::Status;
 
-/// Options by name, as text: for programs that read options from a file, and for other languages.
-/// The field `options` of flakeid_config, flakeid_lease_config and flakeid_ring_config refers to
-/// them.
+/// A list of options by name, as strings, for programs that read options from a file, and for
+/// bindings to other languages. The field `options` of flakeid_config, flakeid_lease_config and
+/// flakeid_ring_config refers to such a list.
 pub struct OptionsHandle {
     pairs: Vec<(String, String)>,
 }
 
-/// The options that builders do not know, because they begin with the layout.
+/// The options that builders do not accept, because a builder is created with its layout.
 const OF_LAYOUTS: [&str; 2] = ["layout", "epoch"];
 
 impl OptionsHandle {
-    /// Returns the text of an option.
+    /// Returns the value of an option.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
     }
 
-    /// Sets the options of a builder.
+    /// Sets the options of a builder, except those of its layout.
     fn apply<B: SetByName>(&self, builder: &mut B) -> Result<(), Error> {
         self.pairs
             .iter()
@@ -36,7 +36,7 @@ impl OptionsHandle {
     }
 }
 
-/// Returns the layout of a struct, or of the options by name.
+/// Returns the layout from the options by name, or else the layout from a struct.
 pub(crate) fn layout(
     options: Option<&OptionsHandle>,
     layout: Option<String>,
@@ -71,27 +71,26 @@ fn is_known(name: &str) -> bool {
         || has::<RingOptions>(name)
 }
 
-/// Makes an empty list of options by name. The caller owns it, and flakeid_options_free() frees it.
+/// Creates an empty list of options by name. The caller owns the list and must free it with
+/// flakeid_options_free().
 ///
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_options_new(
     options: Option<&mut MaybeUninit<Box<OptionsHandle>>>,
 ) -> Status {
-    guard(|| {
-        given(options, "options")?.write(Box::new(OptionsHandle { pairs: Vec::new() }));
-        Ok(())
-    })
+    write_result(options, "options", || Ok(Box::new(OptionsHandle { pairs: Vec::new() })))
 }
 
 /// Sets an option by its name in the core, such as "node", "max_wait_ms", "overflow" or "nodes", or
-/// by the names "layout" and "epoch". Numbers and milliseconds are decimal digits,
-/// several numbers have commas between them, flags are "true" or "false". Both strings are copied.
+/// by the names "layout" and "epoch". Numbers and milliseconds are decimal digits, several numbers
+/// are separated by commas, and flags are "true" or "false". Both strings are copied.
 ///
-/// Setting an option again replaces its text. The function that takes the options checks the text;
-/// it returns the same errors as for a field. One thread at a time.
+/// Setting an option again replaces its value. The function that takes the options checks the
+/// values, and returns the same errors as for a struct field. Only one thread at a time may use the
+/// options.
 ///
-/// FLAKEID_INVALID_OPTION for a name that is not an option, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (the name is not an option), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_options_set(
     options: Option<&mut OptionsHandle>,
@@ -100,12 +99,12 @@ pub unsafe extern "C" fn flakeid_options_set(
 ) -> Status {
     guard(|| {
         let options = given(options, "options")?;
-        // SAFETY: C promises that strings end in NUL.
+        // SAFETY: the C caller guarantees that strings are NULL or NUL-terminated.
         let (name, text) = unsafe { (border::text(name), border::text(text)) };
         let name = name.ok_or(Fault::Null { argument: "name" })?;
         let text = text.ok_or(Fault::Null { argument: "text" })?;
         if !is_known(&name) {
-            let reason = format!("there is no option {name:?}");
+            let reason = format!("{name:?} is not the name of an option");
             return Err(Error::invalid_option("options", &reason).into());
         }
         options.pairs.retain(|(known, _)| *known != name);
@@ -114,11 +113,9 @@ pub unsafe extern "C" fn flakeid_options_set(
     })
 }
 
-/// Frees options by name; NULL is allowed. Generators and rings do not need the options any more.
+/// Frees a list of options by name; NULL is allowed. Generators and rings that were created with
+/// the list no longer need it.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_options_free(options: Option<Box<OptionsHandle>>) {
-    let _ = guard(|| {
-        drop(options);
-        Ok(())
-    });
+    free(options);
 }

@@ -1,32 +1,32 @@
-//! What an ID says.
+//! The decoded parts of an ID.
 
 use flakeid_core::Parts as CoreParts;
 
-use crate::config::{FLAKEID_HAS_DATACENTER, FLAKEID_HAS_WORKER};
+use crate::flags::{FLAKEID_HAS_DATACENTER, FLAKEID_HAS_WORKER};
 
-/// What an ID says, field by field. `unix_ms` repeats `tick`, and `datacenter` with `worker` repeat
-/// `node`. This struct is final, so it has no struct_size.
+/// The decoded parts of an ID. `unix_ms` is derived from `tick`, and `datacenter` and `worker` are
+/// the two parts of `node`. This struct never grows, so it has no struct_size.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Parts {
-    /// Whole units since the layout's epoch.
+    /// The number of whole time units since the layout's epoch.
     pub tick: u64,
-    /// The instant at which that tick begins, in Unix milliseconds.
+    /// The instant at which the ID's tick begins, in Unix milliseconds.
     pub unix_ms: i64,
-    /// The whole machine field; 0 where the layout has none.
+    /// The node, including datacenter and worker; 0 if the layout has no node field.
     pub node: u64,
-    /// The node's high part (FLAKEID_HAS_DATACENTER).
+    /// The high part of the node (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
-    /// The node's low part (FLAKEID_HAS_WORKER).
+    /// The low part of the node (FLAKEID_HAS_WORKER).
     pub worker: u64,
-    /// The clock sequence; 0 where the layout has none.
+    /// The clock sequence; 0 if the layout has no clock sequence.
     pub clock_sequence: u64,
-    /// The counter within the tick; 0 where the layout has none.
+    /// The sequence number within the tick; 0 if the layout has no sequence.
     pub sequence: u64,
-    /// FLAKEID_HAS_DATACENTER and FLAKEID_HAS_WORKER where the layout splits its node. For packing
-    /// they may be left out.
+    /// The flags FLAKEID_HAS_DATACENTER and FLAKEID_HAS_WORKER, if the layout splits its node.
+    /// Parts for flakeid_pack() may omit both flags.
     pub has: u32,
-    /// 0.
+    /// Reserved; always 0.
     pub reserved: u32,
 }
 
@@ -50,13 +50,13 @@ impl From<CoreParts> for Parts {
 
 impl From<&Parts> for CoreParts {
     fn from(parts: &Parts) -> Self {
-        let told = |flag, part| (parts.has & flag != 0).then_some(part);
+        let given = |flag, part| (parts.has & flag != 0).then_some(part);
         let mut core = Self::default();
         core.tick = parts.tick;
         core.unix_ms = parts.unix_ms;
         core.node = parts.node;
-        core.datacenter = told(FLAKEID_HAS_DATACENTER, parts.datacenter);
-        core.worker = told(FLAKEID_HAS_WORKER, parts.worker);
+        core.datacenter = given(FLAKEID_HAS_DATACENTER, parts.datacenter);
+        core.worker = given(FLAKEID_HAS_WORKER, parts.worker);
         core.clock_sequence = parts.clock_sequence;
         core.sequence = parts.sequence;
         core

@@ -1,4 +1,4 @@
-//! The public form of IDs.
+//! Public IDs: the encrypted form of IDs that outsiders see.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -7,25 +7,25 @@ use flakeid_core::{Id, PublicIds};
 
 use crate::border::{self, given};
 use crate::fault::Fault;
-use crate::guard::guard;
+use crate::guard::{free, guard};
 use crate::status::Status;
 
-/// Bytes that are enough for every public ID, with the final NUL.
+/// The buffer size, in bytes, that is enough for any public ID, including the final NUL.
 pub const FLAKEID_PUBLIC_ID_SIZE: usize = 30;
 
-/// IDs of one domain as outsiders see them: encrypted, so that they tell neither a time nor a node
-/// nor a number. It hides; it does not authorise: a text that was made up may open as some ID, if
-/// seldom. Any thread.
+/// A converter between the IDs of one domain and their public form, which is encrypted and
+/// therefore reveals no time, node or number. Public IDs hide IDs but do not authorise access: in
+/// rare cases, a made-up string can be opened as an ID. Thread-safe.
 pub struct PublicIdsHandle(PublicIds);
 
-/// Makes the public form of the IDs of a domain. `keyring` is the text of the file that `flakeid
-/// keygen` makes. `domain` says what the IDs are of, such as "user", in 1 to 64 bytes, and is fixed
-/// for as long as their public form is in use. `prefix` has up to 16 lower-case letters and digits,
-/// a letter first; NULL is none. IDs from before `since_ms` (Unix milliseconds) do not open; NULL
-/// is the layout's epoch. The caller owns the handle and frees it with flakeid_public_ids_free().
-/// Any thread.
+/// Creates a converter for the public IDs of a domain. `keyring` is the content of the file that
+/// `flakeid keygen` writes. `domain` is the kind of object that the IDs identify, such as "user";
+/// it has 1 to 64 bytes and must not change while public IDs are in use. `prefix` has up to 16
+/// lowercase letters and digits and starts with a letter; NULL means no prefix. IDs from before
+/// `since_ms` (Unix milliseconds) cannot be opened; NULL means the layout's epoch. The caller owns
+/// the handle and must free it with flakeid_public_ids_free(). Thread-safe.
 ///
-/// FLAKEID_INVALID_OPTION (keyring, domain or prefix), FLAKEID_INVALID_LAYOUT,
+/// Errors: FLAKEID_INVALID_OPTION (keyring, domain or prefix), FLAKEID_INVALID_LAYOUT,
 /// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_new(
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn flakeid_public_ids_new(
 ) -> Status {
     guard(|| {
         let ids = given(ids, "ids")?;
-        // SAFETY: C promises strings.
+        // SAFETY: the C caller guarantees that strings are NULL or NUL-terminated.
         let [keyring, domain, layout, prefix] =
             [keyring, domain, layout, prefix].map(|text| unsafe { border::text(text) });
         let keyring = given(keyring, "keyring")?;
@@ -51,11 +51,11 @@ pub unsafe extern "C" fn flakeid_public_ids_new(
     })
 }
 
-/// Writes the public form of an ID: the prefix and an underscore, the letter of the current key, and
-/// 11 digits of base58. FLAKEID_PUBLIC_ID_SIZE bytes are always enough. Any thread.
+/// Writes the public form of an ID: the prefix and an underscore, the current key's letter, and 11
+/// base58 digits. FLAKEID_PUBLIC_ID_SIZE bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID (bits that the layout never sets), FLAKEID_BUFFER_TOO_SMALL (nothing is
-/// written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID (bits that the layout never sets), FLAKEID_BUFFER_TOO_SMALL (nothing
+/// is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_seal(
     ids: Option<&PublicIdsHandle>,
@@ -65,14 +65,14 @@ pub unsafe extern "C" fn flakeid_public_ids_seal(
 ) -> Status {
     guard(|| {
         let sealed = given(ids, "ids")?.0.seal(Id::from_u64(id))?;
-        // SAFETY: C promises that `buffer` has `size` bytes.
+        // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
         unsafe { border::write_text(&sealed, buffer, size) }
     })
 }
 
-/// The public form of an ID as 64 bits, without the prefix and the letter of the key. Any thread.
+/// Writes the public form of an ID as 64 bits, without the prefix and the key letter. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_public_ids_seal_bits(
     ids: Option<&PublicIdsHandle>,
@@ -86,21 +86,23 @@ pub extern "C" fn flakeid_public_ids_seal_bits(
     })
 }
 
-/// The ID of a public ID, by the system's clock. Any thread.
+/// Opens a public ID, and writes the ID to `id`. Reads the system clock. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, which does not say why: another key, domain or prefix, a text that was made
-/// up, or an ID from before `since_ms` or from more than a minute after now. FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, which does not reveal the reason (another key, domain or prefix, a
+/// made-up string, or an ID from before `since_ms` or from more than a minute in the future),
+/// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_open(
     ids: Option<&PublicIdsHandle>,
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that strings are NULL or NUL-terminated.
     guard(|| unsafe { open(ids, text, None, id) })
 }
 
-/// As flakeid_public_ids_open(), at an instant in Unix milliseconds. Any thread.
+/// Does the same as flakeid_public_ids_open(), but at the given instant in Unix milliseconds.
+/// Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_open_at(
     ids: Option<&PublicIdsHandle>,
@@ -108,12 +110,14 @@ pub unsafe extern "C" fn flakeid_public_ids_open_at(
     unix_ms: i64,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that strings are NULL or NUL-terminated.
     guard(|| unsafe { open(ids, text, Some(unix_ms), id) })
 }
 
+/// Opens a public ID at an instant, or at the current time if no instant is given.
+///
 /// # Safety
-/// `text` is NULL or ends in NUL.
+/// `text` must be NULL or point to a NUL-terminated string.
 unsafe fn open(
     ids: Option<&PublicIdsHandle>,
     text: *const c_char,
@@ -121,7 +125,7 @@ unsafe fn open(
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Result<(), Fault> {
     let (ids, id) = (given(ids, "ids")?, given(id, "id")?);
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller guarantees that `text` is NULL or NUL-terminated.
     let text = given(unsafe { border::text(text) }, "text")?;
     let opened = match unix_ms {
         Some(unix_ms) => ids.0.open_at(&text, unix_ms)?,
@@ -131,11 +135,8 @@ unsafe fn open(
     Ok(())
 }
 
-/// Frees the handle; NULL is allowed. No other call may use the handle meanwhile or later.
+/// Frees the handle; NULL is allowed. No other call may use the handle during or after this call.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_public_ids_free(ids: Option<Box<PublicIdsHandle>>) {
-    let _ = guard(|| {
-        drop(ids);
-        Ok(())
-    });
+    free(ids);
 }

@@ -1,4 +1,4 @@
-//! Conversions of C's fields: each sets the option of a builder by name.
+//! Conversions of C struct fields: each function sets one option of a builder by its name.
 
 use std::ffi::c_char;
 
@@ -7,15 +7,15 @@ use flakeid_core::{Error, SetByName};
 use crate::border;
 use crate::fault::Fault;
 
-/// Sets a number that has a flag, if the flag is set.
+/// Sets a numeric option from a field that has a flag, if the flag is set.
 pub(crate) fn flagged<B: SetByName>(
     builder: &mut B,
     has: u32,
     flag: u32,
     name: &'static str,
-    value: u64,
+    value: impl Into<u64>,
 ) -> Result<(), Fault> {
-    match given(has, flag, name, value)? {
+    match given(has, flag, name, value.into())? {
         Some(value) => by_name(builder, name, &value.to_string()),
         None => Ok(()),
     }
@@ -34,22 +34,23 @@ pub(crate) fn given<T: Default + PartialEq>(
     if value == T::default() {
         return Ok(None);
     }
-    Err(Error::invalid_option(name, "set, but its FLAKEID_HAS_ flag in has is not").into())
+    Err(Error::invalid_option(name, "set, but `has` lacks its FLAKEID_HAS_ flag").into())
 }
 
-/// Sets a number whose default is written as 0.
+/// Sets a numeric option from a field in which 0 means the default.
 pub(crate) fn unless_zero<B: SetByName>(
     builder: &mut B,
     name: &str,
-    value: u64,
+    value: impl Into<u64>,
 ) -> Result<(), Fault> {
-    match value {
+    match value.into() {
         0 => Ok(()),
         value => by_name(builder, name, &value.to_string()),
     }
 }
 
-/// Sets the behaviour with this number. If there is none, the error is the core's.
+/// Sets the behaviour that has the given number. The core returns an error if no behaviour has that
+/// number.
 pub(crate) fn choice<B: SetByName>(
     builder: &mut B,
     name: &str,
@@ -62,7 +63,7 @@ pub(crate) fn choice<B: SetByName>(
     }
 }
 
-/// Sets a flag whose default, 0 in C, is `default`.
+/// Sets a flag from a C field in which 0 means `default`.
 pub(crate) fn flag<B: SetByName>(
     builder: &mut B,
     name: &str,
@@ -74,39 +75,40 @@ pub(crate) fn flag<B: SetByName>(
         0 => Ok(()),
         1 => by_name(builder, name, if default { "false" } else { "true" }),
         other => {
-            let reason = format!("{other} is neither 0 nor 1");
+            let reason = format!("must be 0 or 1, not {other}");
             Err(Error::invalid_option(field, &reason).into())
         }
     }
 }
 
-/// Sets a string, if there is one.
+/// Sets a string option, if the string is not NULL.
 ///
 /// # Safety
-/// `value` is NULL or ends in NUL.
+/// `value` must be NULL or point to a NUL-terminated string.
 pub(crate) unsafe fn text<B: SetByName>(
     builder: &mut B,
     name: &str,
     value: *const c_char,
 ) -> Result<(), Fault> {
-    // SAFETY: the caller guarantees this.
+    // SAFETY: the caller guarantees that `value` is NULL or NUL-terminated.
     match unsafe { border::text(value) } {
         Some(text) => by_name(builder, name, &text),
         None => Ok(()),
     }
 }
 
-/// Sets several numbers, if there is an array of them.
+/// Sets an option that consists of several numbers, if the array is not NULL.
 ///
 /// # Safety
-/// `values` is NULL or has `count` readable, aligned integers.
+/// `values` must be NULL or point to `count` readable, aligned integers.
 pub(crate) unsafe fn numbers<B: SetByName>(
     builder: &mut B,
     name: &str,
     values: *const u64,
     count: usize,
 ) -> Result<(), Fault> {
-    // SAFETY: the caller guarantees this.
+    // SAFETY: the caller guarantees that `values` is NULL or points to `count` readable, aligned
+    // integers.
     let Some(values) = (unsafe { border::nodes(values, count)? }) else { return Ok(()) };
     let values: Vec<String> = values.iter().map(ToString::to_string).collect();
     by_name(builder, name, &values.join(","))
@@ -116,12 +118,12 @@ fn by_name<B: SetByName>(builder: &mut B, name: &str, text: &str) -> Result<(), 
     Ok(builder.set_text(name, text)?)
 }
 
-/// Checks that `has` has known flags only.
+/// Checks that `has` contains only known flags.
 pub(crate) fn check_flags(has: u32, known: u32) -> Result<(), Fault> {
     if has & !known == 0 {
         return Ok(());
     }
-    let reason = format!("{has:#x} has flags that are not known here");
+    let reason = format!("{has:#x} contains flags that this struct does not have");
     Err(Error::invalid_option("has", &reason).into())
 }
 

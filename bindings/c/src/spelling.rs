@@ -2,19 +2,19 @@
 
 use flakeid_core::Spelling;
 
-/// For flakeid_last_error_spelled: names as C spells them, `max_wait_ms`.
+/// For flakeid_last_error_spelled(): names as C spells them, such as `max_wait_ms`.
 pub const FLAKEID_SPELLING_C: i32 = 0;
-/// For flakeid_last_error_spelled: names as C++ spells them, `max_wait`.
+/// For flakeid_last_error_spelled(): names as C++ spells them, such as `max_wait`.
 pub const FLAKEID_SPELLING_CPP: i32 = 1;
-/// For flakeid_last_error_spelled: names as Go spells them, `WithMaxWait`.
+/// For flakeid_last_error_spelled(): names as Go spells them, such as `WithMaxWait`.
 pub const FLAKEID_SPELLING_GO: i32 = 2;
-/// For flakeid_last_error_spelled: names as Java spells them, `maxWait`.
+/// For flakeid_last_error_spelled(): names as Java spells them, such as `maxWait`.
 pub const FLAKEID_SPELLING_JAVA: i32 = 3;
 
 /// The number of spellings.
 pub(crate) const COUNT: usize = 4;
 
-/// Returns the index of a spelling and its names; C's for any other number.
+/// Returns the index and the names of a spelling. For any other number, returns the names in C.
 pub(crate) fn of(number: i32) -> (usize, &'static Spelling<'static>) {
     match number {
         FLAKEID_SPELLING_CPP => (1, &CPP),
@@ -24,26 +24,28 @@ pub(crate) fn of(number: i32) -> (usize, &'static Spelling<'static>) {
     }
 }
 
-// [options: generator c]
 #[rustfmt::skip]
-pub(crate) const C: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
+pub(crate) const C: Spelling<'static> = Spelling {
     options: &[
+        // [options: all names]
         ("namespace", "namespace_name"),
         ("nodes_from", "first_node"),
         ("nodes_to", "last_node"),
         ("window", "window_fence"),
         ("clock", "clock_name"),
         ("reuse", "never_reuse"),
+        // [/options]
     ],
     fields: &[
+        // [options: id names]
+        // [/options]
     ],
 };
-// [/options]
 
-// [options: generator cpp]
 #[rustfmt::skip]
-pub(crate) const CPP: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
+pub(crate) const CPP: Spelling<'static> = Spelling {
     options: &[
+        // [options: cpp all names]
         ("namespace", "namespace_name"),
         ("nodes_from", "nodes"),
         ("nodes_to", "nodes"),
@@ -55,16 +57,18 @@ pub(crate) const CPP: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
         ("max_wait_ms", "max_wait"),
         ("refill_interval_ms", "refill_interval"),
         ("max_age_ms", "max_age"),
+        // [/options]
     ],
     fields: &[
+        // [options: cpp id names]
+        // [/options]
     ],
 };
-// [/options]
 
-// [options: generator go]
 #[rustfmt::skip]
-pub(crate) const GO: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
+pub(crate) const GO: Spelling<'static> = Spelling {
     options: &[
+        // [options: go all names]
         ("namespace", "WithNamespace"),
         ("name", "WithName"),
         ("token", "WithToken"),
@@ -94,18 +98,20 @@ pub(crate) const GO: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
         ("padding_factor", "WithPaddingFactor"),
         ("refill_interval_ms", "WithRefillInterval"),
         ("max_age_ms", "WithMaxAge"),
+        // [/options]
     ],
     fields: &[
+        // [options: go id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        // [/options]
     ],
 };
-// [/options]
 
-// [options: generator java]
 #[rustfmt::skip]
-pub(crate) const JAVA: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
+pub(crate) const JAVA: Spelling<'static> = Spelling {
     options: &[
+        // [options: java all names]
         ("nodes_from", "nodes"),
         ("nodes_to", "nodes"),
         ("node_count", "nodeCount"),
@@ -121,10 +127,12 @@ pub(crate) const JAVA: flakeid_core::Spelling<'static> = flakeid_core::Spelling 
         ("padding_factor", "paddingFactor"),
         ("refill_interval_ms", "refillInterval"),
         ("max_age_ms", "maxAge"),
+        // [/options]
     ],
     fields: &[
+        // [options: java id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        // [/options]
     ],
 };
-// [/options]

@@ -1,86 +1,87 @@
-//! The numbers of `tests/vectors/errors.json`.
+//! Statuses, with the numbers from `tests/vectors/errors.json`.
 
 use std::ffi::{CStr, c_char};
 
 use flakeid_core::ErrorKind;
 
-/// What a call returns: 0 is success, the others say what went wrong. Numbers are never reused.
+/// The result of a call: 0 is success, and every other number is an error. Numbers are never
+/// reused.
 pub type Status = i32;
 
-/// Success.
+/// The call succeeded.
 pub const FLAKEID_OK: Status = 0;
-/// A layout's fields, epoch or unit do not make a layout, or not one that can generate.
+/// The fields, epoch or unit of a layout are invalid, or the layout cannot generate IDs.
 pub const FLAKEID_INVALID_LAYOUT: Status = 1;
 /// A value is outside the range that its field allows.
 pub const FLAKEID_FIELD_OUT_OF_RANGE: Status = 2;
-/// Text, bytes or a number that is not an ID.
+/// A string, a byte sequence or a number is not an ID.
 pub const FLAKEID_INVALID_ID: Status = 3;
-/// An option that cannot be, or cannot be together with another.
+/// An option is invalid, or cannot be combined with another option.
 pub const FLAKEID_INVALID_OPTION: Status = 4;
-/// The clock reads less than it did before.
+/// The clock went backwards.
 pub const FLAKEID_CLOCK_ROLLBACK: Status = 10;
-/// Every sequence number of the tick is used up.
+/// All sequence numbers of the tick have been used.
 pub const FLAKEID_SEQUENCE_EXHAUSTED: Status = 11;
-/// The layout's ticks have run out.
+/// The clock is past the last tick of the layout.
 pub const FLAKEID_HORIZON_REACHED: Status = 12;
-/// The clock reads less than the layout's epoch.
+/// The clock is before the layout's epoch.
 pub const FLAKEID_BEFORE_EPOCH: Status = 13;
 /// The generator was retired.
 pub const FLAKEID_CLOSED: Status = 14;
 /// The generator's node belongs to the parent of this forked process.
 pub const FLAKEID_FORKED: Status = 15;
-/// The ring buffer of pre-built IDs is empty.
+/// The ring buffer of pre-generated IDs is empty.
 pub const FLAKEID_RING_EMPTY: Status = 16;
-/// The granted window of ticks is used up.
+/// The granted window of ticks has been used up.
 pub const FLAKEID_LEASE_EXPIRED: Status = 20;
 /// No node can be leased now.
 pub const FLAKEID_NO_FREE_NODE: Status = 21;
-/// This host's clock and the store's are too far apart.
+/// This host's clock and the store's clock are too far apart.
 pub const FLAKEID_CLOCK_SKEW: Status = 22;
 /// The node's fence lies too far ahead of the clock.
 pub const FLAKEID_FENCE_IN_FUTURE: Status = 23;
-/// The lease store does not answer.
+/// The lease store does not respond.
 pub const FLAKEID_STORE_UNAVAILABLE: Status = 24;
-/// The lease store answers no.
+/// The lease store rejected a request.
 pub const FLAKEID_STORE_REJECTED: Status = 25;
 /// An argument that must not be NULL is NULL.
 pub const FLAKEID_NULL_ARGUMENT: Status = 100;
-/// The buffer is too small; the last error says which size is needed.
+/// The buffer is too small; the message of the last error states the required size.
 pub const FLAKEID_BUFFER_TOO_SMALL: Status = 101;
-/// A defect of the library was caught.
+/// The library caught an internal error, which is a bug.
 pub const FLAKEID_PANIC: Status = 102;
 
-/// Number, code and sentence of each status.
+/// The number, the code and the message of each status.
 const ROWS: [(Status, &CStr, &CStr); 21] = [
     (FLAKEID_OK, c"FLAKEID_OK", c"success"),
     (
         FLAKEID_INVALID_LAYOUT,
         c"FLAKEID_INVALID_LAYOUT",
-        c"a layout's fields, epoch or unit do not make a layout, or not one that can generate",
+        c"the fields, epoch or unit of a layout are invalid, or the layout cannot generate IDs",
     ),
     (
         FLAKEID_FIELD_OUT_OF_RANGE,
         c"FLAKEID_FIELD_OUT_OF_RANGE",
         c"a value is outside the range that its field allows",
     ),
-    (FLAKEID_INVALID_ID, c"FLAKEID_INVALID_ID", c"text, bytes or a number that is not an ID"),
+    (FLAKEID_INVALID_ID, c"FLAKEID_INVALID_ID", c"the string, bytes or number is not an ID"),
     (
         FLAKEID_INVALID_OPTION,
         c"FLAKEID_INVALID_OPTION",
-        c"an option that cannot be, or cannot be together with another",
+        c"an option is invalid, or cannot be combined with another option",
     ),
-    (FLAKEID_CLOCK_ROLLBACK, c"FLAKEID_CLOCK_ROLLBACK", c"the clock reads less than it did before"),
+    (FLAKEID_CLOCK_ROLLBACK, c"FLAKEID_CLOCK_ROLLBACK", c"the clock went backwards"),
     (
         FLAKEID_SEQUENCE_EXHAUSTED,
         c"FLAKEID_SEQUENCE_EXHAUSTED",
         c"every sequence number of the tick is used up",
     ),
-    (FLAKEID_HORIZON_REACHED, c"FLAKEID_HORIZON_REACHED", c"the layout's ticks have run out"),
     (
-        FLAKEID_BEFORE_EPOCH,
-        c"FLAKEID_BEFORE_EPOCH",
-        c"the clock reads less than the layout's epoch",
+        FLAKEID_HORIZON_REACHED,
+        c"FLAKEID_HORIZON_REACHED",
+        c"the clock is past the last tick of the layout",
     ),
+    (FLAKEID_BEFORE_EPOCH, c"FLAKEID_BEFORE_EPOCH", c"the clock is before the layout's epoch"),
     (FLAKEID_CLOSED, c"FLAKEID_CLOSED", c"the generator was retired"),
     (
         FLAKEID_FORKED,
@@ -93,25 +94,25 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
     (
         FLAKEID_CLOCK_SKEW,
         c"FLAKEID_CLOCK_SKEW",
-        c"this host's clock and the store's are too far apart",
+        c"this host's clock and the store's clock are too far apart",
     ),
     (
         FLAKEID_FENCE_IN_FUTURE,
         c"FLAKEID_FENCE_IN_FUTURE",
         c"the node's fence lies too far ahead of the clock",
     ),
-    (FLAKEID_STORE_UNAVAILABLE, c"FLAKEID_STORE_UNAVAILABLE", c"the lease store does not answer"),
-    (FLAKEID_STORE_REJECTED, c"FLAKEID_STORE_REJECTED", c"the lease store answers no"),
+    (FLAKEID_STORE_UNAVAILABLE, c"FLAKEID_STORE_UNAVAILABLE", c"the lease store does not respond"),
+    (FLAKEID_STORE_REJECTED, c"FLAKEID_STORE_REJECTED", c"the lease store rejected a request"),
     (FLAKEID_NULL_ARGUMENT, c"FLAKEID_NULL_ARGUMENT", c"an argument that must not be NULL is NULL"),
     (
         FLAKEID_BUFFER_TOO_SMALL,
         c"FLAKEID_BUFFER_TOO_SMALL",
-        c"the buffer is too small; the last error says which size is needed",
+        c"the buffer is too small; the message of the last error contains the required size",
     ),
-    (FLAKEID_PANIC, c"FLAKEID_PANIC", c"a defect of the library was caught"),
+    (FLAKEID_PANIC, c"FLAKEID_PANIC", c"the library caught an internal error, which is a bug"),
 ];
 
-// The numbers and codes are the core's; this table only adds a final NUL.
+// The numbers and codes equal the core's; this table only adds a final NUL to each string.
 const _: () = {
     let mut index = 0;
     while index < ErrorKind::ALL.len() {
@@ -133,15 +134,17 @@ fn row(status: Status) -> Option<&'static (Status, &'static CStr, &'static CStr)
     ROWS.iter().find(|row| row.0 == status)
 }
 
-/// What a status means, as a sentence; "unknown status" for any other number. Never NULL.
-/// flakeid_last_error() says more about a particular failure. The string is static. Any thread.
+/// Returns the message of a status, or "unknown status" for any other number. Never returns NULL.
+/// flakeid_last_error() describes a particular failure in more detail. The string is static.
+/// Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_status_message(status: Status) -> *const c_char {
     row(status).map_or(c"unknown status", |row| row.2).as_ptr()
 }
 
-/// The code of a status, "FLAKEID_...", which is the same in every language;
-/// "FLAKEID_UNKNOWN_STATUS" for any other number. Never NULL. The string is static. Any thread.
+/// Returns the code of a status, "FLAKEID_...", which is the same in every language, or
+/// "FLAKEID_UNKNOWN_STATUS" for any other number. Never returns NULL. The string is static.
+/// Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_status_code(status: Status) -> *const c_char {
     row(status).map_or(c"FLAKEID_UNKNOWN_STATUS", |row| row.1).as_ptr()

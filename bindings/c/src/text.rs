@@ -1,4 +1,5 @@
-//! IDs as text and as bytes. Functions are written out because cbindgen does not look into macros.
+//! The text forms and the byte form of IDs. No macro generates the functions, because cbindgen does
+//! not expand macros.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -7,230 +8,238 @@ use flakeid_core::{Id, TextForm};
 
 use crate::border::{self, given};
 use crate::fault::Fault;
-use crate::guard::guard;
+use crate::guard::{guard, write_result};
 use crate::status::Status;
 
-/// Bytes that are enough for an ID in every text form, with the final NUL.
+/// The buffer size, in bytes, that is enough for an ID in any text form, including the final NUL.
 pub const FLAKEID_TEXT_SIZE: usize = 21;
 
+/// Writes the text form of an ID into the buffer.
+///
 /// # Safety
-/// `buffer` is NULL or has `size` writable bytes.
+/// `buffer` must be NULL or point to `size` writable bytes.
 unsafe fn encode(form: TextForm, id: u64, buffer: *mut c_char, size: usize) -> Result<(), Fault> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller guarantees that `buffer` is NULL or points to `size` writable bytes.
     unsafe { border::write_text(&form.encode(Id::from_u64(id)), buffer, size) }
 }
 
+/// Reads an ID from its text form.
+///
 /// # Safety
-/// `text` is NULL or ends in NUL.
+/// `text` must be NULL or point to a NUL-terminated string.
 unsafe fn decode(
     form: TextForm,
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Result<(), Fault> {
     let id = given(id, "id")?;
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller guarantees that `text` is NULL or NUL-terminated.
     let text = given(unsafe { border::text(text) }, "text")?;
     id.write(form.decode(&text)?.to_u64());
     Ok(())
 }
 
-/// Writes the ID as 1 to 20 decimal digits. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+/// Writes the ID as 1 to 20 decimal digits. FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_decimal(id: u64, buffer: *mut c_char, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Decimal, id, buffer, size) })
 }
 
-/// Reads 1 to 20 decimal digits, leading zeros allowed. Any thread.
+/// Reads an ID from 1 to 20 decimal digits; leading zeros are allowed. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_decimal(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Decimal, text, id) })
 }
 
-/// Writes the ID as 13 digits of Crockford's base32, which sort as the ID does. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+/// Writes the ID as 13 Crockford base32 digits, which sort in the order of the IDs.
+/// FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_base32(id: u64, buffer: *mut c_char, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Base32, id, buffer, size) })
 }
 
-/// Reads Crockford's base32; lower case, I and L for 1, and O for 0 are accepted. Any thread.
+/// Reads an ID from Crockford base32 digits; lowercase letters, I and L for 1, and O for 0 are
+/// accepted. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_base32(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Base32, text, id) })
 }
 
-/// Writes the ID as 1 to 13 digits of base36, lower case. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+/// Writes the ID as 1 to 13 lowercase base36 digits. FLAKEID_TEXT_SIZE bytes are always enough.
+/// Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_base36(id: u64, buffer: *mut c_char, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Base36, id, buffer, size) })
 }
 
-/// Reads base36, either case. Any thread.
+/// Reads an ID from base36 digits, in either case. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_base36(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Base36, text, id) })
 }
 
-/// Writes the ID as 1 to 11 digits of base58 in Bitcoin's alphabet. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+/// Writes the ID as 1 to 11 base58 digits in Bitcoin's alphabet. FLAKEID_TEXT_SIZE bytes are always
+/// enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_base58(id: u64, buffer: *mut c_char, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Base58, id, buffer, size) })
 }
 
-/// Reads base58 in Bitcoin's alphabet. Any thread.
+/// Reads an ID from base58 digits in Bitcoin's alphabet. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_base58(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Base58, text, id) })
 }
 
-/// Writes the ID as 11 digits of base62 (0-9A-Za-z), which sort as the ID does. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+/// Writes the ID as 11 base62 digits (0-9A-Za-z), which sort in the order of the IDs.
+/// FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_base62(id: u64, buffer: *mut c_char, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Base62, id, buffer, size) })
 }
 
-/// Reads 11 digits of base62. Any thread.
+/// Reads an ID from 11 base62 digits. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_base62(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Base62, text, id) })
 }
 
-/// Writes the ID as 16 hexadecimal digits, lower case, which sort as the ID does. FLAKEID_TEXT_SIZE bytes are always enough. Any thread.
+/// Writes the ID as 16 lowercase hexadecimal digits, which sort in the order of the IDs.
+/// FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_hex(id: u64, buffer: *mut c_char, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Hex, id, buffer, size) })
 }
 
-/// Reads 16 hexadecimal digits, either case, without 0x. Any thread.
+/// Reads an ID from 16 hexadecimal digits, in either case and without 0x. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_hex(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Hex, text, id) })
 }
 
-/// Writes the ID as 1 to 11 digits of base58 in Flickr's alphabet, as bwmarrin/snowflake does. FLAKEID_TEXT_SIZE bytes are
-/// always enough. Any thread.
+/// Writes the ID as 1 to 11 base58 digits in Flickr's alphabet, as bwmarrin/snowflake does.
+/// FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_base58_flickr(
     id: u64,
     buffer: *mut c_char,
     size: usize,
 ) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Base58Flickr, id, buffer, size) })
 }
 
-/// Reads base58 in Flickr's alphabet. Any thread.
+/// Reads an ID from base58 digits in Flickr's alphabet. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_base58_flickr(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Base58Flickr, text, id) })
 }
 
-/// Writes the ID as 1 to 13 digits of z-base-32, as Base32 of bwmarrin/snowflake does. FLAKEID_TEXT_SIZE bytes are always
-/// enough. Any thread.
+/// Writes the ID as 1 to 13 z-base-32 digits, like Base32 in bwmarrin/snowflake. FLAKEID_TEXT_SIZE
+/// bytes are always enough. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_zbase32(id: u64, buffer: *mut c_char, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { encode(TextForm::Zbase32, id, buffer, size) })
 }
 
-/// Reads z-base-32, either case. Any thread.
+/// Reads an ID from z-base-32 digits, in either case. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_zbase32(
     text: *const c_char,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    // SAFETY: C promises a string.
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
     guard(|| unsafe { decode(TextForm::Zbase32, text, id) })
 }
 
-/// Writes the ID as 8 bytes, the most significant first, so that they sort as the ID does. No NUL
-/// follows. Any thread.
+/// Writes the ID as 8 bytes, the most significant byte first, so that the bytes sort in the order
+/// of the IDs. Writes no NUL after the bytes. Thread-safe.
 ///
-/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_to_bytes(id: u64, buffer: *mut u8, size: usize) -> Status {
-    // SAFETY: C promises that `buffer` has `size` bytes.
+    // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
     guard(|| unsafe { border::write_bytes(Id::from_u64(id).to_be_bytes(), buffer, size) })
 }
 
-/// Reads an ID from the `size` bytes at `bytes`, which must be 8. Any thread.
+/// Reads an ID from the `size` bytes at `bytes`; `size` must be 8. Thread-safe.
 ///
-/// FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_from_bytes(
     bytes: *const u8,
     size: usize,
     id: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    guard(|| {
-        let id = given(id, "id")?;
-        // SAFETY: C promises that `bytes` has `size` bytes.
-        id.write(Id::from_be_bytes(unsafe { border::bytes(bytes, size) }?).to_u64());
-        Ok(())
+    write_result(id, "id", || {
+        // SAFETY: the C caller guarantees that `bytes` points to `size` readable bytes.
+        Ok(Id::from_be_bytes(unsafe { border::bytes(bytes, size) }?).to_u64())
     })
 }

@@ -1,9 +1,10 @@
-//! Which library this is.
+//! The version of the library.
 
 use std::ffi::{CStr, c_char};
 
-/// Number of the binary interface that this header describes. It changes only when programs have
-/// to be compiled anew: structs may grow at their end without it (see struct_size).
+/// The number of the binary interface that this header describes. The number changes only when
+/// programs must be recompiled. Structs may grow at their end without a new number (see
+/// struct_size).
 pub const FLAKEID_ABI_VERSION: u32 = 1;
 
 const VERSION: &CStr =
@@ -12,14 +13,14 @@ const VERSION: &CStr =
         Err(_) => c"",
     };
 
-/// The FLAKEID_ABI_VERSION that the library was built with; programs compare it with the header's.
-/// Any thread.
+/// Returns the FLAKEID_ABI_VERSION with which the library was built, so that programs can compare
+/// the number with the header's number. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_abi_version() -> u32 {
     FLAKEID_ABI_VERSION
 }
 
-/// The library's version, such as "0.1.0". The string is static. Any thread.
+/// Returns the library's version, such as "0.1.0". The string is static. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_version() -> *const c_char {
     VERSION.as_ptr()

@@ -1,4 +1,4 @@
-//! What no program in C can bring about: panics, and structs of other versions.
+//! Tests of cases that no C program can cause: panics, and structs from other versions.
 
 #![allow(unsafe_code, unreachable_pub, dead_code, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::doc_markdown, clippy::missing_safety_doc)]
@@ -24,7 +24,7 @@ use fault::Fault;
 use guard::guard;
 use status::{FLAKEID_INVALID_OPTION, FLAKEID_OK, FLAKEID_PANIC};
 
-/// A struct as a later release might have it: `second` was added.
+/// A struct to which a later release has added the field `second`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Later {
@@ -33,25 +33,25 @@ struct Later {
     second: u64,
 }
 
-// SAFETY: numbers only.
+// SAFETY: the struct contains only numbers.
 unsafe impl Sized32 for Later {
     const FIRST: usize = offset_of!(Later, second);
 }
 
 fn last_error() -> String {
-    // SAFETY: the library's strings end in NUL.
+    // SAFETY: the library returns NUL-terminated strings.
     unsafe { CStr::from_ptr(last_error::flakeid_last_error()) }.to_str().unwrap().to_owned()
 }
 
 fn read(value: Later) -> Result<Later, i32> {
-    // SAFETY: sizes in these tests are at most the real one.
+    // SAFETY: no test passes a `struct_size` above the real size.
     unsafe { border::read_sized(&raw const value) }.map_err(|fault: Fault| fault.status())
 }
 
 type Call = fn() -> Result<(), Fault>;
 
 #[test]
-fn a_panic_is_a_status() {
+fn panic_becomes_a_status_with_its_message() {
     let calls: [(Call, &str); 3] = [
         (|| panic!("a {}", String::from("String")), "a String"),
         (|| panic!("a str"), "a str"),
@@ -64,11 +64,11 @@ fn a_panic_is_a_status() {
 }
 
 #[test]
-fn a_program_of_an_earlier_release() {
+fn structs_of_an_earlier_release_are_read_and_written() {
     let earlier = Later { struct_size: 8, first: 1, second: 2 };
     assert_eq!(read(earlier), Ok(Later { second: 0, ..earlier }));
     let mut written = earlier;
-    // SAFETY: eight bytes are there.
+    // SAFETY: `written` has more than the eight writable bytes of its `struct_size`.
     unsafe {
         border::write_sized(&Later { struct_size: 0, first: 3, second: 4 }, &raw mut written)
     }

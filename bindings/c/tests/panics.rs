@@ -1,5 +1,5 @@
-//! Panics inside the exported functions. Nothing that C can hand over brings one about, so these
-//! are the functions of the library over a clock that panics when it is told to.
+//! Tests of panics inside the exported functions. No argument from C causes a panic, so the tests
+//! run the functions with a clock that panics on request.
 
 #![allow(unsafe_code, unreachable_pub, dead_code, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::doc_markdown, clippy::missing_safety_doc)]
@@ -14,6 +14,9 @@ mod config;
 mod event;
 #[path = "../src/fault.rs"]
 mod fault;
+#[expect(dead_code, reason = "the flags of leases are not used here")]
+#[path = "../src/flags.rs"]
+mod flags;
 #[path = "../src/generator.rs"]
 mod generator;
 #[path = "../src/guard.rs"]
@@ -35,7 +38,7 @@ mod spelling;
 #[path = "../src/status.rs"]
 mod status;
 
-/// Stands in for the clock of the library, which cannot panic.
+/// A replacement for the library's clock, because the library's clock cannot panic.
 mod clock {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
@@ -64,7 +67,7 @@ mod clock {
             unix_ms
         }
 
-        /// Moves, as the library's clock does.
+        /// Moves the clock forward without sleeping, as the library's clock does.
         fn wait_until(&self, unix_ms: i64, _at_most: Duration) -> Option<Duration> {
             self.set(unix_ms);
             Some(Duration::ZERO)
@@ -81,7 +84,8 @@ use std::ptr;
 
 use cached::{flakeid_cached_free, flakeid_cached_next, flakeid_cached_open, flakeid_cached_take};
 use clock::{BROKEN, ClockHandle, FragileClock};
-use config::{Config, FLAKEID_HAS_NODE};
+use config::Config;
+use flags::FLAKEID_HAS_NODE;
 use flakeid_core::Layout;
 use generator::{
     GeneratorHandle, flakeid_generator_fill, flakeid_generator_free, flakeid_generator_new,
@@ -93,26 +97,27 @@ use local::{LocalHandle, flakeid_local_free, flakeid_local_next, flakeid_local_o
 use status::{FLAKEID_OK, FLAKEID_PANIC, Status};
 
 const NOW: i64 = 1_505_914_988_849;
-/// Where the clock is once a first ID was made: only those of the library begin at once.
+/// The time of the clock after the first ID. The generator begins in the tick after its creation,
+/// because its clock is not the library's manual clock.
 const LATER: i64 = NOW + 1;
-const MESSAGE: &str = "internal error of flakeid, please report it: the clock is broken";
+const MESSAGE: &str = "internal flakeid error; please report it: the clock is broken";
 
 fn last_error() -> String {
-    // SAFETY: the library's strings end in NUL.
+    // SAFETY: the library returns NUL-terminated strings.
     unsafe { CStr::from_ptr(last_error::flakeid_last_error()) }.to_str().unwrap().to_owned()
 }
 
 fn open(node: u64, clock: &ClockHandle) -> Result<Box<GeneratorHandle>, Status> {
-    // SAFETY: the struct is numbers, and pointers that may be null.
+    // SAFETY: the struct contains only numbers, and pointers that may be null.
     let mut config: Config = unsafe { zeroed() };
     config.struct_size = u32::try_from(size_of::<Config>()).unwrap();
     config.has = FLAKEID_HAS_NODE;
     config.node = node;
     config.clock = ptr::from_ref(clock);
     let mut generator = MaybeUninit::uninit();
-    // SAFETY: the struct is as large as it says, and the clock lives.
+    // SAFETY: `struct_size` is the size of the struct, and the clock outlives the call.
     match unsafe { flakeid_generator_new(&raw const config, Some(&mut generator)) } {
-        // SAFETY: the call that succeeded wrote it.
+        // SAFETY: the successful call initialised the value.
         FLAKEID_OK => Ok(unsafe { generator.assume_init() }),
         status => Err(status),
     }
@@ -125,7 +130,7 @@ fn next(generator: &GeneratorHandle) -> Result<u64, Status> {
 fn id_of(call: impl FnOnce(&mut MaybeUninit<u64>) -> Status) -> Result<u64, Status> {
     let mut id = MaybeUninit::new(42);
     let status = call(&mut id);
-    // SAFETY: it had a value before.
+    // SAFETY: the value was initialised before the call.
     let id = unsafe { id.assume_init() };
     if status == FLAKEID_OK {
         return Ok(id);
@@ -134,27 +139,27 @@ fn id_of(call: impl FnOnce(&mut MaybeUninit<u64>) -> Status) -> Result<u64, Stat
     Err(status)
 }
 
-/// Every call that reads the clock.
+/// Checks that every call that reads the clock returns the panic as a status.
 fn panicking_calls(generator: &GeneratorHandle) {
     assert_eq!(next(generator), Err(FLAKEID_PANIC));
     assert_eq!(last_error(), MESSAGE);
     let mut id = MaybeUninit::new(42);
     assert_eq!(flakeid_generator_try_next(Some(generator), Some(&mut id)), FLAKEID_PANIC);
     assert_eq!(flakeid_generator_next_within(Some(generator), 1, Some(&mut id)), FLAKEID_PANIC);
-    // SAFETY: it had a value before.
+    // SAFETY: the value was initialised before the call.
     assert_eq!(unsafe { id.assume_init() }, 42);
     for fill in [flakeid_generator_fill, flakeid_generator_try_fill] {
         let (mut ids, mut count) = ([42; 3], MaybeUninit::new(42));
-        // SAFETY: three integers are there.
+        // SAFETY: the array has three integers.
         let status = unsafe { fill(Some(generator), ids.as_mut_ptr(), 3, Some(&mut count)) };
-        // SAFETY: it had a value before.
+        // SAFETY: the value was initialised before the call.
         assert_eq!((status, ids, unsafe { count.assume_init() }), (FLAKEID_PANIC, [42; 3], 0));
         assert_eq!(last_error(), MESSAGE);
     }
 }
 
 #[test]
-fn a_panic_is_a_status_and_the_generator_goes_on() {
+fn panic_becomes_a_status_and_the_generator_continues() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(7, &clock).unwrap();
     let first = next(&generator).unwrap();
@@ -171,7 +176,7 @@ fn a_panic_is_a_status_and_the_generator_goes_on() {
 }
 
 #[test]
-fn a_panic_in_one_thread_is_that_threads_alone() {
+fn panic_sets_the_last_error_of_its_own_thread_only() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(8, &clock).unwrap();
     let first = next(&generator).unwrap();
@@ -188,12 +193,12 @@ fn a_panic_in_one_thread_is_that_threads_alone() {
 }
 
 #[test]
-fn a_panic_leaves_a_local_handle_as_it_was() {
+fn local_handle_stays_usable_after_a_panic() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(9, &clock).unwrap();
     let mut local = MaybeUninit::uninit();
     assert_eq!(flakeid_local_open(Some(&generator), Some(&mut local)), FLAKEID_OK);
-    // SAFETY: the call that succeeded wrote it.
+    // SAFETY: the successful call initialised the value.
     let mut local = unsafe { local.assume_init() };
     let next = |local: &mut LocalHandle| id_of(|id| flakeid_local_next(Some(local), Some(id)));
     let mut last = next(&mut local).unwrap();
@@ -211,14 +216,14 @@ fn a_panic_leaves_a_local_handle_as_it_was() {
 }
 
 #[test]
-fn a_panic_leaves_a_ring_as_it_was() {
+fn ring_stays_usable_after_a_panic() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(10, &clock).unwrap();
     let mut ring = MaybeUninit::uninit();
-    // SAFETY: a null configuration is allowed.
+    // SAFETY: the configuration may be null.
     let status = unsafe { flakeid_cached_open(Some(&generator), ptr::null(), Some(&mut ring)) };
     assert_eq!(status, FLAKEID_OK);
-    // SAFETY: the call that succeeded wrote it.
+    // SAFETY: the successful call initialised the value.
     let ring = unsafe { ring.assume_init() };
     let mut last = id_of(|id| flakeid_cached_take(Some(&ring), Some(id))).unwrap();
     for _ in 0..100 {
@@ -235,7 +240,7 @@ fn a_panic_leaves_a_ring_as_it_was() {
     flakeid_cached_free(Some(ring));
 }
 
-/// A payload that panics again when it is dropped.
+/// A panic payload that panics again when it is dropped.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -245,7 +250,7 @@ impl Drop for Bomb {
 }
 
 #[test]
-fn a_payload_that_panics_does_not_get_out_either() {
+fn panicking_panic_payload_does_not_unwind_out_of_the_guard() {
     assert_eq!(guard(|| panic_any(Bomb)), FLAKEID_PANIC);
     assert!(last_error().ends_with("no message"), "{}", last_error());
     assert_eq!(guard(|| Ok(())), FLAKEID_OK);

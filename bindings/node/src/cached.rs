@@ -9,22 +9,22 @@ use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats};
 use crate::handle::Handle;
 use crate::slots::NextId;
 
-/// A ring over a generator. It cannot leave its environment's thread.
+/// A ring on a generator. The ring cannot leave its environment's thread.
 pub(crate) struct Cached {
-    /// The ring, or its last counts after it was closed.
+    /// The ring, or its last counts after the ring has been closed.
     ring: RefCell<Result<Ring, RingStats>>,
     capacity: u64,
 }
 
 struct Ring {
     cached: CachedGenerator,
-    /// The generator's handle, which records whether the generator was closed.
+    /// The handle of the generator, which records whether the generator has been closed.
     handle: Arc<Handle>,
 }
 
 impl Cached {
-    /// Opens and fills a ring. One ID is used up first, because its wait for the generator's first tick
-    /// is limited to what the event loop allows.
+    /// Opens and fills a ring. First uses up one ID: the call for this ID waits until the generator's first tick
+    /// begins, but never longer than the event loop may be blocked.
     pub(crate) fn open(handle: &Arc<Handle>, options: RingOptions) -> Result<Self, Error> {
         let generator = handle.generator()?;
         match handle.on_loop() {
@@ -45,7 +45,7 @@ impl Cached {
         self.ring.borrow().as_ref().map_or_else(|last| *last, |ring| ring.cached.stats())
     }
 
-    /// Ends the ring, and waits for its thread: at most 10 ms, and until a handler was called.
+    /// Closes the ring. Waits up to 10 ms for its thread, and for as long as a running handler takes to return.
     pub(crate) fn close(&self) {
         let mut ring = self.ring.borrow_mut();
         let Ok(stats) = ring.as_ref().map(|ring| ring.cached.stats()) else { return };

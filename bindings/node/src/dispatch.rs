@@ -1,10 +1,9 @@
 //! Transfer of single IDs to JavaScript.
 //!
-//! An environment has one function for the next ID of all its generators: JavaScript writes the
-//! number of the generator's slot into an array, calls the function, and reads the ID from that
-//! array. If each generator had its own function, the second generator of a program would make every
-//! call take 50 % longer, because the engine would see several callees at one call site, and compile
-//! it for any callee.
+//! An environment has one function for the next ID of all its generators: JavaScript writes the number of the
+//! generator's slot into an array, calls the function, and reads the ID from that array. If each generator had its
+//! own function, a program's second generator would make every call take 50 % longer: the engine would see several
+//! callees at one call site, and would compile that call site for any callee.
 
 #![allow(unsafe_code)]
 
@@ -22,7 +21,7 @@ use crate::function::{self, bound, caught, fail};
 use crate::slots::{Dispatcher, NextId};
 
 impl Dispatcher {
-    /// Generates an ID and writes it into the array, or throws.
+    /// Generates an ID and writes it to the array, or throws an error.
     #[inline]
     fn dispatch(
         &self,
@@ -30,8 +29,8 @@ impl Dispatcher {
         make: impl FnOnce(&dyn NextId) -> std::result::Result<Id, Error>,
     ) {
         caught(env, || {
-            // SAFETY: the array has two numbers, the second one's memory holds one of 32 bits, and
-            // the array is used in this environment's thread only.
+            // SAFETY: the array has two numbers, the memory of the second number holds a 32-bit number, and the array
+            // is used in this environment's thread only.
             let number = unsafe { self.mailbox.add(1).cast::<u32>().read() };
             let mut generators = self.generators.borrow_mut();
             let Some(generator) = generators.get(number) else { return function::defect(env) };
@@ -48,12 +47,12 @@ impl Dispatcher {
     }
 }
 
-/// Two functions that write the next ID of the generator whose slot is in the second number into
-/// the first one: one waits, the other does not.
+/// Creates two functions that read a generator's slot from the second number of the array, and write the generator's
+/// next ID to the first number. The first function waits; the second function does not.
 #[napi(catch_unwind, ts_return_type = "[nextId: () => void, tryNextId: () => void]")]
 pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
     let dispatcher = &Environment::from_env(env)?.dispatcher;
-    // The environment keeps the dispatcher until it ends, and no function is called after that.
+    // The environment keeps the dispatcher until the environment ends, and no function is called after that.
     env.add_env_cleanup_hook(env.raw() as usize, |env| FIRST.forget(env as sys::napi_env))?;
     FIRST.note(env.raw(), dispatcher);
     Ok(vec![
@@ -62,9 +61,9 @@ pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
     ])
 }
 
-/// The dispatcher of the process's first environment, usually its only one. Comparing two pointers is
-/// faster than requesting the data of a function from the runtime. Only that environment's thread
-/// writes the dispatcher, and no other thread finds its own environment here.
+/// The dispatcher of the process's first environment, which is the only one in most programs. Comparing two pointers
+/// is faster than requesting a function's data from the runtime. Only that environment's thread writes the
+/// dispatcher, and no other thread finds its own environment here.
 static FIRST: First =
     First { env: AtomicPtr::new(ptr::null_mut()), dispatcher: AtomicPtr::new(ptr::null_mut()) };
 
@@ -89,24 +88,26 @@ impl First {
     }
 }
 
+/// Returns the dispatcher of the environment in which a call runs.
+///
 /// # Safety
-/// As [`bound`], of a function bound to a dispatcher.
+/// The conditions of [`bound`] apply, and the function must be bound to a dispatcher.
 #[inline]
 unsafe fn dispatcher_of<'call>(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> &'call Dispatcher {
     if FIRST.env.load(Ordering::Relaxed) == env {
-        // SAFETY: this environment has noted it, in this thread, and has not ended yet.
+        // SAFETY: this environment recorded the dispatcher in this thread, and has not ended yet.
         unsafe { &*FIRST.dispatcher.load(Ordering::Relaxed) }
     } else {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the caller guarantees that the function is bound to a dispatcher.
         unsafe { bound::<Dispatcher>(env, info) }
     }
 }
 
 unsafe extern "C" fn next_id(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    // SAFETY: the runtime calls this, as a function bound to a dispatcher.
+    // SAFETY: the runtime calls this callback only for a function that is bound to a dispatcher.
     unsafe { dispatcher_of(env, info) }.dispatch(env, |generator| generator.next_id());
     ptr::null_mut()
 }
@@ -115,7 +116,7 @@ unsafe extern "C" fn try_next_id(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    // SAFETY: as above.
+    // SAFETY: the runtime calls this callback only for a function that is bound to a dispatcher.
     unsafe { dispatcher_of(env, info) }.dispatch(env, |generator| generator.try_next_id());
     ptr::null_mut()
 }

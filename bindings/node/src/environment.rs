@@ -1,4 +1,5 @@
-//! The state of a JavaScript environment: the main thread and each worker have one.
+//! The state of a JavaScript environment. The main thread and each worker have their own
+//! environment.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +14,8 @@ use crate::leases::Leases;
 use crate::options::SPELLING;
 use crate::slots::Dispatcher;
 
-/// The arguments code, message, retryAfterMs, byMs, horizon and field.
+/// The arguments of the function that creates errors: code, message, retryAfterMs, byMs, horizon
+/// and field.
 pub(crate) type FailureArguments =
     FnArgs<(String, String, Option<f64>, Option<f64>, Option<BigInt>, Option<String>)>;
 
@@ -24,10 +26,11 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Several copies of the package's JavaScript may use this add-on in one environment: a test runner
-    /// evaluates it anew for each file, a package manager may install it twice. They must share the
-    /// array, because there is one list of generators, and one place where an ID is handed over.
-    /// Errors are made by the copy that came last.
+    /// Sets up an environment, or replaces the function that creates errors. Several copies of the
+    /// package's JavaScript may use this add-on in one environment, because a test runner evaluates
+    /// the JavaScript again for each file, and a package manager may install the package twice. All
+    /// copies share the array, because the environment has one list of generators. The copy that
+    /// called last creates the errors.
     pub(crate) fn set_up(
         env: &Env,
         make_error: &Function<FailureArguments, Unknown<'static>>,
@@ -35,7 +38,7 @@ impl Environment {
     ) -> napi::Result<()> {
         if let Some(there) = env.get_instance_data::<Self>()? {
             if !there.dispatcher.has(mailbox) {
-                let reason = "the array must be the one of the first call in this environment";
+                let reason = "the array must be the same as in the first call in this environment";
                 return Err(napi::Error::new(Status::InvalidArg, reason));
             }
             there.make_error.replace(make_error.create_ref()?);
@@ -44,7 +47,8 @@ impl Environment {
         let short = || napi::Error::new(Status::InvalidArg, "the array is too short");
         let dispatcher = Dispatcher::new(mailbox).ok_or_else(short)?;
         let leases = Rc::<Leases>::default();
-        // The leases end before finalizers drop the generators one after the other.
+        // This hook ends all leases together, before finalizers drop the generators one after the
+        // other.
         env.add_env_cleanup_hook(Rc::clone(&leases), |leases| leases.end_for_good())?;
         let make_error = RefCell::new(make_error.create_ref()?);
         let made = Self { make_error, dispatcher, leases };
@@ -56,7 +60,7 @@ impl Environment {
         env.get_instance_data::<Self>()?.map(|found| &*found).ok_or_else(missing)
     }
 
-    /// Returns the JavaScript object for an error of the core.
+    /// Returns the JavaScript object for a core error.
     pub(crate) fn error(env: &Env, error: &Error) -> napi::Result<Unknown<'static>> {
         let ms = |duration: std::time::Duration| duration.as_millis() as f64;
         let make_error = Self::from_env(env)?.make_error.borrow().borrow_back(env)?;
@@ -74,9 +78,9 @@ impl Environment {
     }
 }
 
-/// Takes the function that makes errors, and the array of two numbers through which the functions
-/// of `bindDispatch` hand IDs over. The array must not be given to anybody else. Further calls in one
-/// environment replace the function, and must give the same array.
+/// Takes the function that creates errors, and the array of two numbers through which the functions
+/// of `bindDispatch` pass IDs. No other code may use the array. Further calls in one environment
+/// replace the function, and must pass the same array.
 #[napi(catch_unwind)]
 pub(crate) fn setup(
     env: Env,
@@ -89,7 +93,7 @@ pub(crate) fn setup(
     Environment::set_up(&env, &make_error, mailbox)
 }
 
-/// Returns an error of the core in the form that a function returns to throw it.
+/// Converts a core error to the value that a function returns to throw the error.
 pub(crate) fn thrown(env: &Env, error: &Error) -> napi::Error {
     match Environment::error(env, error) {
         Ok(value) => value.into(),

@@ -1,6 +1,6 @@
-//! Native functions that reach their generator through the function's data pointer, which costs a
-//! fraction of what an object's method does; the host's arrays that they write to; and work for the
-//! threads of the pool.
+//! Native functions that find their generator through the function's data pointer, which costs a fraction of what a
+//! method call on an object costs. This file also provides access to the host's arrays, and contains the input of
+//! tasks for the thread pool.
 
 #![allow(unsafe_code)]
 
@@ -30,8 +30,9 @@ pub(crate) fn bind<'env, T: 'static>(
     let target: *mut c_void = Arc::into_raw(Arc::clone(target)).cast_mut().cast();
     let (raw, mut function) = (env.raw(), ptr::null_mut());
     let length = name.count_bytes().cast_signed();
-    // SAFETY: the environment is the one of this call, and the out pointer is a local. When the
-    // finalizer was accepted, it drops the target; otherwise the target leaks, which is sound.
+    // SAFETY: the environment belongs to this call, and the out pointer is a local. If the runtime
+    // accepts the finalizer, the finalizer drops the target; otherwise the target leaks, which is
+    // sound.
     unsafe {
         let (name, callback) = (name.as_ptr(), Some(callback));
         let made =
@@ -46,14 +47,15 @@ pub(crate) fn bind<'env, T: 'static>(
 type Finalize = unsafe extern "C" fn(sys::napi_env, *mut c_void, *mut c_void);
 
 unsafe extern "C" fn free<T>(_env: sys::napi_env, target: *mut c_void, _hint: *mut c_void) {
-    // SAFETY: `bind` created it with `Arc::into_raw`, and a finalizer runs once, after the function.
+    // SAFETY: `bind` created the pointer with `Arc::into_raw`, and the finalizer runs once, after
+    // the function is gone.
     drop(unsafe { Arc::from_raw(target.cast::<T>()) });
 }
 
-/// Returns the target that the function of a call is bound to.
+/// Returns the target to which the called function is bound.
 ///
 /// # Safety
-/// `info` must belong to a call under way of a function that [`bind`] created for this type.
+/// `info` must belong to a running call to a function that [`bind`] created for this type.
 #[inline]
 pub(crate) unsafe fn bound<'call, T>(
     env: sys::napi_env,
@@ -61,7 +63,7 @@ pub(crate) unsafe fn bound<'call, T>(
 ) -> &'call T {
     let mut data = ptr::null_mut();
     let (none, no_values) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the caller guarantees the type; the call keeps its function alive, and thereby the data.
+    // SAFETY: the caller guarantees the type, and the call keeps its function alive, which keeps the data alive.
     unsafe {
         sys::napi_get_cb_info(env, info, none, no_values, ptr::null_mut(), &raw mut data);
         &*data.cast::<T>()
@@ -80,7 +82,7 @@ pub(crate) unsafe extern "C" fn fill(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    // SAFETY: the runtime calls this, as a function that `bind` made for a handle.
+    // SAFETY: the runtime calls this callback only for a function that `bind` created for a handle.
     unsafe { fill_by(env, info, Handle::fill) }
 }
 
@@ -88,7 +90,7 @@ pub(crate) unsafe extern "C" fn try_fill(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    // SAFETY: the runtime calls this, as a function that `bind` made for a handle.
+    // SAFETY: the runtime calls this callback only for a function that `bind` created for a handle.
     unsafe { fill_by(env, info, Handle::try_fill) }
 }
 
@@ -96,7 +98,7 @@ pub(crate) unsafe extern "C" fn fill_some(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    // SAFETY: the runtime calls this, as a function that `bind` made for a handle.
+    // SAFETY: the runtime calls this callback only for a function that `bind` created for a handle.
     unsafe { fill_by(env, info, Handle::fill_some) }
 }
 
@@ -110,17 +112,19 @@ unsafe fn fill_by(
     let (mut data, mut array, mut count) = (ptr::null_mut(), ptr::null_mut(), 1);
     let this = ptr::null_mut();
     let (count, values) = (&raw mut count, &raw mut array);
-    // SAFETY: the caller guarantees the type; there is room for the one argument that is requested.
+    // SAFETY: the caller guarantees the type, and `array` has room for the one argument that is
+    // requested.
     let handle = unsafe {
         sys::napi_get_cb_info(env, info, count, values, this, &raw mut data);
         &*data.cast::<Handle>()
     };
     // SAFETY: the argument belongs to this call, during which no JavaScript runs.
     let Some(numbers) = (unsafe { numbers_of(env, array) }) else {
-        // SAFETY: both strings are constants that end in NUL.
+        // SAFETY: both strings are NUL-terminated constants.
         unsafe {
             let code = c"ERR_INVALID_ARG_TYPE".as_ptr();
-            let message = c"ids must be a BigUint64Array or a BigInt64Array on memory of its own";
+            let message =
+                c"ids must be a BigUint64Array or a BigInt64Array whose memory is not shared";
             sys::napi_throw_type_error(env, code, message.as_ptr());
         }
         return ptr::null_mut();
@@ -128,7 +132,7 @@ unsafe fn fill_by(
     let ids = Id::from_u64_slice_mut(numbers);
     let mut result = ptr::null_mut();
     match catch_unwind(AssertUnwindSafe(|| make(handle, ids))) {
-        // SAFETY: the environment is the one of this call.
+        // SAFETY: the environment belongs to this call.
         Ok(Ok(count)) => unsafe {
             sys::napi_create_double(env, count as f64, &raw mut result);
         },
@@ -142,7 +146,7 @@ unsafe fn fill_by(
 /// other threads may write to at the same time.
 ///
 /// # Safety
-/// `array` must be a value of the call under way, and no JavaScript may run while the result is used.
+/// `array` must be a value of the running call, and no JavaScript may run while the result is used.
 unsafe fn numbers_of<'call>(
     env: sys::napi_env,
     array: sys::napi_value,
@@ -152,11 +156,11 @@ unsafe fn numbers_of<'call>(
     let (kind_at, length_at, data_at) = (&raw mut kind, &raw mut length, &raw mut data);
     let offset = ptr::null_mut();
     // SAFETY: the out pointers are locals; the call rejects values that are not typed arrays.
-    let told = unsafe {
+    let status = unsafe {
         let buffer_at = &raw mut buffer;
         sys::napi_get_typedarray_info(env, array, kind_at, length_at, data_at, buffer_at, offset)
     };
-    if told != sys::Status::napi_ok {
+    if status != sys::Status::napi_ok {
         return None;
     }
     let wide =
@@ -182,7 +186,7 @@ unsafe fn numbers_of<'call>(
 pub(crate) fn fail(env: sys::napi_env, error: &Error) {
     let thrown = Environment::error(&Env::from_raw(env), error);
     match thrown {
-        // SAFETY: the value is of this environment and of this call.
+        // SAFETY: the value belongs to this environment and this call.
         Ok(value) => unsafe {
             sys::napi_throw(env, value.raw());
         },
@@ -191,7 +195,7 @@ pub(crate) fn fail(env: sys::napi_env, error: &Error) {
 }
 
 /// The message of the error that is thrown after a panic, which has already been printed.
-pub(crate) const DEFECT: &str = "internal error of flakeid: please report it";
+pub(crate) const DEFECT: &str = "internal flakeid error; please report it";
 
 /// Throws [`DEFECT`].
 #[cold]
@@ -199,7 +203,7 @@ pub(crate) fn defect(env: sys::napi_env) {
     drop(Env::from_raw(env).throw_error(DEFECT, None));
 }
 
-/// The input of a task, which the task consumes in a thread of the pool.
+/// The input of a task, which the task consumes in a pool thread.
 pub(crate) struct TaskInput<T>(Option<T>);
 
 impl<T> TaskInput<T> {

@@ -1,4 +1,4 @@
-//! The functions of generators and of manual clocks that JavaScript calls.
+//! The functions for generators and manual clocks that JavaScript calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use crate::handle::{Handle, OffLoop};
 use crate::options::{OptionTexts, bits, field, signed};
 use crate::slots::SlotHandle;
 
-/// A generator. Its slot and the functions bound to it keep it alive too.
+/// A generator. The JavaScript handle, the generator's slot and the functions bound to the
+/// generator keep it alive.
 pub(crate) type Owned = External<Arc<Handle>>;
 
 /// Builds a generator.
@@ -29,26 +30,28 @@ pub(crate) fn open(
     handle.map(External::new).map_err(|error| thrown(&env, &error))
 }
 
-/// The slot of a generator.
+/// Returns the slot in which a generator is registered.
 #[napi(catch_unwind)]
 pub(crate) fn slot_of(env: Env, owned: &Owned) -> Result<SlotHandle> {
     let handle = Arc::clone(owned);
     Ok(Environment::from_env(&env)?.dispatcher.register(handle))
 }
 
-/// A function of a generator that fills an array and returns how many IDs it wrote.
+/// Creates a function that fills an array with IDs from the generator and returns the number of
+/// IDs.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
     function::bind(env, c"fill", function::fill, owned)
 }
 
-/// As `bindFill`, without ever waiting.
+/// Does the same as `bindFill`, but the function never waits.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_try_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
     function::bind(env, c"tryFill", function::try_fill, owned)
 }
 
-/// As `bindFill`, but waits only if there is no ID at all, and only for one.
+/// Does the same as `bindFill`, but the function waits only for the first ID, and only if none is
+/// available.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill_some<'env>(
     env: &'env Env,
@@ -57,7 +60,7 @@ pub(crate) fn bind_fill_some<'env>(
     function::bind(env, c"fillSome", function::fill_some, owned)
 }
 
-/// Checks how many IDs a buffer is to hold.
+/// Checks the size of a buffer, and returns the size as a number.
 #[napi(catch_unwind)]
 pub(crate) fn buffer_size(env: Env, size: String) -> Result<u32> {
     let most = 1 << 16;
@@ -66,7 +69,7 @@ pub(crate) fn buffer_size(env: Env, size: String) -> Result<u32> {
     parsed.ok_or_else(|| thrown(&env, &refused()))
 }
 
-/// The next IDs.
+/// Returns the next IDs.
 #[napi(catch_unwind)]
 pub(crate) fn next_ids(env: Env, owned: &Owned, n: u32) -> Result<BigUint64Array> {
     owned.next_ids(n as usize).map(array).map_err(|error| thrown(&env, &error))
@@ -76,7 +79,7 @@ fn array(ids: Vec<Id>) -> BigUint64Array {
     BigUint64Array::new(ids.into_iter().map(Id::to_u64).collect())
 }
 
-/// One ID, made in a thread of the pool.
+/// A task that generates one ID in a pool thread.
 pub(crate) struct NextId(TaskInput<OffLoop>);
 
 impl Task for NextId {
@@ -92,7 +95,7 @@ impl Task for NextId {
     }
 }
 
-/// Many IDs, made in a thread of the pool.
+/// A task that generates many IDs in a pool thread.
 pub(crate) struct NextIds(TaskInput<OffLoop>, usize);
 
 impl Task for NextIds {
@@ -109,14 +112,14 @@ impl Task for NextIds {
     }
 }
 
-/// The next ID, made off the event loop.
+/// Generates the next ID off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<bigint>")]
 pub(crate) fn next_id_async(env: Env, owned: &Owned) -> Result<AsyncTask<NextId>> {
     let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
     Ok(AsyncTask::new(NextId(TaskInput::new(generator))))
 }
 
-/// The next IDs, made off the event loop.
+/// Generates the next IDs off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<BigUint64Array>")]
 pub(crate) fn next_ids_async(env: Env, owned: &Owned, n: u32) -> Result<AsyncTask<NextIds>> {
     let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
@@ -130,39 +133,40 @@ pub(crate) fn extend(env: Env, owned: &Owned, fence: String) -> Result<()> {
     extended.map_err(|error| thrown(&env, &error))
 }
 
-/// Ends the generator and returns the last tick it issued in.
+/// Retires the generator, and returns the last tick in which it issued an ID.
 #[napi(catch_unwind)]
 pub(crate) fn retire(env: Env, owned: &Owned) -> Result<Option<BigInt>> {
     let last = owned.retire().map_err(|error| thrown(&env, &error))?;
     Ok(last.map(BigInt::from))
 }
 
-/// What happened to a generator: waits, rollbacks, largest ahead.
+/// Returns the counters of a generator: waits, rollbacks, and the largest distance ahead of the
+/// clock.
 #[napi(catch_unwind)]
 pub(crate) fn stats(owned: &Owned) -> BigUint64Array {
     let stats = owned.stats();
     BigUint64Array::new(vec![stats.waits, stats.rollbacks, stats.largest_ahead])
 }
 
-/// The canonical descriptor of a generator's layout.
+/// Returns the canonical descriptor of a generator's layout.
 #[napi(catch_unwind)]
 pub(crate) fn layout_of(owned: &Owned) -> String {
     owned.layout().to_string()
 }
 
-/// The nodes of a generator, the smallest first.
+/// Returns the nodes of a generator, the smallest first.
 #[napi(catch_unwind)]
 pub(crate) fn nodes_of(owned: &Owned) -> BigUint64Array {
     BigUint64Array::new(owned.nodes())
 }
 
-/// A manual clock.
+/// Creates a manual clock.
 #[napi(catch_unwind)]
 pub(crate) fn create_clock(unix_ms: BigInt) -> External<ManualClock> {
     External::new(ManualClock::new(signed(&unix_ms)))
 }
 
-/// What a manual clock reads.
+/// Returns the time of a manual clock.
 #[napi(catch_unwind)]
 pub(crate) fn read_clock(clock: &External<ManualClock>) -> BigInt {
     clock.unix_ms().into()

@@ -12,15 +12,16 @@ use crate::leases::{Leases, OpenLease, PendingClose};
 use crate::options::OptionTexts;
 use crate::slots::NextId;
 
-/// The longest wait of a call on the event loop without progress; shorter ticks limit it further.
+/// The longest time that a call waits on the event loop without progress. Shorter ticks reduce this limit further.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
-/// A generator with the state that JavaScript needs. It cannot leave its environment's thread.
+/// A generator with the state that JavaScript needs. The generator cannot leave its environment's thread.
 pub(crate) struct Handle {
     generator: Generator,
     /// The lease; `None` if the node is fixed.
     lease: Option<Lease>,
-    /// The longest wait on the event loop. `None` for manual clocks, where waiting takes no time.
+    /// The longest wait on the event loop; `None` for manual clocks, on which waiting takes no
+    /// time.
     on_loop: Option<Duration>,
     /// The longest wait for a ring, which may have to wait for several ticks.
     on_ring: Duration,
@@ -45,7 +46,10 @@ impl Handle {
         handle
     }
 
-    #[expect(clippy::arc_with_non_send_sync, reason = "it is shared by functions of one thread")]
+    #[expect(
+        clippy::arc_with_non_send_sync,
+        reason = "only functions of one thread share the value"
+    )]
     fn new(generator: Generator, lease: Option<Lease>, waiting_takes_time: bool) -> Arc<Self> {
         let on_ring = generator.max_wait().min(LONGEST_ON_LOOP);
         let tick = Duration::from_millis(generator.layout().unit_ms());
@@ -53,8 +57,8 @@ impl Handle {
         Arc::new(Self { generator, lease, on_loop, on_ring })
     }
 
-    /// Returns the generator, unless its lease was closed. The generator itself is closed later, off
-    /// the event loop.
+    /// Returns the generator, unless its lease has been closed. The generator itself is closed later, off the event
+    /// loop.
     #[inline]
     pub(crate) fn generator(&self) -> Result<&Generator, Error> {
         match &self.lease {
@@ -63,7 +67,8 @@ impl Handle {
         }
     }
 
-    /// The longest wait on the event loop; `None` where waiting takes no time.
+    /// The longest wait on the event loop; `None` for manual clocks, on which waiting takes no
+    /// time.
     #[inline]
     pub(crate) fn on_loop(&self) -> Option<Duration> {
         self.on_loop
@@ -98,18 +103,19 @@ impl Handle {
         self.generator()?.try_fill(ids)
     }
 
-    /// Writes the IDs that are available now; waits only if there is none, and only for the first one.
+    /// Writes the IDs that are available now. Waits only for the first ID, and only if none is
+    /// available.
     pub(crate) fn fill_some(&self, ids: &mut [Id]) -> Result<usize, Error> {
         if let Ok(count) = self.try_fill(ids) {
             return Ok(count);
         }
         let Some((first, rest)) = ids.split_first_mut() else { return Ok(0) };
         self.fill(std::slice::from_mut(first))?;
-        // If something prevents the rest, the next call reports it.
+        // The next call reports any error that prevents the generator from issuing the remaining IDs.
         Ok(1 + self.try_fill(rest).unwrap_or_default())
     }
 
-    /// Returns the same generator for a thread of the pool.
+    /// Returns a handle to the same generator for use in a pool thread.
     pub(crate) fn off_loop(&self) -> Result<OffLoop, Error> {
         let lease_use = self.lease.as_ref().map(Lease::begin_use).transpose()?;
         Ok(OffLoop { generator: self.generator.clone(), _lease_use: lease_use })
@@ -137,7 +143,7 @@ impl Handle {
         lease.map_or_else(|| self.generator.nodes().into_owned(), Lease::nodes)
     }
 
-    /// The state of the lease, or its last state; `None` if the node is fixed.
+    /// The current or the last state of the lease; `None` if the node is fixed.
     pub(crate) fn lease_status(&self) -> Option<LeaseStatus> {
         self.lease.as_ref().map(Lease::status)
     }
@@ -165,11 +171,11 @@ impl NextId for Handle {
     }
 }
 
-/// A generator in a thread of the pool, where it may wait for as long as its options allow. It is
-/// dropped there, too, because the last user of a lease releases the node, which takes time.
+/// A generator in a pool thread, where it may wait for as long as its options allow. The thread also drops the
+/// generator, because the last user of a lease releases the node, which takes time.
 pub(crate) struct OffLoop {
     generator: Generator,
-    /// The use of the lease. It is declared after the generator, so that it is dropped last.
+    /// The use of the lease, declared after the generator so that the use is dropped last.
     _lease_use: Option<LeaseUse>,
 }
 

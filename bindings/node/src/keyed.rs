@@ -1,4 +1,4 @@
-//! The public form of IDs.
+//! Public IDs: the encrypted form of IDs that outsiders see.
 
 use flakeid_core::{Error, Id, Layout, PublicIds};
 use napi::bindgen_prelude::{BigInt, External};
@@ -8,7 +8,7 @@ use napi_derive::napi;
 use crate::environment::thrown;
 use crate::options::{bits, signed};
 
-/// The public form of the IDs of a domain.
+/// Creates a converter for the public IDs of a domain.
 #[napi(catch_unwind)]
 pub(crate) fn create_public_ids(
     env: Env,
@@ -25,20 +25,20 @@ pub(crate) fn create_public_ids(
     made.map(External::new).map_err(|error| thrown(&env, &error))
 }
 
-/// The public form of an ID.
+/// Returns the public form of an ID.
 #[napi(catch_unwind)]
 pub(crate) fn seal_id(env: Env, ids: &External<PublicIds>, id: BigInt) -> Result<String> {
     ids.seal(Id::from_u64(bits(&id))).map_err(|error| thrown(&env, &error))
 }
 
-/// The public form of an ID as 64 bits.
+/// Returns the public form of an ID as 64 bits.
 #[napi(catch_unwind)]
 pub(crate) fn seal_id_bits(env: Env, ids: &External<PublicIds>, id: BigInt) -> Result<BigInt> {
     let sealed = ids.seal_bits(Id::from_u64(bits(&id)));
     sealed.map(BigInt::from).map_err(|error| thrown(&env, &error))
 }
 
-/// The ID of a public ID, at an instant or by the system's clock.
+/// Opens a public ID, and returns the ID. Reads the system clock if no instant is given.
 #[napi(catch_unwind)]
 pub(crate) fn open_public_id(
     env: Env,

@@ -13,39 +13,39 @@ use crate::options::{bits, instant, optional, signed};
 pub struct Figures {
     /// The canonical descriptor.
     pub descriptor: String,
-    /// The name of the preset that it equals.
+    /// The name of the preset with this descriptor.
     pub preset_name: Option<String>,
-    /// How many of the 64 bits it uses.
+    /// The number of bits that the layout uses, out of 64.
     pub width: u32,
     /// Whether the node is split into datacenter and worker.
     pub is_split: bool,
-    /// Whether every ID is exact as a number.
+    /// Whether a JavaScript number represents every ID exactly.
     pub fits_f64: bool,
-    /// Whether generators can be built on it.
+    /// Whether generators can use the layout.
     pub can_generate: bool,
-    /// IDs that one node can issue in a second.
+    /// The number of IDs that one node can issue in a second.
     pub ids_per_second: f64,
-    /// epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence, idsPerTick, horizon,
-    /// fitsI64Until, maxDatacenter, maxWorker.
+    /// The following numbers: epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence,
+    /// idsPerTick, horizon, fitsI64Until, maxDatacenter and maxWorker.
     pub numbers: BigUint64Array,
 }
 
-/// The parts of an ID that is to be packed, as decimal text.
+/// The parts of an ID to pack, as decimal strings.
 #[napi(object, object_to_js = false)]
 pub struct PartTexts {
-    /// The tick; without one, that of `unixMs`.
+    /// The tick; if absent, `unixMs` determines the tick.
     pub tick: Option<String>,
     /// An instant in the tick.
     pub unix_ms: Option<String>,
-    /// The node; without one, datacenter and worker.
+    /// The node; if absent, datacenter and worker determine the node.
     pub node: Option<String>,
-    /// The high part of the node.
+    /// The high-order bits of a split node.
     pub datacenter: Option<String>,
-    /// The low part of the node.
+    /// The low-order bits of a split node.
     pub worker: Option<String>,
     /// The clock sequence.
     pub clock_sequence: Option<String>,
-    /// The sequence.
+    /// The sequence number.
     pub sequence: Option<String>,
 }
 
@@ -53,19 +53,19 @@ fn parse(env: &Env, descriptor: &str) -> Result<Layout> {
     descriptor.parse().map_err(|error: Error| thrown(env, &error))
 }
 
-/// The names of the presets.
+/// Returns the names of the presets.
 #[napi(catch_unwind)]
 pub(crate) fn presets() -> Vec<&'static str> {
     Layout::presets().iter().map(|(name, _)| *name).collect()
 }
 
-/// The descriptor of the default layout.
+/// Returns the descriptor of the default layout.
 #[napi(catch_unwind)]
 pub(crate) fn default_layout() -> String {
     Layout::default().to_string()
 }
 
-/// What follows from a layout.
+/// Returns the properties of a layout.
 #[napi(catch_unwind)]
 pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
     let layout = parse(&env, &descriptor)?;
@@ -78,7 +78,7 @@ pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
         fits_f64: layout.fits_f64(),
         can_generate: layout.can_generate(),
         ids_per_second: layout.ids_per_second(),
-        // No layout's epoch or horizon is before 1970.
+        // The epoch and the horizon are never before 1970, so they fit into u64.
         numbers: BigUint64Array::new(vec![
             layout.epoch().cast_unsigned(),
             layout.unit_ms(),
@@ -95,14 +95,14 @@ pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
     })
 }
 
-/// The descriptor of the same layout with another epoch.
+/// Returns the descriptor of a layout with another epoch.
 #[napi(catch_unwind)]
 pub(crate) fn with_epoch(env: Env, descriptor: String, unix_ms: BigInt) -> Result<String> {
     let layout = parse(&env, &descriptor)?.with_epoch(signed(&unix_ms));
     Ok(layout.map_err(|error| thrown(&env, &error))?.to_string())
 }
 
-/// An ID of these parts.
+/// Packs parts into an ID.
 #[napi(catch_unwind)]
 pub(crate) fn pack(env: Env, descriptor: String, parts: PartTexts) -> Result<BigInt> {
     let layout = parse(&env, &descriptor)?;
@@ -125,7 +125,7 @@ fn parse_parts(layout: &Layout, texts: &PartTexts) -> std::result::Result<Parts,
     layout.complete(&given)
 }
 
-/// tick, unixMs, node, datacenter, worker, clockSequence, sequence.
+/// Returns the parts of an ID: tick, unixMs, node, datacenter, worker, clockSequence, sequence.
 #[napi(catch_unwind)]
 pub(crate) fn unpack(env: Env, descriptor: String, id: BigInt) -> Result<BigUint64Array> {
     let parts = parse(&env, &descriptor)?.unpack(Id::from_u64(bits(&id)));
@@ -141,19 +141,19 @@ pub(crate) fn unpack(env: Env, descriptor: String, id: BigInt) -> Result<BigUint
     ]))
 }
 
-/// The smallest ID of the tick that contains the instant.
+/// Returns the smallest ID in the tick that contains an instant.
 #[napi(catch_unwind)]
 pub(crate) fn lower_bound(env: Env, descriptor: String, unix_ms: BigInt) -> Result<BigInt> {
     Ok(parse(&env, &descriptor)?.lower_bound(signed(&unix_ms)).to_u64().into())
 }
 
-/// The largest ID of the tick that contains the instant.
+/// Returns the largest ID in the tick that contains an instant.
 #[napi(catch_unwind)]
 pub(crate) fn upper_bound(env: Env, descriptor: String, unix_ms: BigInt) -> Result<BigInt> {
     Ok(parse(&env, &descriptor)?.upper_bound(signed(&unix_ms)).to_u64().into())
 }
 
-/// Throws the error for a value that its field cannot hold, or that a JavaScript number cannot.
+/// Throws the error for a value that does not fit into its field or into a JavaScript number.
 #[napi(catch_unwind, ts_return_type = "never")]
 pub(crate) fn out_of_range(env: Env, name: String, value: String, most: BigInt) -> Result<()> {
     const NAMES: [&str; 8] =
@@ -162,14 +162,14 @@ pub(crate) fn out_of_range(env: Env, name: String, value: String, most: BigInt) 
     Err(thrown(&env, &Error::field_out_of_range(name, &value, 0, bits(&most))))
 }
 
-/// An ID in a text form, told by its name.
+/// Returns an ID in the text form with the given name.
 #[napi(catch_unwind)]
 pub(crate) fn encode_text(env: Env, form: String, id: BigInt) -> Result<String> {
     let form: TextForm = form.parse().map_err(|error: Error| thrown(&env, &error))?;
     Ok(Id::from_u64(bits(&id)).to_text(form).to_string())
 }
 
-/// The ID of a text in a form, told by its name.
+/// Parses an ID in the text form with the given name.
 #[napi(catch_unwind)]
 pub(crate) fn decode_text(env: Env, form: String, text: String) -> Result<BigInt> {
     let id = form.parse::<TextForm>().and_then(|form| form.decode(&text));

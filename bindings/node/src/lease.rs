@@ -1,4 +1,4 @@
-//! The lease of a generator: its uses and its end.
+//! A generator's lease: how it is used and how it ends.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -10,24 +10,24 @@ use flakeid_core::{Error, ErrorKind, Stats};
 use crate::leases::{Leases, PendingClose};
 
 /// The use of a lease by a call that waits off the event loop. The node is not released before the
-/// call is over.
+/// call has returned.
 pub(crate) struct LeaseUse {
     _in_use: Sender<()>,
 }
 
-/// The lease of one generator. It cannot leave its environment's thread.
+/// The lease of one generator. The lease cannot leave its environment's thread.
 pub(crate) struct Lease {
     generator: Generator,
-    /// The calls under way, until the lease is closed.
+    /// The calls that are running, until the lease is closed.
     calls: RefCell<Option<Calls>>,
-    /// The last state, after the lease was closed.
+    /// The last state of the lease, after the lease has been closed.
     last: OnceCell<Last>,
     leases: Rc<Leases>,
 }
 
 struct Calls {
     in_use: Sender<()>,
-    /// A channel that is disconnected when there is no sender left.
+    /// A channel that is disconnected when all senders are dropped.
     over: Receiver<()>,
 }
 
@@ -50,10 +50,10 @@ impl Lease {
         self.last.get().is_some()
     }
 
-    /// Returns the error of calls after the lease was closed.
+    /// Returns the error with which calls fail after the lease has been closed.
     #[cold]
     pub(crate) fn closed() -> Error {
-        Error::new(ErrorKind::Closed, "the generator was closed, and its lease with it", None)
+        Error::new(ErrorKind::Closed, "the generator was closed, which ended its lease", None)
     }
 
     pub(crate) fn begin_use(&self) -> Result<LeaseUse, Error> {
@@ -80,7 +80,8 @@ impl Lease {
         self.generator.lease_status().unwrap_or_default()
     }
 
-    /// Makes no more IDs. `None` if it was closed before.
+    /// Stops issuing IDs, and returns the remaining work; `None` if the lease has already been
+    /// closed.
     pub(crate) fn close(&self) -> Option<PendingClose> {
         let Calls { in_use, over } = self.calls.borrow_mut().take()?;
         drop(in_use);
@@ -93,7 +94,7 @@ impl Lease {
     }
 }
 
-/// The program has lost a generator without closing it.
+/// Closes the lease if the program dropped the generator without closing it.
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(pending) = self.close() {

@@ -1,5 +1,5 @@
-//! Work of leases outside the event loop: leases are opened and closed in a thread of the pool, and their
-//! events come from separate threads.
+//! Lease tasks that run outside the event loop. Leases are opened and closed in pool threads, and
+//! their events come from other threads.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::handle::Handle;
 use crate::leases::{OpenLease, PendingClose};
 use crate::options::OptionTexts;
 
-/// The task that leases a node, in a thread of the pool.
+/// The task that leases a node in a pool thread.
 pub(crate) struct Opening(TaskInput<LeaseBuilder>);
 
 impl Task for Opening {
@@ -35,9 +35,10 @@ impl Task for Opening {
     }
 }
 
-/// Leases a node off the event loop, for a generator, from the store at the URL, else from the one
-/// that `FLAKEID_STORE` names, else from this host's embedded store. The listener is given the kind
-/// of an event, its node, start, fence and error, and does not keep the event loop running.
+/// Leases a node off the event loop, and returns a generator with that node. The node comes from
+/// the store at the URL, else from the store in `FLAKEID_STORE`, else from this host's embedded
+/// store. The listener receives the kind, node, start, fence and error of each event, and does not
+/// keep the event loop running.
 #[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
 pub(crate) fn open_lease(
     env: Env,
@@ -61,7 +62,7 @@ pub(crate) fn open_lease(
     Ok(AsyncTask::new(Opening(TaskInput::new(builder))))
 }
 
-/// The arguments kind, node, start, fence and error.
+/// The arguments of a listener: kind, node, start, fence and error.
 type EventArguments = FnArgs<(
     &'static str,
     Option<BigInt>,
@@ -80,7 +81,8 @@ fn observer(
         .callee_handled::<false>()
         .build_callback(|call| arguments(&call.env, &call.value))?;
     Ok(move |event: &LeaseEvent| {
-        // After the end of the environment there is no listener.
+        // The listener no longer exists after the environment has ended, so a failed call is
+        // ignored.
         let _ = listener.call(event.clone(), ThreadsafeFunctionCallMode::NonBlocking);
     })
 }
@@ -95,20 +97,20 @@ fn arguments(env: &Env, event: &LeaseEvent) -> Result<EventArguments> {
 /// The state of a lease.
 #[napi(object, object_from_js = false)]
 pub struct LeaseFigures {
-    /// start, fence, renewals, grants, failures.
+    /// The following numbers: start, fence, renewals, grants and failures.
     pub numbers: BigUint64Array,
-    /// When the tick of the fence begins, in Unix milliseconds.
+    /// The instant at which the tick of the fence begins, in Unix milliseconds.
     pub fence_unix_ms: f64,
-    /// Until when no other process can have the node, in Unix milliseconds.
+    /// The instant until which no other process can lease the node, in Unix milliseconds.
     pub expires_unix_ms: f64,
-    /// Whether the node belongs to another process from the fence on.
+    /// Whether another process holds the node from the fence on.
     pub fenced_off: bool,
-    /// Why the latest attempt failed; absent if it succeeded.
+    /// The error of the latest attempt; absent if the attempt succeeded.
     #[napi(ts_type = "Error")]
     pub last_error: Option<Unknown<'static>>,
 }
 
-/// The state of a generator's lease, if it has one.
+/// Returns the state of a generator's lease, or nothing if the node is fixed.
 #[napi(catch_unwind)]
 pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> {
     let Some(status) = owned.lease_status() else { return Ok(None) };
@@ -128,7 +130,7 @@ pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> 
     }))
 }
 
-/// The task that releases a node, in a thread of the pool.
+/// The task that releases a node in a pool thread.
 pub(crate) struct Closing(TaskInput<Option<PendingClose>>);
 
 impl Task for Closing {
@@ -144,14 +146,14 @@ impl Task for Closing {
     }
 }
 
-/// Ends a generator's lease, and waits off the event loop until the calls under way are over and
-/// the node was given back.
+/// Ends a generator's lease, and waits off the event loop until all running calls have returned and
+/// the node is released.
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
     AsyncTask::new(Closing(TaskInput::new(owned.close_lease())))
 }
 
-/// Ends all leases of this environment, and waits for that at most a second.
+/// Ends all leases of this environment, and waits at most a second for the release of their nodes.
 #[napi(catch_unwind)]
 pub(crate) fn close_leases(env: Env) -> Result<()> {
     Environment::from_env(&env)?.leases.end_all();

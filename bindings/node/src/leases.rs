@@ -1,4 +1,4 @@
-//! The leases of one environment, which end with it.
+//! The leases of one environment, which end with the environment.
 
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
@@ -8,43 +8,44 @@ use std::time::{Duration, Instant};
 
 use flakeid::Generator;
 
-/// The rest of closing a lease, which is done off the event loop.
+/// The remaining work of closing a lease, which is done off the event loop.
 pub(crate) struct PendingClose {
     pub(crate) generator: Generator,
-    /// A channel that is disconnected when the calls that were under way are over.
+    /// A channel that is disconnected when all running calls have returned.
     pub(crate) calls: Receiver<()>,
 }
 
 impl PendingClose {
-    /// Releases the node, once the calls that are under way are over.
+    /// Waits until all running calls have returned, and releases the node.
     pub(crate) fn finish(self) {
-        // No message is ever sent, so this returns when there is no sender left.
+        // The channel never carries a message, so `recv` returns when all senders are dropped.
         let _ = self.calls.recv();
     }
 }
 
-/// Other handles may keep the generator alive, so it is closed explicitly.
+/// Other handles may keep the generator alive, so the generator is closed explicitly.
 impl Drop for PendingClose {
     fn drop(&mut self) {
         self.generator.close();
     }
 }
 
-/// The longest time that the end of an environment waits for the release of its nodes. Other leases
-/// expire.
+/// The longest time that the end of an environment waits until its nodes are released. Leases that
+/// are not released by then expire.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
 /// An object that may have an open lease.
 pub(crate) trait OpenLease {
-    /// Makes no more IDs. `None` if the node is fixed, or the lease was closed before.
+    /// Stops issuing IDs, and returns the remaining work; `None` if the node is fixed, or the lease
+    /// has already been closed.
     fn close_lease(&self) -> Option<PendingClose>;
 }
 
-/// The leases of an environment, which end with it.
+/// The leases of an environment, which end with the environment.
 #[derive(Default)]
 pub(crate) struct Leases {
     open: RefCell<Vec<Weak<dyn OpenLease>>>,
-    /// Channels, each of which is disconnected once its node was released.
+    /// Channels, each of which is disconnected once a node is released.
     closing: RefCell<Vec<Receiver<()>>>,
     is_over: Cell<bool>,
 }
@@ -60,24 +61,27 @@ impl Leases {
     /// Releases a node without blocking the event loop.
     pub(crate) fn end(&self, pending: PendingClose) {
         if self.is_over.get() {
-            // A thread would not be waited for any more. Dropping `pending` releases the node here.
+            // The environment has ended and waits for no further thread, so dropping `pending`
+            // releases the node here.
             drop(pending);
             return;
         }
-        let (given, given_back) = mpsc::channel::<()>();
+        let (given, released) = mpsc::channel::<()>();
         let finish = move || {
             pending.finish();
             drop(given);
         };
-        // If no thread can be started, `finish` is dropped at once, which also releases the node.
+        // If no thread can be started, `finish` is dropped immediately, which also releases the
+        // node.
         if thread::Builder::new().name("flakeid-close".into()).spawn(finish).is_ok() {
             let mut closing = self.closing.borrow_mut();
             closing.retain(|closed| closed.try_recv() == Err(TryRecvError::Empty));
-            closing.push(given_back);
+            closing.push(released);
         }
     }
 
-    /// Closes all leases at the same time, and waits at most a second for that.
+    /// Closes all leases at the same time, and waits at most a second for the release of their
+    /// nodes.
     pub(crate) fn end_all(&self) {
         for handle in self.open.take() {
             if let Some(pending) = handle.upgrade().and_then(|handle| handle.close_lease()) {
@@ -93,7 +97,7 @@ impl Leases {
         }
     }
 
-    /// Closes all leases like `end_all`, when the environment ends.
+    /// Closes all leases as `end_all` does, when the environment ends.
     pub(crate) fn end_for_good(&self) {
         self.end_all();
         self.is_over.set(true);

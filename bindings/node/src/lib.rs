@@ -1,12 +1,13 @@
-//! The native half of the npm package `flakeid-core`: plain functions over `flakeid-core`.
+//! The native half of the npm package `flakeid-core`: plain functions that call the crate
+//! `flakeid-core`.
 //!
-//! The classes that users see are JavaScript (`node/lib`), because a class method of an add-on
-//! costs several times a plain function. What crosses the border, and in which form, is written
-//! at the top of `node/lib/api.js`.
+//! JavaScript implements the classes that users see (`node/lib`), because a class method of an
+//! add-on costs several times as much as a plain function. The comment at the top of
+//! `node/lib/api.js` lists the functions, and the types of their arguments and results.
 
-#![expect(unreachable_pub, reason = "the macro takes objects only if all of it is public")]
-#![expect(clippy::needless_pass_by_value, reason = "the macro hands arguments over")]
-#![expect(clippy::trivially_copy_pass_by_ref, reason = "values borrow from the environment")]
+#![expect(unreachable_pub, reason = "the macro accepts only public objects with public fields")]
+#![expect(clippy::needless_pass_by_value, reason = "the macro passes arguments by value")]
+#![expect(clippy::trivially_copy_pass_by_ref, reason = "N-API values borrow from `Env`")]
 
 mod cached;
 mod dispatch;

@@ -13,10 +13,11 @@ use crate::generator::Owned;
 use crate::handle::Handle;
 use crate::slots::{NextId, SlotHandle};
 
-/// A share of a generator for the thread of one environment, which it cannot leave.
+/// A local handle of a generator, for the thread of one environment. The handle cannot leave that
+/// thread.
 struct Local {
     local: RefCell<LocalGenerator>,
-    /// The generator's handle, which records whether the generator was closed.
+    /// The handle of the generator, which records whether the generator has been closed.
     handle: Arc<Handle>,
 }
 
@@ -38,10 +39,13 @@ impl NextId for Local {
     }
 }
 
-/// The slot of a new local handle.
+/// Creates a local handle, and returns its slot.
 #[napi(catch_unwind)]
 pub(crate) fn slot_of_local(env: Env, owned: &Owned) -> Result<SlotHandle> {
-    #[expect(clippy::arc_with_non_send_sync, reason = "all kinds are registered alike")]
+    #[expect(
+        clippy::arc_with_non_send_sync,
+        reason = "handles of all kinds are registered in the same way"
+    )]
     let local = Arc::new(Local { local: RefCell::new(owned.local()), handle: Arc::clone(owned) });
     Ok(Environment::from_env(&env)?.dispatcher.register(local))
 }

@@ -1,5 +1,5 @@
-//! Conversion of JavaScript's values: options are passed by name, as strings; numbers as decimal strings
-//! if a u64 may not hold them, and otherwise as `BigInt`.
+//! Conversion of values from JavaScript. Options are passed by name, as strings. Numbers that may not fit into a u64
+//! are decimal strings, and other numbers are `BigInt`s.
 
 use flakeid::LeaseBuilder;
 use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
@@ -9,23 +9,23 @@ use napi_derive::napi;
 /// The options of a generator or a lease.
 #[napi(object, object_to_js = false)]
 pub struct OptionTexts {
-    /// A descriptor or a preset's name.
+    /// The layout, as a descriptor or a preset's name.
     pub layout: Option<String>,
-    /// Unix milliseconds of tick 0.
+    /// The epoch, in Unix milliseconds.
     pub epoch: Option<String>,
-    /// The others: a name, its value as text, the next name and so on.
+    /// The other options: a name, its value as a string, the next name and so on.
     pub settings: Vec<String>,
 }
 
 impl OptionTexts {
-    /// Returns the layout of the descriptor with the epoch, or the default layout without a descriptor.
+    /// Returns the layout with the given descriptor and epoch, or the default layout if there is no descriptor.
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
         let layout =
             self.layout.as_ref().map_or(Ok(Layout::default()), |descriptor| descriptor.parse())?;
         self.epoch.as_ref().map_or(Ok(layout), |epoch| layout.with_epoch(instant(epoch)))
     }
 
-    /// Returns the builder with the other options.
+    /// Returns the builder with the other options set.
     pub(crate) fn apply<B: SetByName>(&self, builder: B) -> Result<B, Error> {
         apply(builder, &self.settings)
     }
@@ -37,25 +37,25 @@ pub(crate) fn apply<B: SetByName>(builder: B, settings: &[String]) -> Result<B, 
     pairs.iter().try_fold(builder, |builder, [name, text]| builder.set(name, text))
 }
 
-/// The options that there are, as `name: kind, name: kind`.
+/// Returns the names and kinds of the generator options, as `name: kind, name: kind`.
 #[napi(catch_unwind)]
 pub(crate) fn generator_options() -> String {
     GeneratorBuilder::described()
 }
 
-/// The same of a lease.
+/// Returns the names and kinds of the lease options, as `name: kind, name: kind`.
 #[napi(catch_unwind)]
 pub(crate) fn lease_options() -> String {
     LeaseBuilder::described()
 }
 
-/// The same of a ring.
+/// Returns the names and kinds of the ring options, as `name: kind, name: kind`.
 #[napi(catch_unwind)]
 pub(crate) fn ring_options() -> String {
     RingOptions::described()
 }
 
-/// Parses a field or option that must be a u64; the core checks its range further.
+/// Parses a field or option that must be a u64; the core also checks its range.
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
@@ -69,27 +69,27 @@ pub(crate) fn optional(
     text.map(|text| field(name, text, most)).transpose()
 }
 
-/// Parses an instant. An instant that an i64 cannot hold becomes the nearest one that it can, which
-/// every layout and every clock treats the same way.
+/// Parses an instant. An instant that does not fit into an i64 becomes the nearest instant that does; every layout
+/// and every clock treats both in the same way.
 pub(crate) fn instant(text: &str) -> i64 {
     let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
     text.parse().unwrap_or(nearest)
 }
 
-/// Returns a `BigInt` that the caller has checked to be within u64.
+/// Returns the value of a `BigInt`. The caller has checked that the value fits into a u64.
 pub(crate) fn bits(number: &BigInt) -> u64 {
     number.get_u64().1
 }
 
-/// Returns a `BigInt` that the caller has checked to be within i64.
+/// Returns the value of a `BigInt`. The caller has checked that the value fits into an i64.
 pub(crate) fn signed(number: &BigInt) -> i64 {
     number.get_i64().0
 }
 
-// [options: generator spelling]
 #[rustfmt::skip]
 pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
     options: &[
+        // [options: all names]
         ("nodes_from", "nodes[0]"),
         ("nodes_to", "nodes[1]"),
         ("node_count", "nodeCount"),
@@ -105,10 +105,12 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("padding_factor", "paddingFactor"),
         ("refill_interval_ms", "refillIntervalMs"),
         ("max_age_ms", "maxAgeMs"),
+        // [/options]
     ],
     fields: &[
+        // [options: id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        // [/options]
     ],
 };
-// [/options]

@@ -1,4 +1,4 @@
-//! The functions of rings that JavaScript calls.
+//! The functions for rings that JavaScript calls.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::generator::Owned;
 use crate::options::apply;
 use crate::slots::SlotHandle;
 
-/// A ring. Its slot keeps it alive too.
+/// A ring. The JavaScript handle and the ring's slot keep the ring alive.
 pub(crate) type Ring = External<Arc<Cached>>;
 
 type ErrorArguments = FnArgs<(Unknown<'static>,)>;
 
-/// Begins a ring over a generator, filled. The listener is given the error each time the generator
-/// refuses to refill it, and does not keep the event loop running.
+/// Opens a ring on a generator and fills it. The listener receives the error each time the
+/// generator refuses to refill the ring, and does not keep the event loop running.
 #[napi(catch_unwind)]
 pub(crate) fn open_ring(
     env: Env,
@@ -36,7 +36,10 @@ pub(crate) fn open_ring(
         options = options.on_rejected_put(handler(&listener)?);
     }
     let cached = Cached::open(owned, options).map_err(refused)?;
-    #[expect(clippy::arc_with_non_send_sync, reason = "all kinds are registered alike")]
+    #[expect(
+        clippy::arc_with_non_send_sync,
+        reason = "handles of all kinds are registered in the same way"
+    )]
     Ok(External::new(Arc::new(cached)))
 }
 
@@ -50,7 +53,8 @@ fn handler(
         .callee_handled::<false>()
         .build_callback(|call| arguments(&call.env, &call.value))?;
     Ok(move |error: &Error| {
-        // After the end of the environment there is no listener.
+        // The listener no longer exists after the environment has ended, so a failed call is
+        // ignored.
         let _ = listener.call(error.clone(), ThreadsafeFunctionCallMode::NonBlocking);
     })
 }
@@ -59,20 +63,20 @@ fn arguments(env: &Env, error: &Error) -> Result<ErrorArguments> {
     Ok((Environment::error(env, error)?,).into())
 }
 
-/// The slot of a ring.
+/// Returns the slot in which a ring is registered.
 #[napi(catch_unwind)]
 pub(crate) fn slot_of_ring(env: Env, ring: &Ring) -> Result<SlotHandle> {
     let cached = Arc::clone(ring);
     Ok(Environment::from_env(&env)?.dispatcher.register(cached))
 }
 
-/// How many IDs a ring can hold.
+/// Returns the number of IDs that a ring can hold.
 #[napi(catch_unwind)]
 pub(crate) fn ring_capacity(ring: &Ring) -> f64 {
     ring.capacity() as f64
 }
 
-/// What happened in a ring: size, taken, dropped because stale, rejected puts, rejected takes,
+/// Returns the counters of a ring: size, taken, dropped as stale, rejected puts, rejected takes,
 /// refills.
 #[napi(catch_unwind)]
 pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
@@ -87,7 +91,7 @@ pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     ])
 }
 
-/// Ends a ring, and waits for its thread.
+/// Closes a ring, and waits for its thread.
 #[napi(catch_unwind)]
 pub(crate) fn close_ring(ring: &Ring) {
     ring.close();

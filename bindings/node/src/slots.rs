@@ -19,8 +19,8 @@ pub(crate) trait NextId {
 /// All generators of an environment, by the numbers of their slots.
 pub(crate) struct Generators {
     slots: Slab<Arc<dyn NextId>>,
-    /// The generator that was used last. Checking it first saves 5 ns, because the clock's code waits
-    /// for all earlier loads, and a lookup is a chain of loads.
+    /// The generator that was used last. Checking this generator first saves 5 ns, because the clock's code waits for
+    /// all earlier loads, and a lookup is a chain of loads.
     last: Option<(u32, *const dyn NextId)>,
 }
 
@@ -31,7 +31,7 @@ impl Generators {
             Some((last, generator)) if last == number => generator,
             _ => self.look_up(number)?,
         };
-        // SAFETY: its slot keeps it alive, and `remove` also clears `last`.
+        // SAFETY: the slot keeps the generator alive, and `remove` also clears `last`.
         Some(unsafe { &*generator })
     }
 
@@ -54,8 +54,8 @@ impl Generators {
 pub(crate) struct Dispatcher {
     pub(crate) mailbox: *mut u64,
     pub(crate) generators: RefCell<Generators>,
-    /// The array that owns the memory of `mailbox`: JavaScript never transfers its buffer, and this
-    /// reference keeps it from being collected.
+    /// The array that owns the memory of `mailbox`: JavaScript never transfers the array's buffer, and this reference
+    /// keeps the array from being collected.
     _array: BigUint64Array,
 }
 
@@ -64,7 +64,10 @@ impl Dispatcher {
         // SAFETY: no other code uses the array while it is borrowed here.
         let numbers = unsafe { array.as_mut() };
         let mailbox = if numbers.len() < 2 { return None } else { numbers.as_mut_ptr() };
-        #[expect(clippy::arc_with_non_send_sync, reason = "functions are bound to all kinds alike")]
+        #[expect(
+            clippy::arc_with_non_send_sync,
+            reason = "functions are bound to sources of all kinds in the same way"
+        )]
         Some(Arc::new(Self {
             mailbox,
             generators: RefCell::new(Generators { slots: Slab::new(), last: None }),
@@ -72,7 +75,7 @@ impl Dispatcher {
         }))
     }
 
-    /// Whether this is the array of the dispatcher.
+    /// Whether the dispatcher uses this array.
     pub(crate) fn has(&self, mut array: BigUint64Array) -> bool {
         // SAFETY: no other code uses the array while it is borrowed here.
         unsafe { array.as_mut() }.as_mut_ptr() == self.mailbox
@@ -84,10 +87,10 @@ impl Dispatcher {
     }
 }
 
-/// A slot, which is freed once JavaScript does not keep this any more.
+/// A slot, which is freed when JavaScript drops this handle.
 pub(crate) type SlotHandle = External<Slot>;
 
-/// The place of one generator among those of its environment.
+/// The place of one generator among the generators of its environment.
 pub(crate) struct Slot {
     dispatcher: Arc<Dispatcher>,
     number: u32,
@@ -96,12 +99,12 @@ pub(crate) struct Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         let generator = self.dispatcher.generators.borrow_mut().remove(self.number);
-        // The list must not be borrowed here, because dropping a ring may use it.
+        // The list must not be borrowed here, because dropping a ring may use the list.
         drop(generator);
     }
 }
 
-/// What to write into the second number of the array.
+/// Returns the number of a slot, which JavaScript writes to the second number of the array.
 #[napi(catch_unwind)]
 pub(crate) fn slot_number(slot: &SlotHandle) -> u32 {
     slot.number

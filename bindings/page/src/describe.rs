@@ -15,8 +15,8 @@ struct DescribedLayout {
     random_nodes: RandomNodes,
 }
 
-/// The largest numbers of processes for which the chance that two have the same node is at most
-/// 1 in 1,000, 1 in 100 and 1 in 2.
+/// The largest numbers of processes of which two have the same node with a probability of at most 1
+/// in 1,000, 1 in 100 and 1 in 2.
 #[derive(Serialize)]
 struct RandomNodes {
     thousandth: u64,
@@ -25,14 +25,14 @@ struct RandomNodes {
 }
 
 impl RandomNodes {
-    /// Solves the birthday problem. There are n(n-1)/2 pairs, and each has the same node with the
-    /// chance 1/nodes. So the chance that no pair has the same node is about
+    /// Solves the birthday problem. There are n(n-1)/2 pairs, and each pair has the same node with
+    /// a probability of 1/nodes. The probability that no pair has the same node is therefore about
     /// exp(-n(n-1)/(2 nodes)).
     fn new(layout: &Layout) -> Self {
         let nodes = layout.max_node() as f64 + 1.0;
         let most = |chance: f64| {
             let pairs = -2.0 * nodes * (1.0 - chance).ln();
-            // The result is larger than 0 and smaller than 2^33.
+            // The result is larger than 0 and smaller than 2^33, so the cast is safe.
             (0.5 + (0.25 + pairs).sqrt()) as u64
         };
         Self { thousandth: most(0.001), hundredth: most(0.01), half: most(0.5) }
@@ -42,7 +42,7 @@ impl RandomNodes {
 /// Describes all presets in the format of [`layout`].
 ///
 /// # Errors
-/// None.
+/// Never: this function always succeeds.
 #[wasm_bindgen]
 pub fn presets(now: f64) -> Result<String, JsValue> {
     let described = |(_, layout): &(&str, Layout)| described(layout, now);
@@ -111,8 +111,8 @@ pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String
     })
 }
 
-/// Guesses the presets that the IDs could be from, the likeliest first. Without IDs, the list is
-/// empty.
+/// Guesses the presets that could have produced the IDs, the likeliest first. Without IDs, the list
+/// is empty.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_ID`.

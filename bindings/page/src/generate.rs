@@ -1,4 +1,4 @@
-//! Generation of IDs in the page.
+//! Generation of IDs on the page.
 
 use flakeid_core::{Error, Id, Layout};
 use wasm_bindgen::prelude::*;
@@ -11,7 +11,7 @@ pub struct Generator(flakeid_core::Generator);
 
 #[wasm_bindgen]
 impl Generator {
-    /// Builds a generator for the node.
+    /// Builds a generator for the given node.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE` for the node, which is a string of
@@ -27,8 +27,8 @@ impl Generator {
     /// Generates at most `count` IDs, one per line, without waiting.
     ///
     /// # Errors
-    /// An error if no ID is available now: the next tick must start first, both in the first tick
-    /// of a generator and after a full one.
+    /// An error if no ID is available before the next tick starts. This happens in the first tick
+    /// of a generator and after a full tick.
     pub fn next(&self, count: u32, now: f64) -> Result<String, JsValue> {
         set_time(now);
         let mut ids = vec![Id::from_u64(0); count as usize];
@@ -48,8 +48,8 @@ pub fn count(text: &str, most: u32) -> Result<u32, JsValue> {
     Ok(u32::try_from(count).unwrap_or(most))
 }
 
-/// Parses a number that has only digits. JavaScript would also accept `1e3`, `0x10` and an empty
-/// string.
+/// Parses a number that consists only of digits. JavaScript would also accept `1e3`, `0x10` and an
+/// empty string.
 fn number(field: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     let text = text.trim();
     let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -61,13 +61,14 @@ fn number(field: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Er
     })
 }
 
-/// Sets the time of the core, which has no clock of its own in the browser.
+/// Sets the time of the core, which has no clock in the browser.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn set_time(now: f64) {
     flakeid_core::set_host_time(unix_ms(now));
 }
 
-/// Does nothing on other targets, on which this crate is only checked: there the core has a clock.
+/// Does nothing on other targets, on which this crate is only checked, because the core has a clock
+/// there.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 fn set_time(now: f64) {
     let _ = unix_ms(now);

@@ -1,5 +1,6 @@
-//! The module of the page: strings in, JSON out, and errors as `CODE: message`. This crate contains
-//! no logic of its own, and the JavaScript of the page none that the core provides.
+//! The WebAssembly module of the page. Its functions take strings, return JSON, and report errors
+//! as `CODE: message`. This crate contains no logic of its own, and the page's JavaScript repeats
+//! no logic of the core.
 //!
 //! `now` is always `Date.now()`, because WebAssembly has no clock.
 
@@ -13,7 +14,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 /// Converts an error to the string that JavaScript throws.
-#[expect(clippy::needless_pass_by_value, reason = "map_err passes it by value")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 fn thrown(error: Error) -> JsValue {
     JsValue::from_str(&format!("{}: {error}", error.code()))
 }
@@ -27,8 +28,8 @@ fn unix_ms(now: f64) -> i64 {
     now as i64
 }
 
-/// Parses an ID as people paste it, in the form named `form`. Decimal IDs may also be `0x` with
-/// hexadecimal digits, or the negative numbers of signed columns.
+/// Parses a pasted ID in the text form named `form`. A decimal ID may also be `0x` with hexadecimal
+/// digits, or a negative number from a signed column.
 fn id(text: &str, form: &str) -> Result<Id, Error> {
     let text = text.trim();
     let named = TextForm::ALL.into_iter().find(|known| known.name() == form);

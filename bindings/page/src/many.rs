@@ -1,4 +1,5 @@
-//! Statistics of many IDs, in the worker, which reads a file or a paste piece by piece.
+//! Statistics of many IDs, computed in the worker, which reads a file or a pasted string piece by
+//! piece.
 
 use flakeid_core::{Error, Layout};
 use flakeid_json::{Bars, FiguresJson, TopNodes};
@@ -7,29 +8,31 @@ use wasm_bindgen::prelude::*;
 
 use crate::{id, json, thrown};
 
-/// The longest line that is parsed as an ID, with space for spaces around it.
+/// The length of the longest line that is parsed as an ID, with room for spaces around the ID.
 const LONGEST_LINE: usize = 256;
 
-/// The largest numbers of nodes and bars that the page shows. With more, the page would have to
-/// parse and sort all nodes several times a second.
+/// The largest numbers of nodes and bars that the page shows. With larger numbers, the page would
+/// have to parse and sort all nodes several times a second.
 const MOST_NODES: usize = 24;
 const MOST_BARS: usize = 120;
 
 /// The UTF-8 byte order mark, which Windows programs write at the beginning of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads IDs, one per line, or from the lists of a JSON file or a table.
+/// A reader of IDs that are separated by line breaks, spaces, commas, semicolons, quotation marks or
+/// brackets, as in a JSON list or a table.
 #[wasm_bindgen]
 pub struct Many {
     layout: Layout,
     form: String,
     statistics: flakeid_core::Statistics,
-    /// The end of the last piece, if its last line is incomplete.
+    /// The incomplete line at the end of the last piece of input, if there is one.
     partial: Vec<u8>,
-    /// Whether the incomplete line is already too long for an ID, so that its rest is skipped.
+    /// Whether the incomplete line is already too long for an ID, so that the rest of the line is
+    /// skipped.
     is_too_long: bool,
     lines: u64,
-    /// The number of lines that are not IDs of the layout, and the reason for the first one.
+    /// The number of lines that are not IDs of the layout, and the reason for the first such line.
     rejected: u64,
     first_rejected: Option<String>,
 }
@@ -46,7 +49,7 @@ struct Figures {
 
 #[wasm_bindgen]
 impl Many {
-    /// Starts with no IDs.
+    /// Builds statistics that contain no IDs yet.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_LAYOUT`.
@@ -65,7 +68,7 @@ impl Many {
         })
     }
 
-    /// Adds the next piece. Lines that are not IDs are counted and skipped.
+    /// Adds the next piece of input. Lines that are not IDs are counted and skipped.
     pub fn add(&mut self, piece: &[u8]) {
         let mut lines = piece.split(|byte| b"\n\r\t ,;\"[]".contains(byte));
         let last = lines.next_back().unwrap_or_default();
@@ -83,7 +86,7 @@ impl Many {
     /// Returns the figures so far, with the number of repeated IDs if the input has ended.
     ///
     /// # Errors
-    /// None.
+    /// Never: this function always succeeds.
     pub fn figures(&mut self, ended: bool) -> Result<String, JsValue> {
         if ended {
             self.finish_line();
@@ -102,7 +105,7 @@ impl Many {
         self.rejected as f64
     }
 
-    /// Returns the number of the first such line, and the reason.
+    /// Returns the number of the first line that is not an ID of the layout, and the reason.
     #[must_use]
     pub fn first_rejected(&self) -> Option<String> {
         self.first_rejected.clone()

@@ -1,4 +1,4 @@
-//! Public IDs. The keys stay in the memory of the page.
+//! Public IDs. The keys stay in the page's memory.
 
 use flakeid_core::{Layout, PublicIds};
 use wasm_bindgen::prelude::*;
@@ -19,7 +19,8 @@ fn public_ids(
 /// Encrypts an ID into a public ID.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_OPTION` for the keyring, the domain or the prefix; `FLAKEID_INVALID_ID`.
+/// `FLAKEID_INVALID_OPTION` if the keyring, the domain or the prefix is invalid;
+/// `FLAKEID_INVALID_ID` if the ID is invalid.
 #[wasm_bindgen]
 pub fn seal(
     keyring: &str,

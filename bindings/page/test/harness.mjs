@@ -68,7 +68,7 @@ export async function openPage(
   // Other addresses are not secure and have no readable clipboard.
   if (address.startsWith('http://127.'))
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const faults = [];
   page.on('console', (entry) => {

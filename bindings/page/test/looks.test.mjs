@@ -1,4 +1,4 @@
-// The appearance and the accessibility of the page.
+// Tests of the appearance and the accessibility of the page.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

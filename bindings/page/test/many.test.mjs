@@ -1,4 +1,5 @@
-// A million IDs: the time until the first figures, and the time that the page is blocked.
+// Tests with a million IDs, which limit the time until the first figures and the time that the page
+// is blocked.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -217,7 +217,7 @@ test('every panel shows results and rejects invalid input', async (t) => {
     await page.getByText(/^Warning: \d+ is above 2\^63/).waitFor();
     await page.getByLabel('To', { exact: true }).fill('');
     await page.getByLabel('From').fill('2026');
-    await page.getByText(/^Warning: from 2026 was read as Unix milliseconds/).waitFor();
+    await page.getByText(/^Warning: from 2026 was interpreted as Unix milliseconds/).waitFor();
     await page
       .getByText(/^Warning: from 1970-01-01T00:00:02.026Z is before the layout's/)
       .waitFor();
@@ -231,7 +231,7 @@ test('every panel shows results and rejects invalid input', async (t) => {
       const linked = await openPage(t, started, { hash: from });
       if (isName) await linked.getByText(`WHERE ${column} >= `).waitFor();
       else {
-        const alert = linked.getByRole('alert').filter({ hasText: 'is not the name of a column' });
+        const alert = linked.getByRole('alert').filter({ hasText: 'is not a column name' });
         await alert.waitFor();
         assert.equal(await linked.locator('pre', { hasText: 'WHERE' }).count(), 0);
       }

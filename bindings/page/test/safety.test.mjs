@@ -1,4 +1,4 @@
-// The page must not run scripts that it did not contain, send requests, or store anything.
+// Tests that the page runs no scripts from outside, sends no requests, and stores nothing.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -89,8 +89,8 @@ test('the page stores nothing in the browser', async (t) => {
   assert.deepEqual(await page.context().cookies(), []);
 });
 
-// The server is reached over plain HTTP, as from another host: the browser allows no clipboard and
-// no other functions of secure pages.
+// The test uses plain HTTP, as from another host, where the browser allows no clipboard and no
+// other functions of secure pages.
 test('every function works with `flakeid serve --ui` over plain HTTP', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'flakeid-page-'));
   const { FLAKEID_COMMAND: command, FLAKEID_PAGE: file } = process.env;

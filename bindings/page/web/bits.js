@@ -2,7 +2,7 @@
 
 import { h } from './dom.js';
 
-// The class of a field, for its colour.
+// The CSS classes that colour the fields.
 const CLASSES = { 'clock sequence': 'clock', clock_sequence: 'clock', reserved: '' };
 
 export const colour = (field) => CLASSES[field.name] ?? field.name;

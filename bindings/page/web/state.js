@@ -5,7 +5,7 @@
 const PAUSE = 300;
 
 const listeners = [];
-// By name: the function that shortens a long value for the address.
+// The functions that shorten long values for the address, by the names of the values.
 const shortened = new Map();
 let state = read();
 let timer;

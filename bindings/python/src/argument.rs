@@ -1,4 +1,5 @@
-//! Conversion of integers and strings from Python. Python's integers have any size; the core's do not.
+//! Conversion of integers and strings from Python. Python integers can have any size, but the core's
+//! integers cannot.
 
 use flakeid_core::{Error, ErrorKind, Id};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -7,8 +8,8 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::error::{SPELLING, raise};
 
-/// Returns an integer, or the string form of an integer that `T` cannot hold. Bools are not
-/// accepted as numbers, and floats are not, because they lose digits.
+/// Returns an integer, or the string form of an integer that `T` cannot hold. Neither bools nor
+/// floats are accepted as numbers; floats would lose digits.
 fn integer<'py, T>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Result<T, String>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
@@ -26,7 +27,8 @@ where
     }
 }
 
-/// Returns an integer as a string. Python does not print integers of more than 4300 digits.
+/// Returns an integer as a string, or a placeholder for more than 4300 digits, which Python does
+/// not print.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     value.str().map_or_else(|_| "(thousands of digits)".to_owned(), |text| text.to_string())
 }
@@ -36,7 +38,7 @@ pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> P
     integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
 }
 
-/// Returns an option of the core, from `min` to `max`; the core checks values below 2^64.
+/// Returns a core option, from `min` to `max`; the core checks values below 2^64.
 pub(crate) fn number(
     name: &'static str,
     value: &Bound<'_, PyAny>,
@@ -65,7 +67,7 @@ pub(crate) fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     Ok(n as usize)
 }
 
-/// Returns an instant in Unix milliseconds.
+/// Returns an instant as a Unix timestamp in milliseconds.
 pub(crate) fn unix_ms(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     integer(name, value)?.map_err(|shown| {
         let reason = format!("{shown} does not fit a signed 64-bit integer");
@@ -73,7 +75,7 @@ pub(crate) fn unix_ms(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<
     })
 }
 
-/// Returns the exception for a value of a wrong type.
+/// Returns the exception for a value of the wrong type.
 pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
     match value.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("{name} must be {wanted}, not {kind}")),
@@ -82,7 +84,7 @@ pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> 
 }
 
 /// Returns a `str` argument. Lone surrogates, which UTF-8 cannot express, become U+FFFD, so that
-/// the core rejects them like every foreign character, instead of an error of Python's own.
+/// the core rejects them like any other foreign character, and Python raises no error of its own.
 pub(crate) fn string(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let text = value.cast::<PyString>().map_err(|_| wrong_type(name, "a str", value))?;
     Ok(text.to_string_lossy().into_owned())

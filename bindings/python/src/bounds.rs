@@ -19,11 +19,11 @@ pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<
     Layout::from_chosen(layout).unpack(id)
 }
 
-/// Returns the smallest ID of the tick that contains an instant, for range scans: id >= lower.
+/// Returns the smallest ID in the tick that contains an instant, for range scans: id >= lower.
 ///
 /// Args:
 ///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or
-///         after its last one counts as that tick.
+///         after its last tick is treated as that tick.
 ///     layout: A Layout, a preset's name or a descriptor.
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]
@@ -31,11 +31,11 @@ pub(crate) fn lower_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> Py
     Layout::from_chosen(layout).lower_bound(when)
 }
 
-/// Returns the largest ID of the tick that contains an instant, for range scans: id <= upper.
+/// Returns the largest ID in the tick that contains an instant, for range scans: id <= upper.
 ///
 /// Args:
 ///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or
-///         after its last one counts as that tick.
+///         after its last tick is treated as that tick.
 ///     layout: A Layout, a preset's name or a descriptor.
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]

@@ -1,4 +1,4 @@
-//! Python's buffers, which are filled in place.
+//! Writable buffers in Python objects, which the core fills in place.
 
 use flakeid_core::Id;
 use pyo3::buffer::PyUntypedBuffer;
@@ -6,12 +6,13 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
-/// A writable, C-contiguous buffer of 64-bit integers, which cannot be resized or freed meanwhile.
+/// A writable, C-contiguous buffer of 64-bit integers, which cannot be resized or freed while it is
+/// borrowed.
 pub(crate) struct Target(PyUntypedBuffer);
 
 impl Target {
     pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // A memoryview has the strides even if the object omits them, as ctypes does.
+        // A memoryview has strides even if the object, such as a ctypes array, omits them.
         let buffer = PyUntypedBuffer::get(object)
             .or_else(|_| PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any()))?;
         if !(holds_integers(buffer.format().to_bytes()) && buffer.item_size() == size_of::<u64>()) {
@@ -36,18 +37,18 @@ impl Target {
         Ok(Self(buffer))
     }
 
-    #[expect(unsafe_code, reason = "there is no safe view of memory that Python owns")]
+    #[expect(unsafe_code, reason = "safe Rust has no view of memory that Python owns")]
     pub(crate) fn ids(&mut self) -> &mut [Id] {
         let count = self.0.item_count();
         if count == 0 {
-            // The pointer of an empty buffer may be invalid.
+            // The pointer to an empty buffer may be invalid.
             return &mut [];
         }
         // SAFETY: `of` has checked that the memory is writable, contiguous, aligned and made of
-        // 8-byte integers, of which every bit pattern is valid; the borrowed buffer keeps it from
-        // being freed, moved or resized. Python code of another thread that writes to the array in
-        // the meantime can corrupt its numbers, as with every extension that fills an array without
-        // the GIL; `fill` documents that, and this code does not read the numbers.
+        // 8-byte integers, of which every bit pattern is valid; the borrowed buffer keeps the
+        // memory from being freed, moved or resized. Python code in another thread that writes to
+        // the array in the meantime can corrupt its numbers, as with every extension that fills an
+        // array without the GIL; `fill` documents that, and this code does not read the numbers.
         let numbers =
             unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u64>(), count) };
         Id::from_u64_slice_mut(numbers)

@@ -21,30 +21,30 @@ use crate::stats::RingStats;
 
 /// A ring buffer of IDs that a thread generates in advance from a Generator, for any number of callers.
 ///
-/// IDs leave in increasing order; none is issued twice, and none is skipped unless it is stale.
-/// Once the ring or its generator is closed, calls raise ClosedError. In a forked child the ring of
-/// a leased generator starts again empty, and any other ring raises ForkedError. Close the ring, or
-/// use it in a with block, to end its thread; until then handlers that refer to the ring keep it
-/// alive. Durations are seconds (int or float) or timedeltas.
+/// The ring returns IDs in increasing order; no ID is issued twice, and only stale IDs are skipped.
+/// Once the ring or its generator is closed, calls raise ClosedError. In a forked child the ring of a
+/// leased generator restarts empty, and any other ring raises ForkedError. Close the ring, or use it in
+/// a with block, to end its thread; until then handlers that refer to the ring keep it alive. Durations
+/// are seconds (int or float) or timedeltas.
 ///
 /// Args:
 ///     generator: The Generator of the IDs, which must not have rollback='clock-sequence'.
-// [options: ring arguments except on_rejected_put on_rejected_take]
-///     boost_power: The power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at
-///         least 2 IDs and at most 2^20 (default: 3).
-///     padding_factor: The percentage of IDs below which the ring is refilled: 1 to 99 (default:
-///         50).
-///     refill_interval: The interval at which the ring is refilled even if enough IDs are left,
-///         which keeps a seldom used ring fresh: at least 1 ms (default: only when too few IDs are
-///         left).
-///     max_age: The largest age of an ID that the ring hands out, from the beginning of the ID's
-///         tick: at least two ticks (default: 1 s or two ticks, whichever is longer). Older IDs are
-///         dropped and counted.
+// [options: ring arguments]
+///     boost_power: The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full
+///         ticks, but at least 2 and at most 2^20 IDs (default: 3).
+///     padding_factor: The percentage of the ring's capacity below which the ring is refilled: 1 to
+///         99 (default: 50).
+///     refill_interval: The interval at which the ring is refilled even if enough IDs are left, so
+///         that the IDs of a rarely used ring stay fresh: at least 1 ms (default: a refill only
+///         when too few IDs are left).
+///     max_age: The largest age of an ID that the ring returns, measured from the beginning of the
+///         ID's tick: at least two ticks (default: 1 s or two ticks, whichever is longer). Older
+///         IDs are dropped and counted.
+///     on_rejected_put: A function that is called with the error, on the ring's thread, each time
+///         the generator refuses to fill the ring for a reason other than a full tick.
+///     on_rejected_take: A function that is called with the error, on the caller's thread, each
+///         time a call gets no ID for a reason other than a closed generator.
 // [/options]
-///     on_rejected_put: Called with the FlakeIdError, on the ring's thread, each time the generator
-///         refuses to fill the ring for another reason than a full tick.
-///     on_rejected_take: Called with the FlakeIdError, on the caller's thread, each time a call
-///         gets no ID for another reason than a closed generator.
 ///
 /// Raises:
 ///     FieldOutOfRangeError, InvalidOptionError: An argument is wrong.
@@ -53,7 +53,7 @@ use crate::stats::RingStats;
 pub(crate) struct CachedGenerator {
     state: Guarded<State>,
     capacity: u64,
-    /// The generator. It is declared after the ring, so that it is dropped last.
+    /// The generator, declared after the ring so that the generator is dropped last.
     generator: Py<Generator>,
 }
 
@@ -64,7 +64,8 @@ enum State {
 
 impl State {
     /// Closes the state and returns the ring, if it was open. The caller drops the ring without the
-    /// GIL, because that waits for the thread, which may be waiting for the GIL to call a handler.
+    /// GIL, because dropping the ring waits for the thread, which may be waiting for the GIL to
+    /// call a handler.
     fn close(&mut self) -> Option<Arc<Ring>> {
         let stats = match self {
             Self::Open(ring) => ring.stats(),
@@ -152,16 +153,17 @@ impl CachedGenerator {
         })
     }
 
-    /// Ends the ring and its thread; does nothing the second time. The generator can still be used.
+    /// Closes the ring and ends its thread. A second call does nothing. The generator can still be
+    /// used.
     fn close(this: &Bound<'_, Self>) {
         // SAFETY: this object owns the state, and `State::close` does not drop the ring.
         let ring = unsafe { this.get().state.with(this, State::close) };
         this.py().detach(|| drop(ring));
     }
 
-    /// Returns the counts of the ring so far, or until close().
+    /// Returns the contents and counters of the ring; after close(), returns their last values.
     fn stats(this: &Bound<'_, Self>) -> RingStats {
-        // SAFETY: this object owns the state, and reading the counts only reads atomics.
+        // SAFETY: this object owns the state, and reading the counts uses only atomics.
         let stats = unsafe {
             this.get().state.with(this, |state| match state {
                 State::Open(ring) => ring.stats(),
@@ -177,8 +179,8 @@ impl CachedGenerator {
         self.capacity
     }
 
-    /// The generator of the IDs. IDs taken from it directly differ from the ring's, but are not in
-    /// order with them.
+    /// The generator that fills the ring. IDs that are taken directly from the generator differ
+    /// from the ring's IDs, but are not ordered relative to them.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<Generator> {
         self.generator.clone_ref(py)
@@ -213,7 +215,7 @@ impl CachedGenerator {
 impl CachedGenerator {
     #[inline(always)]
     fn poll(this: &Bound<'_, Self>) -> Option<Id> {
-        // SAFETY: this object owns the state, and polling a ring only uses atomics and a clock.
+        // SAFETY: this object owns the state, and polling a ring uses only atomics and a clock.
         unsafe {
             this.get().state.with(this, |state| match state {
                 State::Open(ring) => ring.poll(),
@@ -222,7 +224,8 @@ impl CachedGenerator {
         }
     }
 
-    /// Calls without the GIL. If the ring is closed meanwhile, it is dropped after the call.
+    /// Makes a call without the GIL. If another thread closes the ring during the call, the ring is
+    /// dropped after the call.
     #[cold]
     #[inline(never)]
     fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
@@ -243,7 +246,8 @@ impl CachedGenerator {
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
         let ring = self.state.get_mut().close();
-        // After the end of the interpreter no handler can wait for the GIL.
+        // After the interpreter has shut down, no handler can be waiting for the GIL, so a failed
+        // attach is ignored.
         let _ = Python::try_attach(|py| py.detach(|| drop(ring)));
     }
 }

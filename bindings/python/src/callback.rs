@@ -1,4 +1,4 @@
-//! Python functions that the core calls, often on threads of its own.
+//! Python functions that the core calls, in most cases on its own threads.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -8,12 +8,12 @@ use pyo3::prelude::*;
 
 use crate::argument::wrong_type;
 
-/// The number of calls that are under way. A thread that waits for the GIL when the interpreter
-/// ends would be killed in the middle of Rust code.
+/// The number of running calls. A thread that waits for the GIL when the interpreter ends would be
+/// killed in the middle of Rust code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// A function of the user.
+/// A Python function that the program passed as a handler.
 pub(crate) struct Callback(Py<PyAny>);
 
 impl Callback {
@@ -33,7 +33,8 @@ impl Callback {
     ) {
         CALLS.fetch_add(1, Ordering::SeqCst);
         if !ENDING.load(Ordering::SeqCst) {
-            // After the end of the interpreter there is nothing to call.
+            // After the interpreter has shut down, the function cannot be called, so a failed
+            // attach is ignored.
             let _ = Python::try_attach(|py| {
                 let called = argument(py).and_then(|argument| self.0.call1(py, (argument,)));
                 if let Err(raised) = called {
@@ -45,7 +46,7 @@ impl Callback {
     }
 }
 
-/// Ends all calls, and waits at most `timeout` for those that are under way.
+/// Prevents further calls, and waits at most `timeout` for running calls.
 pub(crate) fn silence(py: Python<'_>, timeout: Duration) {
     ENDING.store(true, Ordering::SeqCst);
     let start = Instant::now();
@@ -56,7 +57,8 @@ pub(crate) fn silence(py: Python<'_>, timeout: Duration) {
     });
 }
 
-/// Resets the count in a forked child, which has no threads of its parent and no calls of theirs.
+/// Resets the number of running calls in a forked child, in which the threads of its parent do not
+/// exist.
 #[pyfunction]
 #[pyo3(name = "_after_fork")]
 pub(crate) fn after_fork() {

@@ -6,10 +6,10 @@ use crate::argument::{string, unix_ms, wrong_type};
 use crate::error::raise;
 use crate::time::duration;
 
-/// A clock that stands still until you move it, for tests of code that generates IDs.
+/// A clock that moves only when you set or advance it, for tests of code that generates IDs.
 ///
-/// Give it to a Generator as `clock`. Waiting does not sleep but moves the clock forward, so tests
-/// take no time and never hang.
+/// Pass the clock to a Generator as `clock`. Waiting does not sleep but moves the clock forward, so
+/// tests take no time and never hang.
 #[pyclass(frozen, module = "flakeid", name = "ManualClock")]
 pub(crate) struct ManualClock(pub(crate) Core);
 
@@ -20,13 +20,13 @@ impl ManualClock {
         Self(Core::new(unix_ms))
     }
 
-    /// The reading of the clock, in Unix milliseconds.
+    /// The time of the clock, in Unix milliseconds.
     #[getter]
     fn unix_ms(&self) -> i64 {
         self.0.unix_ms()
     }
 
-    /// Sets the clock, forward or back.
+    /// Sets the clock forward or back.
     fn set(&self, #[pyo3(from_py_with = reading)] unix_ms: i64) {
         self.0.set(unix_ms);
     }
@@ -49,7 +49,7 @@ fn reading(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     unix_ms("unix_ms", value)
 }
 
-/// Returns the argument `clock` of a function that takes only clocks of the system.
+/// Returns the argument `clock` of a function that takes only system clocks.
 pub(crate) fn named(value: &Bound<'_, PyAny>) -> PyResult<NamedClock> {
     string("clock", value)?.parse().map_err(raise)
 }

@@ -1,7 +1,8 @@
-//! Methods that the interpreter calls without pyo3's wrapper, which takes up to a third of the time
-//! of the cheapest ID: it counts attached threads, and checks the object's type a second time.
+//! Methods that the interpreter calls without pyo3's wrapper. The wrapper takes up to a third of
+//! the time of the cheapest ID, because it counts attached threads and checks the object's type a
+//! second time.
 
-#![expect(unsafe_code, reason = "a wrapper needs it")]
+#![expect(unsafe_code, reason = "a wrapper uses this item")]
 
 use std::any::Any;
 use std::ffi::CStr;
@@ -41,7 +42,7 @@ pub(crate) trait DirectMethod: Sized {
     /// Adds the method to its class.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// An exception if the interpreter does not have enough memory for the method.
     fn add(py: Python<'_>) -> PyResult<()> {
         let class = py.get_type::<Self::Class>();
         // SAFETY: the class is a type object, the definition is static and only read, and the
@@ -75,7 +76,7 @@ unsafe extern "C" fn call<M: DirectMethod>(
     }
 }
 
-/// Acts like pyo3's wrapper: attaches by pyo3's own count, and catches panics.
+/// Acts like pyo3's wrapper: attaches through pyo3, which counts attachments, and catches panics.
 #[cold]
 #[inline(never)]
 fn finish(work: impl FnOnce() -> PyResult<u64>) -> *mut ffi::PyObject {

@@ -1,4 +1,5 @@
-//! The core's errors as exceptions. Their classes are written in Python, because they have two bases.
+//! Converts core errors to exceptions. The exception classes are written in Python, because each
+//! class has two bases.
 
 use flakeid_core::{Error, ErrorKind};
 use pyo3::prelude::*;
@@ -7,8 +8,9 @@ use pyo3::types::PyDict;
 
 static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
-/// Returns the exception for an error: the class of its code, the core's message, and its details.
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err passes")]
+/// Returns the exception for an error, with the class for its code, the core's message, and the
+/// details.
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub(crate) fn raise(error: Error) -> PyErr {
     Python::attach(|py| match exception(py, &error) {
         Ok(exception) => PyErr::from_value(exception),
@@ -16,7 +18,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     })
 }
 
-/// Builds the exception as a value.
+/// Builds the exception without raising it.
 pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let classes = CLASSES.get_or_try_init(py, || {
         py.import("flakeid.errors")?
@@ -43,8 +45,8 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'
     Ok(exception)
 }
 
-/// Whether a call that waits may succeed after this error of a call that does not wait. With a leased
-/// node, the store may respond meanwhile.
+/// Whether a call that waits may succeed after a call that does not wait has failed with this error.
+/// With a leased node, the store may respond in the meantime.
 pub(crate) fn may_pass(error: &Error, is_leased: bool) -> bool {
     let kind = error.kind();
     if is_leased {
@@ -54,10 +56,10 @@ pub(crate) fn may_pass(error: &Error, is_leased: bool) -> bool {
     }
 }
 
-// [options: generator spelling]
 #[rustfmt::skip]
 pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
     options: &[
+        // [options: all names]
         ("nodes_from", "nodes[0]"),
         ("nodes_to", "nodes[1]"),
         ("ttl_ms", "ttl"),
@@ -68,8 +70,10 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("max_wait_ms", "max_wait"),
         ("refill_interval_ms", "refill_interval"),
         ("max_age_ms", "max_age"),
+        // [/options]
     ],
     fields: &[
+        // [options: id names]
+        // [/options]
     ],
 };
-// [/options]

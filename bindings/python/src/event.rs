@@ -1,4 +1,4 @@
-//! Events of leases, which are reported to Python on the keepers' threads.
+//! Lease events, which are reported to Python on the lease keepers' threads.
 
 use flakeid::LeaseEvent as Core;
 use pyo3::prelude::*;
@@ -6,16 +6,16 @@ use pyo3::prelude::*;
 use crate::callback::Callback;
 use crate::error::exception;
 
-/// An event of a lease, the argument of on_event.
+/// A lease event, which is passed to the function on_event.
 ///
-/// `kind` is one of these, and later versions may add more:
+/// `kind` is one of these strings, and later versions may add more:
 ///
 /// - 'acquired', 'released': A node was granted or released.
 /// - 'renewed': The window was extended.
 /// - 'fenced-off': Another process has the node from the fence on; this process leases another node.
 /// - 'refused': The store refused a request.
-/// - 'store-lost', 'store-found': The store does not respond; the store responds again.
-/// - 'clock-skew': This host's clock and the store's are too far apart.
+/// - 'store-lost', 'store-found': The store does not respond, or responds again.
+/// - 'clock-skew': This host's clock and the store's clock are too far apart.
 ///
 /// The properties that a kind does not have are None.
 #[pyclass(frozen, module = "flakeid", name = "LeaseEvent")]
@@ -41,7 +41,7 @@ impl LeaseEvent {
         self.0.start()
     }
 
-    /// The first tick that may not be used, if a node was acquired or renewed.
+    /// The first tick that must not be used, if a node was acquired or renewed.
     #[getter]
     fn fence(&self) -> Option<u64> {
         self.0.fence()
@@ -64,7 +64,7 @@ impl LeaseEvent {
     }
 }
 
-/// Returns an observer that calls a Python function with each event.
+/// Returns an observer that calls a Python function for each event.
 pub(crate) fn observer(function: Callback) -> impl Fn(&Core) + Send + Sync + 'static {
     move |event| {
         function.call(|py| Ok(Bound::new(py, LeaseEvent(event.clone()))?.into_any()));

@@ -14,11 +14,11 @@ use crate::callback;
 static OPEN: Mutex<Vec<Weak<Generator>>> = Mutex::new(Vec::new());
 
 fn open() -> MutexGuard<'static, Vec<Weak<Generator>>> {
-    // The list is consistent after every call, so a poisoned lock can be ignored.
+    // Every call leaves the list consistent, so a poisoned lock can be ignored.
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a lease to those that are closed at the end.
+/// Adds a lease to the list of leases that are closed when the interpreter ends.
 pub(crate) fn note(leased: &Arc<Generator>) {
     let mut open = open();
     open.retain(|leased| leased.strong_count() > 0);
@@ -26,7 +26,7 @@ pub(crate) fn note(leased: &Arc<Generator>) {
 }
 
 /// Closes all leased generators at the same time, when the interpreter ends. Ten stores that do not
-/// respond cost one second, the same as a single store.
+/// respond therefore delay the end by one second, as a single store does.
 #[pyfunction]
 #[pyo3(name = "_close_leases")]
 pub(crate) fn close_leases(py: Python<'_>) {
@@ -35,7 +35,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
         thread::scope(|scope| {
             for leased in &leases {
                 if thread::Builder::new().spawn_scoped(scope, move || leased.close()).is_err() {
-                    // The system cannot start another thread.
+                    // If the system cannot start another thread, this thread closes the lease.
                     leased.close();
                 }
             }
@@ -43,7 +43,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
     });
 }
 
-/// Closes all leases like `_close_leases`, and ends all callbacks.
+/// Closes all leases as `_close_leases` does, and ends all callbacks.
 #[pyfunction]
 #[pyo3(name = "_end")]
 pub(crate) fn end(py: Python<'_>) {

@@ -22,46 +22,50 @@ use crate::status::Lease;
 use crate::{clock, settings};
 
 /// The number of IDs that are generated before other Python threads can run. Generating them takes
-/// some tens of microseconds.
+/// a few tens of microseconds.
 const MOST_AT_ONCE: usize = 1 << 16;
 
-/// A generator of the IDs of one node: unique, strictly increasing, from any number of threads.
+/// A generator of unique IDs for one node. The IDs strictly increase across all threads.
 ///
-/// `node`, or `datacenter` and `worker`, has no default: it must be different for every generator
-/// of this layout that may run at the same time anywhere. Generators of one node in one process
-/// share their position. In a forked child every call raises ForkedError: build a generator with
-/// another node there. flakeid.lease and flakeid.auto return Generators that need no node and may
-/// be used in a forked child. Durations are seconds (int or float) or timedeltas.
+/// `node`, or `datacenter` and `worker`, has no default: the node must be different for every
+/// generator of this layout that may run at the same time anywhere. Generators with the same layout
+/// and node in one process share their position. In a forked child every call raises ForkedError:
+/// build a generator with another node there. flakeid.lease and flakeid.auto return Generators that
+/// need no node and may be used in a forked child. Durations are seconds (int or float) or
+/// timedeltas.
 ///
 /// Args:
 // [options: generator arguments]
-///     node: The node, from 0 to the layout's largest; there is no default, because no other
-///         generator may have it at the same time.
-///     datacenter: The high part of the node, in layouts that split it; requires worker.
-///     worker: The low part of the node, in layouts that split it; requires datacenter.
-///     nodes: Several nodes instead of one, for as many times the IDs in a tick; their number must
-///         be a power of two (default: one node). Cannot be combined with sequence_mask or layouts
-///         with clock sequences. Within a process a node must be used either alone or always
-///         together with the same other nodes.
-///     layout: The layout of the IDs: the name of a preset or a descriptor; or a Layout (default:
-///         'twitter').
-///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's).
-///     window: The ticks to which a lease limits the generator, the fence exclusive, as (start,
-///         fence) (default: all ticks).
-///     overflow: The behaviour when a tick is full: 'wait', 'error' or 'borrow' (default: 'wait').
-///         'borrow' requires a window.
-///     rollback: The behaviour when the clock goes backwards: 'continue', 'error', 'wait' or
-///         'clock-sequence' (default: 'continue').
-///     sequence_mask: The largest sequence number to use: 2^k - 1 (default: the layout's).
-///     sequence_start: The number of bits of a random sequence number with which each tick begins
+///     node: The node, from 0 to the layout's largest node; there is no default, because no other
+///         generator may use the same node at the same time.
+///     datacenter: The high part of the node, in layouts that split the node; requires worker.
+///     worker: The low part of the node, in layouts that split the node; requires datacenter.
+///     nodes: Several nodes, all different, instead of one, each of which adds its IDs to every
+///         tick; the number of nodes must be a power of two (default: one node). Several nodes
+///         cannot be combined with sequence_mask or with layouts that have clock sequences. Within
+///         a process, a node must be used either alone or always together with the same other
+///         nodes.
+///     layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
+///         "twitter").
+///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).
+///     window: The range of ticks to which a lease limits the generator, excluding the fence, as
+///         (start, fence) (default: all ticks).
+///     overflow: The behaviour when a tick is full: "wait", "error" or "borrow" (default: "wait").
+///         "borrow" requires a window.
+///     rollback: The behaviour when the clock goes backwards: "continue", "error", "wait" or
+///         "clock-sequence" (default: "continue").
+///     sequence_mask: The largest sequence number to use, which must have the form 2^k - 1
+///         (default: the layout's largest sequence number).
+///     sequence_start: The number of random bits in the first sequence number of each tick
 ///         (default: 0).
-///     max_ahead: The longest time by which IDs of a window may be ahead of the clock (default: 20
+///     max_ahead: The longest time by which IDs in a window may be ahead of the clock (default: 20
 ///         s).
 ///     max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
 ///         ticks, whichever is longer).
-///     clock: The clock: 'gated' is the system's, exact, and read only a few times a millisecond
-///         where the processor allows that; 'system' is read for every ID; 'coarse' is a few
-///         milliseconds late; or a ManualClock, for tests (default: 'gated').
+///     clock: The clock: "gated" is the exact system clock, which is read only a few times per
+///         millisecond if the processor supports that; "system" reads the system clock for every
+///         ID; "coarse" lags by a few milliseconds, and is never ahead; or a ManualClock, for tests
+///         (default: "gated").
 // [/options]
 ///
 /// Raises:
@@ -76,17 +80,19 @@ pub(crate) struct Generator {
 }
 
 impl Drop for Generator {
-    /// Releases the node without the GIL, because that takes up to a second and may call Python.
+    /// Releases the node without the GIL, because the release takes up to a second and may call
+    /// Python.
     fn drop(&mut self) {
         if self.held.is_leased() {
-            // After the end of the interpreter no observer can wait for the GIL.
+            // After the interpreter has shut down, no observer can be waiting for the GIL, so a
+            // failed attach is ignored.
             let _ = Python::try_attach(|py| py.detach(|| self.held.close()));
         }
     }
 }
 
 impl Generator {
-    /// Makes the Python object of a leased generator.
+    /// Creates the Python object for a leased generator.
     pub(crate) fn leased(listed: Arc<Held>) -> Self {
         Self { held: Held::clone(&listed), _listed: Some(listed) }
     }
@@ -109,8 +115,9 @@ impl Generator {
         py.detach(|| self.held.next_id()).map(Id::to_u64).map_err(raise)
     }
 
-    /// Fills with the GIL held while no wait is needed, and then without it. Python handles its
-    /// signals between pieces, so that Ctrl-C can end a fill that takes an hour.
+    /// Generates IDs with the GIL held while no wait is needed, and then without the GIL. Python
+    /// handles signals between the pieces of a fill, so that Ctrl-C can interrupt a fill that takes
+    /// an hour.
     fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
@@ -209,7 +216,8 @@ impl Generator {
         Ok(Self { held: built.into(), _listed: None })
     }
 
-    /// Returns the next n IDs in order; fewer, but at least one, if an obstacle outlasted max_wait.
+    /// Returns the next n IDs in order; fewer, but at least one, if an obstacle lasted longer than
+    /// max_wait.
     fn next_ids<'py>(
         &self,
         py: Python<'py>,
@@ -218,7 +226,7 @@ impl Generator {
         let n = count(n)?;
         let mut numbers = Vec::new();
         numbers.try_reserve_exact(n).map_err(|_| {
-            PyMemoryError::new_err(format!("there is no memory for a list of {n} IDs"))
+            PyMemoryError::new_err(format!("not enough memory for a list of {n} IDs"))
         })?;
         numbers.resize(n, 0);
         let ids = Id::from_u64_slice_mut(&mut numbers);
@@ -228,14 +236,14 @@ impl Generator {
     }
 
     /// Fills an array with the next IDs, in place, and returns the number of IDs, which is less than
-    /// its length only if an obstacle outlasted max_wait. Accepts any writable, C-contiguous buffer
-    /// of 64-bit integers (numpy, array.array, memoryview). Do not use the array in other threads
-    /// meanwhile, because long fills run without the GIL.
+    /// the array's length only if an obstacle lasted longer than max_wait. Accepts any writable,
+    /// C-contiguous buffer of 64-bit integers (numpy, array.array, memoryview). Do not use the array
+    /// in other threads during the call, because long fills run without the GIL.
     fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.fill_waiting(py, Target::from_python(buffer)?.ids())
     }
 
-    /// Fills an array like fill, but never waits.
+    /// Does the same as fill, but never waits.
     fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut target = Target::from_python(buffer)?;
         let ids = target.ids();
@@ -247,34 +255,36 @@ impl Generator {
     }
 
     /// Raises the end of the window to the tick `fence`, exclusive. Call this only after the store
-    /// that grants windows has confirmed the fence. Leased generators renew their window by
-    /// themselves and raise InvalidOptionError.
+    /// that grants windows has confirmed the fence. Leased generators renew their window
+    /// automatically, and raise InvalidOptionError.
     fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
         self.held.extend(field("fence", fence, u64::MAX)?).map_err(raise)
     }
 
     /// Ends this generator: every later call raises ClosedError. Returns the last tick in which it
-    /// issued an ID, or None if it issued none. A leased generator cannot be retired
+    /// issued an ID, or None if it issued no ID. A leased generator cannot be retired
     /// (InvalidOptionError): close it instead.
     fn retire(&self) -> PyResult<Option<u64>> {
         self.held.retire().map_err(raise)
     }
 
-    /// Retires the generator. Does nothing if it was retired already, or in a forked child. A leased
-    /// generator releases its node, unless another one shares the lease, and waits at most 1 s for
-    /// that, without the GIL; in a forked child it releases the child's own node.
+    /// Retires the generator. Does nothing if the generator has already been retired, or in a forked
+    /// child. A leased generator releases its node, unless another generator shares the lease, and
+    /// waits at most 1 s for the release, without the GIL; in a forked child, the generator releases
+    /// the child's own node.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.held.close());
     }
 
-    /// Returns a LocalGenerator of this generator, for one thread at a time: it is faster, but its
-    /// IDs are not in order with those of other threads, and their times may be a few milliseconds
-    /// late.
+    /// Returns a LocalGenerator of this generator, for one thread at a time: the handle is faster,
+    /// but its IDs are not ordered relative to IDs from other threads, and the times in its IDs may
+    /// lag by a few milliseconds.
     fn local(this: &Bound<'_, Self>) -> LocalGenerator {
         LocalGenerator::new(this.as_any().clone().unbind(), &this.get().held)
     }
 
-    /// Returns the counts of waits and rollbacks, and how far IDs were ahead of the clock.
+    /// Returns the numbers of waits and rollbacks, and the largest distance of an ID ahead of the
+    /// clock.
     fn stats(&self) -> Stats {
         Stats(self.held.stats())
     }
@@ -285,14 +295,16 @@ impl Generator {
         Layout(*self.held.layout())
     }
 
-    /// The node in the IDs, the smallest if there are several. A leased generator's node changes if
-    /// another process takes it, and in a forked child at the first ID.
+    /// The node in the generator's IDs, or the smallest node if there are several. A leased
+    /// generator changes its node if another process takes over the node, and when it issues its
+    /// first ID in a forked child.
     #[getter]
     fn node(&self) -> u64 {
         self.held.node()
     }
 
-    /// All nodes in the IDs, in increasing order: one, unless nodes or node_count requested more.
+    /// The nodes that the generator's IDs can contain, in increasing order: one node, unless nodes
+    /// or node_count requested more.
     #[getter]
     fn nodes(&self) -> Vec<u64> {
         self.held.nodes().into_owned()

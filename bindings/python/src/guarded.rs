@@ -1,6 +1,9 @@
 //! Values that belong to a Python object and are used by one thread at a time.
 
-#![expect(unsafe_code, reason = "the lock is the interpreter's, which the compiler does not know")]
+#![expect(
+    unsafe_code,
+    reason = "the interpreter's lock protects the value, but the compiler cannot check this"
+)]
 #![expect(clippy::inline_always, reason = "an additional call costs a tenth of an ID")]
 
 use std::cell::UnsafeCell;
@@ -9,10 +12,11 @@ use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 
 /// A value guarded by the GIL, which costs nothing, or by its object's lock in an interpreter
-/// without one.
+/// without a GIL.
 pub(crate) struct Guarded<T>(UnsafeCell<T>);
 
-// SAFETY: `with` lets in one thread at a time, and hands the value from thread to thread.
+// SAFETY: `with` gives access to one thread at a time, and `T: Send` allows different threads to
+// use the value one after the other.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {

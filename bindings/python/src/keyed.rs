@@ -1,4 +1,4 @@
-//! The public form of IDs.
+//! Public IDs: the encrypted form of IDs that outsiders see.
 
 use flakeid_core::PublicIds as Core;
 use pyo3::prelude::*;
@@ -8,15 +8,15 @@ use crate::error::raise;
 use crate::layout::{Chosen, Layout};
 use crate::time::from_python;
 
-/// Public IDs of one domain: encrypted IDs, which reveal neither a time nor a node nor a number.
+/// Public IDs of one domain: encrypted IDs, which reveal no time, node or number.
 ///
 /// PublicIds(keyring, domain, layout="twitter", prefix=None, since=None). The keyring is the content of
 /// the file that `flakeid keygen` creates. The domain is the kind of object that the IDs identify, such as
-/// "user", and must not change while its public IDs are in use. A prefix consists of up to 16 lower-case
+/// "user", and must not change while its public IDs are in use. A prefix consists of up to 16 lowercase
 /// letters and digits, and is followed by an underscore. IDs from before `since` (an aware datetime, or
 /// Unix milliseconds) cannot be opened.
 ///
-/// Public IDs do not replace authorization: in rare cases an invented string opens as some ID.
+/// Public IDs do not replace authorization: in rare cases a made-up string can be opened as an ID.
 #[pyclass(frozen, module = "flakeid", name = "PublicIds")]
 pub(crate) struct PublicIds(Core);
 
@@ -40,25 +40,25 @@ impl PublicIds {
             .map_err(raise)
     }
 
-    /// Returns the public form of an ID: the prefix, the letter of the current key, and 11 digits of base58.
+    /// Returns the public form of an ID: the prefix, the current key's letter, and 11 base58 digits.
     ///
     /// Raises InvalidIdError if the ID has bits that the layout never sets.
     fn seal(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
         self.0.seal(id_of(id)?).map_err(raise)
     }
 
-    /// Returns the public form of an ID as an int of 64 bits, without the prefix and the letter of the key.
+    /// Returns the public form of an ID as a 64-bit int, without the prefix and the key letter.
     ///
     /// Raises InvalidIdError if the ID has bits that the layout never sets.
     fn seal_bits(&self, id: &Bound<'_, PyAny>) -> PyResult<u64> {
         self.0.seal_bits(id_of(id)?).map_err(raise)
     }
 
-    /// Returns the ID of a public ID; `now` (an aware datetime, or Unix milliseconds) replaces the system's
-    /// clock.
+    /// Opens a public ID, and returns the ID; `now` (an aware datetime, or Unix milliseconds) replaces the
+    /// system clock.
     ///
-    /// Raises InvalidIdError without a reason, if the key, domain or prefix differs, the string was invented,
-    /// or the ID is from before `since` or from more than a minute after now.
+    /// Raises InvalidIdError, which does not state the reason, if the key, domain or prefix differs, if the
+    /// string was made up, or if the ID is from before `since` or from more than a minute after `now`.
     #[pyo3(signature = (text, *, now=None))]
     fn open(&self, text: &Bound<'_, PyAny>, now: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let text = string("text", text)?;

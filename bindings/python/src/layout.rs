@@ -7,9 +7,10 @@ use crate::error::raise;
 use crate::parts::Parts;
 use crate::time::from_python;
 
-/// The fields of an ID and their bits, with the epoch and the unit of its ticks.
+/// The fields of an ID and their widths, with the epoch and the tick unit.
 ///
-/// Layout.parse("twitter"), or a descriptor: Layout.parse("t42.n8.s13@1420070400000/5ms").
+/// Create a layout from a preset, Layout.parse("twitter"), or from a descriptor,
+/// Layout.parse("t42.n8.s13@1420070400000/5ms").
 #[pyclass(frozen, eq, hash, str, module = "flakeid", name = "Layout")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Layout(pub(crate) Core);
@@ -42,7 +43,7 @@ impl Layout {
         Self(chosen.map_or_else(Core::default, |chosen| chosen.0))
     }
 
-    /// Returns the layout that these two arguments describe.
+    /// Returns the layout that the arguments `layout` and `epoch` specify.
     pub(crate) fn from_epoch(
         chosen: Option<Chosen>,
         epoch: Option<&Bound<'_, PyAny>>,
@@ -67,7 +68,7 @@ impl Layout {
 
 #[pymethods]
 impl Layout {
-    /// Returns the layout of a preset's name or of a descriptor, FIELDS@EPOCH/UNIT, as in
+    /// Returns the layout for a preset's name or a descriptor, FIELDS@EPOCH/UNIT, as in
     /// t41.d5.w5.s12@1288834974657/1ms.
     #[classmethod]
     fn parse(_class: &Bound<'_, PyType>, text: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -108,7 +109,7 @@ impl Layout {
         spans.map(|f| (f.field.name(), f.width.into(), f.shift.into())).collect()
     }
 
-    /// The number of bits that the layout uses, of 64.
+    /// The number of bits that the layout uses, out of 64.
     #[getter]
     fn width(&self) -> u32 {
         self.0.width()
@@ -156,7 +157,7 @@ impl Layout {
         self.0.max_sequence()
     }
 
-    /// The largest clock sequence; 0 if the layout has none.
+    /// The largest clock sequence; 0 if the layout has no clock sequence.
     #[getter]
     fn max_clock_sequence(&self) -> u64 {
         self.0.max_clock_sequence()
@@ -186,20 +187,21 @@ impl Layout {
         self.0.horizon()
     }
 
-    /// The end of the time in which IDs are positive as signed 64-bit integers, in Unix milliseconds,
-    /// exclusive.
+    /// The end of the period in which IDs are positive as signed 64-bit integers, in Unix
+    /// milliseconds, exclusive.
     #[getter]
     fn fits_i64_until(&self) -> i64 {
         self.0.fits_i64_until()
     }
 
-    /// Whether every ID is exact as a float, and therefore as a JavaScript number: at most 53 bits.
+    /// Whether a float, and therefore a JavaScript number, represents every ID exactly. This is the
+    /// case if IDs have at most 53 bits.
     #[getter]
     fn fits_f64(&self) -> bool {
         self.0.fits_f64()
     }
 
-    /// Whether generators can be built on this layout; other layouts can only decode.
+    /// Whether generators can be built on this layout; other layouts can only decode IDs.
     #[getter]
     fn can_generate(&self) -> bool {
         self.0.can_generate()
@@ -210,14 +212,14 @@ impl Layout {
         self.0.tick_at(from_python("when", when)?).map_err(raise)
     }
 
-    /// Returns the instant at which a tick begins, in Unix milliseconds; the horizon for ticks after
-    /// the last one.
+    /// Returns the instant at which a tick begins, in Unix milliseconds. For ticks after the last
+    /// tick, returns the horizon.
     fn unix_ms_at(&self, tick: &Bound<'_, PyAny>) -> PyResult<i64> {
         Ok(self.0.unix_ms_at(field("tick", tick, u64::MAX)?))
     }
 
     /// Returns an instant (an aware datetime, or Unix milliseconds) as an RFC 3339 string in UTC, with
-    /// the precision of unit and epoch.
+    /// the precision of the unit and the epoch.
     fn timestamp(&self, when: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(self.0.timestamp(from_python("when", when)?).to_string())
     }
@@ -230,7 +232,7 @@ impl Layout {
         self.0.join_node(datacenter, worker).map_err(raise)
     }
 
-    /// Returns the (datacenter, worker) of a node, or None if the layout does not split it.
+    /// Returns the (datacenter, worker) of a node, or None if the layout does not split its node.
     fn split_node(&self, node: &Bound<'_, PyAny>) -> PyResult<Option<(u64, u64)>> {
         Ok(self.0.split_node(field("node", node, self.0.max_node())?))
     }
@@ -238,10 +240,11 @@ impl Layout {
     /// Returns the ID that consists of these parts.
     ///
     /// Args:
-    ///     tick: The tick; or give unix_ms. If both are given, they must agree.
+    ///     tick: The tick; unix_ms may be passed instead. If both are passed, they must agree.
     ///     unix_ms: Unix milliseconds in the tick.
-    ///     node: The node; or give datacenter and worker. If both are given, they must agree.
-    ///     datacenter: The high part of the node, in layouts that split it.
+    ///     node: The node; datacenter and worker may be passed instead. If all three are passed, they
+    ///         must agree.
+    ///     datacenter: The high part of the node, in layouts that split the node.
     ///     worker: The low part of the node.
     ///     clock_sequence: The clock sequence (default: 0).
     ///     sequence: The sequence number (default: 0).
@@ -253,7 +256,7 @@ impl Layout {
         *, tick = None, unix_ms = None, node = None, datacenter = None, worker = None,
         clock_sequence = None, sequence = None,
     ))]
-    #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    #[expect(clippy::too_many_arguments, reason = "the names are Python keywords")]
     fn pack(
         &self,
         tick: Option<&Bound<'_, PyAny>>,
@@ -282,18 +285,19 @@ impl Layout {
         id.map(Id::to_u64).map_err(raise)
     }
 
-    /// Returns the parts of an ID; raises InvalidIdError if it has bits that this layout never sets.
+    /// Returns the parts of an ID; raises InvalidIdError if the ID has bits that this layout never
+    /// sets.
     pub(crate) fn unpack(&self, id: &Bound<'_, PyAny>) -> PyResult<Parts> {
         self.0.unpack(id_of(id)?).map(Parts).map_err(raise)
     }
 
-    /// Returns the smallest ID of the tick that contains `when` (an aware datetime, or Unix
+    /// Returns the smallest ID in the tick that contains `when` (an aware datetime, or Unix
     /// milliseconds).
     pub(crate) fn lower_bound(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.0.lower_bound(from_python("when", when)?).to_u64())
     }
 
-    /// Returns the largest ID of the tick that contains `when`, inclusive.
+    /// Returns the largest ID in the tick that contains `when`, as an inclusive upper bound.
     pub(crate) fn upper_bound(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.0.upper_bound(from_python("when", when)?).to_u64())
     }

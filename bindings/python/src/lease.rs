@@ -15,53 +15,56 @@ use crate::generator::Generator;
 use crate::layout::{Chosen, Layout};
 use crate::{clock, exit, settings};
 
-/// Leases a node from a store and returns a Generator of its IDs, which are unique among all
-/// processes that lease from this namespace, regardless of clocks, forks and restarts.
+/// Leases a node from a store and returns a Generator whose IDs are unique among all processes that
+/// lease from this namespace, regardless of clock changes, forks and restarts.
 ///
 /// The Generator's close(), the end of its with block or the end of the interpreter releases the
-/// node. A thread renews the lease. Generators of one process with the same options share a lease.
-/// A forked child leases a node of its own at its first ID. Durations are seconds (int or float)
-/// or timedeltas. The call takes at most max_wait plus 2 s, without the GIL.
+/// node. A thread renews the lease. Generators in one process that have the same options share a
+/// lease. A forked child leases its own node when it generates its first ID. Durations are seconds
+/// (int or float) or timedeltas. The call takes at most max_wait plus 2 s, without the GIL.
 ///
 /// Args:
 ///     url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
-// [options: lease arguments except on_event]
-///     namespace: The namespace to lease from: 1 to 64 of A-Z a-z 0-9 . _ - (default: 'default').
-///         Each namespace has one layout, and nodes of its own.
-///     name: The name of this process, by which it prefers the node that it had last: 1 to 128
-///         bytes (default: none).
-///     node: The node to lease, which is taken over even from a live holder; that is safe (default:
-///         any node).
-///     datacenter: The high part of the node, in layouts that split it; requires worker.
-///     worker: The low part of the node, in layouts that split it; requires datacenter.
+// [options: lease arguments]
+///     namespace: The namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 .
+///         _ - (default: "default"). Each namespace has one layout and its own nodes.
+///     name: The name of this process, 1 to 128 bytes long; the process prefers the last node that
+///         was leased under this name (default: none).
+///     node: The node to lease, which is safely taken over even from a live holder (default: any
+///         node).
+///     datacenter: The high part of the node, in layouts that split the node; requires worker.
+///     worker: The low part of the node, in layouts that split the node; requires datacenter.
 ///     nodes: The range of nodes to choose from, both ends inclusive, as (from, to) (default: all
 ///         nodes of the layout).
-///     node_count: The number of nodes to lease for this one generator, a power of two, for as many
-///         times the IDs in a tick (default: 1). Several nodes cannot be combined with name, node
-///         or sequence_mask.
-///     layout: The layout of the IDs, which must be the namespace's: the name of a preset or a
-///         descriptor; or a Layout (default: 'twitter').
-///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's).
-///     ttl: The time after the last renewal until other processes can have the node: 1 ms to 30
-///         days (default: 60 s or 12 ticks, whichever is longer). Uniqueness does not depend on it.
-///     window: The time for which the generator issues IDs while the store is away: from two ticks
-///         to what the namespace allows (default: 10 s or two ticks, whichever is longer).
-///     overflow: The behaviour when a tick is full: 'wait', 'error' or 'borrow' (default: 'wait').
-///     rollback: The behaviour when the clock goes backwards: 'continue', 'error' or 'wait'
-///         (default: 'continue').
-///     sequence_mask: The largest sequence number to use: 2^k - 1 (default: the layout's).
-///     sequence_start: The number of bits of a random sequence number with which each tick begins
+///     node_count: The number of nodes to lease for this generator, a power of two; every tick then
+///         has room for the IDs of all these nodes (default: 1). Several nodes cannot be combined
+///         with name, node or sequence_mask.
+///     layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
+///         "twitter"). A lease must use the layout of its namespace.
+///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).
+///     ttl: The time for which the node stays reserved after the last renewal: 1 ms to 30 days
+///         (default: 60 s or 12 ticks, whichever is longer). Uniqueness does not depend on this
+///         time.
+///     window: The time for which the generator issues IDs while the store is unavailable: from two
+///         ticks to what the namespace allows (default: 10 s or two ticks, whichever is longer).
+///     overflow: The behaviour when a tick is full: "wait", "error" or "borrow" (default: "wait").
+///     rollback: The behaviour when the clock goes backwards: "continue", "error" or "wait"
+///         (default: "continue").
+///     sequence_mask: The largest sequence number to use, which must have the form 2^k - 1
+///         (default: the layout's largest sequence number).
+///     sequence_start: The number of random bits in the first sequence number of each tick
 ///         (default: 0).
 ///     max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
-///         ticks, whichever is longer). Opening a lease takes at most 2 s more, to connect.
-///     clock: The clock: 'gated' is the system's, exact, and read only a few times a millisecond
-///         where the processor allows that; 'system' is read for every ID; 'coarse' is a few
-///         milliseconds late (default: 'gated').
-///     reuse: Whether a node may be leased that was leased before (default: True). Otherwise each
-///         start uses up a node, until none is left.
+///         ticks, whichever is longer). Opening a lease takes up to 2 s longer, to connect to the
+///         store.
+///     clock: The clock: "gated" is the exact system clock, which is read only a few times per
+///         millisecond if the processor supports that; "system" reads the system clock for every
+///         ID; "coarse" lags by a few milliseconds, and is never ahead (default: "gated").
+///     reuse: Whether a node that was leased before may be leased again (default: True). If not,
+///         each start uses up a node until no node is left.
+///     on_event: A function that is called with a LeaseEvent for each event of the lease, on the
+///         lease's thread. A lease with such a function is not shared with other generators.
 // [/options]
-///     on_event: Called with a LeaseEvent for each event of the lease, on the lease's thread. A
-///         lease with on_event is not shared.
 ///
 /// Raises:
 ///     StoreUnavailableError: The store does not respond.
@@ -69,7 +72,7 @@ use crate::{clock, exit, settings};
 ///         layout, or the store's settings are unsafe.
 ///     NoFreeNodeError: All nodes of the range are taken.
 ///     FenceInFutureError: No node can be granted yet; retry_after is the time to wait.
-///     ClockSkewError: This host's clock and the store's are too far apart.
+///     ClockSkewError: This host's clock and the store's clock are too far apart.
 ///     InvalidLayoutError, FieldOutOfRangeError, InvalidOptionError: An argument is wrong.
 #[pyfunction]
 #[pyo3(
@@ -107,8 +110,8 @@ pub(crate) fn lease(
 /// The leases of `auto`, which last until the process ends.
 static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<Held>)>> = Mutex::new(Vec::new());
 
-/// Returns a Generator that needs no configuration. All generators of this function in one process
-/// for one layout and clock share one lease, which lasts until the interpreter ends.
+/// Returns a Generator that needs no configuration. All generators that this function returns in
+/// one process for one layout and clock share one lease, which lasts until the interpreter ends.
 ///
 /// The environment variables FLAKEID_STORE and FLAKEID_NAMESPACE name the store and the namespace.
 /// The default is the embedded store, a file for this user on this host (for the whole host if
@@ -120,7 +123,7 @@ static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<Held>)>> = Mutex::new(Vec::n
 ///     clock: 'gated', 'system' or 'coarse', as in Generator.
 ///
 /// Raises:
-///     The exceptions of lease.
+///     The exceptions that lease raises.
 #[pyfunction]
 #[pyo3(
     signature = (layout = None, *, clock = None),

@@ -1,7 +1,10 @@
 //! The Python module `flakeid._flakeid`: each function converts its arguments, calls the core once and
 //! converts the result.
 
-#![expect(clippy::doc_markdown, reason = "they are docstrings, which are shown as plain text")]
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments become docstrings, which Python shows as plain text"
+)]
 
 mod argument;
 mod bounds;

@@ -14,20 +14,22 @@ use crate::direct::DirectMethod;
 use crate::error::{may_pass, raise};
 use crate::guarded::Guarded;
 
-/// The fastest way to generate single IDs, for one thread at a time; Generator.local returns it.
+/// The fastest way to generate single IDs, for one thread at a time. Generator.local returns a
+/// LocalGenerator.
 ///
 /// A LocalGenerator reserves chunks of the generator's IDs. Its own IDs strictly increase, and no ID
-/// is issued twice, here or elsewhere; but an ID of another thread may be smaller although it was
-/// generated later. Times in IDs are never ahead of the clock, and late by up to one tick of the
-/// system's coarse clock, a few milliseconds. It ends when its generator is closed. A call while
-/// another thread waits in a call raises RuntimeError: give each thread a LocalGenerator of its own.
+/// is issued twice, here or elsewhere; but an ID from another thread may be smaller although it was
+/// generated later. Times in IDs are never ahead of the clock, and lag by at most one tick of the
+/// system's coarse clock, which is a few milliseconds. The LocalGenerator ends when its generator is
+/// closed. A call while another thread waits in a call raises RuntimeError: give each thread its own
+/// LocalGenerator.
 #[pyclass(frozen, module = "flakeid", name = "LocalGenerator")]
 pub(crate) struct LocalGenerator {
-    /// The share; `None` while a thread that waits in a call has taken it.
+    /// The core's local handle; `None` while a thread that waits in a call has taken it.
     share: Guarded<Option<Share>>,
     is_leased: bool,
-    /// The Generator. Declared after the share, so that it is dropped last: it closes a lease
-    /// without the GIL.
+    /// The Generator, declared after the share so that the Generator is dropped last, because
+    /// dropping it closes a lease without the GIL.
     generator: Py<PyAny>,
 }
 
@@ -65,8 +67,8 @@ impl LocalGenerator {
 
     #[inline(always)]
     fn poll(this: &Bound<'_, Self>) -> Option<Id> {
-        // SAFETY: this object owns the share, and taking an ID of a chunk only uses arithmetic and a
-        // clock.
+        // SAFETY: this object owns the share, and taking an ID from a chunk uses only arithmetic and
+        // a clock, so no Python code runs.
         unsafe { this.get().share.with(this, |share| share.as_mut()?.poll()) }
     }
 
@@ -74,8 +76,8 @@ impl LocalGenerator {
     #[cold]
     #[inline(never)]
     fn next_id_slowly(this: &Bound<'_, Self>) -> PyResult<u64> {
-        // SAFETY: this object owns the share, and generating an ID only uses arithmetic, atomics and
-        // a clock.
+        // SAFETY: this object owns the share, and generating an ID uses only arithmetic, atomics and
+        // a clock, so no Python code runs.
         let tried = unsafe {
             this.get().share.with(this, |share| {
                 let share = share.as_mut()?;
@@ -118,7 +120,7 @@ impl DirectMethod for NextId {
 
 #[pymethods]
 impl LocalGenerator {
-    /// The generator of the IDs.
+    /// The generator whose IDs the handle reserves.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<PyAny> {
         self.generator.clone_ref(py)

@@ -5,14 +5,14 @@ use pyo3::types::PyType;
 use crate::argument::{field, unix_ms as unix_ms_of};
 use crate::time::to_datetime;
 
-/// The arguments of the class, in order.
+/// The arguments of the `Parts` constructor, in order.
 type Numbers = (i64, u64, u64, Option<u64>, Option<u64>, u64, u64);
 
 /// The parts of an ID, which decode and Layout.unpack return.
 ///
 /// `unix_ms` and `timestamp` are the beginning of `tick`; `datacenter` and `worker` are None if the
-/// layout does not split its node. Parts can be compared, hashed, copied and pickled, and match
-/// statements support them. Only Layout.pack checks parts that were built by hand.
+/// layout does not split its node. Parts can be compared, hashed, copied and pickled, and
+/// match statements support them. Only Layout.pack checks parts that were built by hand.
 #[pyclass(frozen, eq, hash, module = "flakeid", name = "Parts")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Parts(pub(crate) Core);
@@ -72,31 +72,31 @@ impl Parts {
         self.0.unix_ms
     }
 
-    /// The number of whole units since the layout's epoch.
+    /// The number of whole time units since the layout's epoch.
     #[getter]
     fn tick(&self) -> u64 {
         self.0.tick
     }
 
-    /// The node; 0 if the layout has none.
+    /// The node; 0 if the layout has no node field.
     #[getter]
     fn node(&self) -> u64 {
         self.0.node
     }
 
-    /// The node's high part; None if the layout does not split it.
+    /// The high part of the node; None if the layout does not split its node.
     #[getter]
     fn datacenter(&self) -> Option<u64> {
         self.0.datacenter
     }
 
-    /// The node's low part; None if the layout does not split it.
+    /// The low part of the node; None if the layout does not split its node.
     #[getter]
     fn worker(&self) -> Option<u64> {
         self.0.worker
     }
 
-    /// The clock sequence; 0 if the layout has none.
+    /// The clock sequence; 0 if the layout has no clock sequence.
     #[getter]
     fn clock_sequence(&self) -> u64 {
         self.0.clock_sequence

@@ -1,4 +1,4 @@
-//! Keyword arguments that are options of the core.
+//! Keyword arguments that are core options.
 
 use flakeid_core::{Error, NamedOption, OptionKind, SetByName};
 use pyo3::exceptions::PyTypeError;

@@ -1,15 +1,16 @@
-//! The counts of a generator and of a ring.
+//! The counters of generators and rings.
 
 use pyo3::prelude::*;
 
-/// The counts of a generator. Generators that share a node in one process share these counts, too.
+/// The counters of a generator: waits, rollbacks, and the largest distance ahead of the clock.
+/// Generators that share a node in one process also share these counters.
 #[pyclass(frozen, eq, module = "flakeid", name = "Stats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Stats(pub(crate) flakeid_core::Stats);
 
 #[pymethods]
 impl Stats {
-    /// The number of calls that had to wait; a fill counts each of its waits.
+    /// The number of times that calls had to wait; every wait during a fill is counted.
     #[getter]
     fn waits(&self) -> u64 {
         self.0.waits
@@ -21,7 +22,7 @@ impl Stats {
         self.0.rollbacks
     }
 
-    /// The largest distance of an ID's tick ahead of the clock, in ticks.
+    /// The largest number of ticks by which an ID was ahead of the clock.
     #[getter]
     fn largest_ahead(&self) -> u64 {
         self.0.largest_ahead
@@ -36,7 +37,8 @@ impl Stats {
     }
 }
 
-/// The counts of a CachedGenerator.
+/// The contents and counters of a CachedGenerator: the IDs that it holds, has returned and has
+/// dropped, and its failed calls and refills.
 #[pyclass(frozen, eq, module = "flakeid", name = "RingStats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingStats(pub(crate) flakeid_core::RingStats);
@@ -61,19 +63,19 @@ impl RingStats {
         self.0.dropped_stale
     }
 
-    /// The number of refills that the generator refused for another reason than a full tick.
+    /// The number of refills that the generator refused for a reason other than a full tick.
     #[getter]
     fn rejected_put(&self) -> u64 {
         self.0.rejected_put
     }
 
-    /// The number of calls that got no ID for another reason than a closed generator.
+    /// The number of calls that returned no ID for a reason other than a closed generator.
     #[getter]
     fn rejected_take(&self) -> u64 {
         self.0.rejected_take
     }
 
-    /// The number of portions put into the ring after it was first filled.
+    /// The number of times IDs were added to the ring after it was first filled.
     #[getter]
     fn refills(&self) -> u64 {
         self.0.refills

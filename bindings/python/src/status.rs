@@ -9,8 +9,8 @@ use crate::time::to_datetime;
 
 /// The state of a generator's lease at the moment when Generator.lease was read.
 ///
-/// Instants are aware datetimes in UTC. A forked child leases a node at its first ID; until then
-/// instants are None and counts are 0.
+/// Instants are aware datetimes in UTC. A forked child leases a node when it generates its first
+/// ID; until then instants are None and counts are 0.
 #[pyclass(frozen, module = "flakeid", name = "Lease")]
 pub(crate) struct Lease {
     status: LeaseStatus,
@@ -37,27 +37,27 @@ impl Lease {
         self.status.start
     }
 
-    /// The first tick that may not be used. Every renewal raises it.
+    /// The first tick that must not be used. Every renewal raises the fence.
     #[getter]
     fn fence(&self) -> u64 {
         self.status.fence
     }
 
     /// The beginning of the fence's tick; None after the year 9999, where datetimes end. While the
-    /// store is away, the generator issues IDs until then.
+    /// store is unavailable, the generator issues IDs until then.
     #[getter]
     fn fence_time<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.fence_unix_ms) } else { Ok(None) }
     }
 
-    /// The time until which no other process can have the node, by the store's clock.
+    /// The time until which no other process can lease the node, by the store's clock.
     #[getter]
     fn expires<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
     }
 
     /// The time from reading Generator.lease until the expiry, by this host's clock: a timedelta,
-    /// negative if the expiry was past.
+    /// negative if the expiry was in the past.
     #[getter]
     fn expires_in<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDelta>>> {
         const DAY: i64 = 86_400_000;
@@ -76,25 +76,26 @@ impl Lease {
         self.status.renewals
     }
 
-    /// The number of nodes granted so far: one, and another one whenever a node was lost.
+    /// The number of nodes granted so far: one at first, and one more each time that a node is
+    /// lost.
     #[getter]
     fn grants(&self) -> u64 {
         self.status.grants
     }
 
-    /// The number of failed attempts to acquire or renew.
+    /// The number of failed attempts to acquire a node or to renew its lease.
     #[getter]
     fn failures(&self) -> u64 {
         self.status.failures
     }
 
-    /// Whether the node belongs to another process from the fence on.
+    /// Whether another process holds the node from the fence on.
     #[getter]
     fn fenced_off(&self) -> bool {
         self.status.fenced_off
     }
 
-    /// The FlakeIdError of the latest attempt, or None if it succeeded.
+    /// The FlakeIdError of the latest attempt, or None if the attempt succeeded.
     #[getter]
     fn last_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.status.last_error.as_ref().map(|error| exception(py, error)).transpose()

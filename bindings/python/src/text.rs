@@ -30,68 +30,68 @@ form!(
     to_decimal,
     from_decimal,
     "Returns an ID as 1 to 20 decimal digits.",
-    "Returns the ID of 1 to 20 digits; leading zeros are allowed, signs and spaces are not."
+    "Parses an ID from 1 to 20 decimal digits; leading zeros are allowed, signs and spaces are not."
 );
 form!(
     Base32,
     to_base32,
     from_base32,
-    "Returns an ID as 13 digits of Crockford's base32, which sort in the order of the IDs.",
-    "Returns the ID of 13 digits of Crockford's base32; lower case, I and L for 1, and O for 0 are allowed."
+    "Returns an ID as 13 digits of Crockford's base32; the strings sort in the order of the IDs.",
+    "Parses an ID from 13 digits of Crockford's base32; lowercase, I and L for 1, and O for 0 are allowed."
 );
 form!(
     Base36,
     to_base36,
     from_base36,
-    "Returns an ID as 1 to 13 digits of base36, lower case.",
-    "Returns the ID of 1 to 13 digits of base36 without leading zeros; upper case is allowed."
+    "Returns an ID as 1 to 13 lowercase base36 digits.",
+    "Parses an ID from 1 to 13 base36 digits without leading zeros; uppercase is allowed."
 );
 form!(
     Base58,
     to_base58,
     from_base58,
-    "Returns an ID as 1 to 11 digits of base58 in Bitcoin's alphabet.",
-    "Returns the ID of 1 to 11 digits of base58 in Bitcoin's alphabet, without leading ones (its zero)."
+    "Returns an ID as 1 to 11 base58 digits in Bitcoin's alphabet.",
+    "Parses an ID from 1 to 11 base58 digits in Bitcoin's alphabet, without a leading 1 (the digit zero)."
 );
 form!(
     Base62,
     to_base62,
     from_base62,
-    "Returns an ID as 11 digits of base62 (0-9A-Za-z), which sort in ASCII order as the IDs do.",
-    "Returns the ID of 11 digits of base62 (0-9A-Za-z)."
+    "Returns an ID as 11 base62 digits (0-9A-Za-z); the strings sort in the order of the IDs.",
+    "Parses an ID from 11 base62 digits (0-9A-Za-z)."
 );
 form!(
     Hex,
     to_hex,
     from_hex,
-    "Returns an ID as 16 hexadecimal digits, lower case, which sort in the order of the IDs.",
-    "Returns the ID of 16 hexadecimal digits; upper case is allowed, 0x is not."
+    "Returns an ID as 16 lowercase hexadecimal digits; the strings sort in the order of the IDs.",
+    "Parses an ID from 16 hexadecimal digits; uppercase is allowed, but a 0x prefix is not."
 );
 
 form!(
     Base58Flickr,
     to_base58_flickr,
     from_base58_flickr,
-    "Returns an ID as 1 to 11 digits of base58 in Flickr's alphabet, like Go's bwmarrin/snowflake.",
-    "Returns the ID of 1 to 11 digits of base58 in Flickr's alphabet, without leading ones (its zero)."
+    "Returns an ID as 1 to 11 base58 digits in Flickr's alphabet, like Go's bwmarrin/snowflake.",
+    "Parses an ID from 1 to 11 base58 digits in Flickr's alphabet, without a leading 1 (the digit zero)."
 );
 form!(
     Zbase32,
     to_zbase32,
     from_zbase32,
     "Returns an ID as 1 to 13 digits of z-base-32, like `Base32` of Go's bwmarrin/snowflake.",
-    "Returns the ID of 1 to 13 digits of z-base-32 without leading y (its zero); upper case is allowed."
+    "Parses an ID from 1 to 13 z-base-32 digits without a leading y (the digit zero); uppercase is allowed."
 );
 
-/// Returns an ID as 8 bytes, the most significant first, which sort in the order of the IDs.
+/// Returns an ID as 8 bytes, the most significant byte first, which sort in the order of the IDs.
 #[pyfunction]
 pub(crate) fn to_bytes(id: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
     Ok(id_of(id)?.to_be_bytes())
 }
 
-/// Returns the ID of 8 bytes (any bytes-like object), the most significant first.
+/// Returns the ID in 8 bytes (any bytes-like object), the most significant byte first.
 ///
-/// Raises InvalidIdError for another length.
+/// Raises InvalidIdError for any other length.
 #[pyfunction]
 pub(crate) fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = PyBuffer::<u8>::get(data)?.to_vec(data.py())?;

@@ -1,4 +1,5 @@
-//! Instants and durations: `datetime`, for which Python does the exact arithmetic, and `timedelta`.
+//! Conversions of instants (`datetime`, for which Python does the exact arithmetic) and durations
+//! (`timedelta`).
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Where SQLite calls, through `extension.c`, and is called. No panic gets past here.
+//! The functions that SQLite calls, and the functions that call SQLite, all through `extension.c`. All of them catch
+//! panics.
 
 #![allow(unsafe_code)]
 
@@ -15,8 +16,8 @@ use crate::functions::{ADD_DOMAIN, FUNCTIONS, Function, Scope};
 use crate::value::{Answer, Argument};
 
 const SQLITE_OK: c_int = 0;
-/// The library stays in the process when the connection that loaded it is closed: others use it, and the thread
-/// that renews leases runs in it.
+/// The result code that keeps the library loaded after its connection is closed, because other connections use the
+/// library, and the library's thread renews leases.
 const SQLITE_OK_LOAD_PERMANENTLY: c_int = 256;
 
 const INTEGER: c_int = 1;
@@ -25,7 +26,7 @@ const TEXT: c_int = 3;
 const BLOB: c_int = 4;
 const NULL: c_int = 5;
 
-/// `flakeid_value` of `extension.h`.
+/// The Rust counterpart of `flakeid_value` in `extension.h`.
 #[repr(C)]
 struct Value {
     kind: c_int,
@@ -34,13 +35,13 @@ struct Value {
     length: c_int,
 }
 
-/// `flakeid_function` of `extension.h`: a function on one connection.
+/// The Rust counterpart of `flakeid_function` in `extension.h`: a function registered on one connection.
 struct Registered {
     connection: Arc<Connection>,
     function: &'static Function,
 }
 
-#[expect(improper_ctypes, reason = "C hands the pointer back and never looks behind it")]
+#[expect(improper_ctypes, reason = "C passes the pointer back and never dereferences it")]
 unsafe extern "C" {
     fn flakeid_sqlite_begin(api: *const c_void);
     fn flakeid_sqlite_add(
@@ -63,40 +64,45 @@ unsafe extern "C" {
     fn flakeid_sqlite_fail(message: *mut *mut c_char, text: *const c_char) -> c_int;
 }
 
-/// What SQLite calls when it loads a library named `flakeid_sqlite`, with or without `lib` before it.
+/// Registers the functions. SQLite calls this function when it loads a library named `flakeid_sqlite` or
+/// `libflakeid_sqlite`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sqlite3_flakeidsqlite_init(
     database: *mut c_void,
     message: *mut *mut c_char,
     api: *const c_void,
 ) -> c_int {
-    // SAFETY: SQLite passes its table of functions, a connection, and a place for a message.
+    // SAFETY: SQLite passes its table of functions, a connection, and a location for a message.
     unsafe {
         flakeid_sqlite_begin(api);
         let loaded = catch_unwind(|| register(database));
         match loaded {
             Ok(SQLITE_OK) => SQLITE_OK_LOAD_PERMANENTLY,
             Ok(code) => code,
-            Err(_) => {
-                flakeid_sqlite_fail(message, c"flakeid: a bug: a panic while loading".as_ptr())
-            }
+            Err(_) => flakeid_sqlite_fail(
+                message,
+                c"flakeid: internal error while loading; please report it".as_ptr(),
+            ),
         }
     }
 }
 
-/// The same for a library that was renamed to `flakeid`.
+/// Does the same as `sqlite3_flakeidsqlite_init`, for a library that was renamed to `flakeid`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sqlite3_flakeid_init(
     database: *mut c_void,
     message: *mut *mut c_char,
     api: *const c_void,
 ) -> c_int {
-    // SAFETY: as there.
+    // SAFETY: SQLite passes this function the same arguments that it would pass to `sqlite3_flakeidsqlite_init`.
     unsafe { sqlite3_flakeidsqlite_init(database, message, api) }
 }
 
+/// Registers all functions on a connection.
+///
 /// # Safety
-/// `database` is a connection, and SQLite's table of functions was taken.
+/// `database` must be a connection, and `flakeid_sqlite_begin` must have received SQLite's table of
+/// functions.
 unsafe fn register(database: *mut c_void) -> c_int {
     let connection = Arc::new(Connection::default());
     let registered = |function: &'static Function| {
@@ -104,7 +110,8 @@ unsafe fn register(database: *mut c_void) -> c_int {
     };
     for function in FUNCTIONS.iter().chain([&ADD_DOMAIN]) {
         let (name, pointer) = (function.name.as_ptr(), registered(function));
-        // SAFETY: as promised. SQLite gives the pointer back to `drop`, also if this fails.
+        // SAFETY: the caller guarantees that `database` is a connection. SQLite passes the pointer to
+        // `flakeid_sqlite_drop`, even if this call fails.
         let code = unsafe {
             flakeid_sqlite_add(database, name, function.arguments, function.flags, pointer)
         };
@@ -112,13 +119,13 @@ unsafe fn register(database: *mut c_void) -> c_int {
             return code;
         }
     }
-    // Of which only the connection is used.
+    // The table uses only the connection of this pointer, so any function will do.
     let pointer = registered(&FUNCTIONS[0]);
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees that `database` is a connection, and SQLite frees the pointer.
     unsafe { flakeid_sqlite_add_table(database, c"flakeid_next_n".as_ptr(), pointer) }
 }
 
-/// Calls a function of SQL. See `extension.h`.
+/// Calls an SQL function. See `extension.h`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_call(
     registered: &Registered,
@@ -129,16 +136,16 @@ unsafe extern "C" fn flakeid_sqlite_call(
 ) -> c_int {
     let answered = guard(|| {
         let count = usize::try_from(count).unwrap_or(0);
-        // SAFETY: so many arguments are there, and their texts live until this returns.
+        // SAFETY: C passes `count` arguments, whose strings live until this function returns.
         let given = unsafe { std::slice::from_raw_parts(arguments, count) };
-        // SAFETY: as said.
+        // SAFETY: C guarantees that the strings of the arguments live until this function returns.
         let arguments: Vec<_> =
             given.iter().map(|value| unsafe { argument(value) }).collect::<Result<_, _>>()?;
         let function = registered.function;
         if function.is_strict && arguments.iter().any(|value| matches!(value, Argument::Null)) {
             return Ok(Answer::Null);
         }
-        // SAFETY: the connection that called.
+        // SAFETY: `database` is the connection that calls this function.
         let files = || unsafe { files(database) };
         let scope = Scope { connection: &registered.connection, files: &files };
         (function.call)(&scope, &arguments)
@@ -146,7 +153,7 @@ unsafe extern "C" fn flakeid_sqlite_call(
     answer(answered, result)
 }
 
-/// Fills an array with the next IDs: at least one, or an error. See `extension.h`.
+/// Fills an array with at least one of the next IDs, or returns an error. See `extension.h`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_fill(
     registered: &Registered,
@@ -157,7 +164,8 @@ unsafe extern "C" fn flakeid_sqlite_fill(
 ) -> c_int {
     let made = guard(|| {
         let count = usize::try_from(count).unwrap_or(0);
-        // SAFETY: there is room for so many. Numbers with and without a sign have the same bits.
+        // SAFETY: the caller guarantees room for `count` elements. `i64` and `u64` have the same size and
+        // alignment.
         let ids = unsafe { std::slice::from_raw_parts_mut(ids.cast::<u64>(), count) };
         let made = registered.connection.generator()?.fill(Id::from_u64_slice_mut(ids))?;
         *filled = c_int::try_from(made).unwrap_or(c_int::MAX);
@@ -166,23 +174,23 @@ unsafe extern "C" fn flakeid_sqlite_fill(
     answer(made, error)
 }
 
-/// Takes a text back that a call returned.
+/// Frees a string that a call returned.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_free_text(text: *const c_char, length: c_int) {
     if !text.is_null() {
         let length = usize::try_from(length).unwrap_or(0);
         let bytes = ptr::slice_from_raw_parts_mut(text.cast_mut().cast::<u8>(), length);
-        // SAFETY: `answer` made it of such a box.
+        // SAFETY: `answer` created the pointer from a boxed slice of this length.
         drop(unsafe { Box::from_raw(bytes) });
     }
 }
 
-/// Frees a function; with the last one of a connection its generator, whose node is given back.
+/// Frees a registered function. The last function of a connection also frees its generator, which releases the node.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_drop(registered: *mut Registered) {
-    // SAFETY: `register` made it of a box, and SQLite calls this once.
+    // SAFETY: `register` created the pointer from a box, and SQLite calls this function once.
     let registered = unsafe { Box::from_raw(registered) };
-    // Nobody can be told of a panic here.
+    // There is no way to report an error to SQLite here, so a panic is ignored.
     drop(catch_unwind(AssertUnwindSafe(|| drop(registered))));
 }
 
@@ -190,11 +198,11 @@ fn guard(call: impl FnOnce() -> Result<Answer, Error>) -> Result<Answer, String>
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(format!("{}: {error}", error.code())),
-        Err(_) => Err("FLAKEID_PANIC: a bug in flakeid; please report it".to_owned()),
+        Err(_) => Err("FLAKEID_PANIC: internal flakeid error; please report it".to_owned()),
     }
 }
 
-/// Writes a result: 0, or 1 if it is an error.
+/// Writes a result, and returns 1 if the result is an error, otherwise 0.
 fn answer(answered: Result<Answer, String>, result: &mut Value) -> c_int {
     let is_error = answered.is_err();
     let text = match answered {
@@ -214,15 +222,17 @@ fn answer(answered: Result<Answer, String>, result: &mut Value) -> c_int {
     is_error.into()
 }
 
+/// Converts a value from C to an argument.
+///
 /// # Safety
-/// Its text has as many bytes as it says, for as long as the result lives.
+/// The string pointer in `value` must point to `length` readable bytes while the result lives.
 unsafe fn argument<'a>(value: &Value) -> Result<Argument<'a>, Error> {
     let bytes = || {
         let length = usize::try_from(value.length).unwrap_or(0);
         if value.text.is_null() || length == 0 {
             return &[][..];
         }
-        // SAFETY: as promised.
+        // SAFETY: the caller guarantees that the string pointer points to `length` readable bytes.
         unsafe { std::slice::from_raw_parts(value.text.cast::<u8>(), length) }
     };
     Ok(match value.kind {
@@ -230,28 +240,31 @@ unsafe fn argument<'a>(value: &Value) -> Result<Argument<'a>, Error> {
         REAL => Argument::Real,
         TEXT => Argument::Text(
             std::str::from_utf8(bytes())
-                .map_err(|_| Error::new(ErrorKind::InvalidOption, "a text is not UTF-8", None))?,
+                .map_err(|_| Error::new(ErrorKind::InvalidOption, "a string is not UTF-8", None))?,
         ),
         BLOB => Argument::Blob(bytes()),
         _ => Argument::Null,
     })
 }
 
+/// Lists the files of the connection's databases.
+///
 /// # Safety
-/// `database` is a connection.
+/// `database` must be a connection.
 unsafe fn files(database: *mut c_void) -> Result<Vec<PathBuf>, Error> {
     unsafe extern "C" fn visit(files: *mut c_void, path: *const c_char) {
-        // SAFETY: it is the list below, and a path ends in NUL.
+        // SAFETY: `files` points to the vector below, and SQLite passes a NUL-terminated path.
         unsafe { (*files.cast::<Vec<PathBuf>>()).push(path_of(CStr::from_ptr(path))) };
     }
     let mut files = Vec::new();
-    // SAFETY: as promised; `visit` gets the list that it expects.
+    // SAFETY: the caller guarantees a connection, and `visit` receives a pointer to the vector that it
+    // expects.
     let code = unsafe { flakeid_sqlite_files(database, (&raw mut files).cast(), visit) };
     if code == SQLITE_OK {
         return Ok(files);
     }
     let reason =
-        format!("the connection does not say which files it has open (SQLite's code {code})");
+        format!("cannot list the files of the connection's databases (SQLite error code {code})");
     Err(Error::invalid_option("store", &reason))
 }
 

@@ -1,4 +1,4 @@
-//! What one connection was configured with.
+//! The configuration of one connection.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flakeid::{Error, Generator, Layout, LeaseBuilder, Location, PublicIds, SetByName};
 
-/// The state of a connection, which all of its functions share. SQLite calls them one at a time.
+/// The state of a connection, which all functions of the connection share. SQLite calls these functions one at a
+/// time.
 #[derive(Default)]
 pub(crate) struct Connection(Mutex<State>);
 
@@ -19,31 +20,32 @@ struct State {
 }
 
 impl Connection {
-    /// What a panic has left is whole: every change is one assignment.
+    /// Locks the state. A poisoned lock is accepted, because every change is a single assignment, so a panic leaves
+    /// no partial change.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The layout that was configured.
+    /// The configured layout.
     pub(crate) fn layout(&self) -> Result<Layout, Error> {
         self.state().layout.ok_or_else(|| {
             let reason =
-                "this connection has none yet; first SELECT flakeid_configure('layout=twitter')";
+                "this connection has no layout; run SELECT flakeid_configure('layout=twitter') first";
             Error::invalid_option("layout", reason)
         })
     }
 
-    /// The generator that was configured. The lock is not held while an ID is waited for.
+    /// The configured generator. The lock is not held while a call waits for an ID.
     pub(crate) fn generator(&self) -> Result<Generator, Error> {
         self.state().generator.clone().ok_or_else(|| {
-            let reason = "this connection has none yet; first SELECT \
+            let reason = "this connection has no generator; first SELECT \
                           flakeid_configure('layout=twitter', 'node=7'), or 'store=URL' for a node that is leased";
             Error::invalid_option("node", reason)
         })
     }
 
-    /// Reads options, each `name=value`, and opens the generator if there are any of one. `files` are those of
-    /// the connection's databases.
+    /// Applies options, each `name=value`, and opens a generator if the options include generator options. `files`
+    /// lists the files of the connection's databases.
     pub(crate) fn configure(&self, options: &[&str], files: &[PathBuf]) -> Result<Layout, Error> {
         let mut known = self.state().layout;
         let (mut store, mut others) = (None, Vec::new());
@@ -61,12 +63,13 @@ impl Connection {
                 _ => others.push((name, value)),
             }
         }
-        // What was decoded by another layout may stand in an index.
+        // The layout cannot change, because an index may contain values that the first layout decoded.
         if let (Some(known), Some(given)) = (&known, &layout)
             && known != given
         {
-            let reason =
-                format!("this connection has the layout {known}; open another one for {given}");
+            let reason = format!(
+                "this connection has the layout {known}; open another connection for {given}"
+            );
             return Err(Error::invalid_option("layout", &reason));
         }
         known = known.or(layout);
@@ -88,17 +91,17 @@ impl Connection {
         Ok(layout)
     }
 
-    /// Names a domain of public IDs; another one of that name is replaced.
+    /// Adds a domain of public IDs, and replaces any previous domain with that name.
     pub(crate) fn add_domain(&self, name: &str, ids: PublicIds) {
         self.state().domains.insert(name.to_owned(), ids);
     }
 
-    /// A domain of public IDs.
+    /// Returns the public-ID domain with the given name.
     pub(crate) fn domain(&self, name: &str) -> Result<PublicIds, Error> {
         self.state().domains.get(name).cloned().ok_or_else(|| {
             let shown: String = name.chars().take(64).collect();
             let reason = format!(
-                "{shown:?} is not one of this connection; first SELECT flakeid_add_domain(name, keyring)"
+                "{shown:?} is not a domain of this connection; run SELECT flakeid_add_domain(name, keyring) first"
             );
             Error::invalid_option("domain", &reason)
         })
@@ -112,20 +115,21 @@ fn set<B: SetByName>(mut builder: B, options: &[(&str, &str)]) -> Result<B, Erro
     Ok(builder)
 }
 
-/// A signed column sorts IDs with the top bit before all others, and bounds would mislead.
+/// Checks that a layout's IDs fit into a signed column. Such a column would sort IDs with the top bit set before all
+/// others, and bounds would be wrong.
 fn fits_a_column(layout: &Layout) -> Result<(), Error> {
     if layout.width() < 64 {
         return Ok(());
     }
     let reason = format!(
-        "{layout} has 64 bits, and SQLite, whose integers are signed, sorts an ID with the top bit set before all \
+        "{layout} has 64 bits, and SQLite's integers are signed, so an ID with the top bit set sorts before all \
          others; use a layout of at most 63 bits"
     );
     Err(Error::invalid_option("layout", &reason))
 }
 
-/// The program's SQLite and the one in this library know nothing of each other's locks, and when one of two
-/// closes a file, the process loses the locks of the other.
+/// Checks that a store is not a database of the connection. The program's SQLite and the library's own SQLite do not
+/// see each other's locks: when one of them closes a file, the process loses the locks of the other.
 fn is_no_database(store: &Location, files: &[PathBuf]) -> Result<(), Error> {
     let Some(store) = store.file() else { return Ok(()) };
     match files.iter().find(|file| is_same(file, &store)) {
@@ -144,7 +148,7 @@ fn is_no_database(store: &Location, files: &[PathBuf]) -> Result<(), Error> {
 fn is_same(file: &Path, store: &Path) -> bool {
     match (fs::canonicalize(file), fs::canonicalize(store)) {
         (Ok(file), Ok(store)) => file == store,
-        // One of them is not there yet. SQLite gives full paths, and the store's folder is resolved.
+        // One of the files does not exist yet, so only folders can be resolved. SQLite returns full paths.
         _ => file == store || is_in_same_folder(file, store),
     }
 }

@@ -1,4 +1,4 @@
-/* Calls SQLite, for border.rs, and is called by it. No rule about IDs is here. */
+/* Calls between SQLite and border.rs in both directions. This file contains no rules about IDs. */
 #include "extension.h"
 
 #include <stddef.h>
@@ -7,10 +7,10 @@
 #include "sqlite3ext.h"
 SQLITE_EXTENSION_INIT1
 
-/* So many IDs the table-valued function takes from the generator at a time. */
+/* The number of IDs that the table-valued function takes from the generator at a time. */
 #define CHUNK 1024
 
-/* The most arguments that one call passes on. */
+/* The largest number of arguments of a call. */
 #define MOST_ARGUMENTS 64
 
 void flakeid_sqlite_begin(const void *api) { SQLITE_EXTENSION_INIT2((const sqlite3_api_routines *)api) }
@@ -40,7 +40,7 @@ static void call(sqlite3_context *context, int count, sqlite3_value **values) {
     const flakeid_function *function = sqlite3_user_data(context);
     flakeid_value arguments[MOST_ARGUMENTS], result;
     if (count > MOST_ARGUMENTS) {
-        sqlite3_result_error(context, "FLAKEID_INVALID_OPTION: there are more than 64 arguments", -1);
+        sqlite3_result_error(context, "FLAKEID_INVALID_OPTION: the call has more than 64 arguments", -1);
         return;
     }
     for (int i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ int flakeid_sqlite_add(void *database, const char *name, int arguments, int flag
                                       NULL, drop);
 }
 
-/* The files of the main database, of the temporary one and of all that are attached. */
+/* Visits the files of the main database, the temporary database and all attached databases. */
 int flakeid_sqlite_files(void *database, void *files, flakeid_file_visitor *visit) {
     sqlite3_stmt *list;
     int code = sqlite3_prepare_v2(database, "PRAGMA database_list", -1, &list, NULL);
@@ -85,7 +85,7 @@ int flakeid_sqlite_files(void *database, void *files, flakeid_file_visitor *visi
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* The table-valued function: a virtual table with a hidden column, which is its argument. */
+/* The table-valued function is a virtual table with a hidden column, which is its argument. */
 
 typedef struct {
     sqlite3_vtab base;
@@ -94,7 +94,7 @@ typedef struct {
 
 typedef struct {
     sqlite3_vtab_cursor base;
-    /* How many IDs are still to be taken from the generator. */
+    /* The number of IDs that are still to be taken from the generator. */
     sqlite3_int64 wanted;
     sqlite3_int64 row;
     int at, filled;
@@ -163,7 +163,7 @@ static int table_close(sqlite3_vtab_cursor *cursor) {
     return SQLITE_OK;
 }
 
-/* Takes as many IDs as there is room for, if none are left. */
+/* If no IDs are left, takes as many as the buffer has room for. */
 static int refill(Cursor *cursor) {
     if (cursor->at < cursor->filled || cursor->wanted == 0) {
         return SQLITE_OK;
@@ -225,7 +225,10 @@ static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row) {
     return SQLITE_OK;
 }
 
-/* Without xCreate it is there on every connection, and nobody makes one under another name. */
+/*
+ * Without xCreate, the table exists on every connection, and CREATE VIRTUAL TABLE cannot create it under
+ * another name.
+ */
 static const sqlite3_module next_n = {
     .xConnect = table_connect,
     .xBestIndex = table_best_index,

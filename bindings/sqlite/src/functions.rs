@@ -1,4 +1,4 @@
-//! The functions of SQL.
+//! The SQL functions.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,16 @@ use flakeid_json::{IdJson, layout_name, parse_instant};
 use crate::connection::Connection;
 use crate::value::{Answer, Argument};
 
-/// SQLITE_DETERMINISTIC and SQLITE_INNOCUOUS: equal arguments have equal results, so an index may use it; and a
-/// schema that nobody trusts may call it.
+/// The flags SQLITE_DETERMINISTIC and SQLITE_INNOCUOUS. Equal arguments produce equal results, so an index may use
+/// the function, and an untrusted schema may call it.
 const PURE: i32 = 0x0000_0800 | 0x0020_0000;
-/// SQLITE_DIRECTONLY: not in views, triggers and other parts of a schema, which somebody else may have written.
+/// The flag SQLITE_DIRECTONLY, which excludes views, triggers and other parts of a schema, because the schema
+/// may be untrusted.
 const DIRECT: i32 = 0x0008_0000;
-/// May stand in a default, and changes something.
+/// The flags of a function that changes state and that a schema may call, for example in a column default.
 const IN_SCHEMA: i32 = 0;
 
-/// What a function reads besides its arguments.
+/// The context that a function reads in addition to its arguments.
 pub(crate) struct Scope<'a> {
     pub(crate) connection: &'a Connection,
     /// The files of the connection's databases.
@@ -25,13 +26,13 @@ pub(crate) struct Scope<'a> {
 
 type Call = fn(&Scope<'_>, &[Argument<'_>]) -> Result<Answer, Error>;
 
-/// A function of SQL.
+/// An SQL function.
 pub(crate) struct Function {
     pub(crate) name: &'static std::ffi::CStr,
-    /// How many arguments it takes; any number if it is -1.
+    /// The number of arguments, or -1 for any number.
     pub(crate) arguments: i32,
     pub(crate) flags: i32,
-    /// Whether one argument that is NULL makes the result NULL.
+    /// Whether the result is NULL if any argument is NULL.
     pub(crate) is_strict: bool,
     pub(crate) call: Call,
 }
@@ -46,7 +47,7 @@ impl Function {
     }
 }
 
-/// All of them, but the one that returns rows.
+/// All SQL functions except `flakeid_next_n`, which returns rows, and [`ADD_DOMAIN`].
 pub(crate) static FUNCTIONS: [Function; 18] = [
     Function::other(c"flakeid_configure", -1, DIRECT, configure),
     Function::other(c"flakeid_next", 0, IN_SCHEMA, next),
@@ -91,7 +92,8 @@ pub(crate) static FUNCTIONS: [Function; 18] = [
     Function { is_strict: true, ..Function::other(c"flakeid_open", 2, IN_SCHEMA, open) },
 ];
 
-/// Takes two to four arguments, which SQLite counts as three functions of one name or as one of any number.
+/// The SQL function `flakeid_add_domain`. The function is registered for any number of arguments; otherwise, SQLite
+/// would treat the variants with two, three and four arguments as three functions.
 pub(crate) static ADD_DOMAIN: Function =
     Function::other(c"flakeid_add_domain", -1, DIRECT, add_domain);
 
@@ -112,7 +114,7 @@ fn time(scope: &Scope<'_>, ids: &[Argument<'_>]) -> Result<Answer, Error> {
     Ok(Answer::Text(layout.timestamp(parts.unix_ms).to_string()))
 }
 
-/// A number of an ID, or NULL where the layout has none.
+/// Returns a numeric part of an ID, or NULL if the layout does not have the part.
 fn part(
     scope: &Scope<'_>,
     ids: &[Argument<'_>],
@@ -120,7 +122,7 @@ fn part(
 ) -> Result<Answer, Error> {
     let layout = scope.connection.layout()?;
     let parts = layout.unpack(ids[0].id()?)?;
-    // Layouts of 64 bits are refused, so every field fits.
+    // `configure` rejects layouts of 64 bits, so every field fits into an `i64`.
     Ok(of(&parts, &layout).map_or(Answer::Null, |number| Answer::Integer(number as i64)))
 }
 
@@ -133,7 +135,8 @@ fn inspect(scope: &Scope<'_>, ids: &[Argument<'_>]) -> Result<Answer, Error> {
     })
 }
 
-/// What the command takes for a time, or what SQLite's own functions of time return, which is in UTC.
+/// Parses an instant, either in a form that the `flakeid` command accepts, or in the form that SQLite's own time
+/// functions return, which is in UTC.
 fn instant(argument: &Argument<'_>) -> Result<i64, Error> {
     let text = argument.text("time")?;
     let in_utc = || parse_instant("time", &format!("{text}Z"));
@@ -144,11 +147,11 @@ fn form(argument: &Argument<'_>) -> Result<TextForm, Error> {
     argument.text("form")?.parse()
 }
 
-/// `(name, keyring, prefix, since)`; the last two may be left out or NULL.
+/// Adds a domain. The arguments are `(name, keyring, prefix, since)`; the last two may be omitted or NULL.
 fn add_domain(scope: &Scope<'_>, arguments: &[Argument<'_>]) -> Result<Answer, Error> {
     let ([name, keyring, others @ ..], 2..=4) = (arguments, arguments.len()) else {
         let reason = format!(
-            "has {} arguments; it takes (name, keyring, prefix, since), of which the last two may be left out",
+            "has {} arguments; expected (name, keyring, prefix, since), where prefix and since are optional",
             arguments.len()
         );
         return Err(Error::invalid_option("flakeid_add_domain", &reason));

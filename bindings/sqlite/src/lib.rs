@@ -1,12 +1,12 @@
-//! A loadable extension of SQLite: the functions of `flakeid sql` over the core.
+//! A loadable SQLite extension that provides the functions of `flakeid sql`, built on the core.
 //!
-//! `connection` keeps what a connection was configured with, `functions` has the functions of SQL, and
-//! `border` is called by SQLite, through `extension.c`.
+//! `connection` stores the configuration of a connection, `functions` implements the SQL functions, and
+//! `border` exchanges calls with SQLite through `extension.c`.
 //!
-//! The library has a copy of SQLite of its own, in which stores of leases in files are read. It never opens a
-//! database of the program: two copies in one process would undo each other's POSIX locks.
+//! The library contains its own copy of SQLite, with which it reads lease stores in files. This copy never opens the
+//! program's databases, because two copies in one process would release each other's POSIX locks.
 
-// SQLite's names have no underscores and are of no interest to Markdown.
+// SQLite's names look like code to the lint, but are written as plain words.
 #![allow(clippy::doc_markdown)]
 
 mod border;
@@ -14,5 +14,5 @@ mod connection;
 mod functions;
 mod value;
 
-// Only its headers are used; named so that its build script runs first.
+// Only the headers of libsqlite3-sys are used. The import makes the build script of that crate run first.
 use libsqlite3_sys as _;

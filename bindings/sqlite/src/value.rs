@@ -1,8 +1,8 @@
-//! Values of SQL, and what is wrong with those that a function cannot take.
+//! SQL values, and the errors for values that a function does not accept.
 
 use flakeid_core::{Error, Id};
 
-/// An argument.
+/// An argument of an SQL function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Argument<'a> {
     Null,
@@ -12,7 +12,7 @@ pub(crate) enum Argument<'a> {
     Blob(&'a [u8]),
 }
 
-/// A result.
+/// A result of an SQL function.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Null,
@@ -25,13 +25,13 @@ impl Argument<'_> {
         match self {
             Self::Null => "NULL",
             Self::Integer(_) => "an integer",
-            Self::Real => "a number with a fraction, which has too few digits for an ID",
+            Self::Real => "a floating-point number, which has too few digits for an ID",
             Self::Text(_) => "text",
             Self::Blob(_) => "a blob",
         }
     }
 
-    /// An ID.
+    /// Returns the argument as an ID.
     pub(crate) fn id(&self) -> Result<Id, Error> {
         match self {
             Self::Integer(bits) => Ok(Id::from_i64(*bits)),
@@ -44,7 +44,7 @@ impl Argument<'_> {
 }
 
 impl<'a> Argument<'a> {
-    /// The text of the argument `name`.
+    /// Returns the argument `name` as a string.
     pub(crate) fn text(&self, name: &'static str) -> Result<&'a str, Error> {
         match self {
             Self::Text(text) => Ok(text),
@@ -55,7 +55,8 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// The text of an argument that a file may have been read for, which makes it a blob.
+    /// Returns the argument `name` as a string. The argument may also be a blob, because the `readfile` function of
+    /// SQLite's shell returns a blob.
     pub(crate) fn content(&self, name: &'static str) -> Result<&'a str, Error> {
         match self {
             Self::Blob(bytes) => std::str::from_utf8(bytes)

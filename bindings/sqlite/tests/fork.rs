@@ -1,5 +1,5 @@
-//! Connections in a forked child. SQLite asks programs not to use a connection there; one that does so all the
-//! same, or opens another one, must not repeat an ID.
+//! Tests of connections in a forked child. SQLite's documentation forbids the use of a connection in the child. A
+//! child that does so anyway, or opens another connection, must not repeat an ID.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::doc_markdown)]
@@ -9,8 +9,8 @@ use std::io::{Read, Write};
 use rusqlite::Connection;
 
 fn main() {
-    a_fixed_node_is_refused();
-    a_leased_node_is_another();
+    forked_child_rejects_a_fixed_node();
+    forked_child_leases_another_node();
     println!("fork: 2 tests passed");
 }
 
@@ -19,8 +19,8 @@ fn configured(options: &[&str]) -> Connection {
     let name =
         format!("{}flakeid_sqlite{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let library = std::env::current_exe().unwrap().parent().unwrap().join(name);
-    #[allow(unsafe_code, reason = "a library could do anything; this is ours")]
-    // SAFETY: the library is the one under test.
+    #[allow(unsafe_code, reason = "loads the extension under test")]
+    // SAFETY: the loaded library is the extension under test.
     unsafe {
         connection.load_extension_enable().unwrap();
         connection.load_extension(library, None::<&str>).unwrap();
@@ -36,31 +36,31 @@ fn ids(connection: &Connection) -> Result<String, String> {
     connection.query_row(sql, [], |row| row.get(0)).map_err(|error| error.to_string())
 }
 
-/// What a forked child writes.
-#[allow(unsafe_code, reason = "forks")]
+/// Runs `work` in a forked child, and returns the string that the child writes.
+#[allow(unsafe_code, reason = "the test forks")]
 fn in_child(work: impl FnOnce() -> String) -> String {
     let (mut reader, mut writer) = std::io::pipe().unwrap();
-    // SAFETY: the process has no thread of its own that could hold a lock of `work`; that of the lease is held at
-    // its gate by a handler of forks.
+    // SAFETY: no other thread of the process can hold a lock that `work` takes. A fork handler stops the
+    // lease's thread at its gate.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
         drop(reader);
         let written = writer.write_all(work().as_bytes());
-        // SAFETY: ends the child without what the parent has at its end.
+        // SAFETY: `_exit` ends the child without running the exit handlers of its parent.
         unsafe { libc::_exit(written.is_err().into()) };
     }
     drop(writer);
     let mut text = String::new();
     reader.read_to_string(&mut text).unwrap();
     let mut status = 0;
-    // SAFETY: a child of this process.
+    // SAFETY: `child` is a child of this process.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0, "{text}");
     text
 }
 
-fn a_fixed_node_is_refused() {
+fn forked_child_rejects_a_fixed_node() {
     let connection = configured(&["layout=twitter", "node=9"]);
     ids(&connection).unwrap();
     let said = in_child(|| ids(&connection).unwrap_err());
@@ -68,7 +68,7 @@ fn a_fixed_node_is_refused() {
     ids(&connection).unwrap();
 }
 
-fn a_leased_node_is_another() {
+fn forked_child_leases_another_node() {
     let folder = tempfile::tempdir().unwrap();
     let store = format!("store=sqlite://{}/leases.db", folder.path().display());
     let connection = configured(&["layout=twitter", &store]);

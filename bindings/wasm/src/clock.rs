@@ -1,4 +1,4 @@
-//! A clock for tests, and the time and the waits of the system clock, which JavaScript provides.
+//! A clock for tests, and the system clock, whose time and waits JavaScript provides.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl ManualClock {
         Self(self.0.clone())
     }
 
-    /// The reading of the clock, in Unix milliseconds.
+    /// The time of the clock, in Unix milliseconds.
     #[must_use]
     pub fn now(&self) -> i64 {
         flakeid_core::Clock::unix_ms(&self.0)
@@ -62,8 +62,9 @@ fn take_wait() -> Option<(i64, Duration)> {
     None
 }
 
-/// Returns the end of the wait of the call that has just failed, and its largest length in
-/// milliseconds; undefined if the call's policies do not wait.
+/// Returns the time at which the call that has just failed would have stopped waiting, and the
+/// longest possible wait in milliseconds. Returns undefined if the call's policies do not allow
+/// waiting.
 #[wasm_bindgen(js_name = takeWait)]
 #[must_use]
 pub fn take_host_wait() -> Option<Vec<f64>> {

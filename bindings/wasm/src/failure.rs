@@ -1,4 +1,4 @@
-//! The core's errors as errors of JavaScript.
+//! Converts the core's errors to JavaScript errors.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub fn setup(make_error: MakeError) {
 
 /// Returns the JavaScript error to throw for a core error; an argument for `map_err`.
 #[inline(never)]
-#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub(crate) fn thrown(error: Error) -> JsValue {
     let spelled = error.spelled(&SPELLING);
     let message = spelled.to_string();
@@ -54,15 +54,15 @@ pub(crate) fn thrown(error: Error) -> JsValue {
     })
 }
 
-/// Returns whole milliseconds like `Duration::as_millis`, which needs arithmetic of 128 bits.
+/// Returns whole milliseconds. Unlike `Duration::as_millis`, needs no 128-bit arithmetic.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs() as f64 * 1000.0 + f64::from(duration.subsec_millis())
 }
 
-// [options: generator spelling]
 #[rustfmt::skip]
 pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
     options: &[
+        // [options: all names]
         ("nodes_from", "nodes[0]"),
         ("nodes_to", "nodes[1]"),
         ("node_count", "nodeCount"),
@@ -78,10 +78,12 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("padding_factor", "paddingFactor"),
         ("refill_interval_ms", "refillIntervalMs"),
         ("max_age_ms", "maxAgeMs"),
+        // [/options]
     ],
     fields: &[
+        // [options: id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        // [/options]
     ],
 };
-// [/options]

@@ -22,7 +22,7 @@ impl Generator {
 
 #[wasm_bindgen]
 impl Generator {
-    /// Puts the next ID into the register. Returns false if there is none.
+    /// Writes the next ID to the register. Returns false if no ID could be issued.
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
@@ -30,7 +30,7 @@ impl Generator {
         self.outcome.register(self.core.next_id())
     }
 
-    /// Puts the next ID into the register like `nextId`, but never waits.
+    /// Writes the next ID to the register like `nextId`, but never waits.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -68,7 +68,8 @@ impl Generator {
         field("fence", fence, u64::MAX).and_then(|fence| self.core.extend(fence)).map_err(thrown)
     }
 
-    /// Ends the generator. Returns the last tick in which it issued an ID, if there is one.
+    /// Retires the generator. Returns the last tick in which it issued an ID, or nothing if it
+    /// issued no ID.
     ///
     /// # Errors
     /// The errors of the core's `retire`.

@@ -1,4 +1,4 @@
-//! Public IDs. The keys are in the module's memory, which scripts of the same page can read.
+//! Public IDs. The keys are in the module's memory, which scripts on the same page can read.
 
 use flakeid_core::{Id, Layout};
 use wasm_bindgen::prelude::*;
@@ -11,11 +11,12 @@ pub struct PublicIds(flakeid_core::PublicIds);
 
 #[wasm_bindgen]
 impl PublicIds {
-    /// Builds the public IDs of a layout, for IDs from the instant `since` on.
+    /// Creates a converter between a layout's IDs and public IDs, for IDs from the instant `since` or later.
     ///
     /// # Errors
-    /// `FLAKEID_INVALID_OPTION` for the keyring, the domain or the prefix; `FLAKEID_INVALID_LAYOUT`.
-    #[expect(clippy::needless_pass_by_value, reason = "the glue hands it over")]
+    /// `FLAKEID_INVALID_OPTION` if the keyring, the domain or the prefix is invalid; `FLAKEID_INVALID_LAYOUT` if the
+    /// layout is invalid.
+    #[expect(clippy::needless_pass_by_value, reason = "the glue passes the argument by value")]
     #[wasm_bindgen(constructor)]
     pub fn new(
         keyring: &str,
@@ -48,7 +49,7 @@ impl PublicIds {
         self.0.seal_bits(Id::from_u64(id)).map_err(thrown)
     }
 
-    /// Returns the ID of a public ID, at the instant `now`.
+    /// Opens a public ID at the instant `now`, and returns the ID.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_ID`.

@@ -1,4 +1,4 @@
-//! Layouts by descriptor or name: their numbers, and packing and unpacking of IDs.
+//! Layouts by descriptor or name: their properties, and packing and unpacking of IDs.
 
 use flakeid_core::{Error, GivenParts, Id, Layout, Parts};
 use wasm_bindgen::prelude::*;
@@ -25,7 +25,7 @@ pub fn default_layout() -> String {
     Layout::default().to_string()
 }
 
-/// A layout and the numbers that follow from it.
+/// A layout and its properties.
 #[wasm_bindgen]
 pub struct Figures(Layout);
 
@@ -53,7 +53,7 @@ impl Figures {
         self.0.preset_name().map(str::to_owned)
     }
 
-    /// The number of bits of an ID.
+    /// The number of bits in an ID.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.0.width()
@@ -66,14 +66,14 @@ impl Figures {
         self.0.is_split()
     }
 
-    /// Whether every ID is an exact JavaScript number.
+    /// Whether a JavaScript number represents every ID exactly.
     #[wasm_bindgen(js_name = fitsF64)]
     #[must_use]
     pub fn fits_f64(&self) -> bool {
         self.0.fits_f64()
     }
 
-    /// Whether generators can be built on the layout.
+    /// Whether generators can use the layout.
     #[wasm_bindgen(js_name = canGenerate)]
     #[must_use]
     pub fn can_generate(&self) -> bool {
@@ -138,7 +138,7 @@ pub fn unpack(descriptor: &str, id: u64) -> Result<Vec<u64>, JsValue> {
     ])
 }
 
-/// Returns the smallest ID of an instant's tick.
+/// Returns the smallest ID in the tick that contains the given instant.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`.
@@ -147,7 +147,7 @@ pub fn lower_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
     Ok(parse(descriptor)?.lower_bound(unix_ms).to_u64())
 }
 
-/// Returns the largest ID of an instant's tick.
+/// Returns the largest ID in the tick that contains the given instant.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`.
@@ -170,7 +170,7 @@ fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
     layout.complete(&given)
 }
 
-/// Returns the ID of these parts.
+/// Packs parts into an ID.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE`, `FLAKEID_INVALID_OPTION`.

@@ -18,7 +18,7 @@ extern "C" {
     fn get_random_values(bytes: &mut [u8]);
 }
 
-/// Returns the options of a lease, as `name: kind, name: kind`.
+/// Returns the names and kinds of the lease options, as `name: kind, name: kind`.
 #[wasm_bindgen(js_name = leaseOptions)]
 #[must_use]
 pub fn lease_options() -> String {
@@ -46,39 +46,39 @@ fn in_milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// The core's `FetchLease`. It has the methods of a `Generator` that `node/wasm/lib/backend.js` calls.
-/// `now` is what `Date.now()` returned, `moment` what `performance.now()` did.
+/// The core's `FetchLease`. It has the methods of a `Generator` that `node/wasm/lib/backend.js` calls. `now` is what
+/// `Date.now()` returned, and `moment` is what `performance.now()` returned.
 #[wasm_bindgen]
 pub struct Lease {
     core: FetchLease,
     outcome: Outcome,
 }
 
-/// A request to send.
+/// A request that JavaScript has to send.
 #[wasm_bindgen]
 pub struct LeaseRequest(flakeid::fetch::HttpRequest);
 
 #[wasm_bindgen]
 impl LeaseRequest {
-    /// The method: `POST`, `PATCH` or `DELETE`.
+    /// The method of the request: `POST`, `PATCH` or `DELETE`.
     #[must_use]
     pub fn method(&self) -> String {
         self.0.method.to_owned()
     }
 
-    /// The URL.
+    /// The URL of the request.
     #[must_use]
     pub fn url(&self) -> String {
         self.0.url.clone()
     }
 
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     #[must_use]
     pub fn authorization(&self) -> Option<String> {
         self.0.authorization.clone()
     }
 
-    /// The body: JSON.
+    /// The body of the request, as JSON.
     #[must_use]
     pub fn body(&self) -> String {
         String::from_utf8_lossy(&self.0.body).into_owned()
@@ -91,7 +91,7 @@ impl LeaseRequest {
     }
 }
 
-/// An event of a lease.
+/// A lease event.
 #[wasm_bindgen]
 pub struct LeaseEvent(flakeid::LeaseEvent);
 
@@ -103,14 +103,14 @@ impl LeaseEvent {
         self.0.kind().to_owned()
     }
 
-    /// Returns, in this order: node, start, fence; undefined for those that the event does not have.
+    /// Returns, in this order: node, start, fence; undefined for the values that the event does not have.
     #[must_use]
     pub fn numbers(&self) -> Vec<JsValue> {
         let numbers = [self.0.node(), self.0.start(), self.0.fence()];
         numbers.map(|number| number.map_or(JsValue::UNDEFINED, JsValue::from)).into()
     }
 
-    /// The error of the event; undefined if it has none.
+    /// The error of the event; undefined if the event has no error.
     #[must_use]
     pub fn error(&self) -> JsValue {
         self.0.error().cloned().map_or(JsValue::UNDEFINED, thrown)
@@ -119,7 +119,7 @@ impl LeaseEvent {
 
 #[wasm_bindgen]
 impl Lease {
-    /// Opens a lease from the brokers at a URL. The strings have the order of those of `options`.
+    /// Opens a lease from the brokers at a URL. The strings have the same order as the strings of `options`.
     ///
     /// # Errors
     /// The errors of the core's `FetchLease::open`.
@@ -151,13 +151,13 @@ impl Lease {
         self.core.answered(Ok(HttpAnswer::new(status, body.into_bytes())));
     }
 
-    /// Handles a request without a response, for the given reason.
+    /// Handles a request that got no response, for the given reason.
     pub fn unanswered(&mut self, reason: String, now: f64, moment: f64) {
         meet(now, moment);
         self.core.answered(Err(reason));
     }
 
-    /// Whether the lease was closed and no request is left to send.
+    /// Whether the lease has been closed and no request is left to send.
     #[wasm_bindgen(js_name = isEnded)]
     pub fn is_ended(&mut self) -> bool {
         self.core.is_ended()
@@ -169,7 +169,7 @@ impl Lease {
         in_milliseconds(self.core.rest())
     }
 
-    /// Returns the time to wait after a failure, in milliseconds, even if calls need a window.
+    /// Returns the time to wait after a failure, in milliseconds. The wait applies even if calls need a window.
     #[must_use]
     pub fn pause(&self, now: f64, moment: f64) -> f64 {
         meet(now, moment);
@@ -195,20 +195,20 @@ impl Lease {
     }
 
     /// Whether waiting for the given number of milliseconds cannot succeed.
-    #[wasm_bindgen(js_name = isInVain)]
+    #[wasm_bindgen(js_name = cannotSucceed)]
     #[must_use]
-    pub fn is_in_vain(&self, left: f64) -> bool {
-        self.core.is_in_vain(milliseconds(left))
+    pub fn cannot_succeed(&self, left: f64) -> bool {
+        self.core.cannot_succeed(milliseconds(left))
     }
 
-    /// Returns, in this order: the number of attempts that have ended, and of those that took effect.
+    /// Returns, in this order: the number of attempts that have ended, and the number of attempts that took effect.
     #[must_use]
     pub fn progress(&self) -> Vec<f64> {
         let (attempts, gains) = self.core.attempts_and_gains();
         vec![attempts as f64, gains as f64]
     }
 
-    /// Returns, in this order: the longest wait of a call, and of opening, in milliseconds.
+    /// Returns, in this order: the longest wait of a call, and the longest wait of opening a lease, in milliseconds.
     #[must_use]
     pub fn timeouts(&self) -> Vec<f64> {
         vec![in_milliseconds(self.core.max_wait()), in_milliseconds(self.core.open_timeout())]
@@ -236,7 +236,7 @@ impl Lease {
         vec![status.fence_unix_ms as f64, status.expires_unix_ms as f64, fenced_off]
     }
 
-    /// The error of the latest attempt; undefined if it succeeded.
+    /// The error of the latest attempt; undefined if the attempt succeeded.
     #[wasm_bindgen(js_name = lastError)]
     #[must_use]
     pub fn last_error(&self) -> JsValue {
@@ -244,10 +244,10 @@ impl Lease {
     }
 }
 
-/// The methods of a `Generator`.
+/// The methods that a lease and a `Generator` have in common.
 #[wasm_bindgen]
 impl Lease {
-    /// Puts the next ID into the register. Returns false if there is none.
+    /// Writes the next ID to the register. Returns false if no ID could be issued.
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
@@ -255,7 +255,7 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
     }
 
-    /// Puts the next ID into the register, and never waits.
+    /// Writes the next ID to the register, and never waits.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -287,23 +287,26 @@ impl Lease {
         self.outcome.count_wait();
     }
 
-    /// Fails, because a lease renews its window itself.
+    /// Fails, because a lease renews its window automatically.
     ///
     /// # Errors
-    /// Always.
+    /// `FLAKEID_INVALID_OPTION` for every call.
     pub fn extend(&self, _fence: &str) -> Result<(), JsValue> {
         Err(thrown(Error::invalid_option(
             "fence",
-            "a leased generator renews its window by itself",
+            "a leased generator renews its window automatically",
         )))
     }
 
-    /// Fails, because a lease is closed instead.
+    /// Fails, because a lease is closed rather than retired.
     ///
     /// # Errors
-    /// Always.
+    /// `FLAKEID_INVALID_OPTION` for every call.
     pub fn retire(&self) -> Result<Option<u64>, JsValue> {
-        Err(thrown(Error::invalid_option("node", "a leased generator is closed, not retired")))
+        Err(thrown(Error::invalid_option(
+            "node",
+            "a leased generator cannot be retired; close it instead",
+        )))
     }
 
     /// Returns, in this order: waits, rollbacks, largest distance ahead of the clock in ticks.

@@ -1,9 +1,9 @@
 //! The core for JavaScript, as WebAssembly: each function converts its arguments, calls the core once and
 //! returns the result.
 //!
-//! JavaScript users use the classes of `node/lib`, which call these functions through
-//! `node/wasm/lib/backend.js`. A `BigInt` argument fits its type, because the glue would truncate it
-//! silently otherwise. Users' values that may not fit are passed as decimal strings.
+//! JavaScript users use the classes of `node/lib`, which call these functions through `node/wasm/lib/backend.js`. A
+//! `BigInt` argument must fit its type, because otherwise the glue would truncate it silently. User values that may
+//! not fit are passed as decimal strings.
 
 pub mod clock;
 pub mod failure;

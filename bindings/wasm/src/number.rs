@@ -12,7 +12,7 @@ pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Er
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// Reads a field like `field`, if it is present.
+/// Reads a field as `field` does, if the field is present.
 #[inline(never)]
 pub(crate) fn optional(
     name: &'static str,
@@ -22,8 +22,8 @@ pub(crate) fn optional(
     text.map(|text| field(name, &text, most)).transpose()
 }
 
-/// Reads an instant. An instant that 64 bits cannot hold becomes the nearest one that they can, which is
-/// beyond every layout.
+/// Reads an instant. An instant that does not fit into 64 bits becomes the nearest instant that does, which is
+/// outside the range of every layout.
 #[inline(never)]
 pub(crate) fn instant(text: &str) -> i64 {
     let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };

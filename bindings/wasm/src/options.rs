@@ -1,4 +1,4 @@
-//! Conversion of JavaScript's options to a generator.
+//! Creation of generators from JavaScript options.
 
 use flakeid_core::{Error, GeneratorBuilder, Layout, SetByName};
 use wasm_bindgen::prelude::*;
@@ -8,7 +8,7 @@ use crate::failure::thrown;
 use crate::generator::Generator;
 use crate::number::{Texts, instant};
 
-/// Returns the options of a generator, as `name: kind, name: kind`.
+/// Returns the names and kinds of the generator options, as `name: kind, name: kind`.
 #[wasm_bindgen(js_name = generatorOptions)]
 #[must_use]
 pub fn generator_options() -> String {

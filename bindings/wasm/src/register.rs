@@ -1,4 +1,4 @@
-//! Transfer of IDs and failures to JavaScript through memory, which costs less than returning them.
+//! Transfer of IDs and failures to JavaScript through memory, which costs less than returning them from calls.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::failure::thrown;
 
-/// The last single ID. JavaScript reads it here, which costs less than returning it.
+/// The ID from the last call that generated a single ID. JavaScript reads the ID from this variable, which costs less
+/// than returning the ID from the call.
 static REGISTER: AtomicU64 = AtomicU64::new(0);
 
 /// The outcome of a generator's last call.
@@ -19,7 +20,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Keeps the error instead of throwing it, because a call that may throw costs more than the ID.
+    /// Keeps the error instead of throwing it, because a call that may throw costs more than generating the ID.
     #[cold]
     fn keep(&self, error: Error) {
         *self.failed.borrow_mut() = Some(error);
@@ -63,8 +64,8 @@ impl Outcome {
 
 /// Memory for many IDs, from which JavaScript copies them.
 ///
-/// It begins at a cache line, because some processors copy ten times more slowly from addresses that are
-/// not multiples of 16.
+/// The memory begins at a cache line, because some processors copy ten times more slowly from addresses that are not
+/// multiples of 16.
 #[wasm_bindgen]
 pub struct Buffer {
     memory: Box<[u64]>,
@@ -74,7 +75,7 @@ pub struct Buffer {
 
 #[wasm_bindgen]
 impl Buffer {
-    /// Allocates a buffer for this many IDs.
+    /// Allocates a buffer for the given number of IDs.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(length: usize) -> Self {
@@ -103,7 +104,7 @@ pub fn register_address() -> usize {
     REGISTER.as_ptr().addr()
 }
 
-/// Returns the module's memory. When it grows, arrays over it become empty and must be created again.
+/// Returns the module's memory. When the memory grows, arrays over it become empty and must be created again.
 #[wasm_bindgen(js_name = linearMemory)]
 #[must_use]
 pub fn linear_memory() -> JsValue {

@@ -10,19 +10,19 @@ fn parse(form: &str) -> Result<TextForm, JsValue> {
     form.parse().map_err(thrown)
 }
 
-/// Returns the ID in the text form of this name.
+/// Returns the ID in the text form with this name.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_OPTION` for another name.
+/// `FLAKEID_INVALID_OPTION` if there is no text form with this name.
 #[wasm_bindgen(js_name = idToText)]
 pub fn id_to_text(form: &str, id: u64) -> Result<String, JsValue> {
     Ok(parse(form)?.encode(Id::from_u64(id)).as_str().to_owned())
 }
 
-/// Returns the ID of a string in the text form of this name.
+/// Parses an ID in the text form with this name.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_ID`; `FLAKEID_INVALID_OPTION` for another name of a form.
+/// `FLAKEID_INVALID_ID`; `FLAKEID_INVALID_OPTION` if there is no text form with this name.
 #[wasm_bindgen(js_name = textToId)]
 pub fn text_to_id(form: &str, text: &str) -> Result<u64, JsValue> {
     parse(form)?.decode(text).map(Id::to_u64).map_err(thrown)

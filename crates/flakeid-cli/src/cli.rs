@@ -1,4 +1,4 @@
-//! The command line as a whole. The module of each command defines its arguments.
+//! The complete command line. The module of each command defines the command's arguments.
 
 use anstream::ColorChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -59,9 +59,9 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// Describes layouts: what each bit means, how many IDs fit, and when the layout ends
+/// Describes layouts: the meaning of each bit, the number of IDs, and the time when the layout ends
 ///
-/// Without an argument it lists the presets.
+/// Without an argument, the command lists the presets.
 #[derive(Args)]
 #[command(after_long_help = LAYOUT_EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -90,7 +90,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Sets the colour choice for all further output.
+    /// Applies the user's colour choice to all further output.
     pub(crate) fn apply(self) {
         let choice = match self {
             Self::Auto => ColorChoice::Auto,
@@ -101,7 +101,7 @@ impl Color {
     }
 }
 
-// The tests run every line of these constants that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 
 const MAIN_EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! The end of a command: its errors, their hints, and the exit code.
+//! The failure of a command: its error, its hint, and the exit code.
 
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
@@ -10,16 +10,17 @@ use crate::terminal;
 /// The reason why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// An error with one of the codes of all languages, and a hint on what to do if its message has
-    /// none.
+    /// An error with a code that is the same in all languages. The hint explains what to do, if the
+    /// error's message does not.
     Refused { error: Error, hint: Option<String> },
     /// Standard output, standard input or a file could not be written or read.
     Io { doing: String, error: io::Error },
-    /// The reader of the output has closed it: `flakeid next -n 1000000 | head` is not an error.
+    /// The reader has closed the pipe: `flakeid next -n 1000000 | head` is not an error.
     NoReader,
     /// The user did not confirm the action.
     Declined,
-    /// A command that ran for the user ended with this status and reported the reason itself.
+    /// The command that was run for the user ended with this status and has already reported the
+    /// reason.
     Exit(u8),
 }
 
@@ -34,9 +35,9 @@ impl Failure {
         Self::Io { doing: doing.into(), error }
     }
 
-    /// Adds the line of standard input to the hint.
+    /// Adds the number of the line in standard input that caused the error to the hint.
     pub(crate) fn in_line(self, number: u64) -> Self {
-        let place = format!("the error is in line {number} of standard input");
+        let place = format!("the error is on line {number} of standard input");
         match self {
             Self::Refused { error, hint: Some(hint) } => {
                 Self::hinted(error, format!("{place}; {hint}"))
@@ -70,7 +71,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Converts errors of writing to standard output only. For other reads and writes use
+/// Converts only errors from writing to standard output. For other reads and writes, use
 /// [`Failure::io`], which adds the action that failed.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {

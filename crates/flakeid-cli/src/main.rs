@@ -1,16 +1,16 @@
 //! The command `flakeid`: generates, decodes and draws 64-bit Snowflake-family IDs, plans their
 //! layouts, and manages the leases of their nodes. All arithmetic on bits and time is in
-//! `flakeid-core`, and all lease logic in `flakeid`; this crate reads arguments and writes
-//! text.
+//! `flakeid-core`, and all lease logic in `flakeid`; this crate reads arguments and writes output.
 //!
-//! Each of these modules uses only those after it: `cli`, `commands`, `store`, `args`, `failure`,
-//! `terminal`, `format`.
+//! Each of these modules uses only the modules that follow it in this list: `cli`, `commands`,
+//! `store`, `args`, `failure`, `logging`, `terminal`, `format`.
 
 mod args;
 mod cli;
 mod commands;
 mod failure;
 mod format;
+mod logging;
 mod store;
 mod terminal;
 

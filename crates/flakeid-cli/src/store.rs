@@ -1,4 +1,4 @@
-//! The store that leases come from, and the namespace in it.
+//! The store from which nodes are leased, and the namespace in the store.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,7 +32,7 @@ in FLAKEID_STORE instead.";
 
 #[derive(Args)]
 pub(crate) struct StoreUrl {
-    /// Store of the leases, by URL [default: the embedded one of this host]
+    /// URL of the lease store [default: the embedded store of this host]
     #[arg(long, value_name = "URL", long_help = STORE_HELP)]
     store: Option<String>,
 }
@@ -42,13 +42,13 @@ pub(crate) struct StoreArgs {
     #[command(flatten)]
     url: StoreUrl,
 
-    /// Namespace in the store: one ID space, with one layout [default: default]
+    /// Namespace in the store, which is one ID space with one layout [default: default]
     #[arg(long, value_name = "NS")]
     namespace: Option<String>,
 }
 
 impl StoreUrl {
-    /// Returns the store that the flag names, or otherwise the environment.
+    /// Returns the store that the flag names, otherwise the store that the environment names.
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         if let Some(url) = &self.store {
             return Ok(Some(Location::parse(url)?));
@@ -70,12 +70,12 @@ impl StoreUrl {
 }
 
 impl StoreArgs {
-    /// Returns the same as [`StoreUrl::named`].
+    /// Returns the same store as [`StoreUrl::named`].
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         self.url.named()
     }
 
-    /// Whether a flag names a store or a namespace; the environment does not count.
+    /// Whether a flag names a store or a namespace. Environment variables are ignored.
     pub(crate) fn is_given(&self) -> bool {
         self.url.store.is_some() || self.has_namespace()
     }
@@ -84,7 +84,8 @@ impl StoreArgs {
         self.namespace.is_some()
     }
 
-    /// Returns the namespace of the flag, or otherwise of the environment, or the default.
+    /// Returns the namespace that the flag names, otherwise the one in the environment, otherwise
+    /// the default.
     pub(crate) fn namespace(&self) -> Result<String, Failure> {
         match &self.namespace {
             Some(name) => Ok(checked(name)?),
@@ -92,12 +93,13 @@ impl StoreArgs {
         }
     }
 
-    /// Connects to a store that must exist, so that a mistyped path does not create one.
+    /// Connects to a store that must already exist, so that a mistyped path does not create a new
+    /// store.
     pub(crate) fn connect(&self) -> Result<Connection, Failure> {
         self.open(Location::connect_existing)
     }
 
-    /// Connects to a source of lease data: a store that must exist, or a broker.
+    /// Connects to a source of lease data: an existing store or a broker.
     pub(crate) fn connect_to_read(&self) -> Result<Source, Failure> {
         let location = self.url.location()?;
         if !location.is_broker() {
@@ -110,7 +112,7 @@ impl StoreArgs {
         }
     }
 
-    /// Connects to a store, and creates it if necessary.
+    /// Connects to a store, which is created if it does not exist.
     pub(crate) fn connect_or_create(&self) -> Result<Connection, Failure> {
         self.open(Location::connect)
     }
@@ -125,13 +127,13 @@ impl StoreArgs {
     }
 }
 
-/// Returns the namespace to use if no flag names one.
+/// Returns the namespace that is used if no flag names one.
 pub(crate) fn default_namespace() -> Result<String, Failure> {
     let Some(name) = args::variable(NAMESPACE) else { return Ok(DEFAULT_NAMESPACE.to_owned()) };
     checked(&name).map_err(|error| args::variable_failure(error, NAMESPACE))
 }
 
-/// Returns the name if it is valid for a namespace.
+/// Checks that the name is a valid namespace name, and returns it.
 pub(crate) fn checked(name: &str) -> Result<String, Error> {
     Namespace::check_name(name)?;
     Ok(name.to_owned())
@@ -139,7 +141,7 @@ pub(crate) fn checked(name: &str) -> Result<String, Error> {
 
 type Connect = fn(&Location, &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault>;
 
-/// An open store with a selected namespace. It converts faults to errors with their codes.
+/// An open store with a selected namespace. The connection converts faults to errors with codes.
 pub(crate) struct Connection {
     pub(crate) location: Location,
     pub(crate) namespace: String,
@@ -147,7 +149,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Returns the name for messages: `namespace orders of postgresql://db/app`.
+    /// Returns the name to use in messages: `namespace orders of postgresql://db/app`.
     pub(crate) fn name(&self) -> String {
         format!("namespace {} of {}", self.namespace, self.location)
     }
@@ -175,8 +177,8 @@ impl Connection {
         self.run(operations::list)
     }
 
-    /// Creates the namespace. `lost` contains the bounds of a lost namespace of this name, if there
-    /// was one.
+    /// Creates the namespace. `lost` contains the bounds of a lost namespace with this name, if
+    /// there was one.
     pub(crate) fn init(
         &mut self,
         wanted: &Namespace,
@@ -226,7 +228,7 @@ impl Connection {
         if !matches!(fault, Fault::Refused(Refusal::MissingNamespace)) {
             return error.into();
         }
-        // If the store cannot list its namespaces, the error has no hint.
+        // If the store cannot list its namespaces, the error is reported without a hint.
         let names = self.store.namespaces().unwrap_or_default();
         match names.len() {
             0 => error.into(),
@@ -241,15 +243,15 @@ pub(crate) enum Source {
     Broker(BrokerConnection),
 }
 
-/// The data about a namespace from a store or a broker.
+/// The data that a store or a broker returns about a namespace.
 pub(crate) struct Leases {
     pub(crate) listing: Listing,
-    /// The number of nodes in the broker's blocks, if the source is a broker.
+    /// The number of nodes in the broker's blocks, or `None` if the source is a store.
     pub(crate) of_broker: Option<u64>,
 }
 
 impl Source {
-    /// Returns the name for messages: `namespace orders of postgresql://db/app`.
+    /// Returns the name to use in messages: `namespace orders of postgresql://db/app`.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Store(connection) => connection.name(),
@@ -297,8 +299,8 @@ impl BrokerConnection {
 
 fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
     let kind = match fault {
-        // The layout is needed only for the end of its ticks, which operators read from the
-        // listing.
+        // The default layout is sufficient: an error uses the layout only to show where its ticks
+        // end, and operators can see this in the listing, too.
         Fault::Refused(refusal) => return refusal.to_error(namespace, &Layout::default()),
         Fault::Rejected(_) => ErrorKind::StoreRejected,
         _ => ErrorKind::StoreUnavailable,

@@ -25,7 +25,7 @@ pub(crate) fn stream() -> Stream {
     BufWriter::with_capacity(BUFFER, io::stdout().lock())
 }
 
-/// Writes text for a terminal, and removes the colours unless they are enabled.
+/// Writes text for a terminal, without colours unless they are enabled.
 pub(crate) fn show(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -47,7 +47,7 @@ pub(crate) fn show_json<T: Serialize>(values: impl IntoIterator<Item = T>) -> io
     out.flush()
 }
 
-/// Returns the width of the terminal in columns, or 80 without a terminal.
+/// Returns the width of the terminal in columns, or 80 if there is no terminal.
 pub(crate) fn columns() -> usize {
     terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width.into())
 }
@@ -56,8 +56,8 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether the reader of standard output has closed it. Without this check, a command that rarely
-/// writes would continue for a long time.
+/// Whether the reader of standard output has closed the pipe. Without this check, a command that
+/// rarely writes would continue to run for a long time.
 #[cfg(unix)]
 pub(crate) fn reader_has_closed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -68,7 +68,8 @@ pub(crate) fn reader_has_closed() -> bool {
     poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().contains(PollFlags::ERR)
 }
 
-/// Returns `false`, because on other systems only the next write reports the error.
+/// Returns `false`, because on systems other than Unix only the next write reports that the pipe is
+/// closed.
 #[cfg(not(unix))]
 pub(crate) fn reader_has_closed() -> bool {
     false
@@ -96,15 +97,15 @@ pub(crate) fn question(text: &str) {
     write_error(&format!("{BOLD}{text}{BOLD:#} "));
 }
 
-/// Writes to standard error. A failure is ignored, because it cannot be reported anywhere.
+/// Writes to standard error. A write error is ignored, because it cannot be reported anywhere.
 fn write_error(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 
-/// The time before the progress bar appears. A shorter generation does not need one.
+/// The time before the progress bar appears. Commands that end sooner do not show a progress bar.
 const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);
 
-/// The time between two updates of the bar.
+/// The time between two updates of the progress bar.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct Progress {
@@ -148,7 +149,8 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Removes the bar, because errors or the shell's prompt continue on the same line.
+    /// Removes the progress bar, because errors or the shell's prompt would otherwise continue on
+    /// the same line.
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -156,8 +158,8 @@ impl Drop for Progress {
     }
 }
 
-/// Formats the average rate since the start, because the bar appears late and a generator's rate is
-/// even.
+/// Formats the remaining time and the average rate since the start. The average is meaningful,
+/// because the bar appears late and a generator's rate is constant.
 fn rate_and_time_left(done: u64, total: u64, elapsed: Duration) -> String {
     let per_second = done as f64 / elapsed.as_secs_f64();
     let left = Duration::try_from_secs_f64((total - done) as f64 / per_second);
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rate_is_averaged_since_the_start() {
+    fn rate_is_averaged_over_the_time_since_the_start() {
         assert_eq!(
             rate_and_time_left(2000, 5000, Duration::from_secs(2)),
             "1,000 IDs/s, 3 seconds left"

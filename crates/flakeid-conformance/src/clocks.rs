@@ -4,10 +4,11 @@ use super::StoreUnderTest;
 use super::fixture::{Fixture, now, renewal};
 use flakeid_protocol::{Acquire, Refusal};
 
-/// 2080-01-01 in Unix milliseconds.
+/// The instant 2080-01-01, in Unix milliseconds.
 const FAR: i64 = 3_471_292_800_000;
 
-/// Checks that acquire and renew refuse a clock in 2080, and that neither changes the store.
+/// Checks that an acquire and a renewal from a client whose clock is in 2080 are refused, and that neither request
+/// changes the store.
 pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "poison");
     let layout = fixture.namespace.layout;
@@ -28,12 +29,13 @@ pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest)
     let after = client.list();
     assert_eq!(after.rows, before.rows);
     assert_eq!(after.namespace, before.namespace);
-    // The refused renewal did not replace the token.
+    // The refused renewal must not have replaced the token.
     client.extend(&grant, grant.fence + 10);
     fixture.check_confirmed();
 }
 
-/// Checks that acquire refuses a clock in the past, because the window would start long ago.
+/// Checks that an acquire from a client whose clock is in the past is refused, because the window would start long
+/// before the present.
 pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "dead-battery");
     let mut client = fixture.client();
@@ -45,19 +47,19 @@ pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that clients whose clocks differ by up to `max_skew` get leases with disjoint windows.
+/// Checks that clients whose clocks differ by up to `max_skew` are granted leases with disjoint windows.
 pub fn clients_within_max_skew_are_granted_leases(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "skew");
     let mut client = fixture.client();
-    // The skew leaves room for the rounding error of a store's clock that shows whole seconds, and for a
-    // tenth of a second.
+    // The skew stays far enough below `max_skew` to allow for a store clock that shows only whole seconds, and for a
+    // delay of a tenth of a second.
     for skew in [400, -400, 400, -400] {
         let local = now() + skew;
         let only = Acquire { window_ms: 100, now: local, ..fixture.request_node(2) };
         let grant = client.grant(&only);
         let tick = fixture.namespace.layout.tick_at(local).unwrap();
         assert!(grant.start >= tick, "{grant:?}");
-        // A client with this clock may renew up to this tick.
+        // The latest tick up to which a client with this clock may renew.
         let reach = fixture.namespace.layout.tick_at(local + 10_000).unwrap();
         let renewed = client.extend(&grant, reach.max(grant.fence));
         client.release(&renewed, grant.start + 50);

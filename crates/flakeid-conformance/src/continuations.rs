@@ -1,5 +1,5 @@
-//! Tests of holders after a restart, a failover or a restore of the store. A holder continues if no other
-//! holder can have had its node (invariant I14), and its renewal can prove that the store lost data.
+//! Tests of holders after a restart, a failover or a restore of the store. A holder continues if no other holder
+//! could have been granted its node (invariant I14). A holder's renewal can prove that the store lost data.
 
 use flakeid_core::Layout;
 
@@ -9,8 +9,8 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Continuity;
 use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
 
-/// Creates a namespace whose holders can continue for most of a minute after a restore. `max_skew` is large
-/// enough for a store whose clock shows whole seconds.
+/// Creates a namespace whose holders can continue for most of the first minute after a restore. `max_skew` is large
+/// enough for a store whose clock shows only whole seconds.
 fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 500, max_skew_ms: 1_000, quiet_ms: 60_000 };
@@ -18,8 +18,8 @@ fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     Fixture::with_namespace(under_test, &Namespace { bounds, ..new })
 }
 
-/// Checks that a holder whose renewals the store has lost continues above every fence that was confirmed to
-/// it, and that other clients wait.
+/// Checks that a holder whose renewals were lost by the store continues above every fence that the store had
+/// confirmed to it, and that other clients wait.
 pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "go-on");
     let mut client = fixture.client();
@@ -31,7 +31,7 @@ pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     fixture.log().record_restoration();
 
     let mut client = fixture.client();
-    // The first request after the restore is a renewal. It wants less than the confirmed fence.
+    // The first request after the restore is a renewal up to a tick below the confirmed fence.
     let again = client.renew(&renewal(&later, later.start)).unwrap();
     assert!(again.fence >= later.fence, "{again:?} {later:?}");
     let listing = client.list();
@@ -47,8 +47,8 @@ pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a holder that is too late to continue gets a last window, which ends where other holders
-/// may begin.
+/// Checks that a holder that is too late to continue gets one last window, and that this window ends where the
+/// windows of other holders may begin.
 pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 20_000, max_skew_ms: 1_000, quiet_ms: 5_000 };
@@ -115,8 +115,8 @@ pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
     client.renew(&renewal).unwrap();
 }
 
-/// Checks that a renewal whose confirmed fence is above the store's proves once, for all clients, that the
-/// store lost data, and that its holder continues.
+/// Checks that a renewal whose confirmed fence is above the store's fence proves that the store lost data. The store
+/// detects the loss once, for all clients, and the holder continues.
 pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "proof");
     let mut client = fixture.client();
@@ -126,7 +126,7 @@ pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderT
     let before = client.list().namespace;
     assert_eq!(before.floor, 0);
 
-    // The store seems to have lost a renewal without detecting the loss.
+    // The confirmed fence is above the store's fence, as if the store had lost a renewal without detecting the loss.
     let confirmed = held.fence + 300;
     let proof = Renew { confirmed, ..renewal(&held, held.fence) };
     assert!(client.renew(&proof).unwrap().fence >= confirmed);
@@ -138,12 +138,12 @@ pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderT
     assert!(matches!(refused, Err(Refusal::Restored { .. })), "{refused:?}");
     client.extend(&other, other.fence + 10);
 
-    // A fence below the floor does not prove another loss.
+    // A renewal whose confirmed fence is below the floor does not prove another loss.
     let again = Renew { confirmed: lost.fence + 100, ..renewal(&lost, lost.fence) };
     client.renew(&again).unwrap();
     assert_eq!(client.list().namespace, after.namespace);
 
-    // A renewal by a token that is no longer valid does not prove a loss.
+    // A renewal with a token that is no longer valid does not prove a loss.
     let ended = renewal(&other, other.fence);
     client.repair(other.node, Repair::Release);
     let beyond = Renew { confirmed: after.namespace.floor + 9, ..ended };
@@ -181,7 +181,7 @@ pub fn nodes_are_granted_again_after_the_quiet_time(under_test: &dyn StoreUnderT
     fixture.log().check_disjoint();
 }
 
-/// Checks that a node that an operator released is granted again only after its lease expires, or at once
+/// Checks that a node that an operator released is granted again only after its lease has expired, or immediately
 /// after [`Repair::ReleaseNow`].
 pub fn operator_release_does_not_shorten_the_lease(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "operator-later");
@@ -210,7 +210,8 @@ pub fn operator_release_does_not_shorten_the_lease(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// Checks that a request for a fixed node takes it over only from a holder that holds it as a fixed node.
+/// Checks that a request for a fixed node takes over the node only if the holder also requested the node as a fixed
+/// node.
 pub fn fixed_claim_is_refused_while_a_node_is_leased(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "claims");
     let mut client = fixture.client();

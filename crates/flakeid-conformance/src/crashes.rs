@@ -9,11 +9,11 @@ use super::fixture::{Client, Fixture, eventually, fresh_token, now, renewal};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Refusal};
 
-/// Checks that confirmed grants survive when the store is killed while eight clients acquire and renew, and
+/// Checks that confirmed grants survive when the store is killed while eight clients acquire and renew nodes, and
 /// that no tick is granted twice.
 pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     const WORKERS: usize = 8;
-    // The layout has more nodes than any store grants before the crash.
+    // The layout has more nodes than any store can grant before the crash.
     let layout = "t41.n20.s2@1767225600000/1ms".parse().expect("a layout");
     let fixture = Fixture::with_short_bounds_for(under_test, "crash", layout);
     let (crashed, busy) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -46,7 +46,7 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     let mut client = fixture.client();
     let renewal = client.renew(&renewal(&early, early.fence));
     if under_test.crash_voids_tokens() {
-        // The holder may get a last window, which ends where other holders may begin.
+        // The holder may get one last window, which must end where the windows of other holders may begin.
         match renewal {
             Err(Refusal::Restored { .. }) => {}
             Ok(renewed) => assert!(renewed.fence <= client.list().namespace.floor, "{renewed:?}"),
@@ -58,7 +58,7 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Acquires and renews once. Records nothing while the store is down, because the outcome is unknown.
+/// Acquires a node and renews it once. Records nothing while the store is down, because the outcome is unknown.
 fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
     let request =
         Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..fixture.request() };

@@ -13,10 +13,14 @@ use flakeid_protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
 };
 
-/// The longest time to wait for an expected event.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest time to wait for an expected event. On a busy machine, a store that detects conflicts may need more than
+/// three minutes for 200 simultaneous acquires, because each round commits only one of them.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A test's namespace, with a log of everything that the store confirmed in it.
+/// The longest pause before a client retries after a store was unavailable.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// A test's namespace, with a log of everything that the store confirmed about the namespace.
 pub(super) struct Fixture<'a> {
     under_test: &'a dyn StoreUnderTest,
     pub(super) namespace: Namespace,
@@ -29,18 +33,19 @@ impl<'a> Fixture<'a> {
         Self::with_namespace(under_test, &Namespace::new(&fresh_name(name), Layout::TWITTER))
     }
 
-    /// Creates a namespace that grants nodes again within seconds after a restore.
+    /// Creates a namespace that grants nodes again a few seconds after a restore.
     pub(super) fn with_short_bounds(under_test: &'a dyn StoreUnderTest, name: &str) -> Self {
         Self::with_short_bounds_for(under_test, name, Layout::TWITTER)
     }
 
-    /// Creates a namespace with short bounds for a layout.
+    /// Creates a namespace with the given layout and short bounds.
     pub(super) fn with_short_bounds_for(
         under_test: &'a dyn StoreUnderTest,
         name: &str,
         layout: Layout,
     ) -> Self {
-        // The clock of a store that shows whole seconds is late by up to one second.
+        // The bounds allow for a store clock that shows only whole seconds and is therefore up to one second
+        // behind.
         let bounds =
             Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
         let new = Namespace::new(&fresh_name(name), layout);
@@ -70,8 +75,8 @@ impl<'a> Fixture<'a> {
     }
 
     /// Returns the instant at which a client's clock showed `client_now`. Tests read the clock when they build a
-    /// request, which a busy machine may send seconds later. A clock that is wrong on purpose is wrong by an
-    /// hour or by less than `max_skew`, and its request counts as just built.
+    /// request, but a busy machine may send the request seconds later. In tests with a wrong clock, the clock is
+    /// wrong by an hour or by less than `max_skew`. A request with the time of such a clock counts as just built.
     fn read_at(&self, client_now: i64) -> Instant {
         let age = now().saturating_sub(client_now);
         let least = i64::try_from(self.namespace.bounds.max_skew_ms / 2).unwrap_or(i64::MAX);
@@ -79,7 +84,8 @@ impl<'a> Fixture<'a> {
         Instant::now().checked_sub(Duration::from_millis(age)).unwrap_or_else(Instant::now)
     }
 
-    /// Builds a request for any node, with the longest window up to 10 s and a TTL of a minute.
+    /// Builds a request for any node, with a TTL of a minute and the longest window that the namespace allows, but at
+    /// most 10 s.
     pub(super) fn request(&self) -> Acquire {
         request(&self.namespace)
     }
@@ -89,18 +95,19 @@ impl<'a> Fixture<'a> {
         Acquire { identity: Identity::Node(node), ..self.request() }
     }
 
-    /// Builds a request for the last node of a name.
+    /// Builds a request for the node that the given name last held.
     pub(super) fn request_name(&self, name: &str) -> Acquire {
         let owner = Owner { name: name.into(), host: "test".into(), pid: 1 };
         Acquire { identity: Identity::Name(name.into()), owner, ..self.request() }
     }
 
-    /// The tick of the current time.
+    /// Returns the tick of the current time.
     pub(super) fn tick(&self) -> u64 {
         self.namespace.layout.tick_at(now()).expect("a tick")
     }
 
-    /// Checks that windows are disjoint and that the store has every confirmed grant. No client may be writing.
+    /// Checks that windows are disjoint and that the store has every confirmed grant. Must not be called while a
+    /// client is writing.
     pub(super) fn check_confirmed(&self) {
         let listing = self.client().list();
         self.log().check_disjoint();
@@ -108,18 +115,19 @@ impl<'a> Fixture<'a> {
     }
 }
 
-/// A client's connection. Everything that the store confirms to it is recorded and checked.
+/// A client's connection. Everything that the store confirms over the connection is recorded and
+/// checked.
 pub(super) struct Client<'a> {
     fixture: &'a Fixture<'a>,
     pub(super) store: Box<dyn Store>,
 }
 
 impl Client<'_> {
-    /// Acquires a node. If the outcome is unknown, retries with another token, as holders do.
+    /// Acquires a node. If the outcome is unknown, retries with a new token, as holders do.
     pub(super) fn acquire(&mut self, request: &Acquire) -> Result<Grant, Refusal> {
         let asked = Instant::now();
         let answer = self.persist(|store, namespace| {
-            // The client's clock advances between attempts, even if it is wrong.
+            // Even a wrong clock must advance between attempts, as the client's clock would.
             let client_now = request.now.saturating_add(asked.elapsed().as_millis() as i64);
             let request = Acquire { token: fresh_token(), now: client_now, ..request.clone() };
             operations::acquire_read_at(
@@ -135,7 +143,7 @@ impl Client<'_> {
         answer
     }
 
-    /// Sends an acquire once.
+    /// Sends an acquire request once.
     pub(super) fn acquire_once(&mut self, request: &Acquire) -> Result<Grant, Fault> {
         let name = &self.fixture.namespace.name;
         let read = self.fixture.read_at(request.now);
@@ -147,7 +155,7 @@ impl Client<'_> {
         self.acquire(request).unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"))
     }
 
-    /// Acquires a node, and retries after refusals that are temporary.
+    /// Acquires a node, retrying after temporary refusals.
     pub(super) fn grant_in_time(&mut self, request: &Acquire) -> Grant {
         eventually("a grant", || {
             let request = Acquire { now: now(), ..request.clone() };
@@ -160,7 +168,8 @@ impl Client<'_> {
                 Err(Refusal::NoFreeNode { .. }) => 1,
                 Err(refusal) => panic!("{refusal:?}"),
             };
-            // The sleep is short, because the wait ends by the store's clock, not by this one.
+            // The sleep is short, because the end of the wait depends on the store's clock and not on this host's
+            // clock.
             thread::sleep(Duration::from_millis(wait.clamp(1, 200)));
             None
         })
@@ -201,7 +210,7 @@ impl Client<'_> {
         self.fixture.log().record_release(&request);
     }
 
-    /// Sends a release without recording it, for releases that must have no effect.
+    /// Sends a release that must have no effect, and does not record it.
     pub(super) fn release_as(&mut self, request: &Release) {
         self.persist(|store, namespace| operations::release(store, namespace, request))
             .expect("releases are not refused");
@@ -251,6 +260,10 @@ impl Client<'_> {
                 Err(Fault::Refused(refusal)) => Some(Err(refusal)),
                 Err(Fault::Unavailable(text)) => {
                     println!("  retrying after: {text}");
+                    // Holders also pause for a random time. Otherwise, 200 clients of a slow store would mostly
+                    // conflict with each other.
+                    let bits = fresh_token().to_bits();
+                    thread::sleep(LONGEST_PAUSE.mul_f64(flakeid_protocol::random::fraction(bits)));
                     self.reconnect();
                     None
                 }
@@ -271,24 +284,14 @@ pub(super) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) 
     }
 }
 
-/// Builds a request for any node, with the longest window up to 10 s and a TTL of a minute.
+/// Builds a request for any node, with a TTL of a minute and the longest window that the namespace allows, but at
+/// most 10 s.
 pub(super) fn request(namespace: &Namespace) -> Acquire {
     let layout = namespace.layout;
     Acquire {
-        layout,
-        identity: Identity::Any,
-        from: 0,
-        to: layout.max_node(),
-        rotation: 0,
-        block_bits: 0,
-        reuse: true,
-        token: fresh_token(),
         window_ms: namespace.bounds.max_window_ms.min(10_000),
-        ttl_ms: 60_000,
-        now: now(),
-        waited_ms: 0,
-        after: 0,
         owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
+        ..Acquire::any_node(layout, fresh_token(), now())
     }
 }
 
@@ -308,7 +311,7 @@ pub(super) fn renewal(grant: &Grant, wanted: u64) -> Renew {
     }
 }
 
-/// Reads this host's clock, in Unix milliseconds.
+/// Returns the time of this host's clock, in Unix milliseconds.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
     i64::try_from(since.as_millis()).expect("a clock before the year 292 million")
@@ -324,6 +327,6 @@ pub(super) fn fresh_name(name: &str) -> String {
 }
 
 fn random() -> u64 {
-    // The keys of a `RandomState` are random.
+    // The keys of a `RandomState` are random, so its hash is different in each run.
     RandomState::new().build_hasher().finish()
 }

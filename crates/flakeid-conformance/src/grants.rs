@@ -1,4 +1,5 @@
-//! Tests of grants: their windows, their expiry by the store's clock, and the reuse of nodes.
+//! Tests of grants: their windows, their expiry according to the store's clock, and the reuse of
+//! nodes.
 
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub fn first_grant_starts_at_the_current_tick(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that windows of less than two ticks or longer than the namespace allows are refused.
+/// Checks that windows that are shorter than two ticks, or longer than the namespace allows, are refused.
 pub fn acquire_refuses_windows_out_of_bounds(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "window-bounds");
     let mut client = fixture.client();
@@ -43,9 +44,9 @@ pub fn acquire_refuses_windows_out_of_bounds(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that the last window ends with the layout's ticks, and that later requests are refused.
+/// Checks that the last window ends at the last tick of the layout, and that later requests are refused.
 pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
-    // The layout's ticks, 2^36 ms or two years, end in 4 s.
+    // The layout has 2^36 ticks of 1 ms (two years), the last of which ends in 4 s.
     let epoch = now() - (1 << 36) + 4_000;
     let layout: Layout = format!("t36.n10.s12@{epoch}/1ms").parse().unwrap();
     let wanted = Namespace::new(&fresh_name("ticks-run-out"), layout);
@@ -57,7 +58,7 @@ pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
     assert_eq!(grant.fence, end);
     assert_eq!(client.renew(&renewal(&grant, u64::MAX)).unwrap().fence, end);
 
-    // This node has no ticks left. Other nodes have some until the clock reaches the horizon.
+    // This node has no ticks left. The other nodes have ticks left until the clock reaches the horizon.
     assert_eq!(client.acquire(&fixture.request_node(1)), Err(Refusal::Horizon));
     client.grant(&fixture.request_node(2));
     client.wait_until(layout.horizon() + 1_000);
@@ -65,8 +66,8 @@ pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a lease expires by the store's clock, and that the next holder starts at or above the old
-/// fence.
+/// Checks that a lease expires according to the store's clock, and that the next holder starts at or
+/// above the old fence.
 pub fn nodes_expire_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "expiry");
     let mut client = fixture.client();
@@ -86,15 +87,15 @@ pub fn nodes_expire_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that unused nodes are granted first, then nodes in the order of their fences, and then in the order
-/// of their numbers.
+/// Checks that unused nodes are granted first, and then used nodes in order of their fences. Nodes with the
+/// same fence are granted in order of their numbers.
 pub fn coldest_node_is_reused_first(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "coldest");
     let mut client = fixture.client();
     let range = Acquire { from: 5, to: 8, ..fixture.request() };
     let grants: Vec<_> = (0..4).map(|_| client.grant(&range)).collect();
     assert_eq!(grants.iter().map(|grant| grant.node).collect::<Vec<_>>(), [5, 6, 7, 8]);
-    // Nodes 6 and 8 are equally cold, and the others are hotter.
+    // Nodes 6 and 8 have the same fence, and the other nodes have higher fences.
     let cold = grants.iter().map(|grant| grant.start).max().unwrap() + 50;
     for (grant, used_until) in grants.iter().zip([cold + 500, cold, cold + 900, cold]) {
         client.release(grant, used_until);
@@ -102,14 +103,14 @@ pub fn coldest_node_is_reused_first(under_test: &dyn StoreUnderTest) {
     let order: Vec<_> = (0..4).map(|_| client.grant(&range).node).collect();
     assert_eq!(order, [6, 8, 5, 7]);
 
-    // The rotation chooses the unused node at which the search begins.
+    // The rotation determines the node at which the search for an unused node begins.
     let rotated = Acquire { from: 20, to: 29, rotation: 1_000_003, ..fixture.request() };
     assert_eq!(client.grant(&rotated).node, 23);
     assert_eq!(client.grant(&Acquire { to: 23, ..rotated.clone() }).node, 20);
     fixture.check_confirmed();
 }
 
-/// Checks that a process is not granted ticks that it has used already, on any node.
+/// Checks that a process is never granted ticks that it has already used, on any node.
 pub fn grant_starts_after_ticks_the_process_used(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "used-ticks");
     let mut client = fixture.client();

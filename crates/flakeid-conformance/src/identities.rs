@@ -1,12 +1,12 @@
-//! Tests of the choice of a node: by name, fixed with takeover, within a range, and disposable.
+//! Tests of how nodes are chosen: by name, by number with a takeover, within a range, and as disposable nodes.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::{Acquire, Identity, Owner, Refusal};
 
-/// Checks that a name gets its last node again after a release and after expiry, and another node while the
-/// last one is held.
-pub fn name_gets_its_last_node_again(under_test: &dyn StoreUnderTest) {
+/// Checks that a name gets its last node again after the node is released or its lease expires, and that the name
+/// gets another node while its last node is held.
+pub fn named_holder_gets_its_last_node_again(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "sticky");
     let mut client = fixture.client();
     for name in ["other-1", "other-2"] {
@@ -54,7 +54,8 @@ pub fn fixed_node_is_taken_over_from_its_holder(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Checks that a takeover beyond `max_ahead` is refused with the time to wait, and that nothing is written.
+/// Checks that a takeover beyond `max_ahead` is refused, that the refusal contains the time to wait, and that the
+/// store writes nothing.
 pub fn takeovers_are_refused_beyond_max_ahead(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-ahead");
     let mut client = fixture.client();
@@ -87,7 +88,7 @@ pub fn nodes_outside_the_range_are_not_granted(under_test: &dyn StoreUnderTest) 
         ),
         "{refused:?}"
     );
-    // A name's last node counts only within the range.
+    // A name's last node is used only if it is within the requested range.
     let named = client.grant(&fixture.request_name("roamer"));
     client.release(&named, named.start);
     let elsewhere = Acquire { from: 100, to: 101, ..fixture.request_name("roamer") };
@@ -134,7 +135,7 @@ pub fn disposable_nodes_are_granted_only_once(under_test: &dyn StoreUnderTest) {
     }
     let fixed = client.acquire(&once(Identity::Node(5)));
     assert!(matches!(fixed, Err(Refusal::NoFreeNode { used: 1, .. })), "{fixed:?}");
-    // A request that allows reuse still gets a node.
+    // A request that allows reuse is still granted a node.
     client.grant(&Acquire { from: 3, to: 7, ..fixture.request() });
     fixture.check_confirmed();
 }

@@ -1,8 +1,9 @@
-//! Tests of everything that a holder may expect of a lessor: of a store, and of a broker that leases from one.
+//! Tests of everything that a holder may expect of a lessor, which is either a store or a broker that leases from a
+//! store.
 //!
-//! The suite of the stores checks far more, but it reads rows, requests certain nodes and restores copies,
-//! which a broker does not support. The tests here cover grants, renewals, releases, names, clocks, layouts
-//! and races, and need only the three requests of a [`Lessor`].
+//! The store suite checks far more. It also reads rows, requests specific nodes and restores copies, which a broker
+//! does not support. The tests here cover grants, renewals, releases, names, clocks, layouts and races, and need only
+//! the three requests of a [`Lessor`].
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -19,16 +20,42 @@ use flakeid_protocol::{
 };
 
 /// A lessor under test.
+///
+/// ```
+/// use flakeid_conformance::lessors::{self, LessorUnderTest};
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::store::Store;
+/// use flakeid_protocol::{Lessor, MemoryStore, Namespace, operations};
+///
+/// struct Memory(MemoryStore, Namespace);
+///
+/// impl LessorUnderTest for Memory {
+///     fn connect(&self) -> Box<dyn Lessor> {
+///         let store: Box<dyn Store> = Box::new(self.0.clone());
+///         Box::new(store)
+///     }
+///
+///     fn namespace(&self) -> &Namespace {
+///         &self.1
+///     }
+/// }
+///
+/// let namespace = Namespace::new("orders", Layout::TWITTER);
+/// let mut store = MemoryStore::new();
+/// operations::init(&mut store, &namespace)?;
+/// lessors::run(&Memory(store, namespace));
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 pub trait LessorUnderTest: Sync {
     /// Opens another connection, as another process would.
     fn connect(&self) -> Box<dyn Lessor>;
 
-    /// The namespace of the lessor. It must have at least 64 nodes, allow windows of 400 ms, and have a
+    /// The lessor's namespace. It must have at least 64 nodes, allow windows of 400 ms, and have a
     /// `max_skew` of less than a minute.
     fn namespace(&self) -> &Namespace;
 }
 
-/// A test of the suite.
+/// A test in the suite.
 type Test = fn(&Fixture<'_>);
 
 const TESTS: [(&str, Test); 10] = [
@@ -38,13 +65,13 @@ const TESTS: [(&str, Test); 10] = [
     ("repeated_renewal_is_applied_once", repeated_renewal_is_applied_once),
     ("renewals_never_lower_the_fence", renewals_never_lower_the_fence),
     ("release_requires_the_current_token", release_requires_the_current_token),
-    ("name_gets_its_last_node_again", name_gets_its_last_node_again),
+    ("named_holder_gets_its_last_node_again", named_holder_gets_its_last_node_again),
     ("acquire_refuses_wrong_clocks", acquire_refuses_wrong_clocks),
     ("acquire_refuses_another_layout", acquire_refuses_another_layout),
     ("windows_under_contention_are_disjoint", windows_under_contention_are_disjoint),
 ];
 
-/// Runs every test, printing its name, and checks after each test that no two windows of a node overlap.
+/// Runs every test and prints its name. After each test, checks that no two windows of a node overlap.
 pub fn run(under_test: &dyn LessorUnderTest) {
     let fixture = Fixture { under_test, log: Mutex::default() };
     for (name, test) in TESTS {
@@ -59,11 +86,11 @@ const WINDOW_MS: u64 = 200;
 
 struct Fixture<'a> {
     under_test: &'a dyn LessorUnderTest,
-    /// Everything that was confirmed in all tests, because they share the namespace.
+    /// Everything that the lessor confirmed in all tests. The tests share the namespace, so they also share the log.
     log: Mutex<Log>,
 }
 
-/// A connection to the lessor, whose confirmed grants are recorded.
+/// A connection to the lessor. Grants that are confirmed over the connection are recorded.
 struct Client<'a> {
     fixture: &'a Fixture<'a>,
     lessor: Box<dyn Lessor>,
@@ -86,7 +113,7 @@ impl Fixture<'_> {
         Acquire { window_ms: WINDOW_MS, ..fixture::request(self.namespace()) }
     }
 
-    /// Returns the kind of the error that a holder would get.
+    /// Returns the kind of error that a holder would get.
     fn kind(&self, fault: &Fault) -> ErrorKind {
         let Namespace { name, layout, .. } = self.namespace();
         fault.to_error("the lessor", name, layout).kind()
@@ -100,7 +127,7 @@ impl Client<'_> {
         Ok(grant)
     }
 
-    /// Acquires a node, and retries after retryable faults.
+    /// Acquires a node, retrying after retryable faults.
     fn grant(&mut self, request: &Acquire) -> Grant {
         eventually("a grant", || {
             let request = Acquire { token: fresh_token(), now: now(), ..request.clone() };
@@ -123,7 +150,7 @@ impl Client<'_> {
         Ok(answer)
     }
 
-    /// Renews a grant by `ticks` ticks, and returns the renewed grant.
+    /// Renews a grant by the given number of ticks, and returns the renewed grant.
     fn extend(&mut self, grant: &Grant, ticks: u64) -> Grant {
         let request = renewal(grant, grant.fence + ticks);
         let answer = self.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -142,7 +169,7 @@ impl Client<'_> {
         self.fixture.log(|log| log.record_release(&request));
     }
 
-    /// Sends a release without recording it, for releases that must have no effect.
+    /// Sends a release that must have no effect, and does not record it.
     fn release_as(&mut self, request: &Release) {
         let released = self.lessor.release(&self.fixture.namespace().name, request);
         released.unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -222,12 +249,12 @@ fn release_requires_the_current_token(fixture: &Fixture<'_>) {
         other.release_as(&Release { node: held.node, token, used_until: held.start });
     }
     let held = client.extend(&held, 10);
-    // A second release has no effect.
+    // A second release of the same grant must have no effect.
     client.release(&held, held.start + 1);
     client.release_as(&Release { node: held.node, token: held.token, used_until: held.start });
 }
 
-fn name_gets_its_last_node_again(fixture: &Fixture<'_>) {
+fn named_holder_gets_its_last_node_again(fixture: &Fixture<'_>) {
     let mut client = fixture.client();
     let owner = Owner { name: "conformance".into(), host: "test".into(), pid: 1 };
     let identity = Identity::Name(owner.name.clone());
@@ -264,8 +291,7 @@ fn acquire_refuses_another_layout(fixture: &Fixture<'_>) {
     assert_eq!(fixture.kind(&fault), ErrorKind::StoreRejected, "{fault:?}");
 }
 
-/// Checks that windows are disjoint when eight clients acquire, renew and release at the same time, or
-/// abandon their grants.
+/// Checks that windows are disjoint when eight clients acquire, renew, release and abandon nodes at the same time.
 fn windows_under_contention_are_disjoint(fixture: &Fixture<'_>) {
     thread::scope(|scope| {
         for worker in 0..8 {
@@ -277,7 +303,7 @@ fn windows_under_contention_are_disjoint(fixture: &Fixture<'_>) {
                     let request = Renew { ttl_ms: 1, ..renewal(&grant, grant.fence + 10) };
                     match client.renew(&request) {
                         Ok(_) | Err(Fault::Refused(Refusal::FencedOff)) => {}
-                        // A broker refuses while its block's fence or `max_ahead` is reached.
+                        // A broker refuses a renewal beyond its block's fence or `max_ahead` with a retryable error.
                         Err(fault) => {
                             assert!(fixture.kind(&fault).is_retryable(), "{fault:?}");
                         }

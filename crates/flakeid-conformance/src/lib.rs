@@ -1,7 +1,7 @@
-//! The suite that every store must pass. It is for use in tests: it panics when a store fails.
+//! The conformance suite that every store must pass. Run the suite in tests: it panics if a store fails.
 //!
-//! Each test uses its own namespace, so that all of them can run on one server, one after the other. Crashes
-//! and restores affect all namespaces of a server. Brokers must pass the tests of [`lessors`].
+//! Each test uses its own namespace, so that all tests can run on one server, one after another. Crashes and restores
+//! affect all namespaces of a server. Brokers must pass the tests of [`lessors`].
 
 #![allow(
     clippy::expect_used,
@@ -16,6 +16,7 @@ pub mod continuations;
 pub mod crashes;
 mod fixture;
 pub mod grants;
+mod hooked_store;
 pub mod identities;
 pub mod lessors;
 mod log;
@@ -31,9 +32,11 @@ pub mod sub_grants;
 pub mod tampering;
 pub mod whois;
 
+#[doc(hidden)]
+pub use hooked_store::HookedStore;
 pub use store_under_test::StoreUnderTest;
 
-/// A test of the suite.
+/// A test in the suite.
 pub type Test = fn(&dyn StoreUnderTest);
 
 /// Lists tests with their names.
@@ -43,7 +46,7 @@ macro_rules! tests {
     };
 }
 
-/// Every test with its name, in the order of [`run`].
+/// Every test with its name, in the order in which [`run`] runs the tests.
 pub const TESTS: &[(&str, Test)] = tests![
     grants::first_grant_starts_at_the_current_tick,
     grants::acquire_refuses_windows_out_of_bounds,
@@ -52,7 +55,7 @@ pub const TESTS: &[(&str, Test)] = tests![
     grants::coldest_node_is_reused_first,
     grants::grant_starts_after_ticks_the_process_used,
     searches::search_returns_first_node_without_a_row,
-    identities::name_gets_its_last_node_again,
+    identities::named_holder_gets_its_last_node_again,
     identities::fixed_node_is_taken_over_from_its_holder,
     identities::takeovers_are_refused_beyond_max_ahead,
     identities::nodes_outside_the_range_are_not_granted,
@@ -97,8 +100,8 @@ pub const TESTS: &[(&str, Test)] = tests![
     races::windows_under_contention_are_disjoint,
     races::repeated_takeovers_get_disjoint_windows,
     crashes::confirmed_grants_survive_a_crash,
-    // The tests from here on restore the store. A store that remembers the loss then lets new namespaces
-    // wait, too.
+    // All subsequent tests restore the store. If the store remembers the loss, even new namespaces have to wait
+    // afterwards, so these tests come last.
     namespaces::lost_namespace_waits_for_its_old_bounds,
     restorations::restored_store_grants_no_old_ticks,
     restorations::tokens_of_a_restored_copy_are_void,
@@ -108,7 +111,7 @@ pub const TESTS: &[(&str, Test)] = tests![
     continuations::nodes_are_granted_again_after_the_quiet_time,
 ];
 
-/// Runs every test, printing its name.
+/// Runs every test and prints its name.
 pub fn run(under_test: &dyn StoreUnderTest) {
     for (name, test) in TESTS {
         println!("conformance {name} ...");

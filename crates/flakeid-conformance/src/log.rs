@@ -3,11 +3,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use flakeid_protocol::operations::Listing;
 use flakeid_protocol::{Grant, Release, Renew, Renewed, State, Token};
 
-/// A record of everything that a store confirmed in one namespace, to check its later responses.
+/// A record of everything that a store confirmed in one namespace, against which its later responses are checked.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     windows: Vec<Window>,
-    /// The fence of each node in the last listing, unless the node has been released since.
+    /// The fence of each node in the last listing, unless the node has been released since then.
     seen: BTreeMap<u64, u64>,
     floor: u64,
     quarantined: BTreeSet<u64>,
@@ -40,7 +40,7 @@ impl Log {
         window.token = request.next;
     }
 
-    /// Records a release with the current token. Releases with an old token must not be recorded.
+    /// Records a release with the current token. A release with an old token must not be recorded.
     pub(super) fn record_release(&mut self, request: &Release) {
         let window = self.windows.iter_mut().rev().find(|window| window.token == request.token);
         let window = window.expect("the release does not belong to a confirmed grant");
@@ -56,17 +56,18 @@ impl Log {
         self.quarantined.remove(&node);
     }
 
-    /// Records that an older copy was restored. Fences in listings may fall, but confirmed windows still count.
+    /// Records that an older copy was restored. From then on, fences in listings may fall, but no new window may
+    /// overlap the windows that were confirmed before.
     pub(super) fn record_restoration(&mut self) {
         self.seen.clear();
     }
 
-    /// Returns the highest end of a window of any node.
+    /// Returns the latest end of any window of any node.
     pub(super) fn highest(&self) -> u64 {
         self.windows.iter().map(|window| window.end).max().unwrap_or(0)
     }
 
-    /// Checks that windows of one node are disjoint (I1, I4). No client may be writing.
+    /// Checks that the windows of each node are disjoint (I1, I4). Must not be called while a client is writing.
     pub(super) fn check_disjoint(&self) {
         let mut nodes: BTreeMap<u64, Vec<&Window>> = BTreeMap::new();
         for window in &self.windows {
@@ -80,7 +81,7 @@ impl Log {
         }
     }
 
-    /// Checks that the store still has every confirmed grant (I2). Not for use after a restore.
+    /// Checks that the store still has every confirmed grant (I2). Must not be used after a restore.
     pub(super) fn check_kept(&self, listing: &Listing) {
         let rows: BTreeMap<_, _> = listing.rows.iter().map(|row| (row.node, row)).collect();
         let mut grants: BTreeMap<u64, u64> = BTreeMap::new();
@@ -106,7 +107,7 @@ impl Log {
 
         let reach = bounds.max_window_ms + bounds.max_ahead_ms + bounds.max_skew_ms;
         let latest = listing.now + i64::try_from(reach).unwrap() + 1;
-        // Both durations and the instant are rounded up to ticks.
+        // The tolerance is three ticks, because two durations and an instant are each rounded up to whole ticks.
         let highest = layout.tick_at(latest).map_or(layout.max_tick() + 1, |tick| tick + 3);
         let mut tokens = BTreeSet::new();
         let mut before = None;

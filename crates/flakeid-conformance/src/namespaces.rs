@@ -1,4 +1,4 @@
-//! Tests of namespaces: other layouts, missing namespaces, invalid names, and independence.
+//! Tests of namespaces: different layouts, missing namespaces, invalid names, and independence.
 
 use flakeid_core::Layout;
 
@@ -8,8 +8,8 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 
-/// Checks that another layout is refused, and that a layout that only splits the node field in another way is
-/// accepted.
+/// Checks that a different layout is refused, and that a layout is accepted if it only splits the node field
+/// differently.
 pub fn namespace_refuses_another_layout(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "layouts");
     let mut client = fixture.client();
@@ -33,7 +33,7 @@ pub fn namespace_refuses_another_layout(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a namespace of blocks refuses requests for nodes and for blocks of another size.
+/// Checks that a namespace of blocks refuses requests for single nodes and for blocks of a different size.
 pub fn namespace_refuses_other_block_bits(under_test: &dyn StoreUnderTest) {
     let wanted =
         Namespace { block_bits: 4, ..Namespace::new(&fresh_name("blocks"), Layout::TWITTER) };
@@ -137,7 +137,7 @@ pub fn namespaces_do_not_affect_each_other(under_test: &dyn StoreUnderTest) {
     assert_eq!(far_client.list().namespace.floor, 0);
     far_client.extend(&held_far, held_far.fence + 10);
     far_client.grant(&there.request_node(6));
-    // A token of one namespace is not valid in the other.
+    // A token from one namespace is not valid in the other namespace.
     let foreign = renewal(&held_near, held_near.fence + 10);
     assert_eq!(far_client.renew(&foreign), Err(Refusal::FencedOff));
     here.check_confirmed();
@@ -160,7 +160,7 @@ pub fn init_leaves_an_existing_namespace_unchanged(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// Checks that a lost namespace that is created again with smaller bounds grants no ticks that a holder under
+/// Checks that a lost namespace that is created again with smaller bounds does not grant ticks that a holder under
 /// the larger bounds may still use.
 pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) {
     const HOUR_MS: u64 = 3_600_000;
@@ -181,7 +181,7 @@ pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) 
     let again = Namespace { bounds: new, ..wanted };
     let made = client.persist(|store, _| operations::init_lost(store, &again, &lost)).unwrap();
     assert_eq!(made.bounds, new);
-    // The wait is longer than the new bounds alone would require.
+    // The wait must be longer than the new bounds alone would require.
     client.wait_until(now() + 5_000);
     let acquired = client.acquire(&Acquire { window_ms: 300, ..fixture.request_node(1) });
     let Err(Refusal::FenceInFuture { retry_after_ms } | Refusal::Restored { retry_after_ms }) =

@@ -1,11 +1,11 @@
-//! Tests of the operations for operators: quarantine (invariant I10), release, fast-forward, adopt and list.
+//! Tests of the operations that operators run: quarantine (invariant I10), release, fast-forward, adopt and list.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::{Acquire, Owner, Refusal, State};
 
-/// Checks that a quarantined node is not granted until the quarantine is lifted, and that its holder is fenced
+/// Checks that a quarantined node is not granted until the quarantine is lifted, and that the node's holder is fenced
 /// off.
 pub fn quarantined_node_is_not_granted_until_lifted(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "quarantine");
@@ -42,7 +42,7 @@ pub fn quarantined_node_is_not_granted_until_lifted(under_test: &dyn StoreUnderT
     fixture.check_confirmed();
 }
 
-/// Checks that an operator's release frees the node and fences its holder off without lowering the fence.
+/// Checks that an operator's release frees the node and fences off its holder without lowering the fence.
 pub fn operator_release_fences_the_holder_off(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "operator-release");
     let mut client = fixture.client();
@@ -59,7 +59,7 @@ pub fn operator_release_fences_the_holder_off(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a fast-forward fences all holders off, and that no later grant starts below its tick.
+/// Checks that a fast-forward fences off all holders, and that no later grant starts below its tick.
 pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fast-forward");
     let mut client = fixture.client();
@@ -88,7 +88,7 @@ pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that `adopt` raises the floor to or above every fence that can exist.
+/// Checks that `adopt` raises the floor to at least every fence that the store could have granted.
 pub fn adopt_raises_the_floor_above_every_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "adoption");
     let mut client = fixture.client();
@@ -101,7 +101,7 @@ pub fn adopt_raises_the_floor_above_every_fence(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Checks that a listing returns every row as it was written.
+/// Checks that a listing returns every row exactly as it was written.
 pub fn listing_returns_every_row_unchanged(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "listing");
     let mut client = fixture.client();

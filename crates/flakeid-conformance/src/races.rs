@@ -1,4 +1,4 @@
-//! Tests of many clients at once.
+//! Tests in which many clients send requests at the same time.
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
@@ -8,7 +8,7 @@ use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::{Acquire, Refusal, Renew};
 
-/// Checks that 200 clients that acquire at the same moment get 200 nodes.
+/// Checks that 200 clients that acquire a node at the same moment get 200 different nodes.
 pub fn simultaneous_acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest) {
     const STARTS: usize = 200;
     let fixture = Fixture::new(under_test, "race");
@@ -30,8 +30,8 @@ pub fn simultaneous_acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Checks that no tick is granted twice when eight clients acquire, renew and release 50 nodes whose leases
-/// expire immediately.
+/// Checks that no tick is granted twice when eight clients acquire, renew and release 50 nodes whose leases expire
+/// immediately.
 pub fn windows_under_contention_are_disjoint(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "contention");
     thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub fn windows_under_contention_are_disjoint(under_test: &dyn StoreUnderTest) {
                         ..fixture.request()
                     };
                     let grant = client.grant_in_time(&few);
-                    // A client that renews too late is expected to be fenced off.
+                    // A client that renews too late may be fenced off.
                     let renewal = renewal(&grant, grant.fence + 20);
                     let renewal = Renew { ttl_ms: 1, ..renewal };
                     match client.renew(&renewal) {
@@ -57,7 +57,7 @@ pub fn windows_under_contention_are_disjoint(under_test: &dyn StoreUnderTest) {
                         Err(refusal) => panic!("{refusal:?}"),
                     }
                     if (worker + round) % 5 == 0 {
-                        // The longer TTL makes sure that the token is still valid at the release.
+                        // The longer TTL ensures that the token is still valid when the node is released.
                         let held = client.grant_in_time(&Acquire { ttl_ms: 60_000, ..few });
                         client.release(&held, held.start + 7);
                     }
@@ -70,7 +70,7 @@ pub fn windows_under_contention_are_disjoint(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that windows are disjoint when four clients repeatedly take one node over from each other.
+/// Checks that windows are disjoint when four clients repeatedly take over one node from each other.
 pub fn repeated_takeovers_get_disjoint_windows(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-race");
     thread::scope(|scope| {

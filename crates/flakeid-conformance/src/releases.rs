@@ -1,10 +1,10 @@
-//! Tests of releases: the node is free at once, and its fence falls only as far as invariant I3 allows.
+//! Tests of releases: a released node is free at once, and its fence falls only as far as invariant I3 allows.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Grant, Refusal, Release, State};
 
-/// Checks that unused ticks are granted again at once, from the tick after the last used one.
+/// Checks that unused ticks are granted again at once, starting with the tick after the last used tick.
 pub fn unused_ticks_are_granted_again_after_a_release(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release");
     let mut client = fixture.client();
@@ -20,7 +20,7 @@ pub fn unused_ticks_are_granted_again_after_a_release(under_test: &dyn StoreUnde
     fixture.check_confirmed();
 }
 
-/// Checks that a release lowers the fence at most to the start of the grant, and never raises it.
+/// Checks that a release never lowers the fence below the start of the grant, and never raises it.
 pub fn release_never_lowers_the_fence_below_the_start(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release-bounds");
     let mut client = fixture.client();
@@ -44,7 +44,7 @@ pub fn release_never_lowers_the_fence_below_the_start(under_test: &dyn StoreUnde
     fixture.check_confirmed();
 }
 
-/// Checks that only the current token releases a node, and only once.
+/// Checks that a node is released only with its current token, and only once.
 pub fn release_requires_the_current_token(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release-others");
     let (mut holder, mut other) = (fixture.client(), fixture.client());

@@ -4,7 +4,8 @@ use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Refusal, Release, Renew};
 
-/// Checks that the next renewal makes a token invalid for renewals and releases.
+/// Checks that a token can no longer be used for renewals and releases once its lease has been renewed with a newer
+/// token.
 pub fn renewals_with_stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "stale-token");
     let (mut client, mut other) = (fixture.client(), fixture.client());
@@ -37,7 +38,7 @@ pub fn renewals_with_stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a repeated renewal gets the same answer and is applied once.
+/// Checks that a repeated renewal gets the same response and is applied only once.
 pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "repeated-renewal");
     let (mut client, mut other) = (fixture.client(), fixture.client());
@@ -51,7 +52,7 @@ pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     assert_eq!(client.renew(&request), Ok(answer));
     assert_eq!(client.list().rows, row);
 
-    // A renewal with the same tokens counts as the same one, even if it wants less.
+    // A renewal with the same tokens counts as a repetition, even if it requests a lower tick.
     let less = Renew { wanted: 1, ..request };
     assert_eq!(client.renew(&less), Ok(answer));
     assert_eq!(client.list().rows, row);
@@ -65,8 +66,8 @@ pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a late renewal changes nothing once another holder has the node, and that a renewal without a
-/// response raises the start of the next grant.
+/// Checks that a late renewal changes nothing once another holder has the node, and that a renewal whose response was
+/// lost still raises the start of the next grant.
 pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "late-renewal");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
@@ -78,7 +79,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     assert_eq!(new_client.list().rows, row);
     new_client.extend(&new, new.fence + 10);
 
-    // The renewal is applied but its holder gets no response. Then another holder takes the node over.
+    // The store applies the renewal, but its response is lost. Another holder then takes over the node.
     let old = old_client.grant(&fixture.request_node(10));
     let lost = renewal(&old, old.fence + 3_000);
     let applied = old_client.renew(&lost).unwrap();
@@ -86,7 +87,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     assert!(new.start >= applied.fence, "{applied:?} {new:?}");
     assert_eq!(old_client.renew(&lost), Err(Refusal::FencedOff));
 
-    // The node was released before the renewal arrives.
+    // The node is released before the renewal arrives.
     let old = old_client.grant(&fixture.request_node(11));
     let late = renewal(&old, old.fence + 5_000);
     old_client.release(&old, old.start);
@@ -94,7 +95,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     fixture.check_confirmed();
 }
 
-/// Checks that a renewal that wants less than the fence extends the expiry and leaves the fence unchanged.
+/// Checks that a renewal up to a tick below the fence extends the expiry and leaves the fence unchanged.
 pub fn renewals_never_lower_the_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fences");
     let mut client = fixture.client();

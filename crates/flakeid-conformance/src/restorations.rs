@@ -5,15 +5,15 @@ use super::fixture::{Fixture, renewal};
 use flakeid_protocol::store::Continuity;
 use flakeid_protocol::{Refusal, Release, Renew};
 
-/// Checks that a restored store grants nothing until grants can start above every earlier grant, before or after
-/// the backup.
+/// Checks that a restored store grants nothing until new grants can start above every earlier grant, including grants
+/// made after the backup.
 pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "restored");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(1));
     let other = client.grant(&fixture.request_node(2));
     let copy = under_test.backup();
-    // The restore loses these grants and renewals.
+    // The following grants and renewals are lost in the restore.
     let held = client.extend(&held, held.fence + 250);
     let taken = client.grant_in_time(&fixture.request_node(2));
     let forgotten = client.grant(&fixture.request_node(3));
@@ -39,12 +39,13 @@ pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
         let grant = client.grant_in_time(&fixture.request_node(node));
         assert!(grant.start >= highest, "{highest} {grant:?}");
     }
-    // The restore stays recorded, so that clients do not wait again.
+    // The store has recorded the restore, so clients that connect later do not have to wait again.
     assert_eq!(client.list().namespace.floor, listing.namespace.floor);
     fixture.log().check_disjoint();
 }
 
-/// Checks that tokens of the copy and later tokens are void, during the quiet time and after it.
+/// Checks that the tokens in the copy, and the tokens issued after the copy was made, are void during the quiet time
+/// and afterwards.
 pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "revived");
     let mut client = fixture.client();

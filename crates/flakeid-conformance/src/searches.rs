@@ -4,21 +4,22 @@ use super::StoreUnderTest;
 use super::fixture::{Client, Fixture, now};
 use flakeid_protocol::{Owner, Row, State};
 
-/// Checks that the search returns the first node without a row. It may begin at any node, wraps around at the end
-/// of the range, and ignores rows outside the range.
+/// Checks that the search returns the first node without a row. The search may begin at any node, wraps around at the
+/// end of the range, and ignores rows outside the range.
 pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "unused");
     let mut client = fixture.client();
     for (range, first) in [((0, 1023), 0), ((0, 1023), 700), ((5, 5), 5)] {
         assert_eq!(unused(&mut client, range, first), Some(first), "no node was granted yet");
     }
-    // Some nodes in a short range, and more than the search reads one by one, with node 777 missing.
+    // A few nodes in a short range get rows. All nodes from 100 to 899 except 777 also get rows. These are more nodes
+    // than the search reads one by one.
     let few = [10, 11, 12, 14];
     write(&mut client, &fixture.namespace.incarnation, &few.into_iter().chain(100..777));
     write(&mut client, &fixture.namespace.incarnation, &(778..900));
 
     for (range, first, expected) in [
-        // The first node of the search has no row.
+        // The search returns the first node that it checks, because that node has no row.
         ((0, 1023), 13, Some(13)),
         ((0, 1023), 777, Some(777)),
         ((13, 13), 13, Some(13)),
@@ -31,13 +32,13 @@ pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) 
         // The search begins at the start of the range.
         ((10, 20), 10, Some(13)),
         ((100, 900), 100, Some(777)),
-        // The search wraps around, up to the node before the first.
+        // The search wraps around and ends at the node before its first node.
         ((10, 14), 14, Some(13)),
         ((13, 14), 14, Some(13)),
         ((99, 899), 778, Some(99)),
         ((100, 899), 778, Some(777)),
         ((99, 776), 776, Some(99)),
-        // All nodes of the range have rows, and free nodes outside it do not count.
+        // All nodes in the range have rows, and free nodes outside the range do not count.
         ((10, 10), 10, None),
         ((11, 12), 12, None),
         ((10, 12), 11, None),
@@ -51,7 +52,7 @@ pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) 
         assert_eq!(unused(&mut client, range, first), expected, "{range:?} from {first}");
     }
 
-    // Rows of other namespaces do not count.
+    // Rows in other namespaces do not count.
     let other = Fixture::new(under_test, "unused-other");
     assert_eq!(unused(&mut other.client(), (0, 1023), 10), Some(10));
 }
@@ -69,7 +70,7 @@ fn unused(client: &mut Client<'_>, (from, to): (u64, u64), first: u64) -> Option
     found.expect("a read cannot be refused")
 }
 
-/// Writes a released row for each node, all in one transaction.
+/// Writes a released row for each node, in a single transaction.
 fn write(client: &mut Client<'_>, incarnation: &str, nodes: &(impl Iterator<Item = u64> + Clone)) {
     let written = client.persist(|store, namespace| {
         store.transact(namespace, &mut |ledger| {

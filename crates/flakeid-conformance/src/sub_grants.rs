@@ -1,4 +1,4 @@
-//! Tests of sub-grants, with which the history shows the client of a broker that had a node.
+//! Tests of sub-grants, from which `whois` determines the broker's client that held a node.
 
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ fn sub(node: u64, grant: u64, start: u64) -> SubGrant {
     SubGrant { node, start, block_grant: 0, grant, owner, acquired: 1_900_000_000_000 }
 }
 
-/// Renews a block and hands sub-grants over. Returns the renewed grant, and the tick up to which the history is
+/// Renews a block and hands over sub-grants. Returns the renewed grant, and the tick up to which the history is
 /// complete.
 fn hand_over(
     fixture: &Fixture<'_>,
@@ -66,7 +66,7 @@ fn whois(client: &mut Client<'_>, node: u64, tick: u64) -> PastHolder {
     found.expect("whois is not refused").expect("a broker")
 }
 
-/// Returns the number and the end of the client's sub-grant, or a word for the reason why there is none.
+/// Returns the number and the end of the client's sub-grant, or the reason why `whois` finds no sub-grant.
 fn client_of(holder: &PastHolder) -> Result<(u64, u64), &'static str> {
     match holder.client.as_ref().expect("a namespace of blocks") {
         protocol::Client::Known { sub_grant, fence } => {
@@ -80,8 +80,8 @@ fn client_of(holder: &PastHolder) -> Result<(u64, u64), &'static str> {
     }
 }
 
-/// Checks that `whois` returns the client of a tick as far as the history is complete, and beyond that only the
-/// broker, even after another broker leased the block.
+/// Checks that `whois` returns the client that held a tick if the history is complete up to that tick, and only the
+/// broker for later ticks. This must still hold after another broker has leased the block.
 pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants");
     let mut client = fixture.client();
@@ -99,7 +99,8 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
         "no sub-grant is recorded yet"
     );
 
-    // Two sub-grants of one node with different first ticks, and one sub-grant of another node.
+    // The handover consists of two sub-grants of one node with different first ticks, and one sub-grant of another
+    // node.
     let sub_grants =
         vec![sub(NODE, 1, start), sub(NODE, 2, start + 40), sub(NODE + 3, 1, start + 7)];
     let handover = Handover { sub_grants, until };
@@ -119,17 +120,17 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     ] {
         assert_eq!(asked(&mut client, node, tick), expected, "node {node}, tick {tick}");
     }
-    // The history of block 1 is not returned for node 1.
+    // `whois` does not return the history of block 1 for node 1.
     let elsewhere = client.persist(|store, name| operations::whois(store, name, BLOCK, start));
     assert_eq!(elsewhere, Ok(None));
 
-    // An empty handover makes the history complete up to a later tick.
+    // A renewal without sub-grants also extends the range of ticks for which the history is complete.
     let handover = Handover { sub_grants: Vec::new(), until: until + 50 };
     let (held, recorded) = hand_over(&fixture, &mut client, &held, &handover);
     assert_eq!(recorded, until + 50);
     assert_eq!(asked(&mut client, NODE, until + 49), known(2, until + 50));
 
-    // The block is taken over, as after a crash. Then it is released with a complete history.
+    // The block is taken over, as after a crash. It is then released with a complete history.
     let second = lease(&fixture, &mut client, "http://two");
     let two = || "http://two".to_owned();
     assert!(second.start >= held.fence);
@@ -159,8 +160,8 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a broker that has lost the block records nothing, and that the holder records nothing about nodes
-/// or ticks outside its block.
+/// Checks that a broker that has lost its block cannot record sub-grants, and that a holder cannot record sub-grants
+/// for nodes or ticks outside its block.
 pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-of-holders");
     let mut client = fixture.client();
@@ -196,7 +197,7 @@ pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// Checks that a repeated renewal hands nothing more over, that sub-grants that are handed over again stay
+/// Checks that a repeated renewal does not record sub-grants again, that sub-grants that are handed over again stay
 /// unchanged, and that 600 sub-grants fit in one handover.
 pub fn repeated_handovers_are_recorded_once(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-again");

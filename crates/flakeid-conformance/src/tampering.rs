@@ -6,7 +6,7 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::{Fault, Ledger};
 use flakeid_protocol::{Namespace, Refusal, Row, State};
 
-/// Checks that a store that can protect its rows refuses to delete one.
+/// Checks that a store that can protect its rows refuses to delete a row.
 pub fn store_refuses_to_delete_a_row(under_test: &dyn StoreUnderTest) {
     check_refused(under_test, "deletion", |fixture, node| {
         under_test.delete_row(&fixture.namespace.name, node)
@@ -41,15 +41,15 @@ fn check_refused(
         assert!(!refused.is_empty());
     }
     assert_eq!(client.list().rows, before);
-    // Allowed changes are not refused.
+    // The store must not refuse valid changes.
     let held = client.extend(&held, held.fence + 10);
     client.release(&held, held.start + 1);
     client.repair(3, Repair::Lift);
     fixture.check_confirmed();
 }
 
-/// Checks that requests for a damaged row fail with an error that names its node, that other nodes are not
-/// affected, and that a quarantine repairs the row if it can be read.
+/// Checks that requests for a damaged row fail with an error that names the row's node, without a panic or a grant, and
+/// that other nodes are not affected. If the row can be read, a quarantine must repair it.
 pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
     let end = flakeid_core::Layout::TWITTER.max_tick() + 1;
     let cases = [
@@ -92,7 +92,7 @@ pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
     }
 }
 
-/// Quarantines a damaged row as an operator would, if it can be read.
+/// Quarantines the node of a damaged row, as an operator would, if the row can be read.
 fn quarantine_damaged(fixture: &Fixture<'_>, client: &mut Client<'_>, node: u64) {
     let name = &fixture.namespace.name;
     match operations::repair(&mut *client.store, name, node, Repair::Quarantine) {
@@ -114,7 +114,7 @@ fn check_named(outcome: Result<(), Fault>, node: u64, text: &str) {
     assert!(error.contains(&node.to_string()), "the error does not name the node: {error}");
 }
 
-/// Checks that a transaction that fails after its writes has no effect, even for rows that it had not read.
+/// Checks that a transaction that fails after its writes has no effect, not even on rows that it had not read.
 pub fn failed_transaction_has_no_effect(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "failed-work");
     let mut client = fixture.client();
@@ -137,7 +137,7 @@ pub fn failed_transaction_has_no_effect(under_test: &dyn StoreUnderTest) {
     assert_eq!(after.rows, before.rows);
     assert_eq!(after.namespace, before.namespace);
 
-    // The connection is still usable, and so is a new one.
+    // Both the old connection and a new one must still be usable.
     client.grant(&fixture.request_node(2));
     fixture.client().grant(&fixture.request_node(3));
     fixture.check_confirmed();

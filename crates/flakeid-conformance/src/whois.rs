@@ -7,7 +7,7 @@ use super::fixture::{Client, Fixture, fresh_name};
 use flakeid_protocol::operations::{self, PastHolder};
 use flakeid_protocol::{Acquire, Namespace, Owner};
 
-/// Checks that `whois` returns the grant of every granted tick, and nothing for other ticks.
+/// Checks that `whois` returns the matching grant for every granted tick, and nothing for other ticks.
 pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "whois");
     let mut client = fixture.client();
@@ -47,7 +47,7 @@ pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     assert_eq!(whois(&mut client, 6, third.start), None, "a node that was never granted");
     assert_eq!(whois(&mut client, 5, elsewhere.start).unwrap().record.owner.pid, 400);
 
-    // A grant that was released unused is not returned.
+    // `whois` does not return a grant that was released unused.
     let unused = client.grant(&by(4, 500));
     client.release(&unused, 0);
     let fourth = client.grant(&by(4, 600));
@@ -57,7 +57,8 @@ pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that `whois` returns nothing in a namespace without a history, which still grants leases.
+/// Checks that `whois` returns nothing in a namespace without a history, and that this namespace can
+/// still grant leases.
 pub fn whois_returns_nothing_without_a_history(under_test: &dyn StoreUnderTest) {
     let new = Namespace::new(&fresh_name("no-history"), Layout::TWITTER);
     let fixture = Fixture::with_namespace(under_test, &Namespace { keeps_history: false, ..new });

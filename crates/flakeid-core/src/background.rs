@@ -1,12 +1,12 @@
-//! Background threads of the library, which run none of the program's signal handlers.
+//! The library's background threads, which do not run the program's signal handlers.
 
 use std::io;
 use std::thread::{self, JoinHandle};
 
-/// Starts a thread that blocks all signals to the whole process, except those for faults and for profiling. A handler of
-/// the program expects to interrupt one of the program's threads, and may wait for other threads: uWSGI's handler waited
-/// for a thread of this library, so its workers never ended. Threads and processes that this thread starts inherit the
-/// blocked signals.
+/// Starts a thread that blocks all process-directed signals, except those for faults and for profiling. The program's
+/// signal handlers expect to interrupt the program's own threads, and may wait for other threads: uWSGI's handler
+/// waited for one of this library's threads, so uWSGI's workers never ended. Threads and processes that this thread
+/// starts inherit the blocked signals.
 ///
 /// # Errors
 /// Returns an error if the system cannot start another thread.
@@ -14,7 +14,8 @@ pub fn spawn_background(
     name: &str,
     run: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
-    // A new thread inherits the blocked signals of its creator. Miri has no signals.
+    // A new thread inherits its creator's blocked signals. Under Miri, which does not support signals, no signals are
+    // blocked.
     #[cfg(all(unix, not(miri)))]
     let _blocked = unix::BlockedSignals::new();
     thread::Builder::new().name(name.into()).spawn(run)
@@ -27,7 +28,8 @@ mod unix {
     use std::mem::MaybeUninit;
     use std::ptr;
 
-    /// The signals that stay unblocked: those that a thread causes itself, and those sent to each thread.
+    /// The signals that stay unblocked: signals that a thread itself causes, and signals that are sent to individual
+    /// threads.
     const LEFT: [i32; 8] = [
         libc::SIGABRT,
         libc::SIGBUS,
@@ -46,7 +48,8 @@ mod unix {
         pub(super) fn new() -> Self {
             let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
             // SAFETY: `sigfillset` initialises `all` before `all` is changed and read, and `before` is read only if
-            // `pthread_sigmask` has written it. These signals exist, and the pointers are valid for each call.
+            // `pthread_sigmask` has written it. All signal numbers and pointers that are passed to these functions
+            // are valid.
             unsafe {
                 libc::sigfillset(all.as_mut_ptr());
                 for signal in LEFT {

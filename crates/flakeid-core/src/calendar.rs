@@ -8,8 +8,7 @@ pub(crate) const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
 
 /// Returns a duration in whole milliseconds, rounded up.
 ///
-/// Every duration of an option or a clock is rounded by this function: a window of 2.5 ms has
-/// 3 ms.
+/// All durations of options and clocks are rounded with this function: a window of 2.5 ms becomes 3 ms long.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,15 +17,15 @@ pub(crate) const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
 /// ```
 #[must_use]
 pub fn whole_ms(duration: Duration) -> u64 {
-    // `Duration::as_millis` would add 128-bit arithmetic to WebAssembly modules.
+    // This code does not use `Duration::as_millis`, which would add 128-bit arithmetic to WebAssembly modules.
     let whole = duration.as_secs().saturating_mul(1000);
     whole.saturating_add(duration.subsec_nanos().div_ceil(1_000_000).into())
 }
 
 /// An instant in Unix milliseconds that prints as an RFC 3339 timestamp in UTC, with 0 to 3 fractional digits of a second.
 ///
-/// Long layouts reach years outside 0000 to 9999, which RFC 3339 cannot express. They are printed with a sign and with
-/// as many digits as they need, as in ISO 8601.
+/// Long layouts reach years outside 0000 to 9999, which RFC 3339 cannot express. Such years are printed with a sign
+/// and with as many digits as necessary, as in ISO 8601.
 ///
 /// ```
 /// use flakeid_core::Rfc3339;
@@ -53,8 +52,9 @@ impl Rfc3339 {
         Self::new(unix_ms, digits_needed(unix_ms))
     }
 
-    /// Parses an RFC 3339 timestamp (`2016-05-20T00:00:00+08:00`, `2020-01-01T00:00:00.125Z`) to Unix milliseconds. Returns
-    /// `None` for any other string, for a fraction finer than milliseconds, and for a leap second, which Unix time lacks.
+    /// Parses an RFC 3339 timestamp (`2016-05-20T00:00:00+08:00`, `2020-01-01T00:00:00.125Z`) into Unix milliseconds.
+    /// Returns `None` for any other string, for a fraction finer than milliseconds, and for a leap second, which Unix
+    /// time cannot represent.
     #[must_use]
     pub fn parse(text: &str) -> Option<i64> {
         let (date, time) = text.split_once(['T', 't', ' '])?;
@@ -79,7 +79,7 @@ impl Rfc3339 {
     }
 }
 
-/// Returns the number of fractional digits of a second that `ms` milliseconds need.
+/// Returns the number of fractional second digits that are needed to represent `ms` milliseconds exactly.
 pub(crate) const fn digits_needed(ms: i64) -> u8 {
     if ms % 1000 == 0 {
         0
@@ -113,8 +113,9 @@ impl fmt::Display for Rfc3339 {
     }
 }
 
-/// Returns the days since 1970-01-01 of a date of the proleptic Gregorian calendar. It counts years from March, so that
-/// the leap day comes last (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Returns the number of days from 1970-01-01 to a date in the proleptic Gregorian calendar. In the computation,
+/// years begin in March, so that the leap day is the last day of the year (Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms").
 const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -124,7 +125,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Returns the year, month and day of a day number: the inverse of [`days_from_civil`].
+/// Converts a day number to a year, month and day. This is the inverse of [`days_from_civil`].
 const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -170,7 +171,7 @@ impl Reader<'_> {
         self.number(2)
     }
 
-    /// Parses an optional fraction of a second to milliseconds.
+    /// Parses an optional fraction of a second into milliseconds.
     fn fraction(&mut self) -> Option<i64> {
         if self.take(b'.').is_none() {
             return Some(0);
@@ -185,7 +186,7 @@ impl Reader<'_> {
         self.number(digits).map(|value| value * scale)
     }
 
-    /// Parses `Z` or an offset to minutes east of UTC.
+    /// Parses `Z` or a UTC offset into minutes east of UTC.
     fn offset(&mut self) -> Option<i64> {
         if self.take(b'Z').is_some() || self.take(b'z').is_some() {
             return Some(0);
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn timestamps_round_trip_for_every_day_of_eight_centuries() {
-        // 400 years before and after the epoch cover every leap-year rule.
+        // The 400 years before and after the epoch cover every leap-year rule.
         for day in -146_097..146_097 {
             let ms = day * MS_PER_DAY + 45_296_789;
             assert_eq!(Rfc3339::parse(&Rfc3339::new(ms, 3).to_string()), Some(ms));
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn timestamps_print_and_parse_known_instants() {
+    fn known_instants_are_formatted_and_parsed() {
         for (ms, digits, text) in [
             (0, 0, "1970-01-01T00:00:00Z"),
             (1_505_914_988_849, 3, "2017-09-20T13:43:08.849Z"),

@@ -1,4 +1,4 @@
-//! The fields of an ID and the places of their bits.
+//! The fields of an ID and their bit positions.
 
 /// A field of an ID: the meaning of a range of bits.
 ///
@@ -12,13 +12,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {
-    /// The ticks since the epoch (`t`).
+    /// The number of ticks since the epoch (`t`).
     Time,
     /// The high part of the node (`d`).
     Datacenter,
     /// The low part of the node (`w`).
     Worker,
-    /// The node, not split (`n`).
+    /// The whole node (`n`), which is not split into datacenter and worker.
     Node,
     /// The counter within a tick (`s`).
     Sequence,
@@ -53,7 +53,7 @@ impl Field {
         }
     }
 
-    /// The name of the field, as in [`Parts`](crate::Parts) (where time is `tick`).
+    /// The name of the field in [`Parts`](crate::Parts), where the time field is called `tick`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,14 +100,14 @@ impl FieldSpan {
         if self.field.is(Field::Reserved) { 0 } else { Span { width: self.width, shift: 0 }.mask() }
     }
 
-    /// Returns the value of the field in the bits of an ID.
+    /// Extracts the value of the field from the bits of an ID.
     #[must_use]
     pub const fn extract(&self, bits: u64) -> u64 {
         Span { width: self.width, shift: self.shift }.extract(bits)
     }
 }
 
-/// A range of `width` bits (0 if the layout lacks the field), `shift` bits above the lowest one.
+/// A range of `width` bits (0 if the layout lacks the field), `shift` bits above the lowest bit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
     pub(crate) width: u8,
@@ -130,8 +130,8 @@ impl Span {
     }
 }
 
-/// The fields and widths of a layout in order, the most significant first. No field is repeated, and `n` excludes `d` and
-/// `w`, so six places are enough.
+/// The fields and widths of a layout, from the most significant to the least significant. No field is repeated, and
+/// `n` excludes `d` and `w`, so a list of six fields is long enough.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FieldList {
     entries: [(Field, u8); Self::MOST],
@@ -145,7 +145,7 @@ impl FieldList {
         Self { entries: [(Field::Reserved, 0); Self::MOST], len: 0 }
     }
 
-    /// Adds a field. Returns `false` if the field is present already or no place is left.
+    /// Adds a field. Returns `false` if the field is already present or the list is full.
     pub(crate) const fn push(&mut self, field: Field, width: u8) -> bool {
         if self.len as usize == Self::MOST || self.position(field).is_some() {
             return false;
@@ -183,7 +183,7 @@ impl FieldList {
         sum
     }
 
-    /// Returns the place of a field. The result is meaningful only if the widths add up to at most 64.
+    /// Returns the bit range of a field. The result is meaningful only if the widths add up to at most 64.
     pub(crate) const fn span(&self, field: Field) -> Span {
         let Some(at) = self.position(field) else { return Span::NONE };
         let (mut shift, mut index) = (0, at + 1);

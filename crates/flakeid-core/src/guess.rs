@@ -1,5 +1,5 @@
-//! Guesses the system that generated an ID: computes for every preset how many bits it takes to describe the ID as one of
-//! its own.
+//! Guesses which system generated an ID. The module computes a cost for each preset: the number of bits that describe
+//! the ID with the layout and the typical values of that preset. The preset with the lowest cost is the likeliest.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,7 +7,7 @@ use core::fmt;
 use crate::layout::Layout;
 use crate::{Id, Parts};
 
-/// The result for one preset: how well it explains unknown IDs.
+/// The result for one preset: how well the preset explains the given IDs.
 ///
 /// ```
 /// use flakeid_core::{Id, guess};
@@ -25,15 +25,15 @@ pub struct Guess {
     pub name: &'static str,
     /// The layout of the preset.
     pub layout: Layout,
-    /// The number of sixteenths of a bit that it takes to describe the IDs as IDs of this preset (the fewer, the likelier),
-    /// or the reason why they cannot be IDs of this preset.
+    /// The cost of describing the IDs with this preset, in sixteenths of a bit, or the reason why the IDs cannot belong
+    /// to this preset. A lower cost means a likelier preset.
     pub verdict: Result<u64, Mismatch>,
     costs: Costs,
 }
 
 impl Guess {
-    /// Returns the strongest argument against this preset, compared with the `best`: the part with the largest additional
-    /// cost. Returns `None` if no part costs more, or if the IDs cannot be IDs of this preset.
+    /// Returns the strongest argument against this preset compared with `best`: the aspect with the largest additional
+    /// cost. Returns `None` if no aspect costs more, or if the IDs cannot belong to this preset.
     #[must_use]
     pub fn weakness(&self, best: &Self) -> Option<Aspect> {
         if self.verdict.is_err() {
@@ -44,8 +44,8 @@ impl Guess {
         all.filter(|(_, more)| *more > 0).max_by_key(|(_, more)| *more).map(|(aspect, _)| aspect)
     }
 
-    /// Whether this preset is so close to the `best` that the IDs do not decide between the two: less than 5 bits apart, so
-    /// that it is at least 1/32 as likely.
+    /// Whether this preset is almost as likely as `best`: its cost is less than 5 bits higher, so its likelihood is
+    /// more than 1/32 of the likelihood of `best`. The IDs then do not suffice to decide between the two presets.
     #[must_use]
     pub fn is_as_likely_as(&self, best: &Self) -> bool {
         match (&self.verdict, &best.verdict) {
@@ -81,7 +81,7 @@ pub enum Aspect {
 impl Aspect {
     const ALL: [Self; 4] = [Self::Rarity, Self::Time, Self::Node, Self::Sequence];
 
-    /// The name of the part: `rarity`, `time`, `node` or `sequence`.
+    /// The name of the aspect: `rarity`, `time`, `node` or `sequence`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Aspect {
     }
 }
 
-/// The costs in sixteenths of a bit, in the order of [`Aspect::ALL`].
+/// The cost of each aspect in sixteenths of a bit, in the order of [`Aspect::ALL`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Costs([u64; 4]);
 
@@ -115,43 +115,43 @@ impl Costs {
 /// let guesses = guess(&[Id::from_u64(1)], 1_800_000_000_000);
 /// let impossible = guesses.iter().filter_map(|guess| guess.verdict.err());
 /// for mismatch in impossible {
-///     println!("{mismatch}"); // 1 would be of 1970-01-01T00:00:00Z, before the system existed
+///     println!("{mismatch}"); // 1 would be from 1970-01-01T00:00:00Z, before the system existed
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// The ID has bits that the layout never sets.
+    /// The ID has a bit set that the layout never sets.
     Bits(Id),
-    /// The ID would have this time (Unix milliseconds), which is before the system existed.
+    /// The ID's time, in Unix milliseconds, would precede the first use of the system.
     TooOld(Id, i64),
-    /// The ID would have this time (Unix milliseconds), which is in the future.
+    /// The ID's time, in Unix milliseconds, would be in the future.
     Future(Id, i64),
 }
 
-/// Writes the reason with the ID.
+/// Writes the ID and the reason for the mismatch.
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = |unix_ms| crate::Rfc3339::with_fewest_digits(unix_ms);
         match *self {
-            Self::Bits(id) => write!(f, "{id} has bits that it never sets"),
+            Self::Bits(id) => write!(f, "{id} has bits set that this layout never sets"),
             Self::TooOld(id, unix_ms) => {
-                write!(f, "{id} would be of {}, before the system existed", time(unix_ms))
+                write!(f, "{id} would be from {}, before the system existed", time(unix_ms))
             }
             Self::Future(id, unix_ms) => {
-                write!(f, "{id} would be of {}, in the future", time(unix_ms))
+                write!(f, "{id} would be from {}, in the future", time(unix_ms))
             }
         }
     }
 }
 
-/// Evaluates every preset for the given IDs. Returns the likeliest preset first, and the impossible ones last. More IDs of
-/// one system give a more reliable result; their order matters little. `now` is in Unix milliseconds; IDs of up to a day
-/// later do not count as future.
+/// Rates every preset for the given IDs. Returns the likeliest preset first and the impossible presets last. `now` is
+/// in Unix milliseconds. IDs from up to a day after `now` do not count as future IDs.
 ///
-/// The result is a guess: it counts the bits that it takes to describe the IDs given the typical properties of the
-/// system. Recent times, few nodes, and sequence numbers that begin at 0 in every tick take fewer bits. IDs with another
-/// epoch or layout than the presets' look like IDs of some preset, or of none.
+/// The result is a guess. It counts the bits that describe the IDs, given the typical properties of each system. Recent
+/// times, few nodes, and sequence numbers that begin at 0 in every tick require fewer bits. More IDs from one system
+/// make the result more reliable, and the order of the IDs matters little. If no preset has the epoch and the layout of
+/// the IDs, the guess may name a wrong preset or no preset.
 #[must_use]
 pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
     let mut guesses: Vec<Guess> = Layout::presets()
@@ -166,29 +166,29 @@ pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
     guesses
 }
 
-/// The cost of one bit.
+/// The number of cost units in one bit. Costs are in sixteenths of a bit.
 const BIT: u64 = 16;
 const DAY: i64 = 86_400_000;
 const HOUR: u64 = 3_600_000;
 
-/// The typical numbers of a field.
+/// The numbers that a field typically contains.
 #[derive(Clone, Copy)]
 enum Numbers {
     Small,
     Random,
-    /// Small in some systems, or for some of their users, and not in others.
+    /// Numbers that are small in some systems, or for some users of a system, and arbitrary otherwise.
     Either,
-    /// Usually one of these.
+    /// Numbers that are usually in this list.
     Known(&'static [u64]),
 }
 
-/// The properties of a system besides its layout.
+/// The properties of a system apart from its layout.
 struct Habits {
-    /// The start of the system, in Unix milliseconds.
+    /// The instant at which the system was first used, in Unix milliseconds.
     born: i64,
-    /// The cost of the system's rarity, in bits.
+    /// The cost that is added for a rare system, in bits.
     rare: u64,
-    /// The typical numbers of the datacenter and the worker, or of the node.
+    /// The typical numbers in the datacenter and worker fields, or in the node field.
     node: [Numbers; 2],
     sequence: Numbers,
 }
@@ -196,11 +196,11 @@ struct Habits {
 impl Habits {
     fn of(preset: &str, layout: &Layout) -> Self {
         use Numbers::{Either, Known, Random, Small};
-        // flake-idgen and similar libraries; earlier systems did not use the epoch 1970.
+        // The year in which flake-idgen and similar libraries appeared. Earlier systems did not use the Unix epoch.
         const YEAR_2013: i64 = 1_356_998_400_000;
-        // The date of Mastodon 2.0.0.
+        // The release date of Mastodon 2.0.0, the first version that generated these IDs.
         const MASTODON_2: i64 = 1_506_816_000_000;
-        // The datacenters of published tweets.
+        // The datacenter numbers in the IDs of published tweets.
         const OF_TWITTER: &[u64] = &[1, 10, 11];
         let epoch = layout.epoch();
         let (born, rare, node, sequence) = match preset {
@@ -220,7 +220,7 @@ impl Habits {
         Self { born, rare, node, sequence }
     }
 
-    /// Returns the cost of describing the IDs one after the other.
+    /// Returns the cost of describing the IDs in the given order.
     fn describe(&self, ids: &[Id], layout: &Layout, now: i64) -> Result<Costs, Mismatch> {
         let mut costs = Costs::default();
         costs.add(Aspect::Rarity, self.rare * BIT);
@@ -249,15 +249,15 @@ impl Habits {
                 costs.add(Aspect::Node, log2(nodes.len() as u64));
             } else {
                 costs.add(Aspect::Node, self.cost_of_node(&parts, layout));
-                // With 64 different nodes, there is certainly no pattern, so no more are collected.
+                // At most 64 nodes are collected, because 64 different nodes show no pattern.
                 if nodes.len() < 64 {
                     nodes.push(parts.node);
                 }
             }
             last = Some(parts);
         }
-        // The age counts only once, and then only the distance of each ID from the previous one. If the age of each ID
-        // counted, the preset with the latest epoch would win for IDs of several years.
+        // Only the oldest ID adds its age to the cost, because the preset with the latest epoch would otherwise win for
+        // IDs that span several years. Each ID after the first adds its distance from the previous ID.
         if let Some(age) = oldest {
             costs.add(Aspect::Time, log2((age + HOUR) / layout.unit_ms()));
         }
@@ -276,9 +276,9 @@ impl Habits {
     }
 }
 
-/// Returns the cost of a number in a field of the given width.
+/// Returns the cost of a value in a field of the given width, which typically contains the given numbers.
 fn cost_of(numbers: Numbers, value: u64, width: u64) -> u64 {
-    // A number costs twice its length, as in Elias codes.
+    // The cost of a number is twice its length in bits, as in Elias codes.
     let small = BIT + 2 * log2(value + 1);
     let any = width * BIT;
     match numbers {
@@ -294,8 +294,8 @@ fn width(most: u64) -> u64 {
     u64::from(u64::BITS - most.leading_zeros())
 }
 
-/// Returns the base-2 logarithm of a number in sixteenths; 0 for 0 and 1. It interpolates linearly between powers of two,
-/// which is at most a tenth of a bit too low.
+/// Returns the base-2 logarithm of a number in sixteenths, or 0 for the number 0. Interpolates linearly between powers
+/// of two, so the result is less than 0.15 too low.
 fn log2(number: u64) -> u64 {
     let Some(whole) = number.checked_ilog2() else { return 0 };
     let fraction = (u128::from(number) << 4 >> whole) as u64 & 15;
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn log2_interpolates_between_powers_of_two() {
+    fn log2_grows_linearly_between_powers_of_two() {
         for (number, sixteenths) in [(0, 0), (1, 0), (2, 16), (3, 24), (1024, 160), (1536, 168)] {
             assert_eq!(log2(number), sixteenths, "{number}");
         }

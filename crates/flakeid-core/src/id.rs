@@ -1,12 +1,12 @@
-//! IDs as 64 bits, and their fields.
+//! 64-bit IDs, and the parts of an ID.
 
 use core::fmt;
 
 /// A 64-bit ID. IDs are ordered as numbers, and therefore by time.
 ///
-/// `Display` and `FromStr` use the decimal form; [`TextForm`](crate::TextForm) has the other forms. With the `serde`
-/// feature an ID is a decimal string in human-readable formats (because JSON numbers lose digits in JavaScript) and a
-/// `u64` in binary formats.
+/// `Display` and `FromStr` use the decimal form; [`TextForm`](crate::TextForm) provides the other forms. With the
+/// `serde` feature an ID is a decimal string in human-readable formats (because JSON numbers lose digits in
+/// JavaScript) and a `u64` in binary formats.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout};
@@ -23,8 +23,8 @@ use core::fmt;
 pub struct Id(u64);
 
 impl Id {
-    /// Creates an ID from any 64 bits. [`Layout::unpack`](crate::Layout::unpack) checks whether they are an ID of a given
-    /// layout.
+    /// Creates an ID from any 64-bit number. [`Layout::unpack`](crate::Layout::unpack) checks whether the number is a
+    /// valid ID of a layout.
     #[inline]
     #[must_use]
     pub const fn from_u64(bits: u64) -> Self {
@@ -38,9 +38,10 @@ impl Id {
         self.0
     }
 
-    /// Returns the same 64 bits as a signed integer, for signed database columns. The result is negative, and therefore out
-    /// of order, once a 64-bit layout sets its top bit: see
-    /// [`Layout::fits_i64_until`](crate::Layout::fits_i64_until).
+    /// Returns the same 64 bits as a signed integer, for signed database columns. If the top bit of the ID is set, the
+    /// result is negative and sorts before the results of earlier IDs.
+    /// [`Layout::fits_i64_until`](crate::Layout::fits_i64_until) returns the time until which the results for a layout
+    /// are positive.
     #[inline]
     #[must_use]
     pub const fn to_i64(self) -> i64 {
@@ -54,7 +55,8 @@ impl Id {
         Self(bits.cast_unsigned())
     }
 
-    /// Returns eight bytes, the most significant first, which sort like the IDs. This is the `byte[8]` of `FlakeId`.
+    /// Returns the ID as eight bytes, most significant byte first. The byte arrays sort like the IDs. The JavaScript
+    /// library flake-idgen returns the same bytes.
     #[inline]
     #[must_use]
     pub const fn to_be_bytes(self) -> [u8; 8] {
@@ -68,8 +70,8 @@ impl Id {
         Self(u64::from_be_bytes(bytes))
     }
 
-    /// Converts a slice of integers to a slice of IDs that can be filled in place, so that bindings write into the arrays of
-    /// their languages without a copy.
+    /// Converts a slice of integers to a slice of IDs, so that bindings can fill arrays in their languages without
+    /// making a copy.
     ///
     /// ```
     /// use flakeid_core::{Generator, Id, Layout};
@@ -109,15 +111,15 @@ impl From<Id> for u64 {
     }
 }
 
-/// The only place where the integers of a host's buffer are treated as IDs.
+/// The only unsafe code of this file: the conversion of a slice of integers to a slice of IDs.
 mod host {
     #![allow(unsafe_code)]
 
     use super::Id;
 
     pub(super) fn as_ids(numbers: &mut [u64]) -> &mut [Id] {
-        // SAFETY: `Id` is a transparent u64, every bit pattern of a u64 is valid, and the borrow keeps its lifetime and
-        // length.
+        // SAFETY: `Id` is a transparent wrapper of `u64`, and every `u64` is a valid `Id`. The result has the length
+        // and the lifetime of `numbers`.
         unsafe { &mut *(core::ptr::from_mut(numbers) as *mut [Id]) }
     }
 }
@@ -184,23 +186,23 @@ mod serde_impls {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Parts {
-    /// The number of whole units since the layout's epoch.
+    /// The tick of the ID: the number of whole time units since the layout's epoch.
     pub tick: u64,
-    /// The instant at which that tick begins, in Unix milliseconds.
+    /// The beginning of the tick, in Unix milliseconds.
     pub unix_ms: i64,
-    /// The whole machine field; 0 if the layout has none.
+    /// The complete node number; 0 if the layout has no node field.
     pub node: u64,
-    /// The high part of the node; `None` if the layout does not split the node.
+    /// The datacenter: the high bits of a split node. `None` if the layout does not split the node.
     pub datacenter: Option<u64>,
-    /// The low part of the node; `None` if the layout does not split the node.
+    /// The worker: the low bits of a split node. `None` if the layout does not split the node.
     pub worker: Option<u64>,
-    /// The clock sequence; 0 if the layout has none.
+    /// The clock sequence; 0 if the layout has no clock-sequence field.
     pub clock_sequence: u64,
-    /// The counter within the tick; 0 if the layout has none.
+    /// The sequence number: the counter within the tick. 0 if the layout has no sequence field.
     pub sequence: u64,
 }
 
-/// Some of the parts of an ID; [`Layout::complete`](crate::Layout::complete) derives the others.
+/// A subset of the parts of an ID; [`Layout::complete`](crate::Layout::complete) derives the other parts.
 ///
 /// ```
 /// use flakeid_core::{GivenParts, Layout};
@@ -215,19 +217,20 @@ pub struct Parts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GivenParts {
-    /// The number of whole units since the layout's epoch; `None` for the tick of `unix_ms`.
+    /// The tick of the ID: the number of whole time units since the layout's epoch. `None` means the tick that contains
+    /// `unix_ms`.
     pub tick: Option<u64>,
-    /// An instant in the tick, in Unix milliseconds.
+    /// An instant within the tick, in Unix milliseconds. `None` means the beginning of `tick`.
     pub unix_ms: Option<i64>,
-    /// The whole machine field; `None` for the node of `datacenter` and `worker`.
+    /// The complete node number. `None` means that `datacenter` and `worker` determine the node.
     pub node: Option<u64>,
-    /// The high part of the node.
+    /// The datacenter: the high bits of a split node.
     pub datacenter: Option<u64>,
-    /// The low part of the node.
+    /// The worker: the low bits of a split node.
     pub worker: Option<u64>,
-    /// The clock sequence; `None` for 0.
+    /// The clock sequence; `None` means 0.
     pub clock_sequence: Option<u64>,
-    /// The counter within the tick; `None` for 0.
+    /// The sequence number: the counter within the tick. `None` means 0.
     pub sequence: Option<u64>,
 }
 
@@ -256,12 +259,12 @@ mod tests {
 
     #[test]
     fn deserializing_a_json_number_fails() {
-        // The number may have lost digits in JavaScript, which could not be detected.
+        // JSON numbers are rejected, because JavaScript may have rounded a large number without an error.
         assert!(serde_json::from_str::<Id>("910499571847892992").is_err());
         assert_de_tokens_error::<serde_test::Readable<Id>>(
             &[Token::Str("18446744073709551616")],
             "\"18446744073709551616\" is not an ID in decimal: it is larger than the largest 64-bit \
-             ID: must be from 0 to 18446744073709551615",
+             ID; it must be from 0 to 18446744073709551615",
         );
     }
 }

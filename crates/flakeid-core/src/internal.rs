@@ -1,13 +1,14 @@
-//! Items for flakeid's own crates. They are not part of the public API and may change in any release.
+//! Items that only flakeid's own crates may use. The items are not part of the public API and may change in any
+//! release.
 //!
-//! The crates that lease nodes start threads, detect forks and recognize clocks exactly as this crate does.
+//! The crates that lease nodes use these items for threads, fork detection and clocks.
 
 use core::any::Any;
 
 pub use crate::background::spawn_background;
 pub use crate::fork::ProcessMark;
 
-/// Returns the name of `clock` if it is one of the system's clocks.
+/// Returns the name of `clock` if it is one of the system clocks.
 #[must_use]
 pub fn named_clock(clock: &dyn Any) -> Option<crate::NamedClock> {
     crate::NamedClock::from_any(clock)

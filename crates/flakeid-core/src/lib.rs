@@ -17,14 +17,14 @@
 //! goes backwards.
 //!
 //! # What a generator with a fixed node promises
-//! No two calls in one process return the same ID, whatever the threads, the clock and `fork` do. A process that
-//! restarts repeats no ID as long as its clock then reads no earlier than the latest ID of every earlier process. (A
-//! clock that went backwards, even during such a process, may not have caught up yet.) A generator cannot detect that
-//! another process or host uses the same node; leases prevent that.
+//! No two calls in one process return the same ID, regardless of threads, clock changes and `fork`. A process that
+//! restarts repeats no ID if its clock is never behind the latest ID of every earlier process. (A clock that went
+//! backwards, even during an earlier process, may not have caught up yet.) A generator cannot detect that another
+//! process or host uses the same node; leases prevent that.
 //!
 //! # Features
-//! - `std` (default): the system clock, sleeping, the registry through which generators of one node share their
-//!   position, and fork detection. Without it the crate needs `alloc`, 64-bit atomics, and your own [`Clock`].
+//! - `std` (default): the system clock, sleeping, the registry through which generators for the same node share their
+//!   position, and fork detection. Without `std` the crate needs `alloc`, 64-bit atomics, and your own [`Clock`].
 //! - `serde`: [`Id`] as a decimal string. `sqlx`: [`Id`] as a column. `schemars`: the JSON schema of [`Id`].
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -57,7 +57,9 @@ mod text;
 
 pub use calendar::{Rfc3339, whole_ms};
 pub use clock::*;
-pub use error::{Error, ErrorKind, SpelledError, Spelling};
+pub use error::{Error, ErrorKind};
+#[doc(hidden)]
+pub use error::{SpelledError, Spelling};
 pub use field::{Field, FieldSpan};
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,

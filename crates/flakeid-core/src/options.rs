@@ -1,75 +1,91 @@
-//! Options by name, so that bindings and programs that read options from somewhere need no list of
-//! their own.
+//! Setting options by name. Bindings and programs that read options as strings therefore do not need their own lists of
+//! options.
 
 use alloc::format;
 use alloc::string::String;
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::Error;
 use crate::quoted::Quoted;
+use crate::sync::HAS_NATIVE_PARTS;
 
-/// One option of the builder `B`: its name, what its values are, and where they go.
+/// An option of the builder `B`: its name, the kind of its values, and the function that stores a
+/// value.
+///
+/// ```
+/// use flakeid_core::NamedOption;
+///
+/// let option: NamedOption<u64> = NamedOption::number("size", |_| 100, |size, number| *size = number);
+/// let mut size = 0;
+/// option.set_text(&mut size, "12")?;
+/// assert_eq!(size, 12);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct NamedOption<B> {
-    /// In snake case, with the unit: `max_wait_ms`.
+    /// The name of the option in snake case, with any unit, such as `max_wait_ms`.
     pub name: &'static str,
-    /// What its values are.
+    /// The kind of the values.
     pub kind: OptionKind<B>,
 }
 
-/// What the values of an option are, and the function that stores one. The builder checks the rest
-/// of their range when it builds, against its other options.
+/// The kind of an option's values, with the function that stores a value. The builder checks ranges
+/// and combinations of options when it builds.
+///
+/// ```
+/// use flakeid_core::{GeneratorBuilder, SetByName};
+///
+/// let overflow = GeneratorBuilder::OPTIONS.iter().find(|option| option.name == "overflow");
+/// assert_eq!(overflow.map(|option| option.kind.name()), Some("text"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum OptionKind<B> {
     /// A whole number.
     Number {
-        /// The smallest one.
+        /// The smallest allowed value, for the error about a string that is not a 64-bit number. The builder checks the
+        /// range of numbers itself.
         min: u64,
-        /// The largest one. Only the error for a text that is no 64-bit number uses the two; the
-        /// builder compares the rest.
+        /// The largest allowed value, for the error about a string that is not a 64-bit number. The builder checks the
+        /// range of numbers itself.
         max: fn(&B) -> u64,
-        /// Stores it.
+        /// The function that stores the number in the builder.
         set: fn(&mut B, u64),
     },
-    /// Several whole numbers, in text with commas between them. Not on `wasm32-unknown-unknown`,
-    /// where no option has them and every kilobyte is downloaded.
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    /// Several whole numbers, which are separated by commas in the string form.
     Numbers {
-        /// The largest one, as for `Number`.
+        /// The largest allowed value of each number.
         max: fn(&B) -> u64,
-        /// Stores them.
+        /// The function that stores the numbers in the builder.
         set: fn(&mut B, Vec<u64>),
     },
-    /// A length of time, in text as whole milliseconds.
+    /// A duration; the string form is a number of whole milliseconds.
     Duration(fn(&mut B, Duration)),
-    /// A name or some other text.
+    /// A name or another string.
     Text(fn(&mut B, &str) -> Result<(), Error>),
-    /// `true` or `false`. Not on `wasm32-unknown-unknown` either.
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    /// `true` or `false`.
     Flag(fn(&mut B, bool)),
 }
 
 /// A builder whose options can be set by name.
 ///
 /// ```
-/// use flakeid_core::{Generator, Layout, SetByName};
+/// use flakeid_core::{Generator, GeneratorBuilder, Layout, SetByName};
 ///
 /// let mut builder = Generator::builder(Layout::TWITTER);
 /// for (name, text) in [("node", "7"), ("overflow", "error"), ("max_wait_ms", "250")] {
 ///     builder = builder.set(name, text)?;
 /// }
 /// assert_eq!(builder.build()?.node(), 7);
+/// assert!(GeneratorBuilder::described().starts_with("node: number"));
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 pub trait SetByName: Sized + 'static {
-    /// All options that can be expressed as text.
+    /// All options that can be set with a string.
     const OPTIONS: &'static [NamedOption<Self>];
 
-    /// What options there are, with what their values are in text: `node: number, overflow: text`
-    /// and so on.
+    /// Returns the names of all options with the kinds of their values, for example `node: number, overflow: text`.
     #[must_use]
     fn described() -> String {
         let mut text = String::new();
@@ -83,28 +99,27 @@ pub trait SetByName: Sized + 'static {
         text
     }
 
-    /// Sets the option `name` to the value that `text` expresses.
+    /// Sets the option `name` to the value that the string `text` contains.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if there is no such option, or if it has a
-    /// list of values and `text` is none of them;
-    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) for a text that is not a number or is
-    /// too big for one.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if no option has this name, or if `text` is not in the
+    /// option's list of values; [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) if the option is a number and
+    /// `text` is not a 64-bit number.
     fn set(mut self, name: &str, text: &str) -> Result<Self, Error> {
         self.set_text(name, text)?;
         Ok(self)
     }
 
-    /// As [`set`](Self::set), in place.
+    /// Sets an option like [`set`](Self::set), but changes this builder instead of returning a new one.
     ///
     /// # Errors
-    /// As [`set`](Self::set).
+    /// The same errors as [`set`](Self::set).
     fn set_text(&mut self, name: &str, text: &str) -> Result<(), Error> {
         option(name)?.set_text(self, text)
     }
 }
 
-/// Values that are one of a few, written by name and read by that name. `$names` lists them.
+/// Implements `Display` and `FromStr` for a type with named values. `$names` lists the names for error messages.
 macro_rules! impl_by_name {
     ($type:ident, $option:literal, $names:literal) => {
         impl core::fmt::Display for $type {
@@ -129,46 +144,43 @@ macro_rules! impl_by_name {
 
 pub(crate) use impl_by_name;
 
-/// The error for a name that is none of `names`.
+/// Returns the error for a value that is not in the list `names`.
 pub(crate) fn unknown_name(option: &'static str, names: &str, text: &str) -> Error {
     Error::invalid_option(option, &format!("must be {names}, not {}", Quoted(text)))
 }
 
-/// The option of that name.
+/// Returns the option with this name.
 fn option<B: SetByName>(name: &str) -> Result<&'static NamedOption<B>, Error> {
     B::OPTIONS.iter().find(|known| known.name == name).ok_or_else(|| {
         let known = B::described();
         Error::invalid_option(
             "options",
-            &format!("there is no option {}; there are {known}", Quoted(name)),
+            &format!("there is no option {}; the options are {known}", Quoted(name)),
         )
     })
 }
 
 impl<B> OptionKind<B> {
-    /// What its values are in text: `number`, `numbers`, `text` or `flag`.
+    /// The name of this kind in messages: `number`, `numbers`, `text` or `flag`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Number { .. } | Self::Duration(_) => "number",
-            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             Self::Numbers { .. } => "numbers",
             Self::Text(_) => "text",
-            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             Self::Flag(_) => "flag",
         }
     }
 }
 
 impl<B> NamedOption<B> {
-    /// A whole number from 0, of which `max` is the largest.
+    /// Creates an option that takes a whole number from 0 to `max`.
     #[must_use]
     pub const fn number(name: &'static str, max: fn(&B) -> u64, set: fn(&mut B, u64)) -> Self {
         Self { name, kind: OptionKind::Number { min: 0, max, set } }
     }
 
-    /// Several whole numbers from 0, of which `max` is the largest that one may be.
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    /// Creates an option that takes several whole numbers, each from 0 to `max`.
     #[must_use]
     pub const fn numbers(
         name: &'static str,
@@ -178,30 +190,29 @@ impl<B> NamedOption<B> {
         Self { name, kind: OptionKind::Numbers { max, set } }
     }
 
-    /// A length of time.
+    /// Creates an option that takes a duration in whole milliseconds.
     #[must_use]
     pub const fn duration(name: &'static str, set: fn(&mut B, Duration)) -> Self {
         Self { name, kind: OptionKind::Duration(set) }
     }
 
-    /// A name or some other text.
+    /// Creates an option that takes a name or another string.
     #[must_use]
     pub const fn text(name: &'static str, set: fn(&mut B, &str) -> Result<(), Error>) -> Self {
         Self { name, kind: OptionKind::Text(set) }
     }
 
-    /// Stores the value that `text` expresses.
+    /// Parses `text`, and stores the value in the builder.
     ///
     /// # Errors
-    /// As [`SetByName::set`].
+    /// The errors of [`SetByName::set`] for an option that exists.
     pub fn set_text(&self, builder: &mut B, text: &str) -> Result<(), Error> {
         let name = self.name;
         match self.kind {
             OptionKind::Number { min, max, set } => {
                 set(builder, number(name, text, min, max(builder))?);
             }
-            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-            OptionKind::Numbers { max, set } => {
+            OptionKind::Numbers { max, set } if HAS_NATIVE_PARTS => {
                 let most = max(builder);
                 let texts = text.split(',').filter(|_| !text.is_empty());
                 let values = texts.map(|text| number(name, text, 0, most));
@@ -212,19 +223,20 @@ impl<B> NamedOption<B> {
                 set(builder, Duration::from_millis(number(name, text, 0, u64::MAX)?));
             }
             OptionKind::Text(set) => set(builder, text)?,
-            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-            OptionKind::Flag(set) => set(builder, flag(name, text)?),
+            OptionKind::Flag(set) if HAS_NATIVE_PARTS => set(builder, flag(name, text)?),
+            OptionKind::Numbers { .. } | OptionKind::Flag(_) => {
+                return Err(Error::invalid_option(name, "not available on WebAssembly"));
+            }
         }
         Ok(())
     }
 }
 
-/// Any 64-bit number; the builder checks the range.
+/// Parses a 64-bit number without a check of its range, which the builder checks later.
 fn number(name: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::option_out_of_range(name, &text, min, max))
 }
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 fn flag(name: &'static str, text: &str) -> Result<bool, Error> {
     text.parse().map_err(|_| {
         let reason = format!("must be true or false, not {}", Quoted(text));

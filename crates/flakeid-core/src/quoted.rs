@@ -2,11 +2,11 @@
 
 use core::fmt::{self, Write};
 
-/// Quotes a string, and escapes characters that would move the cursor or reorder the line. `{:?}` would escape every
-/// character that Unicode does not classify as printable, but its tables were 8 % of the WebAssembly module.
+/// A string that is displayed in double quotes. Characters that would move the cursor or reorder the line are escaped.
+/// The standard format `{:?}` is not used, because its Unicode tables would take up 8 % of the WebAssembly module.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
-/// Quotes one character in single quotes, like [`Quoted`].
+/// A character that is displayed in single quotes, with the same escapes as [`Quoted`].
 pub(crate) struct QuotedChar(pub(crate) char);
 
 impl fmt::Display for Quoted<'_> {
@@ -28,7 +28,7 @@ impl fmt::Display for QuotedChar {
 fn write_escaped(f: &mut fmt::Formatter<'_>, letter: char, quote: char) -> fmt::Result {
     match letter {
         '\\' => f.write_str("\\\\"),
-        // Invisible characters: joiners, direction marks, line separators.
+        // These characters are invisible: joiners, direction marks and line separators.
         '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
@@ -48,7 +48,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn quoted_escapes_only_misleading_characters() {
+    fn quoting_escapes_only_misleading_characters() {
         for (text, quoted) in [
             ("t41.n10", r#""t41.n10""#),
             ("día 日", r#""día 日""#),

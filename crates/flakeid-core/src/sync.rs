@@ -1,5 +1,6 @@
-//! The atomics and locks of the lock-free structures and the queue: the standard library's, or loom's, which try every
-//! interleaving. Also the parts of a generator that WebAssembly lacks.
+//! The atomics and locks of the lock-free structures and of the queue: those of the standard library, or those of the
+//! test tool loom, which explores the interleavings of threads. The module also contains the type for the parts of a
+//! generator that WebAssembly builds omit.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
@@ -11,7 +12,7 @@ pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Pauses after a lost compare-and-swap, so that the winner can use the cache line before the loser requests it again.
-/// Without the pause, two threads on one word reach a third of the rate of one thread.
+/// Without the pause, two threads that share a word together reach only a third of the rate of one thread.
 #[inline]
 pub(crate) fn back_off() {
     #[cfg(not(loom))]
@@ -20,14 +21,18 @@ pub(crate) fn back_off() {
     }
 }
 
-pub(crate) use native::NativeOnly;
+pub(crate) use native::{HAS_NATIVE_PARTS, NativeOnly};
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod native {
     use alloc::boxed::Box;
 
-    /// An optional part of a generator. On `wasm32-unknown-unknown` this type is always empty, so that a page downloads no
-    /// code for the part.
+    /// Whether a [`NativeOnly`] can contain a value. On targets where it cannot, the compiler omits the code for its
+    /// values.
+    pub(crate) const HAS_NATIVE_PARTS: bool = true;
+
+    /// An optional part of a generator. On `wasm32-unknown-unknown` this type is always empty, so that web pages do
+    /// not download code for the part.
     pub(crate) struct NativeOnly<T>(Option<Box<T>>);
 
     impl<T> NativeOnly<T> {
@@ -44,6 +49,8 @@ mod native {
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod native {
+    pub(crate) const HAS_NATIVE_PARTS: bool = false;
+
     pub(crate) struct NativeOnly<T>(core::marker::PhantomData<T>);
 
     impl<T> NativeOnly<T> {

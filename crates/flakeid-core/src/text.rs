@@ -1,4 +1,5 @@
-//! String forms of IDs. Conversion is strict in both directions: every ID has one string in each form.
+//! String forms of IDs. Encoding produces exactly one string for each ID and form. Decoding also accepts a few
+//! documented variants of this string.
 
 use core::fmt;
 use core::ops::Deref;
@@ -22,29 +23,30 @@ use crate::{Error, Id};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextForm {
-    /// 1 to 20 decimal digits. Decoding accepts leading zeros, so that columns padded to 20 digits work.
+    /// 1 to 20 decimal digits. Decoding accepts leading zeros, so that columns padded to 20 digits can be decoded.
     Decimal,
-    /// 13 digits of Crockford's base32, which sort like the IDs and can be read aloud. Decoding also accepts lowercase
+    /// 13 Crockford base32 digits, which sort like the IDs and can be read aloud. Decoding also accepts lowercase
     /// letters, `I` and `L` for 1, and `O` for 0. (<https://www.crockford.com/base32.html>)
     Base32,
-    /// 1 to 13 digits of 0-9a-z, without leading zeros. Decoding also accepts uppercase letters.
+    /// 1 to 13 base36 digits (0-9a-z), without leading zeros. Decoding also accepts uppercase letters.
     Base36,
-    /// 1 to 11 digits of Bitcoin's base58 alphabet, without leading `1`s (its zero).
+    /// 1 to 11 base58 digits in the Bitcoin alphabet, without leading `1`s (the zero digit).
     Base58,
-    /// 11 digits of 0-9A-Za-z, which sort like the IDs in ASCII order.
+    /// 11 base62 digits (0-9A-Za-z), which sort like the IDs in ASCII order.
     Base62,
-    /// 16 lowercase hexadecimal digits, which sort like the IDs. Decoding also accepts uppercase letters, but no `0x`.
+    /// 16 lowercase hexadecimal digits, which sort like the IDs. Decoding also accepts uppercase letters, but not the
+    /// prefix `0x`.
     Hex,
-    /// 1 to 11 digits of Flickr's base58 alphabet, which begins with the lowercase letters, without leading `1`s (its zero).
-    /// This is the form of `Base58` in bwmarrin/snowflake.
+    /// 1 to 11 base58 digits in the Flickr alphabet, without leading `1`s (the zero digit). In this alphabet, lowercase
+    /// letters precede uppercase letters. bwmarrin/snowflake calls this form `Base58`.
     Base58Flickr,
-    /// 1 to 13 digits of the z-base-32 alphabet, without leading `y`s (its zero). Decoding also accepts uppercase letters.
-    /// This is the form of `Base32` in bwmarrin/snowflake: it encodes the digits of the number, not its bits from the left as
-    /// in <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
+    /// 1 to 13 z-base-32 digits, without leading `y`s (the zero digit). Decoding also accepts uppercase letters.
+    /// bwmarrin/snowflake calls this form `Base32`. The form encodes the ID as a number. The original z-base-32 encodes
+    /// the bits from the left instead: <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
     Zbase32,
 }
 
-/// The largest number of digits of any form: the decimal digits of 2^64 − 1.
+/// The largest number of digits in any form: the decimal digits of 2^64 − 1.
 const MOST: usize = 20;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -96,7 +98,7 @@ impl TextForm {
         }
     }
 
-    /// The largest number of digits of this form: the digits of 2^64 − 1.
+    /// The largest number of digits in this form: the digits of 2^64 − 1.
     const fn most_digits(self) -> usize {
         match self {
             Self::Decimal => 20,
@@ -131,8 +133,11 @@ impl TextForm {
     /// Decodes an ID in this form.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the string is empty, has a wrong number of digits, contains a character
-    /// that is not a digit of the form (including signs, spaces and prefixes), or has a value above 2^64 − 1.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) in each of these cases:
+    /// - The string is empty, or has the wrong number of digits.
+    /// - A character is not a digit of the form. Signs, spaces and prefixes are not digits.
+    /// - The string has leading zeros that the form does not allow.
+    /// - The value is above 2^64 − 1.
     pub fn decode(self, text: &str) -> Result<Id, Error> {
         self.value(text).map(Id::from_u64).map_err(|fault| Error::id_text(self.name(), text, fault))
     }
@@ -144,19 +149,21 @@ impl TextForm {
             let digit = self.digit(digit).ok_or(TextFault::Digit(digit))?;
             value = value.and_then(|v| v.checked_mul(radix)?.checked_add(digit));
         }
-        // All characters are digits, so the number of bytes is the number of digits.
+        // All characters are ASCII digits of the form, so the number of bytes is the number of digits.
         let (length, most) = (text.len(), self.most_digits());
         let least = if self.is_fixed_width() { most } else { 1 };
         if length == 0 {
             return Err(TextFault::Empty);
         }
         if self != Self::Decimal && length > 1 && !self.is_fixed_width() {
-            // Compares the value of the digit, because a zero may be an uppercase or lowercase letter.
+            // The value of the digit is compared, because the zero digit of a form may be an uppercase or lowercase
+            // letter.
             if text.chars().next().and_then(|first| self.digit(first)) == Some(0) {
                 return Err(TextFault::LeadingZero);
             }
         }
-        // The overflow comes before the length, because 21 digits are a number that is too large, not a typing error.
+        // An overflow is reported before a wrong length, because a decimal string of 21 digits is a number that is too
+        // large rather than a typing error.
         let value = value.ok_or(TextFault::Overflow)?;
         if length < least || length > most {
             return Err(TextFault::Length { least: least as u8, most: most as u8 });
@@ -180,31 +187,31 @@ impl TextForm {
 }
 
 impl Id {
-    /// Encodes the ID in a string form.
+    /// Encodes the ID as a string in the given form.
     #[must_use]
     pub fn to_text(self, form: TextForm) -> Text {
         form.encode(self)
     }
 
-    /// Encodes the ID as 13 digits of Crockford's base32, which sort like the IDs.
+    /// Encodes the ID as 13 Crockford base32 digits, which sort like the IDs.
     #[must_use]
     pub fn to_base32(self) -> Text {
         TextForm::Base32.encode(self)
     }
 
-    /// Encodes the ID as 1 to 13 lowercase digits of base36.
+    /// Encodes the ID as 1 to 13 lowercase base36 digits.
     #[must_use]
     pub fn to_base36(self) -> Text {
         TextForm::Base36.encode(self)
     }
 
-    /// Encodes the ID as 1 to 11 digits of base58 in Bitcoin's alphabet.
+    /// Encodes the ID as 1 to 11 base58 digits in the Bitcoin alphabet.
     #[must_use]
     pub fn to_base58(self) -> Text {
         TextForm::Base58.encode(self)
     }
 
-    /// Encodes the ID as 11 digits of base62 (0-9A-Za-z), which sort like the IDs in ASCII order.
+    /// Encodes the ID as 11 base62 digits (0-9A-Za-z), which sort like the IDs in ASCII order.
     #[must_use]
     pub fn to_base62(self) -> Text {
         TextForm::Base62.encode(self)
@@ -216,20 +223,20 @@ impl Id {
         TextForm::Hex.encode(self)
     }
 
-    /// Encodes the ID as 1 to 11 digits of base58 in Flickr's alphabet, like bwmarrin/snowflake.
+    /// Encodes the ID as 1 to 11 base58 digits in the Flickr alphabet, like bwmarrin/snowflake.
     #[must_use]
     pub fn to_base58_flickr(self) -> Text {
         TextForm::Base58Flickr.encode(self)
     }
 
-    /// Encodes the ID as 1 to 13 digits of z-base-32, like bwmarrin/snowflake.
+    /// Encodes the ID as 1 to 13 z-base-32 digits, like bwmarrin/snowflake.
     #[must_use]
     pub fn to_zbase32(self) -> Text {
         TextForm::Zbase32.encode(self)
     }
 }
 
-/// Parses 1 to 20 decimal digits. Leading zeros are accepted, a sign is not.
+/// Parses 1 to 20 decimal digits. Accepts leading zeros, but rejects a sign.
 impl FromStr for Id {
     type Err = Error;
 
@@ -258,7 +265,7 @@ impl FromStr for TextForm {
     }
 }
 
-/// The digits of an ID, on the stack; dereferences to `str`.
+/// The digits of an ID, stored on the stack. Dereferences to `str`.
 ///
 /// ```
 /// use flakeid_core::Id;
@@ -290,7 +297,7 @@ impl Text {
     #[must_use]
     #[expect(clippy::missing_panics_doc, clippy::panic, reason = "alphabets are ASCII")]
     pub fn as_str(&self) -> &str {
-        // `expect` would print the error, with code that is large in WebAssembly.
+        // This code does not use `expect`, because the code for printing the error would be large in WebAssembly.
         let Ok(digits) = core::str::from_utf8(&self.digits[usize::from(self.start)..]) else {
             panic!("digits are ASCII");
         };

@@ -1,4 +1,4 @@
-//! Tests of the system's clocks: their readings, their names, and generators on different clocks that share a node.
+//! Tests of the system clocks: their readings, their names, and generators on different clocks that share a node.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,9 +10,9 @@ use flakeid_core::{
 };
 
 #[test]
-fn gated_clock_reads_between_two_exact_readings() {
-    // Runs on several threads, because each processor has its own counter. The test may fail if the
-    // clock is set while it runs.
+fn gated_clock_reading_lies_between_two_exact_readings() {
+    // The clocks are read on several threads, because each processor has its own cycle counter. The test may fail if
+    // the system clock is set while the test runs.
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -36,7 +36,7 @@ fn gated_clock_is_gated_only_on_linux_x86_64() {
 }
 
 #[test]
-fn generators_on_different_clocks_share_their_node() {
+fn generators_on_different_clocks_can_share_one_node() {
     let generators = NamedClock::ALL
         .map(|clock| Generator::builder(Layout::TWITTER).node(911).clock(clock).build().unwrap());
     let mut last = Id::default();
@@ -48,7 +48,7 @@ fn generators_on_different_clocks_share_their_node() {
 }
 
 #[test]
-fn gated_generator_issues_distinct_ids_that_are_never_ahead() {
+fn gated_generator_issues_distinct_ids_never_ahead_of_clock() {
     let generator =
         Generator::builder(Layout::TWITTER).node(912).clock(GatedClock).build().unwrap();
     let ids: Vec<Id> = thread::scope(|scope| {

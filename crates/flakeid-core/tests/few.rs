@@ -1,5 +1,5 @@
-//! Tests that take few IDs with each kind of call, on threads that share a node, so that Miri can interpret them
-//! (`cargo xtask miri`).
+//! Tests that are small enough for the interpreter Miri (`cargo xtask miri`). Threads that share a node take only a few
+//! IDs with each kind of call.
 
 #![allow(clippy::unwrap_used)]
 
@@ -39,7 +39,7 @@ fn locally(generator: &Generator) -> Vec<Id> {
     (0..EACH).map(|_| local.next_id().unwrap()).collect()
 }
 
-/// Two generators of one node share its word, and each kind of call runs on a separate thread.
+/// Runs each kind of call on a separate thread. The threads use two generators that share one position.
 #[test]
 fn threads_that_share_a_node_take_distinct_ids() {
     for nodes in [&[811][..], &[812, 813]] {
@@ -60,7 +60,8 @@ fn threads_that_share_a_node_take_distinct_ids() {
     }
 }
 
-/// Two threads take all IDs of a ring, which is refilled in the meantime, while a third thread bypasses the ring.
+/// Takes IDs from a ring on two threads, while the ring is refilled. A third thread takes IDs from the ring's generator
+/// directly.
 #[test]
 fn small_ring_returns_distinct_ids_to_two_threads() {
     let layout: Layout = "t41.n10.s4@1288834974657/1ms".parse().unwrap();

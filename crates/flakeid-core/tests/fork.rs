@@ -1,7 +1,7 @@
-//! Tests that every call of a parent's generator fails in a forked child.
+//! Tests that every call to a parent's generator fails in a forked child.
 //!
-//! With `--cfg flakeid_atfork` the library does not use the kernel's wiping and falls back to a
-//! `pthread_atfork` handler, which catches `fork` but cannot catch a raw `clone`.
+//! With `--cfg flakeid_atfork`, the library does not rely on pages that the kernel wipes at a fork, but uses a
+//! `pthread_atfork` handler. The handler detects `fork`, but not a raw `clone`.
 
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -56,24 +56,26 @@ mod unix {
         println!("{} passed, 0 failed", passed + 3);
     }
 
-    /// Makes the system call directly, so that no handler that a library registered runs.
+    /// Calls `clone` without the C library, so that no fork handler of a library runs.
     #[cfg(target_os = "linux")]
     unsafe extern "C" fn raw_clone() -> libc::pid_t {
-        // SAFETY: without CLONE_VM this is fork; the parent has one thread when it is called, so
-        // the child finds no lock held.
+        // SAFETY: without `CLONE_VM`, this call is equivalent to `fork`. The parent has only one thread when it makes
+        // the call, so the child does not inherit a locked lock.
         unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t }
     }
 
-    /// Runs `child` in a child process, which fails if it panics or hangs; returns what it wrote.
+    /// Runs `child` in a child process, and returns the bytes that the child process wrote. Fails if the child
+    /// process panics or hangs.
     fn in_child(fork: Fork, child: impl FnOnce(&mut dyn Write)) -> Vec<u8> {
         let mut ends = [0; 2];
-        // SAFETY: `ends` has room for the two descriptors.
+        // SAFETY: `ends` has room for the two file descriptors of the pipe.
         assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
-        // SAFETY: the child only runs `child` and leaves without unwinding into the parent's code.
+        // SAFETY: the child process only calls `child`, and exits without unwinding into the parent's code.
         let pid = unsafe { fork() };
         assert!(pid >= 0, "{}", std::io::Error::last_os_error());
         if pid == 0 {
-            // SAFETY: this process owns the descriptor; the alarm ends a child that hangs.
+            // SAFETY: this process owns both descriptors and does not use them elsewhere. The alarm ends a child that
+            // hangs.
             let mut pipe = unsafe {
                 libc::alarm(20);
                 libc::close(ends[0]);
@@ -81,10 +83,10 @@ mod unix {
             };
             let result =
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| child(&mut pipe)));
-            // SAFETY: the call only ends this process, which owns nothing that needs a destructor.
+            // SAFETY: the call only ends this process, which does not own a value that requires a destructor.
             unsafe { libc::_exit(i32::from(result.is_err())) };
         }
-        // SAFETY: this process owns the descriptors.
+        // SAFETY: this process owns both descriptors and does not use them elsewhere.
         let mut pipe = unsafe {
             libc::close(ends[1]);
             std::fs::File::from_raw_fd(ends[0])
@@ -92,7 +94,7 @@ mod unix {
         let mut written = Vec::new();
         pipe.read_to_end(&mut written).unwrap();
         let mut status = 0;
-        // SAFETY: `status` is writable, and `pid` is a child of this process.
+        // SAFETY: `status` is a writable integer, and `pid` is a child of this process.
         assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
         assert_eq!(status, 0, "the child failed (status {status})");
         written
@@ -114,7 +116,8 @@ mod unix {
         is_forked(generator.retire());
     }
 
-    /// Builds a generator far ahead of the clock, which takes the fast path without reading the exact clock.
+    /// Builds a generator that runs so far ahead of the clock that its calls take the fast path without an exact clock
+    /// reading.
     fn borrowing() -> Generator {
         let start = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
         Generator::builder(Layout::TWITTER)
@@ -135,7 +138,7 @@ mod unix {
             .unwrap()
     }
 
-    /// Checks that a child does not wait for a lock of the queue that a thread of the parent holds.
+    /// Checks that a child does not wait for a queue lock that a thread of the parent holds.
     fn child_is_refused_while_parents_threads_wait() {
         let generator = Generator::new(Layout::TWITTER, 700).unwrap();
         let stopped = AtomicBool::new(false);
@@ -178,14 +181,14 @@ mod unix {
             is_forked(windowed.extend(u64::MAX));
             is_forked(Generator::new(Layout::TWITTER, 1));
             is_forked(Generator::builder(Layout::TWITTER).datacenter(0).worker(2).build());
-            // Dropping must not free the parent's slots for another generator.
+            // Dropping the generators in the child must not free the parent's slots for another generator.
             drop(fixed);
             drop(windowed);
             let own = Generator::new(Layout::TWITTER, 4).unwrap();
             own.next_id().unwrap();
             every_call_is_refused(&unused);
         });
-        // The closure owned `fixed` and `windowed`, so the parent has dropped them as well.
+        // The closure owned `fixed` and `windowed`, so these generators are dropped in the parent process as well.
         unused.next_id().unwrap();
         Generator::new(Layout::TWITTER, 1).unwrap().next_id().unwrap();
     }
@@ -208,7 +211,8 @@ mod unix {
         parents.next_id().unwrap();
     }
 
-    /// Builds more generators than several pages have slots, in the parent and then in the child.
+    /// Checks that new slots in the child do not make the parent's generators usable. Builds so many generators that
+    /// their slots take several pages, first in the parent and then in the child.
     fn new_pages_keep_parents_generators_refused(fork: Fork) {
         const MANY: usize = 1000;
         let parents: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
@@ -226,7 +230,8 @@ mod unix {
         }
     }
 
-    /// Forks four children that generate IDs on separate nodes, while the parent continues with its own node.
+    /// Checks that the IDs of a parent and of four forked children are distinct. Each child generates IDs on its own
+    /// node, and the parent continues with its node.
     fn parent_and_children_share_no_id(fork: Fork) {
         const EACH: usize = 10_000;
         let generator = Generator::new(Layout::TWITTER, 10).unwrap();
@@ -247,7 +252,7 @@ mod unix {
         assert_eq!(all.len(), expected);
     }
 
-    /// Checks that the child gets none of the IDs that were in the ring at the time of the fork, and does not wait for the
+    /// Checks that a forked child cannot take the IDs in its parent's ring, and that the child does not wait for the
     /// parent's thread.
     fn child_is_refused_by_its_parents_ring() {
         let cached = CachedGenerator::with(
@@ -270,7 +275,8 @@ mod unix {
         ours.unwrap().next_id().unwrap();
     }
 
-    /// The registry and the slots use no lock, because a child could inherit it in the locked state.
+    /// Checks that a child can build a generator while threads of the parent build generators. The registry and the
+    /// slots of generators use no lock, because a child could inherit a lock that is never released.
     fn child_builds_generator_while_parents_threads_build() {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

@@ -38,7 +38,7 @@ fn local_handles_and_their_generator_issue_distinct_ids() {
 }
 
 #[test]
-fn local_handle_issues_ids_that_are_never_ahead_of_the_clock() {
+fn local_handle_ids_are_never_ahead_of_the_clock() {
     let generator = Generator::new(Layout::TWITTER, 902).unwrap();
     let mut local = generator.local();
     for _ in 0..50_000 {
@@ -58,7 +58,7 @@ fn chunk_ends_when_the_clock_reading_changes() {
     assert_eq!((first.tick, first.sequence), (1_000, 0));
     let second = Layout::TWITTER.unpack(local.next_id().unwrap()).unwrap();
     assert_eq!((second.tick, second.sequence), (1_000, 1));
-    // The generator itself continues after the chunk.
+    // The next ID of the generator follows the positions that the handle reserved as its chunk.
     let strict = Layout::TWITTER.unpack(generator.next_id().unwrap()).unwrap();
     assert_eq!((strict.tick, strict.sequence), (1_000, 256));
     clock.set(Layout::TWITTER.epoch() + 1_001);
@@ -67,7 +67,7 @@ fn chunk_ends_when_the_clock_reading_changes() {
 }
 
 #[test]
-fn local_handle_fails_as_closed_when_its_generator_retires() {
+fn local_handle_fails_with_closed_after_its_generator_retires() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
@@ -82,7 +82,7 @@ fn local_handle_fails_as_closed_when_its_generator_retires() {
 }
 
 #[test]
-fn local_handle_issues_increasing_ids_with_small_sequences() {
+fn local_handle_issues_increasing_ids_with_few_sequence_bits() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::new(layout, 3).unwrap();
     let mut local = generator.local();
@@ -91,7 +91,7 @@ fn local_handle_issues_increasing_ids_with_small_sequences() {
 }
 
 #[test]
-fn generators_on_coarse_and_exact_clock_share_their_position() {
+fn generators_on_coarse_and_exact_clocks_share_one_position() {
     let (coarse, exact) = (CoarseClock.unix_ms(), SystemClock.unix_ms());
     assert!(coarse <= exact, "the coarse clock is never ahead: {coarse} > {exact}");
     let on_coarse =
@@ -107,7 +107,7 @@ fn generators_on_coarse_and_exact_clock_share_their_position() {
 }
 
 #[test]
-fn local_poll_never_reserves_and_try_next_id_never_waits() {
+fn local_poll_never_reserves_chunks_and_try_never_waits() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
@@ -117,7 +117,7 @@ fn local_poll_never_reserves_and_try_next_id_never_waits() {
         .unwrap();
     let mut local = generator.local();
     assert_eq!(local.poll(), None, "no chunk is reserved yet");
-    // A chunk has a sixteenth of the tick: two positions.
+    // Each chunk contains a sixteenth of the tick's positions, which is two positions here.
     let first = local.try_next_id().unwrap();
     let second = local.poll().unwrap();
     assert!(first < second);
@@ -139,7 +139,7 @@ fn local_poll_never_reserves_and_try_next_id_never_waits() {
 }
 
 #[test]
-fn local_handle_issues_the_ids_of_its_generators_nodes() {
+fn local_handle_uses_all_nodes_of_its_generator() {
     for layout in [Layout::TWITTER, "t41.s12.n10@1288834974657/1ms".parse().unwrap()] {
         let make = || {
             let clock = ManualClock::new(layout.epoch() + 1_000);

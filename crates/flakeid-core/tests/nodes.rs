@@ -1,4 +1,4 @@
-//! Tests of generators with several nodes: they issue every ID of every node once, in increasing order.
+//! Tests of generators with several nodes. Such a generator issues every ID of every node once, in increasing order.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -13,7 +13,7 @@ use flakeid_core::{
 
 const TICK: u64 = 1_000;
 
-/// Returns a layout with the node above the sequence, and one with the sequence above the node.
+/// Returns two layouts: one with the node above the sequence, and one with the sequence above the node.
 fn layouts() -> [Layout; 2] {
     ["t41.n10.s3@1288834974657/1ms", "t39.s3.n16@1409529600000/10ms"]
         .map(|text| text.parse().unwrap())
@@ -58,7 +58,7 @@ fn generator_issues_every_id_of_every_node_in_order() {
             }
             assert_eq!(ids, all_of(layout, nodes, TICK));
             clock.advance(std::time::Duration::from_millis(layout.unit_ms()));
-            // Fills ranges that begin and end in the middle of a node's IDs.
+            // The sizes of the pieces make some pieces begin and end in the middle of a node's IDs.
             let mut filled = vec![Id::default(); ids.len()];
             let (mut have, mut piece) = (0, 1);
             while have < filled.len() {
@@ -73,7 +73,7 @@ fn generator_issues_every_id_of_every_node_in_order() {
 }
 
 #[test]
-fn threads_handles_and_rings_on_several_nodes_issue_distinct_ids() {
+fn threads_and_rings_on_several_nodes_issue_distinct_ids() {
     let generator =
         Arc::new(Generator::builder(Layout::TWITTER).nodes(&[601, 602, 603, 604]).build().unwrap());
     let cached = CachedGenerator::new(Arc::clone(&generator)).unwrap();
@@ -154,12 +154,12 @@ fn build_rejects_invalid_sets_of_nodes() {
     let cases: [(&str, Change, &str); 8] = [
         (plain, |b| b.nodes(&[]), "0 nodes"),
         (plain, |b| b.nodes(&[1, 2, 3]), "power of two"),
-        (plain, |b| b.nodes(&[1, 2, 3, 2]), "node 2 is there twice"),
+        (plain, |b| b.nodes(&[1, 2, 3, 2]), "node 2 is given twice"),
         (plain, |b| b.nodes(&[1, 2]).node(1), "not both"),
         (plain, |b| b.nodes(&[1, 2]).datacenter(1).worker(1), "not both"),
         (plain, |b| b.nodes(&[1, 2]).sequence_mask(1023), "several nodes"),
         ("t41.n10.c2.s3@1288834974657/1ms", |b| b.nodes(&[1, 2]), "clock sequence"),
-        ("t41.n1.s22@1288834974657/1ms", |b| b.nodes(&[0, 1]), "may be 63"),
+        ("t41.n1.s22@1288834974657/1ms", |b| b.nodes(&[0, 1]), "at most 63 bits"),
     ];
     for (layout, change, what) in cases {
         let error = refused(layout, change);

@@ -1,5 +1,5 @@
-//! Tests that processes that run one after the other on the same fixed node repeat no ID. Each issues one ID, and they
-//! follow so fast that many begin in the tick in which the previous process ended.
+//! Tests that successive processes on the same fixed node never repeat an ID. Each process issues one ID. The processes
+//! follow each other so quickly that many of them begin in the tick in which the previous process ended.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -17,7 +17,7 @@ fn main() {
         println!("{}", Generator::new(layout, 1).unwrap().next_id().unwrap());
         return;
     }
-    // With ticks of a second, each start has to wait for the next tick.
+    // With one-second ticks, each start has to wait for the next tick.
     for (layout, starts) in [("twitter", 3_000), ("baidu-29", 6)] {
         let ids = run(layout, starts);
         let distinct: HashSet<&Id> = ids.iter().collect();

@@ -1,4 +1,5 @@
-//! Tests of the ring of IDs generated in advance: unique, increasing, and within the bounds of age and `max_ahead`.
+//! Tests of rings, which contain IDs generated in advance. The IDs of a ring are unique, increase, and respect the
+//! limits `max_age` and `max_ahead`.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -15,7 +16,7 @@ use flakeid_core::{
 
 const START: u64 = 1_000_000;
 
-/// Builds a generator of 4 IDs per tick of a millisecond, on a clock that stands at tick `START`.
+/// Builds a generator with 4 IDs per one-millisecond tick, on a clock that stands still at tick `START`.
 fn small(overflow: Overflow, max_ahead_ms: u64) -> (ManualClock, Generator) {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let clock = ManualClock::new(layout.epoch() + START as i64);
@@ -39,7 +40,7 @@ fn drain(cached: &CachedGenerator) -> Vec<Id> {
     std::iter::from_fn(|| cached.take().ok()).collect()
 }
 
-/// Waits for an effect of the background thread; `what` names the effect.
+/// Waits until the background thread has had an effect, which `what` names and `holds` detects.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..5_000 {
         if holds() {
@@ -85,7 +86,7 @@ fn closed_ring_never_issues_its_remaining_ids() {
     assert!(next.is_err() || next.unwrap() > taken, "the generator continues above the ring's IDs");
 }
 
-/// The ring's thread calls the handler, so closing the ring there must not wait for that thread.
+/// Closes the ring in a handler that the ring's own thread calls. Closing must not wait for that thread.
 #[test]
 fn handler_can_close_its_own_ring() {
     let (clock, generator) = small(Overflow::Wait, 0);
@@ -108,7 +109,7 @@ fn clock_at(cached: &CachedGenerator, tick: u64) -> i64 {
 }
 
 #[test]
-fn next_id_waits_for_the_next_tick_when_the_ring_is_empty() {
+fn next_id_on_empty_ring_waits_for_next_tick() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let cached = CachedGenerator::with(
         Generator::new(layout, 42).unwrap(),
@@ -148,7 +149,7 @@ fn ring_borrows_up_to_max_ahead() {
 }
 
 #[test]
-fn ring_keeps_ids_that_are_too_far_ahead_after_a_rollback() {
+fn ring_keeps_ids_too_far_ahead_after_a_rollback() {
     let (clock, generator) = small(Overflow::Borrow, 3);
     let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     let start = generator_start(&cached);
@@ -244,7 +245,7 @@ fn ring_calls_handlers_and_reports_the_end_of_the_window() {
 }
 
 #[test]
-fn poll_of_an_empty_ring_does_not_count_as_rejected_take() {
+fn polling_an_empty_ring_counts_no_rejected_take() {
     let (_clock, generator) = small(Overflow::Error, 0);
     let refused = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&refused);
@@ -272,14 +273,14 @@ fn ring_keeps_refilling_after_a_handler_panics() {
     clock.advance(Duration::from_secs(2_000));
     eventually("a rejected put", || cached.stats().rejected_put >= 1);
     cached.generator().extend(START + 3_000_000).unwrap();
-    // The wait is long, because printing a panic is slow.
+    // The timeout is long, because printing a panic is slow.
     let id = cached.next_id_within(Duration::from_secs(20)).unwrap();
     assert_eq!(tick(&cached, id), START + 2_000_000);
 }
 
-/// A window that is shorter than the ring fills only a part of the ring.
+/// Checks that a window with fewer IDs than the ring's capacity fills only a part of the ring.
 #[test]
-fn short_window_fills_a_part_of_the_ring() {
+fn short_window_fills_only_part_of_the_ring() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::builder(layout)
         .node(3)
@@ -317,7 +318,7 @@ fn dropping_the_ring_ends_its_thread() {
     .unwrap();
     assert_eq!(Arc::strong_count(&held), 2);
     drop(cached);
-    // The thread also owns the ring and its handlers, so they are freed only when the thread has ended.
+    // The thread shares the ownership of the handlers, so the handlers are freed only after the thread has ended.
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
@@ -332,7 +333,7 @@ fn ring_of_two_slots_returns_increasing_ids() {
 }
 
 #[test]
-fn ring_returns_increasing_ids_for_ticks_of_seconds() {
+fn ring_returns_increasing_ids_with_one_second_ticks() {
     let generator = Generator::new(Layout::BAIDU_29, 6).unwrap();
     let cached = CachedGenerator::new(generator).unwrap();
     assert_eq!(cached.capacity(), 8 << 13);

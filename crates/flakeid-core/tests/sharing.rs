@@ -1,4 +1,4 @@
-//! Tests of generators that share a node in one process, and of their first tick.
+//! Tests of generators that share a node in one process, and of the first tick of a generator.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flakeid_core::{Clock, ErrorKind, Generator, Layout, ManualClock, Overflow, SystemClock};
 
-/// Returns a layout whose ticks are so long that a step of a test does not cross a tick by accident.
+/// Returns a layout with ticks so long that a test does not reach the next tick by accident.
 fn slow() -> Layout {
     "t36.n8.s8@0/200ms".parse().unwrap()
 }
@@ -26,7 +26,7 @@ fn generators_of_one_node_issue_increasing_ids_in_turn() {
 }
 
 #[test]
-fn layouts_with_split_and_whole_node_share_the_position() {
+fn layouts_with_split_and_unsplit_nodes_share_one_position() {
     let split = Generator::new(Layout::TWITTER, 33).unwrap();
     let unsplit: Layout = "t41.n10.s12@1288834974657/1ms".parse().unwrap();
     let unsplit = Generator::new(unsplit, 33).unwrap();
@@ -36,9 +36,9 @@ fn layouts_with_split_and_whole_node_share_the_position() {
     assert!(ids.is_sorted_by(|a, b| a < b));
 }
 
-/// The layouts are presets and descriptors whose IDs have the same fields in the same places.
+/// Checks pairs of layouts, as presets or descriptors, whose IDs have the same fields at the same bit positions.
 #[test]
-fn layouts_that_differ_only_in_their_horizon_share_the_position() {
+fn layouts_that_differ_only_in_their_horizon_share_one_position() {
     for (node, one, other) in [
         (34, "flakeid", "plain"),
         (35, "t42.d5.w5.s12@0/1ms", "t41.n10.s12@0/1ms"),
@@ -58,9 +58,10 @@ fn layouts_that_differ_only_in_their_horizon_share_the_position() {
     }
 }
 
-/// Within one ID space a node is used alone or with others, never both.
+/// Checks that two ID spaces can use the same node number independently: one alone, and the other together with other
+/// nodes. Within one ID space, only one of these uses is allowed.
 #[test]
-fn layouts_with_different_field_places_are_separate_id_spaces() {
+fn layouts_with_different_field_positions_have_separate_id_spaces() {
     let build = |layout: &str, nodes: &[u64]| {
         let layout: Layout = layout.parse().unwrap();
         Generator::builder(layout).nodes(nodes).build()
@@ -82,12 +83,12 @@ fn layouts_with_different_field_places_are_separate_id_spaces() {
 }
 
 #[test]
-fn generators_with_different_policies_share_the_position() {
+fn generators_with_different_policies_share_one_position() {
     let slow = slow();
     let one = Generator::new(slow, 1).unwrap();
     one.next_id().unwrap();
     let two = Generator::builder(slow).node(1).overflow(Overflow::Error).sequence_mask(0).build();
-    // The tick has begun and sequence 0 is used, and the mask allows no other sequence number.
+    // Sequence number 0 of the current tick is already used, and the mask allows only this sequence number.
     let second = two.unwrap().try_next_id();
     if let Ok(id) = second {
         assert!(id.parts(&slow).unwrap().tick > 0, "only if a new tick has begun");
@@ -97,10 +98,11 @@ fn generators_with_different_policies_share_the_position() {
 }
 
 #[test]
-fn rebuilt_generator_continues_at_the_last_position() {
+fn rebuilt_generator_continues_after_the_last_position() {
     let mut last = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
     for _ in 0..5_000 {
-        // The generator does not wait for the tick after its creation, because this process already has the position.
+        // The generator does not wait for the tick after its creation, because this process already has the node's
+        // position.
         let id = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
         assert!(id > last, "{id} after {last}");
         last = id;
@@ -108,7 +110,7 @@ fn rebuilt_generator_continues_at_the_last_position() {
 }
 
 #[test]
-fn first_id_has_a_tick_after_the_generators_creation() {
+fn first_id_is_from_a_tick_after_the_generators_creation() {
     let layout = slow();
     for (node, overflow) in [(2, Overflow::Wait), (3, Overflow::Error)] {
         let before = layout.tick_at(SystemClock.unix_ms()).unwrap();
@@ -120,7 +122,8 @@ fn first_id_has_a_tick_after_the_generators_creation() {
                 assert!(error.retry_after().unwrap() <= Duration::from_millis(200));
             }
         }
-        // `Overflow::Error` allows this wait, because the generator waits for its start and not for a full tick.
+        // `Overflow::Error` allows this wait, because the generator waits for its first tick to begin, not for a full
+        // tick to end.
         let id = generator.next_id().unwrap();
         assert!(id.parts(&layout).unwrap().tick > before);
     }
@@ -147,7 +150,8 @@ fn generators_on_manual_clocks_do_not_share_a_position() {
     assert_eq!(build().next_id().unwrap(), build().next_id().unwrap());
 }
 
-/// With a user's clock in production, an earlier process may have used the current tick.
+/// Checks that a generator on a user-supplied clock begins in the tick after its creation, like a generator on the
+/// system clock. An earlier process may have used the current tick.
 #[test]
 fn generator_on_custom_clock_waits_for_its_first_tick() {
     struct Frozen;
@@ -175,7 +179,7 @@ fn generators_and_related_types_are_send_and_sync() {
 }
 
 #[test]
-fn call_waits_up_to_its_own_limit() {
+fn next_id_within_waits_up_to_the_given_limit() {
     let layout = slow();
     let short = Duration::from_millis(1);
     let builder = Generator::builder(layout).node(9).max_wait(short).sequence_mask(0);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use flakeid_core::internal::spawn_background;
 use flakeid_core::{CachedGenerator, Generator, Layout};
 
-/// Returns the signals that a thread blocks, one bit for each.
+/// Returns the blocked signals of a thread, as a mask with one bit per signal.
 fn blocked(task: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/self/task/{task}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
@@ -22,7 +22,8 @@ fn blocked_here() -> u64 {
     blocked("../../thread-self")
 }
 
-/// Finds the thread with this name. It loops, because the system knows the name only shortly after the thread starts.
+/// Finds the thread with this name. Repeats the search, because the system shows the name of a thread only shortly
+/// after the thread has started.
 fn task(name: &str) -> String {
     loop {
         for entry in fs::read_dir("/proc/self/task").unwrap() {

@@ -1,4 +1,5 @@
-//! Tests of `id mod 2^k` at low rates, because shards and hash partitions use this value.
+//! Tests of the distribution of `id mod 2^k` at low rates. Shards and hash partitions depend on
+//! this distribution.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -35,7 +36,8 @@ fn chi_square(ids: &[u64], k: u32) -> f64 {
     counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum()
 }
 
-/// Returns the value that chance exceeds once in a million runs (Wilson and Hilferty's approximation).
+/// Returns the critical chi-square value, which random IDs exceed once in a million runs (Wilson
+/// and Hilferty's approximation).
 fn critical(k: u32) -> f64 {
     const Z: f64 = 4.753_424;
     let df = f64::from((1 << k) - 1);
@@ -54,11 +56,11 @@ fn random_sequence_start_makes_residues_equally_likely() {
 }
 
 #[test]
-fn ids_are_multiples_of_64_without_random_start() {
+fn ids_are_multiples_of_64_without_random_sequence_start() {
     let ids = at_low_rate(0);
     assert!(ids.iter().all(|id| id % 64 == 0));
     for k in 1..=6 {
-        // All IDs are in one of 2^k cells, so the statistic is n × (2^k − 1).
+        // All IDs have the same one of 2^k possible remainders, so the statistic is n × (2^k − 1).
         assert!(chi_square(&ids, k) >= IDS as f64);
     }
 }

@@ -11,7 +11,7 @@ use flakeid_core::{Generator, Id, Layout};
 const THREADS: usize = 8;
 const EACH: usize = 1_250_000;
 
-/// Takes IDs, and checks that each is larger than every ID that another thread published before the call.
+/// Takes IDs, and checks that each ID is larger than every ID that another thread had published before the call.
 fn take(generator: &Generator, published: &AtomicU64, batch: usize) -> Vec<u64> {
     let mut ids = Vec::with_capacity(EACH);
     let mut buffer = vec![Id::default(); batch];
@@ -32,7 +32,7 @@ fn take(generator: &Generator, published: &AtomicU64, batch: usize) -> Vec<u64> 
 
 #[test]
 fn eight_threads_take_ten_million_distinct_ids() {
-    // On a busy machine a thread may be the last to wake for many ticks in a row.
+    // The timeout is a minute, because on a busy machine one thread may wake last in many consecutive ticks.
     let builder = Generator::builder(Layout::TWITTER).node(77).max_wait(Duration::from_secs(60));
     let generator = builder.build().unwrap();
     let published = AtomicU64::new(0);
@@ -62,7 +62,7 @@ fn eight_threads_take_ten_million_distinct_ids() {
 }
 
 #[test]
-fn two_generators_of_one_node_issue_distinct_ids_on_two_threads() {
+fn two_generators_of_one_node_issue_distinct_ids() {
     const COUNT: usize = 500_000;
     let ids = std::thread::scope(|scope| {
         let threads = [(); 2].map(|()| {

@@ -1,35 +1,45 @@
-//! A guess of the preset that generated some IDs, as JSON.
+//! A guessed preset for given IDs, as JSON.
 
 use flakeid_core::{Aspect, Guess, Id, Rfc3339};
 use serde::Serialize;
 
-/// The guess for one preset. The keys are in this order.
+/// The guess for one preset. The JSON keys are in the same order as the fields.
+///
+/// ```
+/// use flakeid_core::{Id, guess};
+/// use flakeid_json::GuessJson;
+///
+/// let ids = [Id::from_u64(1_541_815_603_606_036_480)];
+/// let guesses = guess(&ids, 1_800_000_000_000);
+/// let json = serde_json::to_value(GuessJson::new(&guesses[0], &guesses, &ids))?;
+/// assert_eq!(json["likely"], true);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Serialize)]
 pub struct GuessJson<'a> {
     layout: &'a str,
-    /// Whether this preset is the likeliest, or too close to it for the IDs to decide.
+    /// Whether this preset is the likeliest one, or about as likely as the likeliest one.
     likely: bool,
-    /// The number of bits that describe the IDs as this preset's. Fewer bits mean a likelier
-    /// preset.
+    /// The number of bits needed to describe the IDs under this preset; a likelier preset needs fewer bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     bits: Option<f64>,
-    /// The strongest evidence against this preset, unless it is the likeliest: `rarity`, `time`,
-    /// `node` or `sequence`.
+    /// The strongest evidence against this preset: `rarity`, `time`, `node` or `sequence`. `None` for the likeliest
+    /// preset and for impossible presets.
     #[serde(skip_serializing_if = "Option::is_none")]
     weakness: Option<&'static str>,
-    /// The time of the first given ID.
+    /// The time in the first given ID, decoded with this preset; `None` if the preset is impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<String>,
-    /// The time of the last given ID.
+    /// The time in the last given ID, decoded with this preset; `None` if the preset is impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<String>,
-    /// The reason why the preset is impossible.
+    /// The reason why this preset is impossible; `None` for a possible preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
 impl<'a> GuessJson<'a> {
-    /// Builds the JSON of one of the `guesses` about `ids`, which are sorted by likelihood.
+    /// Builds the JSON of `guess`, one of the `guesses` for `ids`. The likeliest guess must come first in `guesses`.
     #[must_use]
     pub fn new(guess: &'a Guess, guesses: &[Guess], ids: &[Id]) -> Self {
         let times = guess.verdict.is_ok().then(|| Self::times(guess, ids));
@@ -44,26 +54,26 @@ impl<'a> GuessJson<'a> {
         }
     }
 
-    /// Whether a guess is the best one, or as good as the best.
+    /// Whether a guess is the first and best of the `guesses`, or about as likely as the best one.
     #[must_use]
     pub fn is_likely(guess: &Guess, guesses: &[Guess]) -> bool {
         guesses.first().is_some_and(|best| guess.is_as_likely_as(best))
     }
 
-    /// Returns the strongest evidence against a guess, unless it is the best one.
+    /// Returns the strongest evidence against a guess, or `None` for the best guess and for impossible guesses.
     #[must_use]
     pub fn weakness(guess: &Guess, guesses: &[Guess]) -> Option<&'static str> {
         guesses.first().and_then(|best| guess.weakness(best)).map(Aspect::name)
     }
 
-    /// Converts a verdict to bits.
+    /// Converts the cost of a guess from sixteenths of a bit to bits.
     #[must_use]
     pub fn bits(sixteenths: u64) -> f64 {
-        // The result is exact, because it is some thousand bits for each of a few million IDs.
+        // The conversion is exact, because the cost of a few million IDs stays far below 2^53 sixteenths of a bit.
         sixteenths as f64 / 16.0
     }
 
-    /// Returns the times of the first and the last ID in this preset's layout.
+    /// Returns the times of the first and the last ID, decoded with the layout of the guess.
     #[must_use]
     pub fn times(guess: &Guess, ids: &[Id]) -> (Rfc3339, Rfc3339) {
         let time = |id: Option<&Id>| {

@@ -5,8 +5,18 @@ use std::fmt::Display;
 use flakeid_core::{Error, Field, Id, Layout, TextForm};
 use serde::{Serialize, Serializer};
 
-/// An ID in every text form, with the fields of its layout. The keys are in this order. IDs are
-/// strings, because a JSON number of 64 bits loses digits in JavaScript.
+/// An ID in every text form, with the fields of its layout. The JSON keys are in the same order as the fields. IDs
+/// are strings, because 64-bit JSON numbers lose digits in JavaScript.
+///
+/// ```
+/// use flakeid_core::{Id, Layout};
+/// use flakeid_json::IdJson;
+///
+/// let id = Id::from_u64(1_541_815_603_606_036_480);
+/// let json = serde_json::to_value(IdJson::new(id, &Layout::TWITTER, "twitter")?)?;
+/// assert_eq!((&json["id"], &json["node"]), (&"1541815603606036480".into(), &378.into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Serialize)]
 pub struct IdJson<'a> {
     id: AsString<Id>,
@@ -38,7 +48,8 @@ impl<T: Display> Serialize for AsString<T> {
 }
 
 impl<'a> IdJson<'a> {
-    /// Decodes an ID. `name` is the [`layout_name`], which the caller computes once for many IDs.
+    /// Decodes an ID. The caller passes the layout's [`layout_name`] as `name`, so that the name is computed only once
+    /// for many IDs.
     ///
     /// # Errors
     /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the ID does not belong to the layout.
@@ -67,8 +78,8 @@ impl<'a> IdJson<'a> {
     }
 }
 
-/// Returns the preset's name if the layout is a preset, otherwise its descriptor. Every option for
-/// a layout accepts both.
+/// Returns the name of a preset, or the descriptor of any other layout. Every layout option accepts names and
+/// descriptors.
 #[must_use]
 pub fn layout_name(layout: &Layout) -> String {
     layout.preset_name().map_or_else(|| layout.to_string(), str::to_owned)

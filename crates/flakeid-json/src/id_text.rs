@@ -1,12 +1,12 @@
-//! The prefix `0x` of typed IDs.
+//! Removes the `0x` prefix from IDs that users enter.
 
 use std::borrow::Cow;
 
 use flakeid_core::TextForm;
 
-/// Returns the digits of a typed ID without its prefix, and their text form. The prefix `0x` marks
-/// a hexadecimal number, whose leading zeros may be missing. It is removed only if `form` is
-/// decimal or hexadecimal, because in base32 and base62 an ID may begin with these two digits.
+/// Removes the prefix `0x` from an ID that a user entered, and returns the digits with their text form. The prefix
+/// marks a hexadecimal number, which is padded with leading zeros. The prefix is removed only if `form` is decimal or
+/// hexadecimal, because an ID in base32 or base62 may begin with the digits `0x`.
 #[must_use]
 pub fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
@@ -33,7 +33,7 @@ mod tests {
                     "{text}"
                 );
             }
-            // Without any digits, no zeros are added.
+            // Only strings that consist of hexadecimal digits are padded with leading zeros.
             assert_eq!(without_prefix("0x", form), ("".into(), TextForm::Hex));
             assert_eq!(without_prefix("0x-1", form), ("-1".into(), TextForm::Hex));
         }

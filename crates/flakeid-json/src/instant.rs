@@ -1,13 +1,13 @@
-//! Instants as users type them.
+//! Parses the instants that users enter.
 
 use flakeid_core::{Error, Rfc3339};
 
-/// Parses an instant as RFC 3339, as a date (midnight UTC) or as Unix milliseconds. Returns Unix
-/// milliseconds.
+/// Parses an RFC 3339 time, a date or a number of Unix milliseconds, and returns Unix milliseconds. A date means
+/// midnight UTC.
 ///
 /// # Errors
-/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for `option` if the text is none of
-/// these.
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for `option` if the string has none
+/// of these forms.
 pub fn parse_instant(option: &'static str, text: &str) -> Result<i64, Error> {
     let midnight = || Rfc3339::parse(&format!("{text}T00:00:00Z"));
     Rfc3339::parse(text).or_else(midnight).or_else(|| unix_ms(text)).ok_or_else(|| {

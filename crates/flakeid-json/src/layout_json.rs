@@ -3,15 +3,25 @@
 use flakeid_core::{Error, FieldSpan, Generator, Layout, ManualClock, Rfc3339};
 use serde::Serialize;
 
-/// Returns the error that prevents IDs of this layout from being generated now, if there is one.
+/// Returns the error with which a generator of this layout fails at the time `now`, or `None` if the generator can
+/// generate IDs.
 #[must_use]
 pub fn layout_obstacle(layout: &Layout, now: i64) -> Option<Error> {
-    // The generator has its own clock, so that it does not count among the real generators.
+    // A generator with a manual clock does not share its position with real generators.
     let built = Generator::builder(*layout).node(0).clock(ManualClock::new(now)).build();
     built.err().or_else(|| layout.tick_at(now).err())
 }
 
-/// A layout with its fields and properties. The keys are in this order.
+/// A layout with its fields and properties. The JSON keys are in the same order as the fields.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_json::LayoutJson;
+///
+/// let json = serde_json::to_value(LayoutJson::new(&Layout::TWITTER, 1_800_000_000_000))?;
+/// assert_eq!((&json["nodes"], &json["can_generate"]), (&1024.into(), &true.into()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Serialize)]
 pub struct LayoutJson {
     name: Option<&'static str>,
@@ -42,7 +52,7 @@ struct FieldJson {
 }
 
 impl LayoutJson {
-    /// Describes a layout as of `now`, in Unix milliseconds.
+    /// Describes a layout at the time `now`, in Unix milliseconds.
     #[must_use]
     pub fn new(layout: &Layout, now: i64) -> Self {
         let obstacle = layout_obstacle(layout, now);
@@ -74,7 +84,7 @@ impl LayoutJson {
     }
 }
 
-/// Formats an instant exactly as RFC 3339, with as few digits as possible.
+/// Formats an instant in RFC 3339 format, with the fewest digits that represent the instant exactly.
 fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }

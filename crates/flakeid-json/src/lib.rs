@@ -1,8 +1,7 @@
-//! The JSON types for IDs, layouts, time ranges, guesses and statistics. The command, the server,
-//! the `SQLite` extension and the page share one type for each, so that the keys are the same
-//! everywhere.
+//! The JSON types for IDs, layouts, time ranges, guesses and statistics. The command, the server, the `SQLite`
+//! extension and the web page share these types, so that the JSON keys are the same everywhere.
 //!
-//! IDs are strings, because a JSON number of 64 bits loses digits in JavaScript.
+//! IDs are strings, because 64-bit JSON numbers lose digits in JavaScript.
 
 mod bounds_json;
 mod guess_json;

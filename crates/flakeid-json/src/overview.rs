@@ -1,5 +1,4 @@
-//! A summary of the statistics of many IDs: the nodes with the most IDs, and a limited number of
-//! periods.
+//! Summaries of the statistics of many IDs: the nodes with the most IDs, and the number of IDs in each period.
 
 use std::cmp::Reverse;
 
@@ -7,18 +6,31 @@ use flakeid_core::{Layout, Statistics};
 use serde::Serialize;
 
 /// The nodes that generated the most IDs.
+///
+/// ```
+/// use flakeid_core::{Id, Layout, Statistics};
+/// use flakeid_json::TopNodes;
+///
+/// let mut statistics = Statistics::new(Layout::TWITTER);
+/// for id in [1_541_815_603_606_036_480, 1_541_815_603_606_036_481] {
+///     statistics.add(Id::from_u64(id))?;
+/// }
+/// assert_eq!(TopNodes::new(&statistics, 10).top, [(378, 2)]);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Serialize)]
+#[non_exhaustive]
 pub struct TopNodes {
-    /// The number of nodes, up to the number that the statistics can distinguish.
+    /// The number of distinct nodes, up to the number that the statistics can count separately.
     pub count: u64,
-    /// The number of IDs of nodes that were not distinguished.
+    /// The number of IDs from nodes that the statistics could not count separately.
     pub other_ids: u64,
-    /// Pairs of a node and its number of IDs, in descending order of that number.
+    /// The nodes with the most IDs, each with its number of IDs, in descending order of these numbers.
     pub top: Vec<(u64, u64)>,
 }
 
 impl TopNodes {
-    /// Selects at most `most` nodes.
+    /// Selects the nodes with the most IDs, up to `most` nodes.
     #[must_use]
     pub fn new(statistics: &Statistics, most: usize) -> Self {
         let mut top: Vec<_> = statistics.nodes().collect();
@@ -34,20 +46,34 @@ impl TopNodes {
 }
 
 /// The number of IDs that were generated in each of several periods of equal length.
+///
+/// ```
+/// use flakeid_core::{Id, Layout, Statistics};
+/// use flakeid_json::Bars;
+///
+/// let mut statistics = Statistics::new(Layout::TWITTER);
+/// for id in [1_541_815_603_606_036_480, 1_541_815_603_606_036_481] {
+///     statistics.add(Id::from_u64(id))?;
+/// }
+/// let bars = Bars::new(&statistics, &Layout::TWITTER, 40).bars;
+/// assert_eq!(bars.iter().map(|(_, count)| count).sum::<u64>(), 2);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Serialize)]
+#[non_exhaustive]
 pub struct Bars {
-    /// The length of a period in seconds.
+    /// The length of each period in seconds.
     pub seconds: u64,
-    /// Pairs of the beginning of a period in RFC 3339 and its number of IDs.
+    /// The periods, each with its start as an RFC 3339 timestamp and with its number of IDs.
     pub bars: Vec<(String, u64)>,
 }
 
 impl Bars {
-    /// Divides the time from the first to the last ID into at most `most` periods.
+    /// Divides the time from the first to the last ID into at most `most` periods, and counts the IDs in each period.
     #[must_use]
     pub fn new(statistics: &Statistics, layout: &Layout, most: usize) -> Self {
         let periods: Vec<_> = statistics.periods().collect();
-        // Each bar joins several periods, so that at most `most` bars result.
+        // Each bar combines `each` periods, so that the number of bars does not exceed `most`.
         let each = periods.len().div_ceil(most.max(1)).max(1);
         let sum = |chunk: &[(i64, u64)]| chunk.iter().map(|(_, count)| count).sum();
         let begin = |chunk: &[(i64, u64)]| layout.timestamp(chunk[0].0).to_string();
@@ -65,8 +91,8 @@ mod tests {
 
     use super::*;
 
-    /// Builds statistics of IDs with the layout `plain`, each given as its node and the
-    /// milliseconds after an instant.
+    /// Builds the statistics of IDs with the layout `plain`. Each ID is specified by its node and by the number of
+    /// milliseconds since a fixed instant.
     fn statistics(ids: &[(u64, u64)]) -> Statistics {
         let mut statistics = Statistics::new(Layout::PLAIN);
         for (node, ms) in ids {
@@ -77,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn top_nodes_are_sorted_by_their_number_of_ids() {
+    fn top_nodes_are_sorted_by_id_count() {
         let statistics = statistics(&[(5, 0), (3, 0), (3, 1), (9, 0), (1, 0), (9, 1), (9, 2)]);
         let top = |most| TopNodes::new(&statistics, most);
         assert_eq!(top(3).top, [(9, 3), (3, 2), (1, 1)]);
@@ -87,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_join_periods_to_stay_within_the_limit() {
+    fn bars_combine_periods_to_limit_their_number() {
         let statistics = statistics(&[(1, 0), (1, 1_000), (1, 2_500), (1, 2_600), (1, 4_000)]);
         let all = Bars::new(&statistics, &Layout::PLAIN, 10);
         assert_eq!((all.seconds, all.bars.len()), (1, 5));
@@ -106,7 +132,7 @@ mod tests {
     fn periods_beyond_javascript_dates_get_a_label() {
         let layout: Layout = "t53.n10@0/1s".parse().unwrap();
         let mut statistics = Statistics::new(layout);
-        // The ID is from about the year 278,000, which JavaScript's dates do not reach.
+        // The ID is from about the year 278,000, which JavaScript dates cannot represent.
         statistics.add(Id::from_u64(8_700_000_000_000 << 10)).unwrap();
         let bars = Bars::new(&statistics, &layout, 2).bars;
         assert_eq!(bars.len(), 1);

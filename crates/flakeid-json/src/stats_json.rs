@@ -5,7 +5,20 @@ use serde::Serialize;
 
 use crate::layout_name;
 
-/// The statistics that consist of one number each. The keys are in this order.
+/// The statistics that consist of one number each. The JSON keys are in the same order as the fields.
+///
+/// ```
+/// use flakeid_core::{Id, Layout, Statistics};
+/// use flakeid_json::FiguresJson;
+///
+/// let mut statistics = Statistics::new(Layout::TWITTER);
+/// for id in [1_541_815_603_606_036_480, 1_541_815_603_606_036_481] {
+///     statistics.add(Id::from_u64(id))?;
+/// }
+/// let json = serde_json::to_value(FiguresJson::new(&statistics, &Layout::TWITTER, None))?;
+/// assert_eq!((&json["count"], &json["largest_sequence"]), (&2.into(), &1.into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Serialize)]
 pub struct FiguresJson {
     count: u64,
@@ -14,7 +27,7 @@ pub struct FiguresJson {
     last: Option<String>,
     from: Option<String>,
     to: Option<String>,
-    /// The number of repeated IDs, or `null` if there were too many IDs to count them.
+    /// The number of repeated IDs; `null` if the repeated IDs were not counted.
     repeats: Option<u64>,
     steps_back: u64,
     longest_step_back_ms: u64,
@@ -24,8 +37,8 @@ pub struct FiguresJson {
 }
 
 impl FiguresJson {
-    /// Reads the statistics of all IDs so far. `repeats` is [`Statistics::repeats`], which sorts
-    /// the IDs, or `None` to skip that cost.
+    /// Collects the statistics of all IDs added so far. Pass the result of [`Statistics::repeats`] as `repeats`, or
+    /// `None` to avoid the cost of sorting the IDs.
     #[must_use]
     pub fn new(statistics: &Statistics, layout: &Layout, repeats: Option<u64>) -> Self {
         let time = |id: Option<Id>| {
@@ -50,7 +63,20 @@ impl FiguresJson {
     }
 }
 
-/// The statistics of many IDs, with every node and period. The keys are in this order.
+/// The statistics of many IDs, with every node and period. The JSON keys are in the same order as the fields.
+///
+/// ```
+/// use flakeid_core::{Id, Layout, Statistics};
+/// use flakeid_json::StatsJson;
+///
+/// let mut statistics = Statistics::new(Layout::TWITTER);
+/// for id in [1_541_815_603_606_036_480, 1_541_815_603_606_036_481] {
+///     statistics.add(Id::from_u64(id))?;
+/// }
+/// let json = serde_json::to_value(StatsJson::new(&mut statistics, &Layout::TWITTER))?;
+/// assert_eq!((&json["repeats"], &json["nodes"][0][1]), (&0.into(), &2.into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Serialize)]
 pub struct StatsJson {
     #[serde(flatten)]
@@ -62,7 +88,8 @@ pub struct StatsJson {
 }
 
 impl StatsJson {
-    /// Reads the statistics of all IDs so far. Counting the repeated IDs sorts the IDs.
+    /// Collects the statistics of all IDs added so far, including the number of repeated IDs. Counting repeated IDs may
+    /// require sorting all IDs.
     #[must_use]
     pub fn new(statistics: &mut Statistics, layout: &Layout) -> Self {
         let repeats = statistics.repeats();

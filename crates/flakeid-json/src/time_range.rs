@@ -1,10 +1,18 @@
-//! A time range and its IDs, with errors and warnings about the range.
+//! Parses time ranges, and computes the smallest and the largest ID of a range.
 
 use flakeid_core::{Error, ErrorKind, Id, Layout, Rfc3339};
 
 use crate::instant::{looks_like_a_year, parse_instant};
 
-/// The names of the two ends in error messages.
+/// The names of a range's two ends in error messages.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_json::{EndNames, TimeRange};
+///
+/// let error = TimeRange::parse(&Layout::TWITTER, &EndNames::FLAGS, Some("soon"), None).err();
+/// assert!(error.is_some_and(|error| error.to_string().contains("--from")));
+/// ```
 pub struct EndNames {
     from: &'static str,
     to: &'static str,
@@ -12,13 +20,23 @@ pub struct EndNames {
 }
 
 impl EndNames {
-    /// The names as flags of the command.
+    /// The command-line flags for the ends of a range.
     pub const FLAGS: Self = Self { from: "--from", to: "--to", both: "--from, --to" };
-    /// The names as fields of the page and as query parameters of the server.
+    /// The names that the web page's fields and the server's query parameters use for the ends of a range.
     pub const FIELDS: Self = Self { from: "from", to: "to", both: "from, to" };
 }
 
 /// The IDs from one instant to another, both inclusive. One of the two ends may be missing.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_json::{EndNames, TimeRange};
+///
+/// let ends = (Some("2026-01-31"), Some("2026-01-31T12:00:00Z"));
+/// let range = TimeRange::parse(&Layout::TWITTER, &EndNames::FIELDS, ends.0, ends.1)?;
+/// assert!(range.lower().map(|bound| bound.id) < range.upper().map(|bound| bound.id));
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 pub struct TimeRange {
     layout: Layout,
     lower: Option<Bound>,
@@ -26,10 +44,20 @@ pub struct TimeRange {
 }
 
 /// One end of a range.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_json::{EndNames, TimeRange};
+///
+/// let range = TimeRange::parse(&Layout::TWITTER, &EndNames::FIELDS, Some("2026-01-31"), None)?;
+/// let tick = range.lower().map(|bound| bound.tick.as_str());
+/// assert_eq!(tick, Some("2026-01-31T00:00:00.000Z"));
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 pub struct Bound {
-    /// The smallest or the largest ID of the tick.
+    /// The smallest ID of the range's first tick, or the largest ID of the range's last tick.
     pub id: Id,
-    /// The time at which the tick of the ID begins.
+    /// The time at which the ID's tick begins, in RFC 3339 format.
     pub tick: String,
     name: &'static str,
     text: String,
@@ -37,11 +65,11 @@ pub struct Bound {
 }
 
 impl TimeRange {
-    /// Parses both ends with [`parse_instant`].
+    /// Parses the ends of a range with [`parse_instant`]. One end may be missing.
     ///
     /// # Errors
-    /// [`InvalidOption`](ErrorKind::InvalidOption) if an end is not a time, if both are missing, or if the first is
-    /// after the second.
+    /// [`InvalidOption`](ErrorKind::InvalidOption) if an end is not a time, if both ends are missing, or if the
+    /// beginning is after the end.
     pub fn parse(
         layout: &Layout,
         names: &EndNames,
@@ -56,7 +84,7 @@ impl TimeRange {
         match (&lower, &upper) {
             (None, None) => Err(Error::invalid_option(
                 names.both,
-                "give at least one, as a date, an RFC 3339 time or Unix milliseconds",
+                "give at least one of these times, as a date, an RFC 3339 time or Unix milliseconds",
             )),
             (Some(lower), Some(upper)) if lower.unix_ms > upper.unix_ms => {
                 Err(Error::invalid_option(
@@ -74,19 +102,19 @@ impl TimeRange {
         }
     }
 
-    /// Returns the smallest ID, if the range has a beginning.
+    /// Returns the beginning of the range, with the smallest ID, or `None` if the range has no beginning.
     #[must_use]
     pub const fn lower(&self) -> Option<&Bound> {
         self.lower.as_ref()
     }
 
-    /// Returns the largest ID, if the range has an end.
+    /// Returns the end of the range, with the largest ID, or `None` if the range has no end.
     #[must_use]
     pub const fn upper(&self) -> Option<&Bound> {
         self.upper.as_ref()
     }
 
-    /// Returns a sentence for each part of the range that the user may not have intended.
+    /// Returns a warning for each part of the range that the user may not have intended.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -106,17 +134,17 @@ impl TimeRange {
         warnings
     }
 
-    /// Returns the condition for a query of a table with the IDs in `column`.
+    /// Returns an SQL `WHERE` clause that selects the rows whose ID in `column` is in this range.
     ///
     /// # Errors
-    /// [`InvalidOption`](ErrorKind::InvalidOption) if `column` is not the name of a column. The
-    /// condition is pasted into SQL, so the name must not contain anything else.
+    /// [`InvalidOption`](ErrorKind::InvalidOption) if `column` is not a column name. Other strings are rejected,
+    /// because the clause becomes part of an SQL statement.
     pub fn condition(&self, column: &str) -> Result<String, Error> {
         if !is_column(column) {
             return Err(Error::invalid_option(
                 "column",
                 &format!(
-                    "{column:?} is not the name of a column; write letters, digits and underscores \
+                    "{column:?} is not a column name; use letters, digits and underscores \
                      (order_id), parts with dots between them (orders.id), or parts in double \
                      quotes (\"order id\")"
                 ),
@@ -150,7 +178,7 @@ impl Bound {
         let Self { name, text, unix_ms, .. } = self;
         looks_like_a_year(text).then(|| {
             format!(
-                "{name} {text} was read as Unix milliseconds ({}); if you mean the year, write \
+                "{name} {text} was interpreted as Unix milliseconds ({}); if you mean the year, write \
                  {text}-01-01",
                 exact(*unix_ms)
             )
@@ -173,13 +201,13 @@ impl Bound {
     }
 }
 
-/// Formats an instant exactly as RFC 3339, with as few digits as possible.
+/// Formats an instant in RFC 3339 format, with the fewest digits that represent the instant exactly.
 fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }
 
-/// Whether a string is the name of a column: parts with dots between them, each a plain name or in
-/// double quotes.
+/// Whether a string is a column name, which consists of one or more parts separated by dots. Each part is a plain name
+/// or a name in double quotes.
 fn is_column(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -192,7 +220,7 @@ fn is_column(text: &str) -> bool {
     }
 }
 
-/// Returns the rest of a column's name after its first part.
+/// Returns the rest of a column name after its first part, or `None` if the first part is invalid.
 fn after_part(text: &str) -> Option<&str> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(text.len());
@@ -203,7 +231,7 @@ fn after_part(text: &str) -> Option<&str> {
     loop {
         let end = rest.find(|c: char| c == '"' || c.is_control())?;
         let after = rest[end..].strip_prefix('"')?;
-        // Two double quotes represent one in the name.
+        // In a quoted name, two double quotes represent one double quote.
         match after.strip_prefix('"') {
             Some(next) => rest = next,
             None => return (quoted.len() - after.len() > 1).then_some(after),
@@ -221,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_rejects_missing_reversed_and_invalid_ends() {
+    fn parse_rejects_missing_invalid_and_reversed_range_ends() {
         let message = |from, to| {
             range(&Layout::TWITTER, from, to).err().map(|error| error.to_string()).unwrap()
         };
@@ -256,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn condition_rejects_anything_but_a_column_name() {
+    fn condition_accepts_only_column_names() {
         let range = range(&Layout::PLAIN, Some("2026-01-01"), None).unwrap();
         for column in ["id", "_a1", "orders.id", "größe", "\"order id\"", "\"a\"\"b\".c", "a.\"b\""]
         {

@@ -2,24 +2,24 @@ use flakeid_core::Window;
 
 use super::{Grant, Refusal, Release, Renew, Renewed, Token};
 
-/// The options of a holder, in ticks of the layout.
+/// The options of a holder. Windows are measured in ticks of the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HolderOptions {
-    /// The number of ticks ahead of the clock that a renewal requests.
+    /// The number of ticks that a renewal requests beyond the current tick.
     pub window: u64,
-    /// The time for which no other process gets the node without a renewal, in milliseconds.
+    /// The time for which the node stays reserved without a renewal, in milliseconds.
     pub ttl_ms: u64,
-    /// Whether the holder accepts only one node. If another process takes it over, this one ends with its window, so
-    /// that the two do not take over the node from each other forever.
+    /// Whether the holder accepts only one node. If another process takes over the node, this holder stops at its
+    /// fence. Otherwise, both processes would take over the node from each other forever.
     pub fixed: bool,
-    /// Whether other lessors can grant a node while renewals at the current one fail.
+    /// Whether the holder may get a node from another lessor if its renewals fail or its granter shuts down.
     pub moves: bool,
 }
 
 /// An input of a holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// Time has passed, or few IDs are left.
+    /// Time has passed or few IDs are left, so the holder checks whether a request is due.
     Wake {
         /// The clock's tick.
         now: u64,
@@ -29,117 +29,122 @@ pub enum Event {
         next: u64,
         /// The number of remaining ticks below which a renewal is due.
         margin: u64,
-        /// The number of remaining ticks below which a holder whose renewals fail also asks other lessors.
+        /// The number of remaining ticks below which a holder with failing renewals also requests a node from other
+        /// lessors.
         reserve: u64,
-        /// A token that was never used before, for the next request.
+        /// A token that has never been used, for the next request.
         fresh: Token,
     },
     /// An acquire was granted.
     Granted {
-        /// The response.
+        /// The granted node, with its window and token.
         grant: Grant,
         /// The tick of the next ID, if there is a generator.
         next: u64,
     },
-    /// An acquire was refused, or its outcome is unknown: then the holder never uses the token again, and a grant for
-    /// it expires unused.
+    /// An acquire was refused, or its outcome is unknown. If the outcome is unknown, the token is never used again, and
+    /// a possible grant expires unused.
     NotGranted {
         /// The token of the acquire.
         token: Token,
     },
     /// A renewal was confirmed.
     Renewed {
-        /// The new token of the renewal.
+        /// The renewal's new token.
         next: Token,
-        /// The response.
+        /// The result of the renewal.
         answer: Renewed,
     },
     /// A renewal was refused.
     NotRenewed {
-        /// The new token of the renewal.
+        /// The renewal's new token.
         next: Token,
-        /// The response.
+        /// The reason for the refusal.
         refusal: Refusal,
     },
-    /// The outcome of a renewal is unknown, because it timed out or the connection broke.
+    /// The outcome of a renewal is unknown, because the renewal timed out or the connection broke.
     Unanswered {
-        /// The new token of the renewal.
+        /// The renewal's new token.
         next: Token,
     },
-    /// A grant is unusable, because this process has already used later ticks.
+    /// The granted window is unusable, because this process has already issued IDs of later ticks.
     Unusable {
-        /// The tick after the last one in which this process issued an ID.
+        /// The tick after the last tick in which this process issued an ID.
         used_until: u64,
     },
     /// The user closed the lease.
     Close,
     /// The generator has ended.
     Ended {
-        /// The tick after the last one in which it issued an ID.
+        /// The tick after the last tick in which the generator issued an ID.
         used_until: u64,
     },
 }
 
-/// The outputs of a holder, to be carried out in order.
+/// An output of a holder. The outputs must be processed in the order in which they are returned.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Request a node.
     Acquire {
         /// The token of the grant.
         token: Token,
-        /// The node that this holder has but cannot renew. The request goes only to lessors other than its granter.
+        /// The node to replace, because its renewals fail or its granter shuts down soon. The request is not sent to
+        /// the lessor that granted this node.
         instead_of: Option<u64>,
     },
     /// Request a higher fence.
     Renew(Renew),
-    /// End the current generator, if there is one, and begin another in this window, above the last tick of the
-    /// earlier one.
+    /// Replace the current generator, if there is one, with a generator in this window. The new generator starts above
+    /// the last tick of the replaced generator.
     Install(Grant),
-    /// Let the generator issue IDs up to the fence, exclusive, after a confirmed renewal.
+    /// Let the generator issue IDs of the ticks below the fence, after a confirmed renewal.
     Raise {
         /// The node that was renewed.
         node: u64,
         /// The confirmed fence.
         fence: u64,
-        /// As in [`Grant`].
+        /// The time until which the node is reserved for its holder, as in [`Grant`].
         expires: i64,
     },
-    /// End the generator. It issues no ID afterwards.
+    /// End the generator, so that it issues no more IDs.
     End,
     /// Release the node.
     Release(Release),
 }
 
-/// A node that is held, and the known state of its row.
+/// A node that the holder has, with the state of its grant and of its renewals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HeldNode {
     /// The grant, with the fence, expiry and token of the last confirmed renewal.
     pub grant: Grant,
-    /// The renewal without a response yet, or whose response was lost.
+    /// The renewal that is waiting for a response, or whose response was lost.
     pub renewal: Option<Renew>,
-    /// Whether that renewal is being sent, so that it is not sent twice at the same time.
+    /// Whether the renewal is waiting for a response, so that it must not be sent again yet.
     pub waiting: bool,
-    /// Whether the node belongs to another process above the fence. The holder can use up its window and never renew
-    /// it.
+    /// Whether the node is lost from its fence onward, usually to another process. The holder can use up its window,
+    /// but can never renew the node.
     pub fenced_off: bool,
-    /// The state of the latest renewals.
+    /// The outcome of the latest renewals.
     pub renewals: Renewals,
 }
 
-/// The state of the latest renewals of a node.
+/// The outcome of a node's latest renewals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Renewals {
-    /// The latest renewal was confirmed, or none was sent.
+    /// The latest renewal was confirmed, or no renewal has been sent yet.
     #[default]
     Succeed,
     /// The latest renewal failed.
     Fail,
-    /// The latest renewal failed, and the holder has since asked other lessors for another node.
+    /// The latest renewal was confirmed, but the granter shuts down soon.
+    Leave,
+    /// The latest renewal failed or the granter shuts down soon, and the holder has requested another node from other
+    /// lessors since then.
     FailElsewhere,
 }
 
 impl HeldNode {
-    /// Returns the state of a node that was just granted.
+    /// Returns the initial state of a node that was just granted.
     const fn new(grant: Grant) -> Self {
         let (renewal, waiting, fenced_off) = (None, false, false);
         Self { grant, renewal, waiting, fenced_off, renewals: Renewals::Succeed }
@@ -155,9 +160,9 @@ pub struct Holder {
     pub acquiring: Option<Token>,
     /// Whether the user closed the lease.
     pub closing: bool,
-    /// Whether a fixed node was lost to another process, so that the holder requests no other node.
+    /// Whether another process has taken over the fixed node, so that the holder requests no more nodes.
     pub ousted: bool,
-    /// The node of another lessor that replaces `hold` once the generator has ended.
+    /// The node from another lessor that replaces the held node after the generator has ended.
     pub moving_to: Option<Grant>,
 }
 
@@ -168,7 +173,8 @@ impl Holder {
         Self::default()
     }
 
-    /// Advances the state by an input and returns the outputs. It is pure: it depends only on its arguments.
+    /// Returns the next state and the outputs for an input. The function is pure: the result depends only on `self` and
+    /// the arguments.
     #[must_use]
     pub fn step(&self, options: &HolderOptions, event: &Event) -> (Self, Vec<Effect>) {
         let mut next = self.clone();
@@ -198,19 +204,19 @@ impl Holder {
             }
             Event::Unanswered { next: token } => {
                 if let Some(hold) = next.renewal_of(*token) {
-                    // The same renewal will be sent again. If it was applied before, the store recognises it by its
-                    // token.
+                    // The same renewal will be sent again. If the renewal was already applied, the store recognizes
+                    // it by its token.
                     hold.waiting = false;
                     hold.renewals = Renewals::Fail;
                 }
             }
-            Event::Unusable { used_until } => next.give_back(*used_until, &mut effects),
+            Event::Unusable { used_until } => next.release_node(*used_until, &mut effects),
             Event::Close => {
                 next.closing = true;
                 effects.push(Effect::End);
             }
             Event::Ended { used_until } if next.closing => {
-                next.give_back(*used_until, &mut effects);
+                next.release_node(*used_until, &mut effects);
                 effects.extend(next.moving_to.take().map(|grant| unused(&grant)));
             }
             Event::Ended { used_until } => next.move_on(*used_until, &mut effects),
@@ -218,16 +224,23 @@ impl Holder {
         (next, effects)
     }
 
-    /// Returns the number of ticks after `reached` at which this holder asks other lessors for a node to replace its
-    /// own: when its renewals fail and fewer than `reserve` ticks of its window are left. Returns `None` if it never
-    /// does.
+    /// Returns the number of ticks from `reached` until this holder requests a replacement node from other lessors, or
+    /// `None` if the holder does not request one. If renewals fail, the request is due when fewer than `reserve` ticks
+    /// of the window are left. If the granter shuts down soon, the request is due immediately.
     #[must_use]
     pub fn until_others(&self, options: &HolderOptions, reached: u64, reserve: u64) -> Option<u64> {
         let hold = self.hold.as_ref().filter(|hold| !hold.fenced_off)?;
         let is_idle = !self.closing && self.acquiring.is_none() && !hold.waiting;
-        let asks = options.moves && hold.renewals == Renewals::Fail && is_idle;
+        // A fixed node cannot be replaced by a node from another lessor.
+        if !options.moves || options.fixed || !is_idle {
+            return None;
+        }
         let left = hold.grant.fence.saturating_sub(reached);
-        asks.then(|| left.saturating_add(1).saturating_sub(reserve))
+        match hold.renewals {
+            Renewals::Fail => Some(left.saturating_add(1).saturating_sub(reserve)),
+            Renewals::Leave => Some(0),
+            Renewals::Succeed | Renewals::FailElsewhere => None,
+        }
     }
 
     fn ask_others(&mut self, token: Token, effects: &mut Vec<Effect>) {
@@ -255,7 +268,7 @@ impl Holder {
                     return;
                 }
                 let due = hold.grant.fence.saturating_sub(reached) < margin;
-                // A renewal with an unknown outcome is repeated before anything else, whether due or not.
+                // A renewal with an unknown outcome is repeated before other requests, even if no renewal is due.
                 let renewal = match hold.renewal {
                     Some(unsettled) => Renew { now: unix_ms, ..unsettled },
                     None if due => Renew {
@@ -285,13 +298,13 @@ impl Holder {
     }
 
     fn granted(&mut self, grant: Grant, next_tick: u64, effects: &mut Vec<Effect>) {
-        // A response to an abandoned acquire is ignored, because no request uses that token any more.
+        // A response to an abandoned acquire is ignored, because the acquire's token is no longer in use.
         if self.acquiring != Some(grant.token) {
             return;
         }
         self.acquiring = None;
         if self.closing {
-            // No tick of the grant was used.
+            // The lease is already closed, so the holder releases the node without having used it.
             effects.push(unused(&grant));
             return;
         }
@@ -314,12 +327,12 @@ impl Holder {
         }
     }
 
-    /// Replaces the node by that of another lessor. The new generator begins first, because the old granter may
-    /// respond slowly to the release.
+    /// Replaces the node with a node from another lessor. The new generator begins before the old node is released,
+    /// because the release may be slow.
     fn move_on(&mut self, used_until: u64, effects: &mut Vec<Effect>) {
         let Some(grant) = self.moving_to.take() else { return };
         effects.push(Effect::Install(grant));
-        self.give_back(used_until, effects);
+        self.release_node(used_until, effects);
         self.hold = Some(HeldNode::new(grant));
     }
 
@@ -331,7 +344,7 @@ impl Holder {
         hold.grant.expires = answer.expires;
         hold.renewal = None;
         hold.waiting = false;
-        hold.renewals = Renewals::Succeed;
+        hold.renewals = if answer.leaving { Renewals::Leave } else { Renewals::Succeed };
         let Grant { node, fence, expires, .. } = hold.grant;
         if !closing {
             effects.push(Effect::Raise { node, fence, expires });
@@ -348,19 +361,20 @@ impl Holder {
                 hold.fenced_off = true;
                 self.ousted = options.fixed;
             }
-            // No other process took the node, so even a fixed node can be requested again, with a new grant.
+            // No other process took the node, so even a fixed node can be requested again. The new grant has a higher
+            // start.
             Refusal::Restored { .. } | Refusal::MissingNamespace => hold.fenced_off = true,
-            // Any other refusal leaves the grant unchanged, and a new renewal is sent later.
+            // Any other refusal leaves the grant unchanged, and the holder sends a new renewal later.
             _ => {}
         }
     }
 
-    fn give_back(&mut self, used_until: u64, effects: &mut Vec<Effect>) {
+    fn release_node(&mut self, used_until: u64, effects: &mut Vec<Effect>) {
         if let Some(hold) = self.hold.take()
             && !hold.fenced_off
         {
-            // A renewal with an unknown outcome may have been applied. If it was not, this release has no effect and
-            // the row expires. Both cases are safe.
+            // The outcome of the last renewal may be unknown. If the store did not apply the renewal, this release has
+            // no effect and the row expires, which is safe.
             let token = hold.renewal.map_or(hold.grant.token, |renewal| renewal.next);
             let node = hold.grant.node;
             effects.push(Effect::Release(Release { node, token, used_until }));
@@ -372,7 +386,7 @@ impl Holder {
     }
 }
 
-/// Returns the release of a grant without any ID.
+/// Returns the release of a grant under which no ID was issued.
 const fn unused(grant: &Grant) -> Effect {
     let Grant { node, token, start, .. } = *grant;
     Effect::Release(Release { node, token, used_until: start })

@@ -16,24 +16,24 @@ use flakeid_core::{Error, Layout};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Identity {
-    /// Any free node. The default.
+    /// Any free node. This is the default.
     #[default]
     Any,
-    /// The last node of a process with this name if it is free, otherwise any node.
+    /// The node that was last granted to a process with this name, if that node is free; otherwise any free node.
     Name(String),
-    /// Exactly this node, which is taken over even from a live holder that requested it in the same way. That is safe, because
-    /// the old holder stays below its fence and the new one starts there.
+    /// Only this node, which is even taken over from a live holder that also requested only this node. The takeover is
+    /// safe, because the old holder stays below its fence and the new holder starts at that fence.
     Node(u64),
 }
 
 impl Identity {
-    /// Returns the identity for a program's options, of which at most one may be set: a `node`, a `datacenter` together with a
-    /// `worker`, or a `name`. Without any of them it is [`Any`](Self::Any).
+    /// Returns the identity that a program's options specify. A program may set a `node`, a `datacenter` together with
+    /// a `worker`, or a `name`. Without any of these options, the identity is [`Any`](Self::Any).
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if more than one is set, if a datacenter is set without a worker
-    /// or the reverse, or if both are set for a layout that does not split its node;
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) if a number does not fit the layout.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the options conflict, if only one of `datacenter`
+    /// and `worker` is set, or if both are set for a layout that does not split its node;
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) if a number is outside the layout's range.
     pub fn resolve(
         node: Option<u64>,
         datacenter: Option<u64>,
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn one_way_to_say_it() {
+    fn resolve_returns_the_identity_for_each_option() {
         for (given, expected) in [
             ((None, None, None, None), Identity::Any),
             ((Some(1023), None, None, None), Identity::Node(1023)),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_go_together_and_ways_do_not() {
+    fn resolve_rejects_incomplete_and_conflicting_options() {
         let one_of = "give only one of these";
         for (given, option, reason) in [
             ((None, Some(1), None, None), "worker", "go together"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_has_room() {
+    fn resolve_rejects_numbers_outside_the_layout() {
         for (given, field) in [
             ((Some(1024), None, None, None), "node"),
             ((None, Some(32), Some(0), None), "datacenter"),

@@ -5,14 +5,46 @@ use std::time::Instant;
 use crate::store::{Fault, Store};
 use crate::{Acquire, Grant, Release, Renew, Renewed, operations};
 
-/// A grantor of leases: a store, or a broker that leases from a store. Holders send the same requests to both, and
-/// the responses have the same meaning.
+/// A granter of leases: a store, or a broker that leases from a store. Holders send the same requests to stores and
+/// brokers, and the responses have the same meaning.
+///
+/// ```
+/// use std::time::Instant;
+///
+/// use flakeid_core::{Clock, Layout, SystemClock};
+/// use flakeid_protocol::store::Store;
+/// use flakeid_protocol::{Acquire, Identity, Lessor, MemoryStore, Owner, Release, Token};
+///
+/// # let request = Acquire {
+/// #     layout: Layout::TWITTER,
+/// #     block_bits: 0,
+/// #     identity: Identity::Any,
+/// #     from: 0,
+/// #     to: Layout::TWITTER.max_node(),
+/// #     rotation: 0,
+/// #     reuse: true,
+/// #     token: Token::from_bits(1),
+/// #     window_ms: 10_000,
+/// #     ttl_ms: 60_000,
+/// #     now: SystemClock.unix_ms(),
+/// #     waited_ms: 0,
+/// #     after: 0,
+/// #     owner: Owner::default(),
+/// # };
+/// let store: Box<dyn Store> = Box::new(MemoryStore::new());
+/// let mut lessor: Box<dyn Lessor> = Box::new(store);
+/// let grant = lessor.acquire("orders", &request, Instant::now())?;
+/// let release = Release { node: grant.node, token: grant.token, used_until: grant.start };
+/// lessor.release("orders", &release)?;
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 pub trait Lessor: Send {
-    /// Grants a node, or a block of nodes. The request's clock was read at `read`, so that the time for which it
-    /// waited does not make its clock look wrong.
+    /// Grants a node or a block of nodes. `read` is the time when the request's clock was read, so that the request's
+    /// waiting time does not count as clock skew.
     ///
     /// # Errors
-    /// [`Fault::Refused`], with nothing granted; any other fault leaves it unknown what was granted.
+    /// [`Fault::Refused`] if the lessor refuses the request; nothing was granted. After any other fault, it is
+    /// unknown whether anything was granted.
     fn acquire(
         &mut self,
         namespace: &str,
@@ -20,11 +52,11 @@ pub trait Lessor: Send {
         read: Instant,
     ) -> Result<Grant, Fault>;
 
-    /// Grants a node to replace the node `held`, which its granter does not renew. Any other lessor is asked, but not
-    /// the granter.
+    /// Grants a node to replace `held` when the lessor of `held` does not renew it. Sends the request only to other
+    /// lessors.
     ///
     /// # Errors
-    /// Those of [`acquire`](Self::acquire); [`Fault::Unavailable`] if there is no other lessor.
+    /// Those of [`acquire`](Self::acquire); [`Fault::Unavailable`] if the URL does not name another lessor.
     fn acquire_elsewhere(
         &mut self,
         namespace: &str,
@@ -36,7 +68,8 @@ pub trait Lessor: Send {
         Err(no_other_lessor())
     }
 
-    /// Raises a fence, or confirms a renewal that was applied before.
+    /// Renews a lease by raising its fence. Repeating a renewal that was already applied succeeds and changes
+    /// nothing.
     ///
     /// # Errors
     /// Those of [`acquire`](Self::acquire).
@@ -48,8 +81,8 @@ pub trait Lessor: Send {
     /// Those of [`acquire`](Self::acquire).
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault>;
 
-    /// Whether the lessor can be used again after a fault other than a refusal. Otherwise it is dropped after such a
-    /// fault, because its connection may be broken, or inside a transaction.
+    /// Returns whether the lessor can be used again after a fault other than a refusal. Otherwise, the lessor is
+    /// dropped after such a fault, because its connection may be broken or inside a transaction.
     fn outlives_faults(&self) -> bool {
         false
     }
@@ -74,8 +107,8 @@ impl Lessor for Box<dyn Store> {
     }
 }
 
-/// Returns the fault that there is no lessor besides the one that granted the node.
+/// Returns the fault for a request that requires another lessor if the URL names only one.
 #[must_use]
 pub fn no_other_lessor() -> Fault {
-    Fault::Unavailable("there is no other lessor to ask".into())
+    Fault::Unavailable("the URL names no other lessor that could grant a node".into())
 }

@@ -1,13 +1,17 @@
-//! The protocol of leases, without threads and sockets: the decisions of a store ([`rules`]), of a holder
-//! ([`Holder::step`]) and of a broker ([`broker::Blocks`]). The product, the property tests, the model checker and the
-//! fault campaign run this code.
+//! The lease protocol, without threads or sockets: the rules of a store ([`rules`]), of a holder and of a broker. The
+//! product, the property tests, the model checker and the fault campaign all run this code.
 //!
-//! A lease is a window of ticks for one node. A generator cannot issue IDs outside its window, and no store grants
-//! overlapping windows; uniqueness follows from these two rules alone.
+//! A lease is a window of ticks for one node. Uniqueness follows from two rules alone: a generator cannot issue IDs
+//! outside its window, and a store never grants overlapping windows.
+//!
+//! Rows, records, namespaces and requests are exhaustive types: a store saves every field, so a new field is an
+//! incompatible change. Hidden items are only for flakeid's own crates and may change in any release.
 
+#[doc(hidden)]
 pub mod broker;
 mod holder;
 #[cfg(feature = "http")]
+#[doc(hidden)]
 pub mod http;
 mod identity;
 pub mod keeper;
@@ -15,23 +19,32 @@ mod lessor;
 mod memory;
 mod namespace;
 pub mod operations;
+#[doc(hidden)]
 pub mod random;
 mod refusal;
 mod request;
 mod row;
 pub mod rules;
 pub mod store;
-pub mod sub_grants;
+mod sub_grants;
 mod token;
+#[doc(hidden)]
 pub mod url;
 
+#[doc(hidden)]
 pub use holder::{Effect, Event, HeldNode, Holder, HolderOptions, Renewals};
 pub use identity::Identity;
-pub use lessor::{Lessor, no_other_lessor};
-pub use memory::{Contents as MemoryContents, MemorySpace, MemoryStore, MemoryTransaction};
+pub use lessor::Lessor;
+#[doc(hidden)]
+pub use lessor::no_other_lessor;
+pub use memory::{Contents as MemoryContents, MemoryStore};
+#[doc(hidden)]
+pub use memory::{MemorySpace, MemoryTransaction};
 pub use namespace::{Bounds, Namespace};
 pub use refusal::Refusal;
 pub use request::{Acquire, Grant, Release, Renew, Renewed};
 pub use row::{Owner, Record, Row, State};
-pub use sub_grants::{Client, Handover, SubGrant};
+#[doc(hidden)]
+pub use sub_grants::Handover;
+pub use sub_grants::{Client, SubGrant};
 pub use token::Token;

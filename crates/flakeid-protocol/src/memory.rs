@@ -1,4 +1,4 @@
-//! The store in the memory of one process.
+//! A store in the memory of one process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,8 +11,8 @@ use crate::{Namespace, Record, Row, SubGrant};
 
 /// A store in the memory of one process, for tests and as the reference for all other stores.
 ///
-/// Clones are further connections to the same contents. A forked child has a copy without the parent's later grants,
-/// so this store does not protect against duplicates across processes.
+/// Clones are additional connections to the same contents. A forked child has a copy without the parent's later
+/// grants, so this store does not prevent duplicates across processes.
 ///
 /// ```
 /// use flakeid_core::Layout;
@@ -29,26 +29,40 @@ pub struct MemoryStore {
     clock: Arc<dyn Clock>,
 }
 
-/// The contents of a [`MemoryStore`] at one moment, which can be restored later like a backup.
+/// A snapshot of the contents of a [`MemoryStore`], which can be restored later like a backup.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::store::Store;
+/// use flakeid_protocol::{MemoryContents, MemoryStore, Namespace, operations};
+///
+/// let mut store = MemoryStore::new();
+/// let empty: MemoryContents = store.backup();
+/// operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER))?;
+/// store.restore(empty);
+/// assert!(store.namespaces()?.is_empty());
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     run: u64,
     spaces: BTreeMap<String, MemorySpace>,
-    /// The grants of each block by namespace, kept apart because copying them for each transaction would cost too
-    /// much.
+    /// The grants of brokers, by namespace. These grants are stored separately from the namespaces, because copying
+    /// the grants for each transaction would be too expensive.
     sub_grants: BTreeMap<String, SubGrants>,
 }
 
-/// Grants by node, first tick, the block's grant and the node's grant.
+/// The grants of brokers, keyed by the node, the first tick, the number of the block's grant, and the number of the
+/// node's grant.
 type SubGrants = BTreeMap<(u64, u64, u64, u64), SubGrant>;
 
-/// One namespace of a [`MemoryStore`], without the grants of brokers. It is a plain value that is cheap to copy:
-/// every copy is a backup, and a model of the protocol compares and hashes the contents of its stores.
+/// One namespace in a [`MemoryStore`], without the grants of brokers. A clone is cheap and serves as a backup. The
+/// protocol model compares and hashes such clones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemorySpace {
-    /// The namespace; `None` until it is created.
+    /// The namespace, or `None` before the namespace is created.
     pub namespace: Option<Arc<Namespace>>,
-    /// The rows in the order of their nodes.
+    /// The rows, ordered by node.
     pub rows: Vec<Arc<Row>>,
     history: Vec<Arc<Record>>,
 }
@@ -61,7 +75,8 @@ impl MemorySpace {
         place.ok().map(|place| &*self.rows[place])
     }
 
-    /// Returns a transaction on a copy, in this run of the store, at this time of its clock.
+    /// Starts a transaction on a copy of the namespace. `run` is the store's run, and `now` is the time on the
+    /// store's clock.
     #[must_use]
     pub fn begin(&self, run: u64, now: i64) -> MemoryTransaction<'static> {
         let (space, new_sub_grants) = (self.clone(), Vec::new());
@@ -70,24 +85,24 @@ impl MemorySpace {
 }
 
 impl MemoryStore {
-    /// Creates an empty store on the system clock.
+    /// Creates an empty store that uses the system clock.
     #[must_use]
     pub fn new() -> Self {
         Self::on(SystemClock)
     }
 
-    /// Creates an empty store on the given clock.
+    /// Creates an empty store that uses the given clock.
     pub fn on(clock: impl Clock) -> Self {
         Self { contents: Arc::default(), clock: Arc::new(clock) }
     }
 
-    /// Returns the current contents.
+    /// Returns a copy of the store's current contents, as a backup.
     #[must_use]
     pub fn backup(&self) -> Contents {
         self.lock().clone()
     }
 
-    /// Replaces the contents by an older copy with a restart, like an operator who restores a backup.
+    /// Replaces the contents with an older copy and starts a new run, as restoring a backup does.
     pub fn restore(&self, older: Contents) {
         let mut contents = self.lock();
         let run = contents.run.max(older.run) + 1;
@@ -95,7 +110,7 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents> {
-        // Transactions work on a copy, so a panic in one leaves the contents consistent.
+        // The lock can be used after a panic, because transactions work on a copy and leave the contents consistent.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -156,7 +171,7 @@ impl Store for MemoryStore {
 /// One transaction on a [`MemorySpace`].
 #[derive(Debug)]
 pub struct MemoryTransaction<'a> {
-    /// The namespace as the transaction leaves it.
+    /// The namespace, including the transaction's writes so far.
     pub space: MemorySpace,
     sub_grants: Option<&'a SubGrants>,
     new_sub_grants: Vec<SubGrant>,

@@ -1,27 +1,39 @@
 use flakeid_core::{Error, Layout};
 
-/// The bounds of a namespace, in milliseconds. Together they bound every fence:
-/// `fence ≤ tick(store's clock + max_skew) + max_ahead + max_window + 1` (invariant I9), in ticks, with the durations rounded
-/// up. The added tick is the tick after the last one used, from which renewals count.
+/// The bounds of a namespace, in milliseconds. Together, they limit every fence (I9): `fence ≤ tick(store's clock +
+/// max_skew) + max_ahead + max_window + 1`, in ticks, with the durations rounded up. The 1 is the tick after the last
+/// used tick, from which renewals count.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::Bounds;
+///
+/// let longer = Bounds { max_window_ms: 60_000, ..Bounds::of(&Layout::TWITTER) };
+/// assert!(longer.check(&Layout::TWITTER).is_err(), "a restored store must wait for longer");
+/// longer.with_usual_quiet(&Layout::TWITTER).check(&Layout::TWITTER)?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
-    /// The longest window.
+    /// The longest allowed window, in milliseconds.
     pub max_window_ms: u64,
-    /// The largest time by which a window may start ahead of the clock, and IDs may run ahead of it.
+    /// The maximum time, in milliseconds, by which IDs or the start of a window may be ahead of the clock.
     pub max_ahead_ms: u64,
-    /// The largest difference between a client's clock and the store's.
+    /// The largest allowed difference between a client's clock and the store's clock, in milliseconds.
     pub max_skew_ms: u64,
-    /// The time for which a restored store grants nothing, by its own clock. Until this time minus four skews has passed since a
-    /// renewal, the renewal's holder may continue, because no other copy of the store can have granted the node by then.
+    /// The time, in milliseconds on the store's clock, for which a restored store grants nothing. In a restored
+    /// store, a holder may continue for this time minus four times `max_skew_ms` after its last renewal. Until then,
+    /// another copy of the store cannot have granted the node.
     pub quiet_ms: u64,
 }
 
 impl Bounds {
-    /// Returns the default bounds: 10 s, 20 s, 1 s and 15 s. In layouts with long ticks, windows and running ahead are at least
-    /// four ticks, because a window has at least two ticks and a quick restart must not wait.
+    /// Returns the default bounds: `max_window_ms` is 10 s, `max_ahead_ms` is 20 s, `max_skew_ms` is 1 s, and
+    /// `quiet_ms` is at least 15 s. In layouts with long ticks, `max_window_ms` and `max_ahead_ms` are at least four
+    /// ticks, because a window has at least two ticks and a process that restarts quickly must not have to wait.
     ///
-    /// With these bounds a process that can issue IDs when its store is restored can also continue, because 15 s minus four skews
-    /// is longer than a window.
+    /// With these bounds, a process that can issue IDs when its store is restored can also continue, because
+    /// `quiet_ms` minus four times `max_skew_ms` is longer than a window.
     #[must_use]
     pub fn of(layout: &Layout) -> Self {
         let reach = |least: u64| least.max(layout.unit_ms().saturating_mul(4));
@@ -30,8 +42,8 @@ impl Bounds {
         bounds.with_usual_quiet(layout)
     }
 
-    /// Sets the default `quiet_ms` for the other bounds: 15 s, or longer if that is necessary so that a process that can issue IDs
-    /// when the store is restored can also continue.
+    /// Sets `quiet_ms` to its default for the other bounds. The default is at least 15 s, and is long enough that a
+    /// process that can issue IDs when its store is restored can continue.
     #[must_use]
     pub fn with_usual_quiet(self, layout: &Layout) -> Self {
         let skews = self.max_skew_ms.saturating_mul(2);
@@ -39,15 +51,16 @@ impl Bounds {
         Self { quiet_ms: enough.div_ceil(1_000).saturating_mul(1_000).max(15_000), ..self }
     }
 
-    /// The shortest time for which a restored store must grant nothing: as long as a process may still use grants that the store
-    /// has lost.
+    /// Returns the shortest time, in milliseconds, for which a restored store must grant nothing. During this time,
+    /// processes may still use grants that the store has lost.
     #[must_use]
     pub const fn least_quiet_ms(&self, layout: &Layout) -> u64 {
         let skews = self.max_skew_ms.saturating_mul(2);
         self.max_window_ms.saturating_add(skews).saturating_add(layout.unit_ms())
     }
 
-    /// The time after a renewal for which its holder may continue in a restored store, in milliseconds.
+    /// Returns the time, in milliseconds, for which a holder may continue after its last renewal if its store is
+    /// restored.
     #[must_use]
     pub const fn continuation_ms(&self) -> u64 {
         self.quiet_ms.saturating_sub(self.max_skew_ms.saturating_mul(4))
@@ -56,7 +69,7 @@ impl Bounds {
     /// Checks that the bounds are usable with a layout.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the bound.
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name of the bound.
     pub fn check(&self, layout: &Layout) -> Result<(), Error> {
         let shortest = layout.unit_ms().saturating_mul(2);
         let (day, week) = (Self::MOST_MS, Self::MOST_MS * 7);
@@ -73,7 +86,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Returns the larger value of each bound, which covers the grants under both.
+    /// Returns the larger value of each bound. The result covers all grants under either set of bounds.
     #[must_use]
     pub fn fieldwise_max(&self, other: &Self) -> Self {
         Self {
@@ -84,28 +97,40 @@ impl Bounds {
         }
     }
 
-    /// The largest bound: a day, because a longer one is a mistake in the unit.
+    /// The largest value of each bound except `quiet_ms`: one day, because a longer time probably has the wrong unit.
     const MOST_MS: u64 = 86_400_000;
 }
 
-/// An ID space in a store: each of its nodes is leased to one process at a time.
+/// An ID space in a store. Each node is leased to one process at a time.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::Namespace;
+///
+/// let mut namespace = Namespace::new("orders", Layout::TWITTER);
+/// namespace.block_bits = 4;
+/// namespace.check_block_bits()?;
+/// assert_eq!((namespace.row_of(37), namespace.max_row()), (2, 63));
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Namespace {
     /// The name: 1 to 64 characters of `A-Z a-z 0-9 . _ -`.
     pub name: String,
-    /// The layout of its IDs. Never changes.
+    /// The layout of the IDs, which never changes.
     pub layout: Layout,
-    /// The base-2 logarithm of the number of neighbouring nodes that are granted together. With 0, processes lease single nodes;
-    /// otherwise each row is a block of nodes, which a broker leases and whose nodes it grants one by one. Never changes.
+    /// The base-2 logarithm of the number of nodes in a block, which never changes. If the value is 0, processes
+    /// lease single nodes. Otherwise, a broker leases a block of neighbouring nodes and grants the nodes one by one.
     pub block_bits: u32,
-    /// The tick before which no grant starts. It only rises.
+    /// The lowest tick in which a new grant can start. The floor never decreases.
     pub floor: u64,
-    /// The time of the store's clock before which nothing is granted, in Unix milliseconds. It only rises.
+    /// The time until which the store grants nothing, in Unix milliseconds on the store's clock. The value never
+    /// decreases.
     pub quiet_until: i64,
-    /// The incarnation of the store when it last granted here. If the store has another one now, its data may be old. The part
-    /// after `~` distinguishes two incarnations of one run.
+    /// The store's incarnation, as last recorded in this namespace. If the store's current run differs, the data may
+    /// be old. The part after `~` distinguishes incarnations of one run.
     pub incarnation: String,
-    /// The bounds of windows.
+    /// The bounds that apply to grants in this namespace.
     pub bounds: Bounds,
     /// Whether grants are written to the append-only history that `whois` reads.
     pub keeps_history: bool,
@@ -127,13 +152,13 @@ impl Namespace {
         }
     }
 
-    /// The highest number of a row, which is a node or a block of nodes.
+    /// Returns the highest row number: the highest node, or the highest block if the namespace is leased in blocks.
     #[must_use]
     pub const fn max_row(&self) -> u64 {
         self.row_of(self.layout.max_node())
     }
 
-    /// Returns the row number of a node: the node itself, or its block.
+    /// Returns the number of a node's row: the node itself, or its block if the namespace is leased in blocks.
     #[must_use]
     pub const fn row_of(&self, node: u64) -> u64 {
         match node.checked_shr(self.block_bits) {
@@ -142,16 +167,17 @@ impl Namespace {
         }
     }
 
-    /// Returns the suitable `block_bits` for a layout: a little less than half of its node bits, so that a fleet of reasonable
-    /// size has at least four times as many blocks as brokers, and at most 8. `None` if the layout has too few nodes for blocks.
+    /// Returns a suitable `block_bits` for a layout: slightly less than half of the layout's node bits, and at most
+    /// 8. A fleet of reasonable size then has at least four blocks for each broker. Returns `None` if the layout has
+    /// too few nodes for blocks.
     #[must_use]
-    pub const fn usual_block_bits(layout: &Layout) -> Option<u32> {
-        Self::usual_block_bits_of(layout.max_node().count_ones())
+    pub const fn default_block_bits(layout: &Layout) -> Option<u32> {
+        Self::default_block_bits_of(layout.max_node().count_ones())
     }
 
-    /// Returns the suitable `block_bits` for a layout with the given number of node bits.
+    /// Returns a suitable `block_bits` for a layout with the given number of node bits.
     #[must_use]
-    pub const fn usual_block_bits_of(node_bits: u32) -> Option<u32> {
+    pub const fn default_block_bits_of(node_bits: u32) -> Option<u32> {
         match node_bits {
             0..4 => None,
             4..18 => Some(node_bits / 2 - 1),
@@ -159,11 +185,11 @@ impl Namespace {
         }
     }
 
-    /// Checks that blocks of `2^block_bits` nodes are usable with the layout.
+    /// Checks that the layout supports blocks of `2^block_bits` nodes.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming `block_bits` unless it is at
-    /// most half of the layout's node bits, or 16.
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name `block_bits`, if the value exceeds
+    /// 16 or half of the layout's node bits.
     pub fn check_block_bits(&self) -> Result<(), Error> {
         let max = (self.layout.max_node().count_ones() / 2).min(16);
         if self.block_bits <= max {
@@ -172,16 +198,16 @@ impl Namespace {
         Err(Error::option_out_of_range("block_bits", &self.block_bits, 0, max.into()))
     }
 
-    /// Returns the store's run in the incarnation.
+    /// Returns the part of the incarnation that identifies the store's run.
     #[must_use]
     pub fn run(&self) -> &str {
         self.incarnation.rsplit_once('~').map_or(self.incarnation.as_str(), |(run, _)| run)
     }
 
-    /// Checks that a string can be the name of a namespace.
+    /// Checks that a string is a valid namespace name.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption), with the allowed characters.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the allowed characters.
     pub fn check_name(name: &str) -> Result<(), Error> {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
         if (1..=64).contains(&name.len()) && name.bytes().all(allowed) {

@@ -2,42 +2,53 @@ use std::time::Duration;
 
 use flakeid_core::{Error, ErrorKind, Layout};
 
-/// A refusal of a store or a broker. Nothing was granted, and the holder's rights are unchanged, except that
-/// [`FencedOff`](Self::FencedOff) and [`Restored`](Self::Restored) mean that they end at its fence.
+/// A refusal by a store or a broker. Nothing was granted, and the holder's rights are unchanged. After
+/// [`FencedOff`](Self::FencedOff) and [`Restored`](Self::Restored), however, the holder's rights end at its fence.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::Refusal;
+///
+/// let refusal = Refusal::FenceInFuture { retry_after_ms: 250 };
+/// let error = refusal.to_error("orders", &Layout::TWITTER);
+/// assert_eq!(error.retry_after(), Some(Duration::from_millis(250)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The namespace does not exist, and this store does not create namespaces itself.
+    /// The namespace does not exist, and this store does not create namespaces automatically.
     MissingNamespace,
-    /// The namespace has another layout.
+    /// The layouts of the namespace and the client differ.
     OtherLayout {
         /// The layout of the namespace.
         namespace: Layout,
         /// The layout of the client.
         client: Layout,
     },
-    /// The namespace is leased in blocks to brokers and the client requested a node, or the reverse, or the client requested
-    /// blocks of another size.
+    /// The request does not match the block size of the namespace. The client requested a node instead of a block, a
+    /// block instead of a node, or a block of another size.
     BlockBits {
         /// The `block_bits` of the namespace.
         namespace: u32,
         /// The `block_bits` of the client.
         client: u32,
     },
-    /// The lease has an option that a broker does not support, because it chooses nodes itself.
+    /// The lease has an option that a broker does not support, because the broker chooses nodes itself.
     BrokerChooses {
-        /// The option.
+        /// The name of the unsupported option.
         option: &'static str,
     },
-    /// A node was granted with this token to another process, and both would have the same window.
+    /// A node was granted to another process with this token, and both processes would have the same window.
     TokenOfAnother,
     /// The window is longer than the namespace allows, or shorter than two ticks.
     Window {
-        /// The requested length in milliseconds.
+        /// The requested length of the window, in milliseconds.
         asked_ms: u64,
-        /// The length of two ticks in milliseconds.
+        /// The length of two ticks, in milliseconds.
         min_ms: u64,
-        /// The namespace's bound in milliseconds.
+        /// The longest window that the namespace allows, in milliseconds.
         max_ms: u64,
     },
     /// A node is outside the layout, or the range of nodes is empty.
@@ -49,78 +60,81 @@ pub enum Refusal {
         /// The highest node of the layout.
         max_node: u64,
     },
-    /// The client's clock and the store's are too far apart.
+    /// The client's clock and the store's clock are too far apart.
     Skew {
-        /// Client minus store, in milliseconds.
+        /// The client's clock minus the store's clock, in milliseconds.
         by_ms: i64,
-        /// The namespace's bound.
+        /// The largest difference that the namespace allows, in milliseconds.
         max_ms: u64,
     },
-    /// The store uses this host's clock, which reads an impossible time.
+    /// The store uses this host's clock, which shows an impossible time.
     ImpossibleClock {
-        /// The milliseconds by which the clock is beyond the possible times; negative if it is before them.
+        /// The milliseconds by which the clock is ahead of the range of possible times; negative if the clock is
+        /// behind that range.
         by_ms: i64,
     },
-    /// A renewal requests more ticks than any clock within the bounds could.
+    /// A renewal requests more ticks than any clock within the bounds could justify.
     TooFarAhead {
-        /// The milliseconds beyond the bound.
+        /// The milliseconds by which the requested ticks exceed the bound.
         by_ms: u64,
     },
-    /// The only requested node is quarantined.
+    /// The only node that the request accepts is quarantined.
     Quarantined {
-        /// The node.
+        /// The quarantined node.
         node: u64,
     },
-    /// The only requested node is held by a process that did not request exactly this node, so it is not taken over.
+    /// The only node that the request accepts is held by a process that did not request this specific node, so the
+    /// node is not taken over.
     Held {
-        /// The node.
+        /// The held node.
         node: u64,
-        /// The milliseconds until the node is free, unless it is renewed.
+        /// The milliseconds until the node is free, unless its holder renews it.
         retry_after_ms: u64,
     },
-    /// The fence, or the namespace's floor, is too far ahead of the clock to start there now.
+    /// The fence, or the namespace's floor, is too far ahead of the clock for a grant to start there now.
     FenceInFuture {
-        /// The milliseconds until the clock is near enough.
+        /// The milliseconds until the clock is close enough.
         retry_after_ms: u64,
     },
-    /// Every node of the range is held, too hot, quarantined, or, for disposable nodes, was used before.
+    /// Every node in the range is held, hot or quarantined. If the client requests a disposable node, nodes that were
+    /// used before do not count as free either.
     NoFreeNode {
         /// The number of held nodes.
         held: u64,
-        /// The number of free nodes with a fence too far ahead of the clock.
+        /// The number of free nodes whose fence is too far ahead of the clock.
         hot: u64,
         /// The number of quarantined nodes.
         quarantined: u64,
-        /// The number of nodes that were used before, for disposable nodes.
+        /// The number of nodes that were used before; counted only for requests for disposable nodes.
         used: u64,
-        /// The milliseconds until the next node is free at the latest.
+        /// The longest time until a node becomes free, in milliseconds; `None` if no node becomes free automatically.
         next_free_in_ms: Option<u64>,
     },
-    /// Another process took the node. The holder may use up its window and must take another node.
+    /// Another process took the node. The holder may use up its window and must then acquire another node.
     FencedOff,
-    /// The store was restored from a backup, failed over or restarted, so its data may be old: it grants nothing for a while, and
-    /// this holder cannot continue.
+    /// The store was restored from a backup, failed over or restarted, so its data may be old. The store grants
+    /// nothing for a while, and this holder cannot continue.
     Restored {
-        /// The milliseconds for which nothing is granted.
+        /// The number of milliseconds for which the store grants nothing.
         retry_after_ms: u64,
     },
     /// The store's files were copied from another machine.
     Foreign,
     /// The layout's ticks have run out.
     Horizon,
-    /// A refusal of a broker, with its own message.
+    /// A refusal by a broker, with the broker's own message.
     Relayed {
         /// The kind of the error.
         kind: ErrorKind,
         /// The broker's message.
         text: String,
-        /// The milliseconds after which to try again.
+        /// The number of milliseconds to wait before trying again.
         retry_after_ms: Option<u64>,
     },
 }
 
-/// The longest time that a request can be under way or in a queue; no client waits longer. A clock that seems to be behind by
-/// less may be right.
+/// The longest time that a request can spend in transit or in a queue; no client waits longer. A clock that appears
+/// to be behind by less than this time may be right.
 const SLOWEST_REQUEST_MS: i64 = 60_000;
 
 impl Refusal {
@@ -143,13 +157,13 @@ impl Refusal {
             }
             Self::BrokerChooses { option } => Error::invalid_option(
                 option,
-                "a broker chooses the node itself: leave this out, or lease from the store that \
+                "a broker chooses the node itself: omit this option, or lease from the store that \
                  the broker uses",
             ),
             Self::TokenOfAnother => Error::invalid_option(
                 "token",
                 "a node was granted with this token to another process (host, PID or name differ): \
-                 draw 128 random bits for each node that is asked for",
+                 use 128 new random bits for each node that you request",
             ),
             Self::Window { asked_ms, min_ms, max_ms } => {
                 Error::option_out_of_range("window_ms", asked_ms, *min_ms, *max_ms)
@@ -160,18 +174,18 @@ impl Refusal {
             }
             Self::Skew { by_ms, max_ms } => skewed(&too_far_apart(namespace, *by_ms, *max_ms)),
             Self::ImpossibleClock { by_ms } => skewed(&format!(
-                "this host's clock is {} {} every time that is possible: correct it (NTP)",
+                "this host's clock is wrong: it is {} {} all possible times; correct it (NTP)",
                 seconds(by_ms.unsigned_abs()),
                 behind_or_ahead(*by_ms),
             )),
             Self::TooFarAhead { by_ms } => skewed(&format!(
-                "the renewal asks for ticks {} further ahead than namespace {namespace:?} \
+                "the renewal requests ticks {} further ahead than namespace {namespace:?} \
                      allows, because this host's clock is ahead of the store's; correct the \
                      clocks (NTP)",
                 seconds(*by_ms)
             )),
             Self::Quarantined { node } => rejected(&format!(
-                "node {node} of namespace {namespace:?} is quarantined: give it back with \
+                "node {node} of namespace {namespace:?} is quarantined: put it back into use with \
                  `flakeid leases quarantine --lift {node}`"
             )),
             Self::Held { node, retry_after_ms } => held(namespace, *node, *retry_after_ms),
@@ -245,7 +259,7 @@ fn too_far_apart(namespace: &str, by_ms: i64, max_ms: u64) -> String {
 fn held(namespace: &str, node: u64, retry_after_ms: u64) -> Error {
     let text = format!(
         "node {node} of namespace {namespace:?} is held by a process that leased any free node, for \
-         up to {} more: keep the nodes that you ask for out of the range of the others",
+         up to {} more: keep fixed nodes outside the range of the other processes",
         seconds(retry_after_ms)
     );
     Error::new(ErrorKind::NoFreeNode, &text, Some(Duration::from_millis(retry_after_ms)))
@@ -263,7 +277,7 @@ fn other_blocks(namespace: &str, theirs: u32, client: u32) -> String {
              store and lease from its URL (http://…), or use another namespace"
         ),
         _ => format!(
-            "namespace {namespace:?} has blocks of 2^{theirs} nodes, not of 2^{client}: leave \
+            "namespace {namespace:?} has blocks of 2^{theirs} nodes, not of 2^{client}: omit \
              --block-bits out, or use another namespace"
         ),
     }

@@ -3,102 +3,221 @@ use flakeid_core::Layout;
 use super::{Identity, Owner, Token};
 
 /// A request for a node.
+///
+/// ```
+/// use flakeid_core::{Clock, Layout, SystemClock};
+/// use flakeid_protocol::{Acquire, Identity, MemoryStore, Token, operations};
+///
+/// let mut store = MemoryStore::new();
+/// let request = Acquire::any_node(Layout::TWITTER, Token::from_bits(1), SystemClock.unix_ms());
+/// let grant = operations::acquire(&mut store, "orders", &request)?;
+/// assert_eq!((grant.node, grant.token), (0, request.token));
+///
+/// let node_7 = Acquire { identity: Identity::Node(7), token: Token::from_bits(2), ..request };
+/// assert_eq!(operations::acquire(&mut store, "orders", &node_7)?.node, 7);
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Acquire {
-    /// The layout, which must be the namespace's; a namespace that the store creates itself gets this layout.
+    /// The layout of the IDs, which must be the namespace's layout. If the store creates the namespace automatically,
+    /// the namespace gets this layout.
     pub layout: Layout,
-    /// The base-2 logarithm of the number of neighbouring nodes to grant together: 0 for one node, or the namespace's
-    /// `block_bits` for a block, which brokers request. `from`, `to` and the identity are then numbers of blocks.
+    /// The base-2 logarithm of the number of consecutive nodes to grant: 0 for a single node, or the namespace's
+    /// `block_bits` for a block. Only brokers request blocks. In a request for a block, `from`, `to` and the identity
+    /// contain block numbers.
     pub block_bits: u32,
-    /// The requested node.
+    /// The requested node: any node, the last node of a named process, or a specific node.
     pub identity: Identity,
-    /// The lowest node to take.
+    /// The lowest acceptable node.
     pub from: u64,
-    /// The highest node to take.
+    /// The highest acceptable node.
     pub to: u64,
-    /// The node at which the search among equally cold nodes begins.
+    /// The offset from `from` at which the search for an unused node begins, modulo the number of acceptable nodes.
     pub rotation: u64,
-    /// Whether a node may be granted that was granted before; `false` gives disposable nodes like Baidu's.
+    /// Whether the store may grant a node that was granted before. If `false`, the node must never have been granted,
+    /// as in Baidu's generator with disposable nodes.
     pub reuse: bool,
     /// The token of the grant.
     pub token: Token,
     /// The length of the window in milliseconds.
     pub window_ms: u64,
-    /// The milliseconds without a renewal after which another holder may get the node.
+    /// The time without a renewal after which another holder may get the node, in milliseconds.
     pub ttl_ms: u64,
     /// The client's clock, in Unix milliseconds.
     pub now: i64,
-    /// The milliseconds since that reading, which the request spent connecting and waiting. A store's clock that is ahead by at
-    /// most this time does not count as wrong.
+    /// The time that the request has spent connecting and waiting since the client's clock was read, in milliseconds.
+    /// If the client's clock appears to be behind, the store subtracts this time from the difference.
     pub waited_ms: u64,
-    /// The first usable tick: the tick after the last one that this process used.
+    /// The lowest tick at which the grant may start: the tick after the last tick that this process used.
     pub after: u64,
     /// The process that sends the request.
     pub owner: Owner,
 }
 
-/// A request to raise a fence. It may be repeated as often as needed: if it was applied before, the response is the same as
-/// then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+impl Acquire {
+    /// Returns a request for any node of a layout, with a window of 10 s and without a process name. The grant expires
+    /// 60 s after its last renewal.
+    #[must_use]
+    pub fn any_node(layout: Layout, token: Token, now: i64) -> Self {
+        Self {
+            layout,
+            block_bits: 0,
+            identity: Identity::Any,
+            from: 0,
+            to: layout.max_node(),
+            rotation: 0,
+            reuse: true,
+            token,
+            window_ms: 10_000,
+            ttl_ms: 60_000,
+            now,
+            waited_ms: 0,
+            after: 0,
+            owner: Owner::default(),
+        }
+    }
+}
+
+/// A request to raise a fence. The request may be repeated any number of times: if the renewal was already applied,
+/// the response is the same as before.
+///
+/// ```
+/// use flakeid_protocol::{Grant, Renew, Token};
+///
+/// # let grant = Grant {
+/// #     node: 7,
+/// #     start: 1_000,
+/// #     fence: 11_000,
+/// #     token: Token::from_bits(1),
+/// #     max_ahead_ms: 20_000,
+/// #     max_window_ms: 10_000,
+/// #     expires: 1_800_000_060_000,
+/// # };
+/// let renew = Renew {
+///     node: grant.node,
+///     start: grant.start,
+///     token: grant.token,
+///     next: Token::from_bits(2).of_grant(grant.token),
+///     confirmed: grant.fence,
+///     wanted: grant.fence + 5_000,
+///     ttl_ms: 60_000,
+///     now: 1_800_000_005_000,
+///     waited_ms: 0,
+/// };
+/// assert!(renew.next.is_same_grant(renew.token));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Renew {
-    /// The node.
+    /// The node to renew.
     pub node: u64,
-    /// The first tick of the grant. A request for a grant that reaches the store twice is granted twice with the same token, and
-    /// only the grant that the holder knows may be renewed.
+    /// The first tick of the grant to renew. If the store receives the same acquire twice, both grants have the same
+    /// token, and only their first ticks distinguish them. The holder may renew only the grant that the store returned.
     pub start: u64,
-    /// The token that the row has now.
+    /// The current token in the node's row.
     pub token: Token,
-    /// The token that the row will have, of the same grant ([`Token::of_grant`]).
+    /// The token that replaces the current token in the node's row. Both tokens belong to the same grant
+    /// ([`Token::of_grant`]).
     pub next: Token,
-    /// The fence that the holder saw confirmed. A store with a lower fence for the same grant has lost data.
+    /// The highest fence that the store has confirmed to the holder. If the node's row contains a lower fence for the
+    /// same grant, the store has lost data.
     pub confirmed: u64,
-    /// The exclusive end of the requested ticks.
+    /// The requested fence: the first tick after the requested ticks.
     pub wanted: u64,
-    /// As in [`Acquire`].
+    /// The time without a renewal after which another holder may get the node, in milliseconds.
     pub ttl_ms: u64,
-    /// As in [`Acquire`]; used only after a restore.
+    /// The client's clock, in Unix milliseconds. The store uses this time only after a restore.
     pub now: i64,
-    /// As in [`Acquire`].
+    /// The time since the client's clock was read, in milliseconds.
     pub waited_ms: u64,
 }
 
 /// A request to release a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// ```
+/// use flakeid_protocol::{Grant, Release, Token};
+///
+/// # let grant = Grant {
+/// #     node: 7,
+/// #     start: 1_000,
+/// #     fence: 11_000,
+/// #     token: Token::from_bits(1),
+/// #     max_ahead_ms: 20_000,
+/// #     max_window_ms: 10_000,
+/// #     expires: 1_800_000_060_000,
+/// # };
+/// // The last ID was issued in tick 4,321.
+/// let release = Release { node: grant.node, token: grant.token, used_until: 4_322 };
+/// assert!((grant.start..=grant.fence).contains(&release.used_until));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
-    /// The node.
+    /// The node to release.
     pub node: u64,
-    /// The token that the row has now.
+    /// The current token in the node's row.
     pub token: Token,
-    /// The tick after the last one in which an ID was issued; the word is already CLOSED.
+    /// The tick after the last tick in which the holder's generator issued an ID. The generator must have ended.
     pub used_until: u64,
 }
 
 /// The result of a successful acquire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// ```
+/// use flakeid_core::{Generator, Layout, Window};
+/// use flakeid_protocol::{Grant, Token};
+///
+/// let grant = Grant {
+///     node: 7,
+///     start: 1_000,
+///     fence: 11_000,
+///     token: Token::from_bits(1),
+///     max_ahead_ms: 20_000,
+///     max_window_ms: 10_000,
+///     expires: 1_800_000_060_000,
+/// };
+/// let window = Window::new(grant.start, grant.fence)?;
+/// let generator = Generator::builder(Layout::TWITTER).node(grant.node).window(window).build()?;
+/// assert_eq!(generator.node(), 7);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grant {
-    /// The node.
+    /// The granted node.
     pub node: u64,
-    /// The first tick that may be used.
+    /// The first tick in which the holder may issue IDs.
     pub start: u64,
-    /// The first tick that must not be used.
+    /// The first tick in which the holder must not issue IDs.
     pub fence: u64,
-    /// The token for renewals and the release.
+    /// The token with which the holder renews or releases the grant.
     pub token: Token,
-    /// The largest time by which IDs of the namespace may be ahead of the clock, in milliseconds.
+    /// The longest time by which an ID of the namespace may be ahead of the clock, in milliseconds.
     pub max_ahead_ms: u64,
-    /// The longest window that the lessor grants, in milliseconds; a longer one is never granted.
+    /// The longest window that the lessor grants, in milliseconds.
     pub max_window_ms: u64,
-    /// The time until which no other holder gets the node, in Unix milliseconds of the store's clock.
+    /// The time until which the node is reserved for its holder, in Unix milliseconds according to the store's clock.
     pub expires: i64,
 }
 
 /// The result of a successful renewal.
+///
+/// ```
+/// use flakeid_core::{Generator, Layout, Window};
+/// use flakeid_protocol::Renewed;
+///
+/// let window = Window::new(1_000, 11_000)?;
+/// let generator = Generator::builder(Layout::TWITTER).node(7).window(window).build()?;
+/// let (expires, renewed) = (1_800_000_065_000, 1_800_000_005_000);
+/// let response = Renewed { fence: 16_000, expires, renewed, leaving: false };
+/// generator.extend(response.fence)?;
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Renewed {
-    /// The first tick that must not be used.
+    /// The first tick in which the holder must not issue IDs.
     pub fence: u64,
-    /// As in [`Grant`].
+    /// The time until which the node is reserved for its holder, in Unix milliseconds according to the store's clock.
     pub expires: i64,
-    /// The time of the renewal, in Unix milliseconds of the store's clock.
+    /// The time of the renewal, in Unix milliseconds according to the store's clock.
     pub renewed: i64,
+    /// Whether the granter shuts down soon, so that the holder should request a node from another granter.
+    pub leaving: bool,
 }

@@ -1,8 +1,10 @@
-//! The rules of stores: pure functions of a store's data, a request and the store's clock.
+//! The rules by which stores grant, renew and release nodes. Each rule is a pure function of the store's data, a
+//! request and the store's clock.
 //!
-//! Every store runs them inside one transaction, so there is only one set of rules. Within one run of a store the proof needs
-//! no clock: a grant starts at or above the previous fence (I4), a renewal needs the token of the last one (I7), and a fence
-//! falls only in a release (I3). Only grants and renewals after a restore depend on the clocks of the store's runs (I14).
+//! Every store applies the rules inside one transaction. Within one run of a store, uniqueness does not depend on
+//! clocks: a grant starts at or above the previous fence (I4), a renewal requires the token from the previous grant or
+//! renewal (I7), and only a release lowers a fence (I3). After a restore, grants and renewals also depend on the clocks
+//! of the store's runs (I14).
 
 use flakeid_core::Layout;
 
@@ -10,13 +12,13 @@ use super::{
     Acquire, Bounds, Grant, Identity, Namespace, Refusal, Release, Renew, Renewed, Row, State,
 };
 
-/// Returns the number of ticks of a duration, rounded up.
+/// Converts a duration in milliseconds to ticks, rounded up.
 #[must_use]
 pub fn ticks(layout: &Layout, ms: u64) -> u64 {
     ms.div_ceil(layout.unit_ms())
 }
 
-/// Returns the highest fence or floor at which a grant may start when the clock reads `now`.
+/// Returns the latest tick at which a grant may start when the clock reads `now`.
 ///
 /// # Errors
 /// [`Refusal::Horizon`] if the layout's ticks have run out.
@@ -25,10 +27,10 @@ pub fn hottest_start(namespace: &Namespace, now: i64) -> Result<u64, Refusal> {
     Ok(now_tick.saturating_add(ticks(&namespace.layout, namespace.bounds.max_ahead_ms)))
 }
 
-/// Checks the layout, window, nodes and clocks of a request.
+/// Checks the layout, window, nodes and clock of a request, and checks that the store is not quiet after a restore.
 ///
 /// # Errors
-/// The refusal of the request.
+/// A [`Refusal`] if the rules do not allow the request.
 pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result<(), Refusal> {
     let layout = &namespace.layout;
     if !layout.is_same_space(&request.layout) {
@@ -58,8 +60,8 @@ pub fn admit(namespace: &Namespace, request: &Acquire, store_now: i64) -> Result
     Ok(())
 }
 
-/// Returns the milliseconds by which a client's clock is ahead of the store's; negative if it is behind. The client's clock
-/// was read `waited_ms` ago.
+/// Returns the milliseconds by which a client's clock is ahead of the store's clock. The result is negative if the
+/// client's clock is behind by more than `waited_ms`, which is the time since that clock was read.
 fn skew(client_now: i64, waited_ms: u64, store_now: i64) -> i64 {
     match client_now.saturating_sub(store_now) {
         behind if behind < 0 => later(behind, waited_ms).min(0),
@@ -67,7 +69,7 @@ fn skew(client_now: i64, waited_ms: u64, store_now: i64) -> i64 {
     }
 }
 
-/// Returns the range of nodes that a request may get, both inclusive.
+/// Returns the lowest node and the highest node that the request accepts.
 #[must_use]
 pub fn range(request: &Acquire) -> (u64, u64) {
     match request.identity {
@@ -76,10 +78,10 @@ pub fn range(request: &Acquire) -> (u64, u64) {
     }
 }
 
-/// Grants a node: returns the row to write. `row` is the present row of the node.
+/// Grants a node and returns the row to write. The parameter `row` is the node's current row.
 ///
 /// # Errors
-/// The refusal; nothing is to be written then.
+/// A [`Refusal`] if the rules do not allow the request. The caller must then write nothing.
 pub fn grant(
     namespace: &Namespace,
     row: Option<&Row>,
@@ -135,14 +137,15 @@ pub fn grant(
     })
 }
 
-/// Whether no other holder may get the node yet, except by taking over a fixed node. A row from before the latest restore is
-/// not live, because nothing is granted until its holder can no longer continue.
+/// Whether the row prevents other holders from getting the node now, except by taking over a fixed node. A row from
+/// before the latest restore is not live, because the store grants nothing until the row's holder can no longer
+/// continue.
 #[must_use]
 pub fn is_live(namespace: &Namespace, row: &Row, store_now: i64) -> bool {
     row.expires > store_now && row.incarnation == namespace.incarnation
 }
 
-/// Returns the grant for the holder of a just granted row.
+/// Returns the response to a successful acquire, given the row that the acquire wrote.
 #[must_use]
 pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
     Grant {
@@ -156,10 +159,10 @@ pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
     }
 }
 
-/// Renews: returns the row to write, or the present row if this renewal was applied before.
+/// Renews the grant in a row. Returns the row to write, or the current row if the store already applied this renewal.
 ///
 /// # Errors
-/// The refusal; nothing is to be written then.
+/// A [`Refusal`] if the rules do not allow the request. The caller must then write nothing.
 pub fn renew(
     namespace: &Namespace,
     row: Option<&Row>,
@@ -167,7 +170,8 @@ pub fn renew(
     store_now: i64,
 ) -> Result<Row, Refusal> {
     let restored = || Refusal::Restored { retry_after_ms: wait_to_grant(namespace, store_now) };
-    // If the row is missing or of an earlier grant, the node was not taken, but the store lost the grant.
+    // If the row is missing or belongs to an earlier grant, the store has lost the request's grant, because a takeover
+    // would have left a row with a later grant.
     let row = row.filter(|row| row.start >= request.start).ok_or_else(restored)?;
     if row.incarnation != namespace.incarnation {
         return renew_older(namespace, row, request, store_now).ok_or_else(restored);
@@ -190,7 +194,7 @@ pub fn renew(
     Ok(renewed_row(row, row.fence.max(wanted), request, store_now))
 }
 
-/// Returns the row with another fence, renewed now.
+/// Returns the row after a successful renewal that sets the fence to `fence`.
 fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
     Row {
         fence,
@@ -201,14 +205,15 @@ fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
     }
 }
 
-/// Renews a row of another incarnation: the holder continues, or gets the last window of its grant. Returns `None` if it does
-/// neither.
+/// Renews a row from another incarnation of the namespace. The holder either continues or gets the last window of its
+/// grant. Returns `None` if the rules do not allow the renewal.
 fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64) -> Option<Row> {
     let bounds = &namespace.bounds;
     if !is_still_its_own(bounds, row, request, store_now) {
         return None;
     }
-    // The fence that a run with a faster clock confirmed may be above this by the skew of both clocks.
+    // The confirmed fence is limited to the current bound, because a run with a faster clock may have confirmed a
+    // higher fence. The excess is at most the skew of both clocks.
     let highest = highest_fence(namespace, later(store_now, bounds.max_skew_ms));
     let wanted = request.wanted.max(request.confirmed).min(highest);
     if precedes_every_grant(bounds, row, store_now) {
@@ -216,20 +221,21 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
         let fence = row.fence.max(wanted);
         return Some(Row { incarnation, ..renewed_row(row, fence, request, store_now) });
     }
-    // The row keeps its incarnation and its times: only the fence rises, and never above the floor of every run that
-    // began since.
-    // Before the epoch there is no tick, and the highest fence would be the layout's end.
+    // The holder gets its last window, so the row keeps its incarnation and its times. The fence may rise, but not
+    // above the floor of any run that began after the row's last renewal. A renewal time before the epoch counts as the
+    // epoch.
     let renewed_at = row.renewed.max(namespace.layout.epoch());
     let last = highest_fence(namespace, renewed_at).min(highest);
     let fence = row.fence.max(wanted.min(last));
     (last > request.confirmed).then(|| Row { fence, token: Some(request.next), ..row.clone() })
 }
 
-/// Whether the holder of a row of another incarnation is still the only one that was granted the node in any run in which the
-/// row was live: until the row expires, no rule, no claim of exactly this node and no operator lets another holder have it.
+/// Whether every run in which the row was live has reserved the node for the row's holder. The row is from another
+/// incarnation. Until the row expires, the rules do not allow an operator or a request for this specific node to
+/// transfer the node to another holder.
 ///
-/// Every reading of a store's clock is within `max_skew_ms` of the truth, so two readings, taken one after the other, can be
-/// out of order by twice that.
+/// Each reading of a store's clock differs from the true time by at most `max_skew_ms`. Therefore, a reading can be
+/// earlier than the previous reading by up to twice `max_skew_ms`.
 fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(2);
     let is_same_grant = row.token.is_some_and(|token| token.is_same_grant(request.token));
@@ -245,17 +251,17 @@ fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64)
         && !row.fixed
 }
 
-/// Whether no run that began from an older copy after the row's last renewal can have granted anything yet: such a run grants
-/// nothing before `quiet_ms` of its own clock have passed. The holder may then continue (I14). Later it gets the last window
-/// of its grant: the grants of such a run start at its floor, which is never below the highest fence at the row's last
-/// renewal.
+/// Whether every run that began from an older copy after the row's last renewal is still quiet, so that the holder may
+/// continue (I14). A new run grants nothing until `quiet_ms` have passed on its own clock. Afterwards, the holder gets
+/// only the last window of its grant, because grants of the new run start at or above the highest possible fence at the
+/// time of the row's last renewal.
 fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(4);
     later(store_now, skews) < later(row.renewed, bounds.quiet_ms)
 }
 
-/// Whether a renewal proves that the store has lost data that the namespace's floor does not cover: the grant itself, or a
-/// fence that the holder saw confirmed.
+/// Whether a renewal proves that the store has lost the grant or a fence that the store confirmed to the holder. A loss
+/// counts only if the confirmed fence is above the namespace's floor.
 #[must_use]
 pub fn is_forgotten(namespace: &Namespace, row: Option<&Row>, request: &Renew) -> bool {
     let forgot = row.is_none_or(|row| {
@@ -269,19 +275,19 @@ pub fn is_forgotten(namespace: &Namespace, row: Option<&Row>, request: &Renew) -
     forgot && request.confirmed > namespace.floor
 }
 
-/// Returns the result for the holder of a renewed row.
+/// Returns the response to a successful renewal, given the renewed row.
 #[must_use]
 pub fn renewed_of(row: &Row) -> Renewed {
-    Renewed { fence: row.fence, expires: row.expires, renewed: row.renewed }
+    Renewed { fence: row.fence, expires: row.expires, renewed: row.renewed, leaving: false }
 }
 
-/// Releases: returns the row to write, or `None` if the request's holder no longer holds the node. The word of the holder's
-/// generator must be CLOSED.
+/// Releases a node. Returns the row to write, or `None` if the row is missing or contains another token. The caller
+/// guarantees that the holder's generator issues no more IDs.
 #[must_use]
 pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
     let row = row.filter(|row| row.token == Some(request.token))?;
     Some(Row {
-        // Never above the fence, because ticks that were not granted cannot have been used.
+        // A release never raises the fence, because the holder can have used only granted ticks.
         fence: request.used_until.max(row.start).min(row.fence),
         token: None,
         state: if row.state == State::Held { State::Free } else { row.state },
@@ -290,20 +296,22 @@ pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
     })
 }
 
-/// Returns a namespace for another run of its store: tokens are valid only as far as [`renew`] allows, nothing is granted for
-/// `quiet_ms`, and then nothing below a tick that no fence can have reached.
+/// Returns the namespace for a new run of its store. The new run grants nothing for `quiet_ms`. Later grants start at
+/// or above every fence that earlier runs could have confirmed. Existing tokens are valid only as far as [`renew`]
+/// allows.
 #[must_use]
 pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> Namespace {
-    // Two skews, because the clock that bounded the old fences may have been one skew ahead of the clients, and this clock
-    // may be one skew behind.
+    // The allowed skew counts twice, because the clock that limited earlier fences may have been ahead of the clients,
+    // and the current clock may be behind.
     let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
     let floor = namespace.floor.max(highest_fence(namespace, later(store_now, skews)));
     let quiet_until = namespace.quiet_until.max(later(store_now, namespace.bounds.quiet_ms));
     Namespace { floor, quiet_until, incarnation, ..namespace.clone() }
 }
 
-/// Returns a new namespace for a store that has lost a namespace of its name with the bounds `lost`: like [`restored`], with
-/// the larger value of each bound, because the new bounds do not limit the lost fences.
+/// Returns a namespace that replaces a lost namespace with the same name and the bounds `lost`. Unlike [`restored`],
+/// computes the floor and the quiet period from the larger value of each bound, because the new bounds did not limit
+/// the lost fences.
 #[must_use]
 pub fn recreated(wanted: &Namespace, lost: &Bounds, store_now: i64) -> Namespace {
     let bounds = wanted.bounds.fieldwise_max(lost);
@@ -311,7 +319,7 @@ pub fn recreated(wanted: &Namespace, lost: &Bounds, store_now: i64) -> Namespace
     Namespace { bounds: wanted.bounds, ..restored(&widest, String::new(), store_now) }
 }
 
-/// Returns the highest possible fence while no client's clock is beyond `latest_now` (the upper bound of a fence, I9).
+/// Returns the highest fence that a store may confirm while every client's clock reads at most `latest_now` (I9).
 fn highest_fence(namespace: &Namespace, latest_now: i64) -> u64 {
     let (layout, bounds) = (&namespace.layout, &namespace.bounds);
     let end = layout.max_tick() + 1;
@@ -325,8 +333,8 @@ fn highest_fence(namespace: &Namespace, latest_now: i64) -> u64 {
     }
 }
 
-/// Returns the milliseconds until a node may be granted: until a grant may start at the namespace's floor, and a restored
-/// store has been quiet for long enough.
+/// Returns the milliseconds until the store may grant nodes. The quiet period after a restore must have ended, and the
+/// clock must be close enough to the namespace's floor.
 #[must_use]
 pub fn wait_to_grant(namespace: &Namespace, store_now: i64) -> u64 {
     let quiet = namespace.quiet_until.saturating_sub(store_now).max(0).cast_unsigned();
@@ -345,7 +353,8 @@ fn later(now: i64, ms: u64) -> i64 {
     now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX))
 }
 
-/// Returns the tick of an instant, or tick 0 before the epoch, because clients report that case themselves.
+/// Returns the tick at the given time. Returns tick 0 instead of a refusal for a time before the epoch, because clients
+/// report clocks before the epoch themselves.
 fn tick_of(layout: &Layout, unix_ms: i64) -> Result<u64, Refusal> {
     if unix_ms < layout.epoch() {
         return Ok(0);
@@ -354,7 +363,8 @@ fn tick_of(layout: &Layout, unix_ms: i64) -> Result<u64, Refusal> {
 }
 
 impl Refusal {
-    /// Creates the refusal without counts, which are computed when it is reported.
+    /// Creates a `NoFreeNode` refusal without counts, because the counts are computed only when the refusal is
+    /// reported.
     pub(crate) const fn no_free_node() -> Self {
         Self::NoFreeNode { held: 0, hot: 0, quarantined: 0, used: 0, next_free_in_ms: None }
     }

@@ -1,53 +1,68 @@
-//! Sub-grants: the grants of brokers to their clients in the store's history, their handover, and the search for the client
-//! of an ID.
+//! Sub-grants, which are brokers' grants to their clients in the store's history: their handover, and the search for
+//! the client that held an ID's node.
 
 use super::{Namespace, Owner, Record, Row, Token};
 
-/// A grant of a broker: a node of its block, in a window inside its own.
+/// A broker's grant of a node in its block, for a window inside the broker's own window.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::{Namespace, Owner, SubGrant};
+///
+/// let owner = Owner { name: "cart".into(), host: "web-1".into(), pid: 4711 };
+/// let acquired = 1_800_000_000_000;
+/// let sub_grant = SubGrant { node: 37, start: 1_000, block_grant: 1, grant: 1, owner, acquired };
+/// let namespace = Namespace { block_bits: 4, ..Namespace::new("orders", Layout::TWITTER) };
+/// assert_eq!(namespace.row_of(sub_grant.node), 2, "the block of the node");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SubGrant {
-    /// The node.
+    /// The node that was granted to the client.
     pub node: u64,
     /// The first tick of the sub-grant.
     pub start: u64,
-    /// The number of the block's grant under which it was made. The store sets this field.
+    /// The number of the block's grant under which the sub-grant was made. The store sets this field.
     pub block_grant: u64,
-    /// The number of the sub-grant among the node's under that grant, counted from 1.
+    /// The number of the sub-grant among the node's sub-grants under the block's grant, counted from 1.
     pub grant: u64,
-    /// The client that got the node.
+    /// The client to which the node was granted.
     pub owner: Owner,
-    /// The time of the sub-grant, in Unix milliseconds of the broker's clock.
+    /// The time of the sub-grant, in Unix milliseconds according to the broker's clock.
     pub acquired: i64,
 }
 
 /// The sub-grants that a broker hands over to the store's history, together with a renewal or a release of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// The sub-grants that the history lacks.
+    /// The sub-grants that are missing from the history.
     pub sub_grants: Vec<SubGrant>,
-    /// The tick up to which the history is complete with these sub-grants and the confirmed ones. The broker makes no more grants
-    /// that start below it. 0 if the broker does not know which sub-grants the store has.
+    /// The tick up to which the history is complete, given these sub-grants and the confirmed ones. The broker makes
+    /// no more grants that start below this tick. The tick is 0 if the broker does not know which sub-grants the
+    /// store has.
     pub until: u64,
 }
 
-/// The error that a sub-grant does not belong to the block.
+/// The error for a sub-grant that does not belong to the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotOfBlock {
+pub(crate) struct NotOfBlock {
     /// The node of the sub-grant.
-    pub node: u64,
-    /// Its first tick.
-    pub start: u64,
+    pub(crate) node: u64,
+    /// The first tick of the sub-grant.
+    pub(crate) start: u64,
 }
 
-/// Returns the part of a handover to write, given a block's row before and after a renewal or a release. Only the block's
-/// holder, with the token `held`, can hand over. A renewal that was applied before handed its grants over then.
+/// Returns the part of a handover that must be written, given a block's row before and after a renewal or a release.
+/// Only the block's holder, with the token `held`, can hand over sub-grants. A renewal that was already applied has
+/// already handed over its sub-grants.
 ///
-/// Grants are handed over together with a new token. So if the row's token differs from the holder's, the store was restored
-/// and may lack some: the history is not complete then, and the broker hands all of them over again.
+/// Sub-grants are handed over together with a new token. Therefore, if the row's token differs from the holder's
+/// token, the store was restored and may lack some sub-grants. The history is then incomplete, and the broker hands
+/// over all its sub-grants again.
 ///
 /// # Errors
-/// [`NotOfBlock`] if a grant is outside the block or its window (I11, I12); nothing must be written then.
-pub fn hand_over(
+/// [`NotOfBlock`] if a sub-grant is outside the block or its window (I11, I12). The caller must not write anything in
+/// that case.
+pub(crate) fn hand_over(
     namespace: &Namespace,
     before: &Row,
     after: Row,
@@ -57,7 +72,7 @@ pub fn hand_over(
     if !namespace.keeps_history || after.token == before.token {
         return Ok((after, Vec::new()));
     }
-    // A restored store may have a lower fence than the one it confirmed to the broker.
+    // A restored store's fence may be lower than the fence that the store confirmed to the broker.
     let fence = before.fence.max(after.fence);
     let of_block = |sub: &SubGrant| {
         let is_inside =
@@ -75,28 +90,41 @@ pub fn hand_over(
     Ok((Row { history_until, ..after }, sub_grants))
 }
 
-/// The client of a broker that had a node at a tick.
+/// The client of a broker that held a node at a tick.
+///
+/// ```
+/// use flakeid_protocol::Client;
+///
+/// fn describe(client: &Client) -> String {
+///     match client {
+///         Client::Known { sub_grant, fence } => format!("{} until {fence}", sub_grant.owner.host),
+///         Client::Nobody => "no client".into(),
+///         Client::Unrecorded => "an unknown client".into(),
+///     }
+/// }
+/// assert_eq!(describe(&Client::Nobody), "no client");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// The client is known: no other client had the node from the grant's first tick to `fence`, exclusive. The client's own
-    /// window may have ended earlier.
+    /// The client is known. No other client had the node from the first tick of the sub-grant to `fence`, exclusive.
+    /// The client's own window may have ended earlier.
     Known {
         /// The sub-grant of the client.
         sub_grant: SubGrant,
-        /// The first tick that may belong to another client, or that the history does not cover.
+        /// The first tick that may belong to another client or that the history does not cover.
         fence: u64,
     },
-    /// The broker had granted the node to no client.
+    /// No client held the node at the tick.
     Nobody,
-    /// The history lacks the broker's grants of that time.
+    /// The broker's grants for that time are missing from the history.
     Unrecorded,
 }
 
-/// Returns the client that had a node at a tick. The grant of the block to the broker is `record`, which ends at `fence` and
-/// whose sub-grants the history has up to `history_until`. `found` is the node's last sub-grant that starts at or before the
-/// tick, and `next` is the one after it.
+/// Returns the client that held a node at a tick. `record` is the grant of the block to the broker. The block's grant
+/// ends at `fence`, and the history contains its sub-grants up to `history_until`. `found` is the node's last
+/// sub-grant that starts at or before the tick, and `next` is the sub-grant after it.
 #[must_use]
-pub fn client_at(
+pub(crate) fn client_at(
     tick: u64,
     (record, fence): (&Record, u64),
     history_until: u64,
@@ -105,7 +133,7 @@ pub fn client_at(
     let is_under_it = |sub: &SubGrant| sub.block_grant == record.grant;
     let is_complete = tick < history_until;
     match (found.filter(is_under_it), next.filter(is_under_it)) {
-        // The numbers reveal whether a sub-grant between them is missing.
+        // The sub-grants' numbers show whether a sub-grant between `found` and `next` is missing.
         (Some(found), Some(next)) if next.grant == found.grant.saturating_add(1) => {
             Client::Known { fence: next.start, sub_grant: found }
         }
@@ -134,14 +162,18 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_named_where_no_other_can_have_been() {
+    fn client_is_known_only_if_no_other_client_had_the_node() {
         let (first, second) = (sub(4, 1, 200), sub(4, 2, 300));
         let known =
             |sub_grant: &SubGrant, fence| Client::Known { sub_grant: sub_grant.clone(), fence };
         let (one, two) = (Some(first.clone()), Some(second.clone()));
         assert_eq!(at(250, one.clone(), two.clone()), known(&first, 300));
         assert_eq!(at(499, two.clone(), None), known(&second, 500));
-        assert_eq!(at(500, two, None), Client::Unrecorded, "beyond what was handed over");
+        assert_eq!(
+            at(500, two, None),
+            Client::Unrecorded,
+            "the history is incomplete at this tick"
+        );
         assert_eq!(
             at(250, one.clone(), Some(sub(4, 3, 400))),
             Client::Unrecorded,
@@ -151,7 +183,7 @@ mod tests {
         assert_eq!(at(150, None, one), Client::Nobody);
         assert_eq!(at(499, None, None), Client::Nobody);
         assert_eq!(at(500, None, None), Client::Unrecorded);
-        // Sub-grants under other grants of the block do not matter for this one.
+        // Sub-grants under other grants of the block are irrelevant to this grant.
         assert_eq!(at(250, Some(sub(3, 9, 90)), Some(sub(5, 1, 901))), Client::Nobody);
         assert_eq!(at(600, Some(sub(3, 9, 90)), Some(sub(5, 1, 901))), Client::Unrecorded);
     }

@@ -1,9 +1,20 @@
 use std::fmt;
 
-/// The proof that a grant belongs to a holder: 64 bits that stay the same for the whole grant, and 64 bits that change in
-/// every renewal.
+/// The proof that a grant belongs to a holder: 64 bits that stay the same for the whole grant, and 64 bits that
+/// change with every renewal.
 ///
-/// A token decides who may renew, so messages do not contain it, and `Debug` does not print it.
+/// A process that knows the token can renew the lease, so messages do not contain the token, and `Debug` does not
+/// print it.
+///
+/// ```
+/// use flakeid_protocol::Token;
+///
+/// let token = Token::from_bits(0x5eed << 64 | 1);
+/// let next = Token::from_bits(2).of_grant(token);
+/// assert!(next != token && next.is_same_grant(token));
+/// assert_eq!(Token::from_text(&next.to_text()), Some(next));
+/// assert_eq!(format!("{next:?}"), "Token(…)");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(u128);
 
@@ -20,14 +31,14 @@ impl Token {
         self.0
     }
 
-    /// Combines these random bits with the constant half of `other` to a token for a renewal. All tokens of one grant have that
-    /// half, so a store that has lost renewals still recognizes its holder.
+    /// Combines this token's random bits with the constant half of `other` into a token for a renewal. All tokens of
+    /// one grant share the constant half, so a store that has lost renewals still recognizes its holder.
     #[must_use]
     pub const fn of_grant(self, other: Self) -> Self {
         Self(other.0 & !Self::RENEWAL | self.0 & Self::RENEWAL)
     }
 
-    /// Whether both tokens belong to one grant.
+    /// Whether both tokens belong to the same grant.
     #[must_use]
     pub const fn is_same_grant(self, other: Self) -> bool {
         self.0 & !Self::RENEWAL == other.0 & !Self::RENEWAL
@@ -36,13 +47,13 @@ impl Token {
     /// The bits that every renewal changes.
     const RENEWAL: u128 = u64::MAX as u128;
 
-    /// Encodes the token as 32 hexadecimal digits, the form in stores.
+    /// Encodes the token as 32 hexadecimal digits, the form that stores use.
     #[must_use]
     pub fn to_text(self) -> String {
         format!("{:032x}", self.0)
     }
 
-    /// Parses the string of [`to_text`](Self::to_text); `None` for any other string.
+    /// Parses a string that [`to_text`](Self::to_text) produced. Returns `None` for any other string.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let plain = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());

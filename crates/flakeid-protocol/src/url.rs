@@ -1,24 +1,25 @@
-//! The URL of a store: its form in messages, its options, and percent-encoding.
+//! Store URLs: their form in messages, their options, and percent-encoding.
 
 use crate::store::Fault;
 
-/// Returns a URL without user, password and options, for messages.
+/// Returns a URL without its user, password and options, so that it is safe to show in messages.
 #[must_use]
 pub fn redact(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the store".into() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     if !authority.is_empty() && path.contains('@') {
-        // The password was not encoded and contains one of /?#.
+        // The `@` shows that the URL contains a password with one of the characters `/?#` that was not
+        // percent-encoded.
         return format!("{scheme}://…");
     }
-    // The last @ counts, because a password that was not encoded may contain one.
+    // The last `@` is the separator, because a password that was not percent-encoded may contain an `@`.
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    // Options may also contain passwords.
+    // The options of a URL may also contain passwords.
     let path = path.split(['?', '#']).next().unwrap_or_default();
     format!("{scheme}://{host}{path}")
 }
 
-/// Decodes percent-encoding; `None` if a `%` is not followed by two hexadecimal digits.
+/// Decodes percent-encoding. Returns `None` if a `%` is not followed by two hexadecimal digits.
 #[must_use]
 pub fn percent_decode(text: &str) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(text.len());
@@ -33,11 +34,11 @@ pub fn percent_decode(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// The URL of a server, split into its base and its options: `?name=value&…`.
+/// A server's URL, split into its base and its options (`?name=value&…`).
 pub struct ServerUrl<'a> {
-    /// The form for messages.
+    /// The URL in a form that is safe to show in messages.
     pub shown: String,
-    /// The part before the options.
+    /// The part of the URL before the options.
     pub base: &'a str,
     /// The names and encoded values of the options.
     pub options: Vec<(&'a str, &'a str)>,
@@ -47,8 +48,8 @@ impl<'a> ServerUrl<'a> {
     /// Splits a URL; `known` lists the allowed options.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] if there is another option. The message does not contain it, because the string after a `?` may be the
-    /// second half of a password.
+    /// [`Fault::Rejected`] if the URL has an unknown option. The message omits the option, because the string after a
+    /// `?` may be the second half of a password.
     pub fn parse(url: &'a str, known: &[&str]) -> Result<Self, Fault> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let parsed = Self { shown: redact(url), base, options: Vec::new() };
@@ -78,7 +79,7 @@ impl<'a> ServerUrl<'a> {
     /// Decodes a part of the URL; `what` names the part in the message.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] if the part is not encoded correctly. The message does not contain the part, which may be a password.
+    /// [`Fault::Rejected`] if the part is not encoded correctly. The message omits the part, which may be a password.
     pub fn decode(&self, what: &str, text: &str) -> Result<String, Fault> {
         let decoded = percent_decode(text).and_then(|bytes| String::from_utf8(bytes).ok());
         decoded.ok_or_else(|| {
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_decoded_and_unknown_ones_not_shown() {
+    fn url_options_are_decoded_and_unknown_options_are_hidden() {
         let known = ["tls-ca", "replicas"];
         let url = ServerUrl::parse("redis://h/0?tls-ca=%2Fa%20b&replicas=2", &known).unwrap();
         assert_eq!((url.shown.as_str(), url.base), ("redis://h/0", "redis://h/0"));
@@ -110,14 +111,14 @@ mod tests {
 
         for url in ["redis://h?tls_ca=secret", "redis://h?secret", "redis://u:pa?secret@h"] {
             let Err(Fault::Rejected(text)) = ServerUrl::parse(url, &known).map(drop) else {
-                panic!("an unknown option was taken");
+                panic!("an unknown option was accepted");
             };
             assert!(text.contains("tls-ca") && !text.contains("secret"), "{text}");
         }
     }
 
     #[test]
-    fn escapes_are_undone_or_refused() {
+    fn percent_escapes_are_decoded_or_rejected() {
         let url = ServerUrl::parse("etcd://h", &[]).unwrap();
         assert_eq!(url.decode("password", "a%40b%C3%BC"), Ok("a@bü".into()));
         for bad in ["%", "%4", "%zz", "%ff", "%+1"] {

@@ -1,6 +1,7 @@
-//! Tests of the holder with random events in random order. It must never claim more than what was confirmed to it.
+//! Tests of the holder with random events in random order. The holder must never claim more ticks than were confirmed
+//! to it.
 
-// A test fails by a panic.
+// Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use flakeid_protocol::{
@@ -8,13 +9,13 @@ use flakeid_protocol::{
 };
 use proptest::prelude::*;
 
-/// An event for a holder. `age` is the number of requests since the one that is answered.
+/// An event for a holder. `age` is the number of requests sent after the request that this response answers.
 #[derive(Clone, Debug)]
 enum Step {
     Wake { now: u64, next: u64, margin: u64, reserve: u64 },
     Granted { age: usize, node: u64, start: u64, next: u64 },
     NotGranted { age: usize },
-    Renewed { age: usize, fence: u64 },
+    Renewed { age: usize, fence: u64, leaving: bool },
     NotRenewed { age: usize, refusal: Refusal },
     Unanswered { age: usize },
     Unusable { used_until: u64 },
@@ -40,7 +41,9 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         6 => granted.prop_map(|(age, node, start, next)| Step::Granted { age, node, start, next }),
         1 => age().prop_map(|age| Step::NotGranted { age }),
-        4 => (age(), 0u64..60).prop_map(|(age, fence)| Step::Renewed { age, fence }),
+        4 => (age(), 0u64..60, any::<bool>()).prop_map(|(age, fence, leaving)| {
+            Step::Renewed { age, fence, leaving }
+        }),
         2 => (age(), refusal).prop_map(|(age, refusal)| Step::NotRenewed { age, refusal }),
         2 => age().prop_map(|age| Step::Unanswered { age }),
         1 => tick().prop_map(|used_until| Step::Unusable { used_until }),
@@ -63,8 +66,9 @@ fn event(step: &Step, count: u128) -> Event {
             Event::Granted { grant, next }
         }
         Step::NotGranted { age } => Event::NotGranted { token: token(age) },
-        Step::Renewed { age, fence } => {
-            Event::Renewed { next: token(age), answer: Renewed { fence, expires: 0, renewed: 0 } }
+        Step::Renewed { age, fence, leaving } => {
+            let answer = Renewed { fence, expires: 0, renewed: 0, leaving };
+            Event::Renewed { next: token(age), answer }
         }
         Step::NotRenewed { age, refusal } => Event::NotRenewed { next: token(age), refusal },
         Step::Unanswered { age } => Event::Unanswered { next: token(age) },
@@ -74,7 +78,7 @@ fn event(step: &Step, count: u128) -> Event {
     }
 }
 
-/// An observer of all messages, which keeps the present grant and the unanswered requests.
+/// An observer of all messages, which tracks the current grant and the unanswered requests.
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact that messages show")]
 struct Observer {
@@ -83,11 +87,11 @@ struct Observer {
     unconfirmed: Option<Renew>,
     waits: bool,
     fenced_off: bool,
-    /// Whether a renewal has failed since the last success.
+    /// Whether the latest renewal has failed, or its granter shuts down soon.
     failing: bool,
     /// A grant that arrived while the holder held another node, or was closing.
     offered: Option<Grant>,
-    /// The offered grant that will replace the confirmed one.
+    /// The offered grant that will replace the confirmed grant.
     moving_to: Option<Grant>,
     closing: bool,
 }
@@ -109,7 +113,7 @@ impl Observer {
                 let grant = self.confirmed.as_mut().expect("a renewal has a grant");
                 grant.token = *next;
                 grant.fence = grant.fence.max(answer.fence);
-                (self.unconfirmed, self.waits, self.failing) = (None, false, false);
+                (self.unconfirmed, self.waits, self.failing) = (None, false, answer.leaving);
             }
             Event::NotRenewed { next, refusal } if pending == Some(*next) => {
                 (self.unconfirmed, self.waits, self.failing) = (None, false, true);
@@ -155,7 +159,7 @@ impl Observer {
                 (self.unconfirmed, self.waits) = (Some(*renew), true);
             }
             Effect::Install(installed) => match event {
-                // The release of the old node follows.
+                // The next message is the release of the old node.
                 Event::Ended { .. } => assert_eq!(Some(*installed), self.moving_to),
                 _ => assert_eq!(Some(*installed), grant),
             },
@@ -206,7 +210,7 @@ impl Observer {
         }
     }
 
-    /// Updates the state after all effects of an event.
+    /// Updates the state after all effects of an event have been applied.
     fn finish_event(&mut self, event: &Event) {
         assert!(self.offered.is_none(), "an offered grant must be used or released");
         match event {

@@ -1,4 +1,4 @@
-//! The conformance suite on the memory store, which is the model of the other stores.
+//! Runs the conformance suite on the memory store, which is the model for all other stores.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 use std::any::Any;
@@ -14,7 +14,7 @@ impl StoreUnderTest for Memory {
         Box::new(self.0.clone())
     }
 
-    /// Does nothing, because this store has no server that could crash without its clients.
+    /// Does nothing, because this store has no server that could crash while its clients keep running.
     fn crash(&self) {}
 
     fn backup(&self) -> Box<dyn Any> {

@@ -1,4 +1,4 @@
-//! Responses, including errors.
+//! HTTP responses, including error responses.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use serde::Serialize;
 
 use crate::body::Body;
 
-/// The code of a response to a client that has exceeded its rate limit.
+/// The error code in a response to a client that has exceeded its rate limit.
 pub(crate) const TOO_MANY: &str = "HTTP_TOO_MANY_REQUESTS";
 
-/// A response and its code in metrics.
+/// A response, and the code under which metrics count it.
 pub(crate) struct Answer {
     pub(crate) response: Response<Body>,
     pub(crate) code: &'static str,
 }
 
-/// The JSON of every error. Its code is one of all languages, or is specific to HTTP.
+/// The JSON of every error response. The error's code is a library code, or is specific to HTTP.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     error: ErrorDetail<'a>,
@@ -33,10 +33,10 @@ struct ErrorDetail<'a> {
     field: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
-    /// The refusal of a lease that its holder must distinguish from others.
+    /// The kind of refusal of a lease request, if the holder must distinguish it from other refusals.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<&'a str>,
-    /// The broker to which the client should send the request instead.
+    /// The broker to which the client should send the request instead of this broker.
     #[serde(skip_serializing_if = "Option::is_none")]
     broker: Option<&'a str>,
 }
@@ -47,7 +47,8 @@ impl Answer {
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-        // A cache that returned a response with IDs to another client would repeat them.
+        // Caching is forbidden, because a cache that returned the response to another client would repeat the
+        // response's IDs.
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Self { response, code: "OK" }
     }
@@ -70,7 +71,7 @@ impl Answer {
         Self::new(StatusCode::OK, media_type, Body::whole(text))
     }
 
-    /// Builds an error that is specific to HTTP, such as for a path, a method or a token.
+    /// Builds an error that is specific to HTTP, such as an error about a path, a method or a token.
     pub(crate) fn http(status: StatusCode, code: &'static str, message: &str) -> Self {
         Self::of_detail(status, code, ErrorDetail { code, message, ..ErrorDetail::default() })
     }
@@ -80,7 +81,7 @@ impl Answer {
         Self::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", message)
     }
 
-    /// Builds the error for a node that another broker granted.
+    /// Builds the error for a request about a node that another broker granted.
     pub(crate) fn misdirected(message: &str, broker: Option<&str>) -> Self {
         let code = "HTTP_MISDIRECTED";
         let detail = ErrorDetail { code, message, broker, ..ErrorDetail::default() };
@@ -157,8 +158,7 @@ fn milliseconds(wait: Duration) -> u64 {
     u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns 400 for errors of the client, and 503 for all others, which the server may overcome
-/// later.
+/// Returns status 400 for errors that the client caused, and 503 for all other errors, which may be temporary.
 const fn status_of(kind: ErrorKind) -> StatusCode {
     match kind {
         ErrorKind::InvalidLayout

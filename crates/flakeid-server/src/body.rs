@@ -1,5 +1,5 @@
-//! Bodies of responses: complete, or IDs in pieces, each generated after the client has taken the
-//! previous one.
+//! Response bodies, which are sent either whole or as a stream of pieces with IDs. Each piece is generated after the
+//! client has received the previous one.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,6 +15,22 @@ use crate::pieces::IdPieces;
 use crate::turns::Turns;
 
 /// The body of a response.
+///
+/// ```
+/// use flakeid_server::{Body, Service};
+/// use hyper::body::Body as _;
+/// use hyper::{Request, Response};
+///
+/// # use std::collections::BTreeMap;
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+/// # runtime.block_on(async {
+/// let service = Service::new(BTreeMap::new());
+/// let request = Request::new(http_body_util::Empty::new());
+/// let response: Response<Body> = service.respond(request).await;
+/// assert!(response.body().size_hint().exact().is_some());
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Body(Content);
 
@@ -34,7 +50,7 @@ impl Body {
         Self(Content::Ids(Box::new(stream)))
     }
 
-    /// Whether the body is complete.
+    /// Whether the whole body is already in memory.
     pub(crate) const fn is_whole(&self) -> bool {
         matches!(self.0, Content::Whole(_))
     }
@@ -82,7 +98,7 @@ impl HttpBody for Body {
     }
 }
 
-/// IDs that are still to be generated, with their format.
+/// IDs that are still to be generated, and the format in which to send them.
 #[derive(Debug)]
 pub(crate) struct IdStream {
     pieces: IdPieces,
@@ -91,8 +107,8 @@ pub(crate) struct IdStream {
     turns: Arc<Turns>,
     /// The first piece, which was generated before the client requested it.
     generated: Option<Vec<u8>>,
-    /// Whether other tasks run before the next piece. A socket accepts megabytes at a time, so this
-    /// connection's task would otherwise occupy the thread for many pieces.
+    /// Whether to yield to other tasks before sending the next piece. A socket accepts megabytes at a time, so this
+    /// connection's task could otherwise send many pieces without ever yielding.
     yields: bool,
 }
 
@@ -101,8 +117,8 @@ impl IdStream {
         Self { pieces, form, is_first: true, turns, generated: None, yields: false }
     }
 
-    /// Generates the first piece, so that a failure becomes an error response. Returns the whole
-    /// body if it has only one piece.
+    /// Generates the first piece, so that a failure becomes an error response. Returns the whole body if the body has
+    /// only one piece.
     pub(crate) async fn begin(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let first = std::future::poll_fn(|context| self.poll_next(context)).await;
         let first = first.transpose()?.unwrap_or_default();
@@ -200,13 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_a_turn_apart_during_short_requests() {
+    fn pieces_of_a_response_alternate_with_short_requests() {
         let turns = Arc::new(Turns::with_others());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let began = Instant::now();
         let sent = runtime.block_on(octets(6, &turns).collect()).unwrap().to_bytes();
         assert_eq!(sent.len() as u64, 6 * 8 * PIECE);
-        // The first piece needs no turn, and the turn of the second has already come.
+        // The first piece needs no turn, and the turn of the second piece has already come.
         assert!(began.elapsed() >= Duration::from_millis(4), "{:?}", began.elapsed());
     }
 }

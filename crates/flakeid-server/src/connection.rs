@@ -1,77 +1,235 @@
-//! One connection, from its first byte to its last: TLS, requests and the end of the server.
+//! One connection, from its first byte to its end: the TLS handshake, the requests and the shutdown.
 
 use std::convert::Infallible;
+use std::future::{Future, ready};
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hyper::body::Incoming;
+use hyper::Request;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::Watcher;
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
+use crate::connections::{Busy, Slot, State};
 use crate::listener::Stream;
 use crate::rate::Peer;
 use crate::service::Service;
-use crate::tls::TlsSettings;
+use crate::tls::{self, TlsSettings};
 
-/// The longest head of a request, in bytes. A longer one gets status 431.
+/// The maximum length of a request head, in bytes. A longer head gets status 431.
 const LONGEST_HEAD: usize = 16 * 1_024;
 
-/// Serves a connection. Errors are ignored, because the client may close it at any time.
-pub(crate) async fn serve(
-    stream: Box<dyn Stream>,
-    peer: Option<IpAddr>,
-    tls: Option<TlsSettings>,
-    service: Arc<Service>,
-    watcher: Watcher,
-    mut is_ending: EndWatch,
-    idle_timeout: Duration,
-) {
-    let Some(stream) = encrypted(stream, tls, &mut is_ending, idle_timeout).await else { return };
-    // From here on the watcher reports the end of the server.
-    drop(is_ending);
-    let respond = service_fn(move |mut request: hyper::Request<Incoming>| {
-        let service = Arc::clone(&service);
-        if let Some(peer) = peer {
-            request.extensions_mut().insert(Peer(peer));
+/// The time that an ending connection has for its last bytes if no request is in progress.
+const LAST_BYTES: Duration = Duration::from_millis(500);
+
+/// An accepted connection.
+pub(crate) struct Connection {
+    pub(crate) stream: Box<dyn Stream>,
+    pub(crate) peer: Option<IpAddr>,
+    /// The names in the client's certificate.
+    pub(crate) names: Arc<[String]>,
+    pub(crate) slot: Slot,
+}
+
+/// The parts of the server that the connections of one listener share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) service: Arc<Service>,
+    pub(crate) tls: Option<TlsSettings>,
+    pub(crate) phases: Phases,
+    pub(crate) idle_timeout: Duration,
+    /// Whether the listener serves only health checks and metrics.
+    pub(crate) is_admin: bool,
+}
+
+/// The phases of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Serving,
+    /// The server reports that it is not ready, and still serves every request.
+    Draining,
+    /// The second half of the drain: the server asks long-lived connections to end.
+    Leaving,
+    /// The server completes requests in progress.
+    Closing,
+}
+
+/// The receiver of the server's phase.
+pub(crate) type Phases = watch::Receiver<Phase>;
+
+/// Waits until the server has reached a phase.
+pub(crate) async fn reached(phases: &mut Phases, phase: Phase) {
+    // An error means that the sender has been dropped, which happens only when the server has ended.
+    drop(phases.wait_for(|now| *now >= phase).await);
+}
+
+fn has_reached(mut phases: Phases, phase: Phase) -> Event {
+    Box::pin(async move { reached(&mut phases, phase).await })
+}
+
+/// Serves an HTTP/1.1 connection. Errors are ignored, because the client may close the connection at any time.
+pub(crate) async fn serve(connection: Connection, shared: Shared) {
+    let Some(connection) = encrypted(connection, &shared).await else { return };
+    let Connection { stream, peer, names, slot } = connection;
+    let Shared { service, phases, idle_timeout, is_admin, .. } = shared;
+    let state = Arc::clone(&slot.state);
+    let respond = service_fn(move |request: Request<Incoming>| {
+        let (service, state) = (Arc::clone(&service), Arc::clone(&state));
+        let names = Arc::clone(&names);
+        async move {
+            let busy = Busy::new(&state);
+            let response = if is_admin {
+                service.respond_to_admin(&request)
+            } else {
+                service.respond_on(state, &names, with_peer(request, peer)).await
+            };
+            let mut response = response.map(|body| Guarded { body, _busy: busy });
+            if service.is_draining() {
+                let headers = response.headers_mut();
+                headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
         }
-        async move { Ok::<_, Infallible>(service.respond(request).await) }
     });
     let connection = Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(idle_timeout)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(stream), respond);
-    drop(watcher.watch(connection).await);
+    Serving::new(connection, slot, phases, Phase::Closing, idle_timeout).await;
 }
 
-/// The receiver of the signal that the server is shutting down.
-pub(crate) type EndWatch = watch::Receiver<bool>;
-
-/// Waits until the server shuts down.
-pub(crate) async fn ended(is_ending: &mut EndWatch) {
-    // The sender lives longer than the connection, or the process ends.
-    drop(is_ending.wait_for(|is_ending| *is_ending).await);
-}
-
-/// Returns the connection after its TLS handshake, if it uses TLS. Returns `None` if the handshake
-/// fails or takes too long, or if the server shuts down meanwhile.
-pub(crate) async fn encrypted(
-    stream: Box<dyn Stream>,
-    tls: Option<TlsSettings>,
-    is_ending: &mut EndWatch,
-    idle_timeout: Duration,
-) -> Option<Box<dyn Stream>> {
-    let Some(tls) = tls else { return Some(stream) };
-    tokio::select! {
-        encrypted = timeout(idle_timeout, tls.acceptor.accept(stream)) => match encrypted {
-            Ok(Ok(stream)) => Some(Box::new(stream)),
-            Ok(Err(_)) | Err(_) => None,
-        },
-        () = ended(is_ending) => None,
+pub(crate) fn with_peer<B>(mut request: Request<B>, peer: Option<IpAddr>) -> Request<B> {
+    if let Some(peer) = peer {
+        request.extensions_mut().insert(Peer(peer));
     }
+    request
+}
+
+type Event = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A connection that is served until the client ends it, another connection replaces it, it has been unused for too
+/// long, or the server reaches a phase.
+pub(crate) struct Serving<C> {
+    connection: Pin<Box<C>>,
+    slot: Slot,
+    until: Until,
+}
+
+enum Until {
+    ClosingBegins { must_end: Event, phase: Event },
+    Ended(Event),
+}
+
+impl<C: GracefulConnection> Serving<C> {
+    pub(crate) fn new(
+        connection: C,
+        slot: Slot,
+        phases: Phases,
+        last: Phase,
+        idle_timeout: Duration,
+    ) -> Self {
+        let (must_end, phase) = (slot.must_end(idle_timeout), has_reached(phases, last));
+        Self {
+            connection: Box::pin(connection),
+            slot,
+            until: Until::ClosingBegins { must_end, phase },
+        }
+    }
+}
+
+impl<C: GracefulConnection> Future for Serving<C> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if let Until::ClosingBegins { must_end, phase } = &mut this.until {
+            let until: Option<Event> = if must_end.as_mut().poll(context).is_ready() {
+                Some(Box::pin(sleep(LAST_BYTES)))
+            } else if phase.as_mut().poll(context).is_ready() {
+                Some(Box::pin(becomes_idle(Arc::clone(&this.slot.state))))
+            } else {
+                None
+            };
+            if let Some(until) = until {
+                this.connection.as_mut().graceful_shutdown();
+                this.until = Until::Ended(until);
+            }
+        }
+        if this.connection.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        match &mut this.until {
+            Until::ClosingBegins { .. } => Poll::Pending,
+            Until::Ended(until) => until.as_mut().poll(context),
+        }
+    }
+}
+
+/// Waits until the last bytes have been sent and no request is in progress. A request head that the client has not
+/// sent completely is not a request.
+async fn becomes_idle(state: Arc<State>) {
+    loop {
+        sleep(LAST_BYTES).await;
+        if state.is_idle() {
+            return;
+        }
+    }
+}
+
+/// A response body that keeps its connection busy until the body has been sent.
+pub(crate) struct Guarded<B> {
+    pub(crate) body: B,
+    pub(crate) _busy: Busy,
+}
+
+impl<B: Body + Unpin> Body for Guarded<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Returns the connection after its TLS handshake, if the listener uses TLS. Returns `None` if the handshake fails or
+/// takes too long, if another connection replaces the connection, or if the server shuts down during the handshake.
+pub(crate) fn encrypted(
+    connection: Connection,
+    shared: &Shared,
+) -> Pin<Box<dyn Future<Output = Option<Connection>> + Send>> {
+    let Some(tls) = &shared.tls else { return Box::pin(ready(Some(connection))) };
+    let Connection { stream, peer, slot, .. } = connection;
+    let handshake = tls.acceptor().accept(stream);
+    let must_end = slot.must_end(shared.idle_timeout);
+    let ending = has_reached(shared.phases.clone(), Phase::Closing);
+    Box::pin(async move {
+        let stream = tokio::select! {
+            encrypted = handshake => Box::new(encrypted.ok()?),
+            () = must_end => return None,
+            () = ending => return None,
+        };
+        let certificates = stream.get_ref().1.peer_certificates();
+        let names = certificates.and_then(<[_]>::first).map(tls::names).unwrap_or_default();
+        Some(Connection { stream, peer, names: names.into(), slot })
+    })
 }

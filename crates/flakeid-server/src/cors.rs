@@ -1,4 +1,4 @@
-//! CORS: which origins' pages may send requests to this server and read the responses.
+//! CORS: the origins whose pages may send requests to this server and read the responses.
 //!
 //! A browser lets a page read a cross-origin response only if the response allows that origin. It
 //! sends a *preflight* (`OPTIONS`, without a token) before any request that an HTML form could not
@@ -17,35 +17,39 @@ use crate::answer::Answer;
 use crate::body::Body;
 use crate::route::Route;
 
-/// The request headers that a page may send in addition to those that every page may.
+/// The request headers that a page may send in addition to those that CORS always allows.
 const HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, accept");
-/// The response headers that a page may read in addition to those that every page may.
+/// The response headers that a page may read in addition to those that CORS always allows.
 const EXPOSED: HeaderValue = HeaderValue::from_static("retry-after, www-authenticate");
-/// The number of seconds for which a browser may cache a preflight. Chromium limits it to two
-/// hours.
+/// The number of seconds for which a browser may cache a preflight response. Chromium's limit is two hours.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
-/// The header of a preflight from a page on the Internet to an address in a private network.
+/// The request header of a preflight from a page on the Internet to an address in a private network.
 const PRIVATE_REQUESTED: HeaderName =
     HeaderName::from_static("access-control-request-private-network");
-/// The header that allows such a request.
+/// The response header that allows requests from a page on the Internet to an address in a private network.
 const PRIVATE_ALLOWED: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
-/// The origin whose pages may read a response.
+/// The CORS decision for one request: the origin whose pages may read the response.
 pub(crate) struct Sharing {
-    /// Whether the response depends on the request's origin.
+    /// Whether the response depends on the origin of the request.
     depends: bool,
-    /// The allowed origin, if the request's origin is allowed.
+    /// The origin of the request, if it is allowed.
     origin: Option<HeaderValue>,
 }
 
 impl Sharing {
-    /// Adds the headers that let a page of an allowed origin read the response.
+    /// Whether the request names an origin that is allowed.
+    pub(crate) const fn is_allowed(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// Adds the headers that let a page from an allowed origin read the response.
     pub(crate) fn mark(self, answer: &mut Response<Body>) {
         if !self.depends {
             return;
         }
         let headers = answer.headers_mut();
-        // A cache must not return the response for one origin to another.
+        // A cache must not return a response for one origin to a request from another origin.
         headers.append(VARY, HeaderValue::from_static("origin"));
         if let Some(origin) = self.origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -55,6 +59,15 @@ impl Sharing {
 }
 
 /// The origins whose pages may send requests. There are none by default.
+///
+/// ```
+/// use flakeid_server::Origins;
+///
+/// let mut origins = Origins::default();
+/// origins.allow("https://app.example")?;
+/// assert!(origins.allow("app.example").is_err(), "an origin has a scheme");
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     named: Vec<HeaderValue>,
@@ -62,12 +75,12 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Allows pages of an origin, written as browsers send it (`https://app.example`, with the port
-    /// unless it is the default), or of every origin (`*`).
+    /// Allows pages from an origin, or from every origin (`*`). An origin is written as browsers send it:
+    /// `https://app.example`, with the port unless it is the default port.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for anything that browsers never
-    /// send, because it would never match.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a string that browsers never send as an origin,
+    /// because it would never match a request.
     pub fn allow(&mut self, origin: &str) -> Result<(), Error> {
         if origin == "*" {
             self.are_all = true;
@@ -97,8 +110,8 @@ impl Origins {
         }
     }
 
-    /// Returns the response to a preflight from an allowed origin. A preflight has no token, so the
-    /// response contains only the path's methods.
+    /// Returns the response to a preflight from an allowed origin. A preflight has no token, so the response reveals
+    /// only the path's methods.
     pub(crate) fn preflight<B>(
         &self,
         route: Option<&Route<'_>>,
@@ -116,7 +129,7 @@ impl Origins {
         to.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
         to.insert(ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
         to.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
-        // Access from the Internet to a private network requires a named origin, even if every
+        // Access from the Internet to a private network requires an origin that is allowed by name, even if every
         // origin is allowed.
         if headers.contains_key(PRIVATE_REQUESTED) && self.is_named(headers) {
             to.insert(PRIVATE_ALLOWED, HeaderValue::from_static("true"));
@@ -124,7 +137,7 @@ impl Origins {
         Some(answer)
     }
 
-    /// Returns the headers to add to the response to a request with these headers.
+    /// Returns the CORS headers for the response to a request with the given headers.
     pub(crate) fn sharing(&self, headers: &HeaderMap) -> Sharing {
         let depends = !self.named.is_empty() || self.are_all;
         Sharing { depends, origin: self.allowed(headers) }
@@ -149,7 +162,7 @@ mod tests {
     use super::Origins;
 
     #[test]
-    fn allow_accepts_only_origins_as_browsers_send_them() {
+    fn allow_accepts_only_origins_in_the_form_that_browsers_send() {
         let mut origins = Origins::default();
         for origin in [
             "https://app.example",

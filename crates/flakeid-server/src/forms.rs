@@ -7,14 +7,14 @@ use hyper::header::ACCEPT;
 /// A media type for a list of IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// `{"ids":["…","…"]}`. The IDs are strings, because a JSON number of 64 bits loses digits in
-    /// JavaScript.
+    /// `{"ids":["…","…"]}`. The IDs are strings, because JavaScript cannot represent every 64-bit JSON number
+    /// exactly.
     Json,
     /// One `{"id":"…"}` per line.
     Ndjson,
     /// One ID in decimal digits per line.
     Text,
-    /// 8 bytes per ID, most significant first.
+    /// 8 bytes per ID, most significant byte first.
     Octets,
 }
 
@@ -30,8 +30,8 @@ impl Form {
         }
     }
 
-    /// Returns the first format that the client accepts, and JSON if it accepts any. Returns `None`
-    /// if it accepts none of the formats.
+    /// Returns the first format that the client accepts, or JSON if the client accepts any format. Returns `None` if
+    /// the client accepts none of the formats.
     pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let mut named = headers.get_all(ACCEPT).iter().peekable();
         if named.peek().is_none() {
@@ -65,7 +65,7 @@ impl Form {
         }
     }
 
-    /// Writes IDs. `is_first` tells whether they are the first of the response.
+    /// Writes IDs in this format. `is_first` is true for the first IDs in a response.
     pub(crate) fn write(self, ids: &[Id], is_first: bool, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         let (open, close): (&[u8], &[u8]) = match self {
@@ -86,7 +86,7 @@ impl Form {
         }
     }
 
-    /// Returns the largest number of bytes of an ID, for the size of a buffer.
+    /// Returns the largest number of bytes per ID, for the size of a buffer.
     pub(crate) const fn longest(self) -> usize {
         match self {
             Self::Octets => 8,
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accepted_picks_the_first_supported_media_type() {
+    fn accepted_returns_the_first_supported_media_type() {
         let accepted = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_static(text));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn write_joins_pieces_to_one_list() {
+    fn write_joins_pieces_into_one_list() {
         let ids = [Id::from_u64(1), Id::from_u64(u64::MAX)];
         for (form, written) in [
             (Form::Json, &b"{\"ids\":[\"1\",\"18446744073709551615\",\"1\"]}\n"[..]),

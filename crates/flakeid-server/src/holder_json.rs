@@ -5,8 +5,8 @@ use flakeid_protocol::operations::PastHolder;
 use flakeid_protocol::{Client, Namespace, Owner};
 use serde::{Deserialize, Serialize};
 
-/// The process that generated an ID, according to the history of a namespace. The keys are in this
-/// order.
+/// The process that generated an ID, according to the namespace's history. The JSON keys have the same order as the
+/// fields.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HolderJson {
     /// The ID.
@@ -21,9 +21,9 @@ pub struct HolderJson {
     pub timestamp: String,
     /// The ID's time in Unix milliseconds.
     pub unix_ms: i64,
-    /// The holder of the node at that tick. If it is unknown, this is null, and `reason` is set.
+    /// The holder of the node at the ID's tick. If the holder is unknown, this field is null, and `reason` is set.
     pub holder: Option<HeldJson>,
-    /// The broker that held the node's block and had granted the node, if the namespace has blocks.
+    /// The broker that held the node's block and granted the node, if the namespace has blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broker: Option<HeldJson>,
     /// The reason why the holder is unknown.
@@ -38,28 +38,28 @@ pub struct HeldJson {
     pub owner: Option<String>,
     /// The host that the holder ran on.
     pub host: Option<String>,
-    /// The holder's process ID on that host.
+    /// The holder's process ID on its host.
     pub pid: u32,
-    /// The number of the grant among the node's grants. For a client of a broker, counting starts
-    /// when the broker leased the block.
+    /// The sequence number of this grant of the node. For a client of a broker, the numbering restarts whenever a
+    /// broker leases the node's block.
     pub grant: u64,
     /// The time of the grant.
     pub acquired: String,
     /// The time at which the grant's first tick begins.
     pub from: String,
-    /// The same time in Unix milliseconds.
+    /// The time at which the grant's first tick begins, in Unix milliseconds.
     pub from_unix_ms: i64,
-    /// The time until which no other holder had the node, exclusive.
+    /// The time at which the first tick after the grant begins. Until this time, no other holder had the node.
     pub to: String,
-    /// The same time in Unix milliseconds.
+    /// The time at which the first tick after the grant begins, in Unix milliseconds.
     pub to_unix_ms: i64,
-    /// Whether the holder still holds the node, or null if that is unknown.
+    /// Whether the holder still holds the node. This field is null if the current state is unknown.
     pub current: Option<bool>,
 }
 
 impl HolderJson {
-    /// Builds the JSON for an ID's holder. `current`, whether it still holds the node, is left
-    /// unset.
+    /// Builds the JSON for an ID's holder. The caller must set `current`, because the history does not show whether the
+    /// holder still holds the node.
     ///
     /// # Errors
     /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the ID does not belong to the layout.

@@ -1,4 +1,4 @@
-//! The process that generated an ID, which the broker reads from the history of its store.
+//! The handler for requests that look up which process generated an ID. The broker searches its store's history.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::holder_json::HolderJson;
 use crate::leases::Leases;
 use crate::query::parameters;
 
-/// The largest number of concurrent readers of histories. Each has a connection to the store.
+/// The largest number of concurrent queries of the history. Each query uses its own connection to the store.
 const MOST_READERS: usize = 2;
-/// The longest time that a request waits for a free reader.
+/// The longest time that a request waits for a permit to query the history.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The permits for readers of histories.
+/// The permits for queries of the history, which limit how many queries run at once.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryReaders(Arc<Semaphore>);
 
@@ -32,8 +32,7 @@ impl Default for HistoryReaders {
 }
 
 impl Leases<'_> {
-    /// Responds with the process that generated an ID. The store is queried on a separate thread,
-    /// because that blocks.
+    /// Responds with the process that generated an ID. A separate thread queries the store, because the query blocks.
     pub(crate) async fn holder(
         &self,
         id: &str,
@@ -63,7 +62,7 @@ impl Leases<'_> {
             }
         };
         let mut answer = HolderJson::new(id, self.broker.namespace(), found.as_ref())?;
-        // Only the broker that granted a node knows whether the client still holds it.
+        // Only the broker that granted a node can determine whether the client still holds the node.
         if let (Some(holder), Some(found)) = (&mut answer.holder, &found)
             && let Some(Client::Known { sub_grant, .. }) = &found.client
             && found.record.owner.name == self.broker.address()

@@ -1,4 +1,4 @@
-//! Leases of nodes that a broker grants.
+//! The handlers for requests to a broker, which leases nodes to clients.
 
 use std::time::{Duration, Instant};
 
@@ -18,16 +18,17 @@ use tokio::time::timeout;
 
 use crate::answer::Answer;
 use crate::body::Body;
+use crate::pages;
 use crate::query::{number, parameters};
 
-/// The longest body of a request, in bytes. Bodies of holders have about 500.
+/// The maximum length of a request body, in bytes. Holders send bodies of about 500 bytes.
 const LONGEST_BODY: usize = 8 << 10;
-/// The longest time that a client may take to send the body.
+/// The longest time that a client may take to send the request body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// The largest number of leases in a list.
+/// The largest number of leases that one response can list.
 const MOST_LISTED: u64 = 10_000;
 
-/// A broker and the name of its namespace for errors.
+/// The handlers for requests to lease nodes from a broker. Error messages contain the namespace.
 pub(crate) struct Leases<'a> {
     pub(crate) broker: &'a Broker,
     pub(crate) namespace: &'a str,
@@ -91,7 +92,7 @@ impl Leases<'_> {
         };
         let acquire = body.to_request(self.layout(), fresh_token())?;
         let granted = timeout(self.broker.max_wait(), self.broker.acquiring(acquire, read)).await;
-        Ok(match granted.unwrap_or_else(|_| Err(self.broker.why_waiting())) {
+        Ok(match granted.unwrap_or_else(|_| Err(self.broker.waiting_fault())) {
             Ok(grant) => {
                 let grant = GrantJson::new(&grant, self.broker.address(), self.layout());
                 Answer::json(StatusCode::OK, &grant)
@@ -122,9 +123,9 @@ impl Leases<'_> {
         })
     }
 
-    /// Responds to a renewal of a node in a block that this broker does not hold. Only the broker
-    /// that granted the node can decide whether its holder lost it. If an earlier process of this
-    /// broker granted it, the node is lost.
+    /// Rejects the renewal of a node whose block this broker does not hold. The holder has lost the node if an earlier
+    /// process of this broker granted the node. Otherwise, the response refers the client to the broker that granted
+    /// the node.
     fn refuse_unheld(&self, node: u64, body: &RenewJson) -> Answer {
         if body.broker == self.broker.address() {
             return self.refuse(&Refusal::FencedOff.into());
@@ -162,14 +163,17 @@ impl Leases<'_> {
     }
 }
 
-/// Parses the body of a request. Returns an error response if the body is too long or arrives too
-/// slowly.
+/// Parses a request body. The inner error is a response for a body that is not declared as JSON, cannot be read, is too
+/// long or arrives too slowly.
 async fn json<B, T>(request: Request<B>) -> Result<Result<T, Answer>, Error>
 where
     B: HttpBody<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     T: DeserializeOwned,
 {
+    if let Some(refused) = pages::refuse_other_types(request.headers()) {
+        return Ok(Err(refused));
+    }
     let body = Limited::new(request.into_body(), LONGEST_BODY);
     let Ok(body) = timeout(BODY_TIMEOUT, body.collect()).await else {
         let message = "the body did not arrive in time";

@@ -18,14 +18,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Every ID comes from a generator of this process, so its guarantees hold here: an ID is never
-//! issued twice. Only `POST` issues IDs, and no response may be cached, because a cache that
-//! returned a response to two clients would repeat IDs.
+//! Every ID comes from a generator in this process, so the generator's guarantees hold here: an ID
+//! is never issued twice. Only `POST` issues IDs, and no response may be cached, because a cache
+//! that returned a response to two clients would repeat IDs.
 
 mod answer;
 mod body;
 mod connection;
+mod connections;
 mod cors;
+mod descriptors;
+mod files;
 mod forms;
 #[cfg(feature = "grpc")]
 pub mod grpc;
@@ -34,25 +37,31 @@ mod holders;
 mod leases;
 mod listener;
 mod metrics;
+mod monitor;
+mod pages;
 mod pieces;
 mod query;
 mod rate;
 mod reads;
+mod reload;
 mod resp;
 mod route;
 mod served;
 mod server;
 mod service;
+mod signals;
 mod tls;
 mod tokens;
 mod turns;
 
 pub use body::Body;
 pub use cors::Origins;
+#[doc(hidden)]
 pub use holder_json::{HeldJson, HolderJson};
 pub use listener::Listener;
 pub use rate::Peer;
 pub use server::{ServeOptions, Server};
 pub use service::Service;
+pub use signals::Signals;
 pub use tls::{TlsFiles, TlsSettings};
 pub use tokens::Tokens;

@@ -1,42 +1,60 @@
 //! The addresses on which a server accepts connections.
 
 use std::fmt;
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
 #[cfg(unix)]
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{Sleep, sleep};
+
+use crate::connections::State;
 
 /// An address to listen on.
+///
+/// ```
+/// use flakeid_server::Listener;
+///
+/// let listener = Listener::bound("127.0.0.1:0".parse()?)?;
+/// let address = listener.tcp_address()?;
+/// assert!(address.is_some_and(|address| address.port() > 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Listener {
     /// A TCP address; port 0 selects any free port.
     Tcp(SocketAddr),
-    /// A TCP address that is already bound; see [`bound`](Self::bound).
+    /// A TCP socket that is already bound to an address. [`bound`](Self::bound) creates this variant.
     Bound(Arc<std::net::TcpListener>),
-    /// A Unix socket. An existing socket on which no process listens any more is replaced.
+    /// The path of a Unix socket. If no process listens on an existing socket at this path, the server replaces the
+    /// socket.
     Unix(PathBuf),
 }
 
 impl Listener {
-    /// Binds an address immediately, so that it is known before the service exists.
+    /// Binds a TCP address immediately, so that the caller can read the port before the server starts.
     ///
     /// # Errors
-    /// The system's error if the address cannot be bound.
+    /// An I/O error if the address cannot be bound.
     pub fn bound(address: SocketAddr) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         Ok(Self::Bound(Arc::new(listener)))
     }
 
-    /// Returns the TCP address with the actual port, or `None` for a Unix socket.
+    /// Returns the TCP address, or `None` for a Unix socket. If the listener is already bound, the address contains the
+    /// actual port.
     ///
     /// # Errors
-    /// The system's error if the address cannot be read.
+    /// An I/O error if the address cannot be read.
     pub fn tcp_address(&self) -> io::Result<Option<SocketAddr>> {
         match self {
             Self::Tcp(address) => Ok(Some(*address)),
@@ -59,22 +77,120 @@ impl fmt::Display for Listener {
     }
 }
 
-/// A connection of any kind.
+/// A connection over TCP or a Unix socket, with or without TLS.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// The number of connections that may wait to be accepted; the system may allow fewer (Linux:
-/// `net.core.somaxconn`). A fleet reconnects all at once when its broker is available again. A
-/// client whose connection does not fit tries again a second later.
+/// The socket of a connection that has not been registered yet.
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+impl Socket {
+    /// Returns the stream of a registered connection. Writing fails if the client reads nothing for `write_timeout`.
+    pub(crate) fn watched(self, state: &Arc<State>, write_timeout: Duration) -> Box<dyn Stream> {
+        match self {
+            Self::Tcp(stream) => Box::new(Watched::new(stream, state, write_timeout)),
+            #[cfg(unix)]
+            Self::Unix(stream) => Box::new(Watched::new(stream, state, write_timeout)),
+        }
+    }
+}
+
+/// A stream whose writes fail if the client reads nothing for too long. Otherwise a client that sends requests and
+/// never reads the responses would keep its connection forever.
+struct Watched<S> {
+    stream: S,
+    state: Arc<State>,
+    write_timeout: Duration,
+    /// The rest of the write timeout while the client does not read.
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Watched<S> {
+    fn new(stream: S, state: &Arc<State>, write_timeout: Duration) -> Self {
+        Self { stream, state: Arc::clone(state), write_timeout, stalled: None }
+    }
+
+    fn watch<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            if self.stalled.take().is_some() {
+                self.state.set_stalled(false);
+            }
+            return written;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| {
+            self.state.set_stalled(true);
+            Box::pin(sleep(self.write_timeout))
+        });
+        ready!(stalled.as_mut().poll(context));
+        self.state.set_stalled(false);
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.watch(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.watch(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut_down = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.watch(context, shut_down)
+    }
+}
+
+/// The maximum number of connections that wait to be accepted. The operating system may allow fewer, as Linux does with
+/// `net.core.somaxconn`. The backlog is large, because all clients reconnect at once after their broker was
+/// unavailable. If the backlog is full, a client retries only after a second.
 #[cfg(unix)]
 const BACKLOG: u32 = 4_096;
 
-/// Listens with a larger backlog than the standard library, which uses 128.
+/// Starts listening with a larger backlog than the standard library's default of 128.
 #[cfg(unix)]
 fn listen(listener: std::net::TcpListener) -> io::Result<TcpListener> {
     use std::os::fd::OwnedFd;
-    // Calling listen again on a listening socket changes its backlog.
+    // Calling `listen` again on a listening socket changes the socket's backlog.
     let socket = std::net::TcpStream::from(OwnedFd::from(listener));
     tokio::net::TcpSocket::from_std_stream(socket).listen(BACKLOG)
 }
@@ -95,7 +211,7 @@ pub(crate) enum BoundListener {
 }
 
 impl BoundListener {
-    /// Binds the address. Must be called in the context of a runtime.
+    /// Binds the address. Must be called in the context of a tokio runtime.
     pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
         match listener {
             Listener::Tcp(address) => {
@@ -106,6 +222,8 @@ impl BoundListener {
             Listener::Bound(listener) => Ok(Self::Tcp(listen(listener.try_clone()?)?)),
             #[cfg(unix)]
             Listener::Unix(path) => {
+                use std::fs::Permissions;
+                use std::os::unix::fs::PermissionsExt;
                 let listener = match UnixListener::bind(path) {
                     Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                         use std::os::unix::fs::FileTypeExt;
@@ -118,6 +236,11 @@ impl BoundListener {
                     }
                     listener => listener?,
                 };
+                // The socket grants access to the server, so other users must not be able to connect, even if the
+                // process creates files with permissions for everyone.
+                let permissions = std::fs::symlink_metadata(path)?.permissions();
+                let permissions = Permissions::from_mode(permissions.mode() & 0o770);
+                std::fs::set_permissions(path, permissions)?;
                 Ok(Self::Unix { listener, path: path.clone() })
             }
             #[cfg(not(unix))]
@@ -136,17 +259,17 @@ impl BoundListener {
         }
     }
 
-    /// Accepts a connection, and returns the client's address if the connection has one.
-    pub(crate) async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<IpAddr>)> {
+    /// Accepts a connection. Also returns the client's IP address if the connection uses TCP.
+    pub(crate) async fn accept(&self) -> io::Result<(Socket, Option<IpAddr>)> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, peer) = listener.accept().await?;
-                // A response is one small packet, which must not be delayed.
+                // Nagle's algorithm is disabled, because it can delay small responses.
                 stream.set_nodelay(true)?;
-                Ok((Box::new(stream), Some(peer.ip())))
+                Ok((Socket::Tcp(stream), Some(peer.ip())))
             }
             #[cfg(unix)]
-            Self::Unix { listener, .. } => Ok((Box::new(listener.accept().await?.0), None)),
+            Self::Unix { listener, .. } => Ok((Socket::Unix(listener.accept().await?.0), None)),
         }
     }
 }
@@ -155,7 +278,7 @@ impl BoundListener {
 impl Drop for BoundListener {
     fn drop(&mut self) {
         if let Self::Unix { path, .. } = self {
-            // If the file has already been removed, there is nothing to do.
+            // Errors are ignored, because the socket file may already have been removed.
             drop(std::fs::remove_file(path));
         }
     }

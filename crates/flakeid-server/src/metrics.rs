@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flakeid::Generator;
@@ -13,16 +14,26 @@ use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+use crate::connections::Connections;
 use crate::reads::{BrokerReadiness, broker_readiness, readiness};
+use crate::tls::TlsSettings;
+use crate::tokens::Denied;
 
-/// Buckets from 50 µs, the time of a request over loopback, to 3 s, which exceeds the longest wait.
+/// The upper bounds of the histogram buckets for response times, in seconds. A request over loopback takes about 50 µs.
+/// The highest bound, 3 s, exceeds the longest wait under the default options.
 const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 3.0];
+
+/// The upper bounds of the histogram buckets for requests to the store, in seconds. The highest bound, 10 s, exceeds
+/// the time after which the client of a server gives up on a transaction.
+const STORE_BUCKETS: [f64; 9] = [0.000_5, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct NamespaceLabel {
-    namespace: String,
+    // The label is not `namespace`, because the Prometheus Operator gives every metric a label of that name.
+    id_namespace: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -36,6 +47,30 @@ struct OperationLabel {
     operation: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StoreRequestLabels {
+    id_namespace: String,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ConnectionLabels {
+    listener: &'static str,
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DeniedLabels {
+    reason: &'static str,
+    client: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReloadLabels {
+    files: &'static str,
+    code: &'static str,
+}
+
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -44,6 +79,11 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     seconds: Family<OperationLabel, Histogram, fn() -> Histogram>,
     accept_failures: Counter,
+    refused_connections: Counter,
+    denied: Family<DeniedLabels, Counter>,
+    reloads: Family<ReloadLabels, Counter>,
+    /// The numbers of refused requests that the log has not reported yet, by reason and client.
+    unreported: Mutex<BTreeMap<(&'static str, String), u64>>,
 }
 
 impl Metrics {
@@ -54,8 +94,11 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         let new: fn() -> Histogram = || Histogram::new(BUCKETS);
         let seconds = Family::<OperationLabel, Histogram, _>::new_with_constructor(new);
+        let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "Version of the server", version);
         registry.register("ids", "Number of IDs requested in successful requests", ids.clone());
-        // The generator's own counter counts only calls that sleep, which this server never does.
+        // The server counts waits itself, because the generator counts only blocking calls that sleep, which this
+        // server never makes.
         registry.register(
             "waits",
             "Number of responses that waited because the tick was full or the window used up",
@@ -73,27 +116,126 @@ impl Metrics {
             "Number of connections that could not be accepted, for example because no file descriptor was free",
             accept_failures.clone(),
         );
+        let refused_connections = Counter::default();
+        registry.register(
+            "refused_connections",
+            "Number of connections that were closed at once because their client had too many connections",
+            refused_connections.clone(),
+        );
+        let denied = Family::<DeniedLabels, Counter>::default();
+        for reason in ["no_token", "wrong_token"] {
+            drop(denied.get_or_create(&DeniedLabels { reason, client: String::new() }));
+        }
+        registry.register(
+            "denied_requests",
+            "Number of requests without permission, by reason and by the name of the client if it is known",
+            denied.clone(),
+        );
+        let reloads = Family::<ReloadLabels, Counter>::default();
+        // Counters of failures begin with 0, so that an alert detects the first failure as an increase.
+        for files in ["tokens", "certificates"] {
+            for code in ["OK", "FLAKEID_INVALID_OPTION"] {
+                drop(reloads.get_or_create(&ReloadLabels { files, code }));
+            }
+        }
+        registry.register(
+            "reloads",
+            "Number of times that changed tokens or certificates were loaded, by result",
+            reloads.clone(),
+        );
         registry.register_collector(Box::new(GeneratorMetrics(generators.clone())));
-        Self { registry, ids, waits, requests, seconds, accept_failures }
+        Self {
+            registry,
+            ids,
+            waits,
+            requests,
+            seconds,
+            accept_failures,
+            refused_connections,
+            denied,
+            reloads,
+            unreported: Mutex::default(),
+        }
     }
 
-    /// Adds metrics about brokers.
+    /// Adds metrics for brokers.
     pub(crate) fn watch_brokers(&mut self, brokers: &BTreeMap<String, Broker>) {
         self.registry.register_collector(Box::new(BrokerMetrics(brokers.clone())));
+        let new: fn() -> Histogram = || Histogram::new(STORE_BUCKETS);
+        let seconds = Family::<StoreRequestLabels, Histogram, _>::new_with_constructor(new);
+        self.registry.register(
+            "broker_store_seconds",
+            "Seconds that the broker's requests to the store took, by whether the store responded",
+            seconds.clone(),
+        );
+        for (name, broker) in brokers {
+            let of = |result| {
+                let id_namespace = name.clone();
+                seconds.get_or_create_owned(&StoreRequestLabels { id_namespace, result })
+            };
+            let (response, failure) = (of("response"), of("failure"));
+            broker.observe_store(move |took, has_responded| {
+                let histogram = if has_responded { &response } else { &failure };
+                histogram.observe(took.as_secs_f64());
+            });
+        }
     }
 
-    /// Returns the counter of a namespace's IDs.
+    /// Returns the counter of IDs for a namespace.
     pub(crate) fn ids_of(&self, namespace: &str) -> Counter {
-        self.ids.get_or_create_owned(&NamespaceLabel { namespace: namespace.to_owned() })
+        self.ids.get_or_create_owned(&NamespaceLabel { id_namespace: namespace.to_owned() })
     }
 
-    /// Returns the counter of a namespace's waits.
+    /// Returns the counter of waits for a namespace.
     pub(crate) fn waits_of(&self, namespace: &str) -> Counter {
-        self.waits.get_or_create_owned(&NamespaceLabel { namespace: namespace.to_owned() })
+        self.waits.get_or_create_owned(&NamespaceLabel { id_namespace: namespace.to_owned() })
     }
 
     pub(crate) fn count_accept_failure(&self) {
         self.accept_failures.inc();
+        self.report_later("no_descriptor", "");
+    }
+
+    pub(crate) fn count_refused_connection(&self) {
+        self.refused_connections.inc();
+        self.report_later("too_many_connections", "");
+    }
+
+    /// Counts a request without permission.
+    pub(crate) fn count_denied(&self, denied: &Denied) {
+        let (reason, client) = match denied {
+            Denied::Missing => ("no_token", ""),
+            Denied::Wrong => ("wrong_token", ""),
+            Denied::Forbidden { client, .. } => ("scope", &**client),
+        };
+        self.denied.get_or_create(&DeniedLabels { reason, client: client.to_owned() }).inc();
+        self.report_later(reason, client);
+    }
+
+    /// Counts a refused request for the next summary in the log.
+    pub(crate) fn report_later(&self, reason: &'static str, client: &str) {
+        let mut unreported = self.unreported.lock().unwrap_or_else(PoisonError::into_inner);
+        *unreported.entry((reason, client.to_owned())).or_default() += 1;
+    }
+
+    /// Returns the numbers of refused requests since the last call, by reason and client.
+    pub(crate) fn take_unreported(&self) -> BTreeMap<(&'static str, String), u64> {
+        std::mem::take(&mut self.unreported.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn count_reload(&self, files: &'static str, code: &'static str) {
+        self.reloads.get_or_create(&ReloadLabels { files, code }).inc();
+    }
+
+    /// Adds the metric for the time at which the server's certificate expires.
+    pub(crate) fn watch_certificate(&mut self, tls: TlsSettings) {
+        self.registry.register_collector(Box::new(CertificateMetrics(tls)));
+    }
+
+    /// Adds metrics for connections.
+    pub(crate) fn watch_connections(&mut self, connections: &Arc<Connections>) {
+        let collector = ConnectionMetrics(Arc::clone(connections));
+        self.registry.register_collector(Box::new(collector));
     }
 
     pub(crate) fn count_request(
@@ -106,7 +248,7 @@ impl Metrics {
         self.seconds.get_or_create(&OperationLabel { operation }).observe(took.as_secs_f64());
     }
 
-    /// Encodes all metrics in the text format of `OpenMetrics`.
+    /// Encodes all metrics in the `OpenMetrics` text format.
     pub(crate) fn to_text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -114,7 +256,44 @@ impl Metrics {
     }
 }
 
-/// A collector that reads the brokers at every scrape.
+/// A collector that reads the certificate's expiry time at every scrape, because the certificate can be replaced.
+#[derive(Debug)]
+struct CertificateMetrics(TlsSettings);
+
+impl Collector for CertificateMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let name = "certificate_not_after_timestamp_seconds";
+        let help = "Unix time at which the server's certificate expires, in seconds";
+        let metric = ConstGauge::new(self.0.not_after() as f64);
+        metric.encode(encoder.encode_descriptor(name, help, None, metric.metric_type())?)
+    }
+}
+
+/// A collector that counts the connections at every scrape.
+#[derive(Debug)]
+struct ConnectionMetrics(Arc<Connections>);
+
+impl Collector for ConnectionMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Number of open connections, by listener and by whether an accepted request has used them";
+        let kind = ConstGauge::new(0.0).metric_type();
+        let mut family = encoder.encode_descriptor("connections", help, None, kind)?;
+        for listener in ["http", "resp", "grpc"] {
+            let count = self.0.count(listener);
+            for (state, number) in [("accepted", count.accepted), ("new", count.unaccepted)] {
+                let labels = ConnectionLabels { listener, state };
+                ConstGauge::new(number as f64).encode(family.encode_family(&labels)?)?;
+            }
+        }
+        let help = "Largest number of simultaneous connections";
+        let metric = ConstGauge::new(self.0.most() as f64);
+        let encoder =
+            encoder.encode_descriptor("max_connections", help, None, metric.metric_type())?;
+        metric.encode(encoder)
+    }
+}
+
+/// A collector that reads the state of the brokers at every scrape.
 #[derive(Debug)]
 struct BrokerMetrics(BTreeMap<String, Broker>);
 
@@ -126,7 +305,7 @@ impl Collector for BrokerMetrics {
             ("broker_blocks", "Number of blocks of nodes that the broker holds", |of| {
                 of.blocks as f64
             }),
-            ("broker_holders", "Number of nodes in the broker's blocks that have a holder", |of| {
+            ("broker_holders", "Number of nodes with a holder in the broker's blocks", |of| {
                 of.holders as f64
             }),
             (
@@ -146,7 +325,7 @@ impl Collector for BrokerMetrics {
         let counters: [(&str, &str, Count); 2] = [
             (
                 "broker_unrecorded_grants",
-                "Number of grants missing from the store's history, because there were too many at once or their block was lost",
+                "Number of grants that the store's history will never contain, because there were too many at once or their block was lost",
                 |of| of.unrecorded,
             ),
             (
@@ -160,7 +339,7 @@ impl Collector for BrokerMetrics {
             let kind = ConstCounter::new(0_u64).metric_type();
             let mut family = encoder.encode_descriptor(name, help, None, kind)?;
             for (namespace, of) in &all {
-                let labels = NamespaceLabel { namespace: (*namespace).clone() };
+                let labels = NamespaceLabel { id_namespace: (*namespace).clone() };
                 ConstCounter::new(count(of)).encode(family.encode_family(&labels)?)?;
             }
         }
@@ -168,7 +347,7 @@ impl Collector for BrokerMetrics {
             let kind = ConstGauge::new(0.0).metric_type();
             let mut family = encoder.encode_descriptor(name, help, None, kind)?;
             for (namespace, of) in &all {
-                let labels = NamespaceLabel { namespace: (*namespace).clone() };
+                let labels = NamespaceLabel { id_namespace: (*namespace).clone() };
                 ConstGauge::new(read(of)).encode(family.encode_family(&labels)?)?;
             }
         }
@@ -176,7 +355,7 @@ impl Collector for BrokerMetrics {
     }
 }
 
-/// A collector that reads the generators at every scrape.
+/// A collector that reads the state of the generators at every scrape.
 #[derive(Debug)]
 struct GeneratorMetrics(BTreeMap<String, Generator>);
 
@@ -209,7 +388,7 @@ impl GeneratorMetrics {
         let Some((_, first)) = metrics.first() else { return Ok(()) };
         let mut family = encoder.encode_descriptor(name, help, None, first.metric_type())?;
         for (namespace, metric) in &metrics {
-            let labels = NamespaceLabel { namespace: (*namespace).clone() };
+            let labels = NamespaceLabel { id_namespace: (*namespace).clone() };
             metric.encode(family.encode_family(&labels)?)?;
         }
         Ok(())
@@ -224,7 +403,7 @@ impl Collector for GeneratorMetrics {
         self.counter(encoder, of, |generator| generator.stats().rollbacks)?;
         let of = ("lease_grants", "Number of nodes granted to this server");
         self.counter(encoder, of, |generator| lease(generator).grants)?;
-        let of = ("lease_renewals", "Number of confirmed renewals of leases");
+        let of = ("lease_renewals", "Number of confirmed lease renewals");
         self.counter(encoder, of, |generator| lease(generator).renewals)?;
         let of = ("lease_failures", "Number of failed attempts to acquire or renew a lease");
         self.counter(encoder, of, |generator| lease(generator).failures)?;

@@ -1,4 +1,4 @@
-//! IDs in pieces of at most 4,096, generated without blocking the thread.
+//! The generation of IDs in pieces of at most 4,096, without blocking the thread.
 
 use std::fmt;
 use std::future::Future;
@@ -11,23 +11,23 @@ use flakeid_core::{Error, Id};
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::{Sleep, sleep, sleep_until};
 
-/// The number of IDs generated at a time, so that a long response neither delays others nor needs
-/// much memory.
+/// The maximum number of IDs in a piece. The number is small, so that a long response does not delay other responses or
+/// require much memory.
 pub(crate) const PIECE: u64 = 4_096;
 
-/// IDs that are still to be generated, in any format.
+/// The generator of a response's IDs, which returns the IDs in pieces.
 pub(crate) struct IdPieces {
     generator: Generator,
     left: u64,
     /// The next piece.
     ids: Vec<Id>,
-    /// The number of IDs in the next piece that have been generated.
+    /// The number of IDs already generated for the next piece.
     filled: usize,
-    /// The longest time that one piece may wait for the generator.
+    /// The longest time that each piece may wait for the generator.
     max_wait: Duration,
     waiting_since: Option<Instant>,
     waits: Counter,
-    /// The wait for the generator, or for this response's turn.
+    /// The timer of the current wait, which is either for the generator or for this response's turn to send.
     wait: Option<Pin<Box<Sleep>>>,
 }
 
@@ -51,12 +51,12 @@ impl IdPieces {
         }
     }
 
-    /// The number of IDs after the pieces so far.
+    /// The number of IDs that remain to be generated after the pieces returned so far.
     pub(crate) const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Delays the next piece until that time.
+    /// Delays the next piece until its turn.
     pub(crate) fn wait_until(&mut self, turn: Instant) {
         self.wait = Some(Box::pin(sleep_until(turn.into())));
     }
@@ -69,7 +69,7 @@ impl IdPieces {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        // A piece is complete before it is sent, so a response of one piece is complete or an
+        // A piece is returned only when it is complete, so that a response with a single piece is never cut off by an
         // error.
         let wanted = self.left.min(PIECE) as usize;
         self.ids.resize(wanted, Id::default());
@@ -95,7 +95,7 @@ impl IdPieces {
         Poll::Ready(Some(Ok(&self.ids[..filled])))
     }
 
-    /// Returns the time until the next attempt, or `None` if there is no further attempt.
+    /// Returns the time to wait before the next attempt, or `None` to give up.
     fn wait_for(&mut self, error: &Error) -> Option<Duration> {
         let since = *self.waiting_since.get_or_insert_with(|| {
             self.waits.inc();

@@ -1,10 +1,11 @@
-//! The query of a request: each parameter at most once, and no unknown ones.
+//! Query parameters of a request. Each parameter may occur at most once, and unknown parameters are
+//! rejected.
 
 use std::borrow::Cow;
 
 use flakeid_core::Error;
 
-/// Returns the values of the parameters `names`, in the order of the names.
+/// Returns the values of the named parameters, in the order of `names`. Other parameters in the query are rejected.
 pub(crate) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -26,16 +27,14 @@ pub(crate) fn parameters<'a, const N: usize>(
     Ok(values)
 }
 
-/// Parses a number from `min` to `max`.
+/// Parses a whole number, which must be in the range from `min` to `max`.
 pub(crate) fn number(name: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits {
+    let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(number) = text.parse().ok().filter(|_| is_digits) else {
         let shown: String = text.chars().take(80).collect();
         let reason = format!("{shown:?} is not a whole number from {min} to {max}");
         return Err(Error::invalid_option(name, &reason));
-    }
-    // A number with too many digits is reported like any other that is too large.
-    let number = text.parse().unwrap_or(u64::MAX);
+    };
     if (min..=max).contains(&number) {
         return Ok(number);
     }
@@ -59,10 +58,12 @@ mod tests {
     }
 
     #[test]
-    fn number_rejects_values_out_of_range_and_other_strings() {
+    fn number_rejects_out_of_range_values_and_non_numeric_strings() {
         assert_eq!(number("count", "3", 1, 5), Ok(3));
         for wrong in ["", "0", "6", "-1", "+1", "1.0", "0x1", "99999999999999999999999"] {
             assert!(number("count", wrong, 1, 5).is_err(), "{wrong}");
         }
+        assert_eq!(number("from", "18446744073709551615", 0, u64::MAX), Ok(u64::MAX));
+        assert!(number("from", "18446744073709551616", 0, u64::MAX).is_err());
     }
 }

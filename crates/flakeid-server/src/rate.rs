@@ -1,26 +1,37 @@
-//! The rate limit: the number of IDs that a client gets per second.
+//! The rate limit, which is the number of IDs that a client may request per second.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The burst of a client: it may take the IDs of this time at once.
+/// The period whose IDs a client may take all at once, as a burst.
 const BURST: Duration = Duration::from_secs(1);
-/// The number of clients that are distinguished; an entry takes about 64 bytes. Beyond this number,
-/// new clients share one limit, until enough others have been inactive for long enough.
+/// The maximum number of clients with their own limits. Each client's entry takes about 64 bytes. Further clients share
+/// one limit until the entries of inactive clients are removed.
 const MOST_CLIENTS: usize = 10_000;
-/// The shortest time between two searches for inactive clients, because a search visits all
+/// The minimum time between two searches for inactive clients. Searches are infrequent, because each search visits all
 /// entries.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The address of the client that sent a request, in the request's extensions.
-/// [`Server`](crate::Server) sets it. In another server based on hyper, all requests without it
-/// share one limit.
+/// [`Server`](crate::Server) sets this address. In another server based on hyper, all requests
+/// without an address share one limit.
+///
+/// ```
+/// use std::net::IpAddr;
+///
+/// use flakeid_server::Peer;
+/// use hyper::Request;
+///
+/// let mut request = Request::new(());
+/// request.extensions_mut().insert(Peer(IpAddr::from([192, 0, 2, 7])));
+/// assert!(request.extensions().get::<Peer>().is_some());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
-/// A limiter with a limit for each client.
+/// A rate limiter with a separate limit for each client.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     per_second: u64,
@@ -29,9 +40,9 @@ pub(crate) struct RateLimiter {
 
 #[derive(Debug)]
 struct Clients {
-    /// The time at which each client has waited long enough for the IDs that it has taken.
+    /// For each client, the time at which the client's whole burst is available again.
     free_at: HashMap<IpAddr, Instant>,
-    /// The same time for all clients that are not distinguished.
+    /// The time at which the whole burst is available again to the clients that share one limit.
     others: Instant,
     /// The time of the last search for inactive clients.
     swept: Instant,
@@ -43,26 +54,25 @@ impl RateLimiter {
         Self { per_second: per_second.max(1), clients: Mutex::new(clients) }
     }
 
-    /// Takes this number of IDs from a client's limit. A client that requests more than the IDs of
-    /// one second must have waited for all IDs that it took before, and then waits for the whole
-    /// number.
+    /// Takes `count` IDs from a client's limit. A count above the limit for one second is allowed only if the client's
+    /// whole burst is available. The client's later requests must then wait correspondingly longer.
     ///
     /// # Errors
-    /// The time until the client can take this number. Nothing is taken then.
+    /// The time until the client can take this number of IDs. In this case, no IDs are taken.
     pub(crate) fn take(
         &self,
         peer: Option<IpAddr>,
         count: u64,
         now: Instant,
     ) -> Result<(), Duration> {
-        // The limit of decades is long enough, and prevents an overflow of the instant.
+        // The time is limited to 1e9 s (about 30 years), so that adding it to an instant cannot overflow.
         let cost = Duration::from_secs_f64((count as f64 / self.per_second as f64).min(1e9));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         let free_at = clients.free_at(peer.map(network_of), now);
         let ahead = free_at.saturating_duration_since(now);
         let needed = ahead + cost.min(BURST);
         if needed > BURST {
-            // The wait is rounded up to whole milliseconds.
+            // One millisecond is added, because the wait is later rounded down to whole milliseconds.
             return Err(needed.saturating_sub(BURST) + Duration::from_millis(1));
         }
         *free_at = now + ahead + cost;
@@ -85,9 +95,9 @@ impl Clients {
     }
 }
 
-/// Returns the key of a client: its address or, for IPv6, its network of 64 bits, because it can
-/// choose any address in that network.
-fn network_of(address: IpAddr) -> IpAddr {
+/// Returns the address that identifies a client. For IPv6, this is the /64 network, because a client can choose any
+/// address in its network.
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let network = address.to_bits() >> 64 << 64;
@@ -121,7 +131,7 @@ mod tests {
         assert_eq!(take(&rates, 2, 1_000, start), Ok(()), "another client has its own limit");
         assert_eq!(take(&rates, 1, 600, start + ms(599)).unwrap_err(), ms(2));
         assert_eq!(take(&rates, 1, 600, start + ms(600)), Ok(()));
-        // In the long run, a client gets no more than its rate, whatever it requests.
+        // A busy client's long-term rate equals the limit, regardless of the sizes of the requests.
         let begin = start + ms(10_000);
         let (mut now, mut taken) = (begin, 0);
         for count in [1, 7, 1_000, 30, 5_000, 1_000].into_iter().cycle().take(300) {

@@ -1,4 +1,4 @@
-//! Responses without new IDs: the bounds of a time range, and the readiness of the server.
+//! Responses without new IDs: the bounds of a time range, and the server's readiness.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::query::parameters;
 use flakeid_json::{BoundsJson, EndNames, TimeRange};
 
-/// Returns the smallest and the largest ID of a range, both inclusive.
+/// Returns the smallest and the largest ID in a time range, both inclusive.
 pub(crate) fn bounds<'a>(
     layout: &Layout,
     name: &'a str,
@@ -21,51 +21,77 @@ pub(crate) fn bounds<'a>(
     Ok(BoundsJson::new(&range, name))
 }
 
-/// The readiness of a generator: whether it can issue IDs now, and for how much longer without a
-/// renewal.
+/// The readiness of a generator: whether it can issue IDs now, and for how long it can continue without a renewal.
 #[derive(Serialize)]
 pub(crate) struct Readiness {
     pub(crate) ready: bool,
     nodes: Vec<u64>,
-    /// The number of seconds until the window ends, or `null` for a fixed node.
+    /// The number of seconds until the lease's window ends, or `null` if the generator has a fixed node.
     pub(crate) seconds_left: Option<f64>,
+    /// The code of the last error.
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_error: Option<String>,
+    last_error_code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_error: Option<String>,
 }
 
-/// The readiness of a whole server.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// The readiness of a server with all its namespaces and brokers.
 #[derive(Serialize)]
 pub(crate) struct ReadinessOfAll<'a> {
+    /// Whether the server is shutting down.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) draining: bool,
     pub(crate) namespaces: BTreeMap<&'a String, Readiness>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) brokers: BTreeMap<&'a String, BrokerReadiness>,
 }
 
-/// The readiness of a broker: whether it can grant and renew leases now, and for how much longer
-/// without its store.
+/// The readiness of a broker: whether it can grant and renew leases now, and for how long it can continue without its
+/// store.
 #[derive(Default, Serialize)]
 pub(crate) struct BrokerReadiness {
     pub(crate) ready: bool,
     pub(crate) blocks: usize,
     pub(crate) holders: usize,
-    /// The number of seconds, or `null` while there is no block because no client has requested a
-    /// node.
+    /// The number of seconds for which the broker can serve holders without its store. The value is `null` while the
+    /// broker has no block, because no client has requested a node yet.
     pub(crate) seconds_left: Option<f64>,
     pub(crate) skew_ms: i64,
     #[serde(skip)]
     pub(crate) unrecorded: u64,
     #[serde(skip)]
     pub(crate) abandoned: u64,
+    /// The code of the last error.
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_error: Option<String>,
+    last_error_code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_error: Option<String>,
+}
+
+impl BrokerReadiness {
+    /// Removes the error message if the client must not see the message.
+    pub(crate) fn shown(mut self, with_message: bool) -> Self {
+        self.last_error = self.last_error.filter(|_| with_message);
+        self
+    }
 }
 
 pub(crate) fn broker_readiness(broker: &Broker) -> BrokerReadiness {
     let status = match broker.status() {
         Ok(status) => status,
         Err(fault) => {
-            let last_error = Some(fault.to_string());
-            return BrokerReadiness { last_error, ..BrokerReadiness::default() };
+            let namespace = &broker.namespace().name;
+            let error = fault.to_error("the broker", namespace, broker.layout());
+            return BrokerReadiness {
+                last_error_code: Some(error.code()),
+                last_error: Some(error.to_string()),
+                ..BrokerReadiness::default()
+            };
         }
     };
     let left = status.served_until_unix_ms.map(|end| end.saturating_sub(SystemClock.unix_ms()));
@@ -79,7 +105,16 @@ pub(crate) fn broker_readiness(broker: &Broker) -> BrokerReadiness {
         skew_ms: status.skew_ms,
         unrecorded: status.unrecorded,
         abandoned: status.abandoned,
+        last_error_code: status.last_error.as_ref().map(Error::code),
         last_error: status.last_error.map(|error| error.to_string()),
+    }
+}
+
+impl Readiness {
+    /// Removes the error message if the client must not see the message.
+    pub(crate) fn shown(mut self, with_message: bool) -> Self {
+        self.last_error = self.last_error.filter(|_| with_message);
+        self
     }
 }
 
@@ -87,10 +122,12 @@ pub(crate) fn readiness(generator: &Generator) -> Readiness {
     let now = SystemClock.unix_ms();
     let lease = generator.lease_status();
     let left = lease.as_ref().map(|lease| lease.fence_unix_ms.saturating_sub(now));
+    let last_error = lease.and_then(|lease| lease.last_error);
     Readiness {
         ready: left.is_none_or(|left| left > 0) && now < generator.layout().horizon(),
         nodes: generator.nodes().into_owned(),
         seconds_left: left.map(|left| left.max(0) as f64 / 1_000.0),
-        last_error: lease.and_then(|lease| lease.last_error).map(|error| error.to_string()),
+        last_error_code: last_error.as_ref().map(Error::code),
+        last_error: last_error.map(|error| error.to_string()),
     }
 }

@@ -1,8 +1,10 @@
-//! The paths of the server.
+//! Parses the paths of requests, and defines the methods and permissions of each path.
 
 use hyper::Method;
 
-/// A path that exists.
+use crate::tokens::{Need, Scope};
+
+/// A path that the server supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route<'a> {
     OfNamespace { namespace: &'a str, resource: Resource<'a> },
@@ -13,7 +15,7 @@ pub(crate) enum Route<'a> {
     Page,
 }
 
-/// The resources of each namespace.
+/// A resource of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource<'a> {
     Ids,
@@ -26,8 +28,8 @@ pub(crate) enum Resource<'a> {
 }
 
 impl<'a> Route<'a> {
-    /// Parses a path. Every path has only one form: percent-encoded, doubled or dotted parts are
-    /// not accepted.
+    /// Parses a path. Each resource has exactly one path, because percent-encoding is not decoded,
+    /// and empty or dot segments are not resolved.
     pub(crate) fn parse(path: &'a str) -> Option<Self> {
         Some(match path {
             "/livez" => Self::Live,
@@ -57,7 +59,8 @@ impl<'a> Route<'a> {
         })
     }
 
-    /// Returns the operation for metrics: one of a few constants, whatever clients request.
+    /// Returns the operation's name in metrics. The set of names is fixed, so arbitrary paths do
+    /// not increase the number of metrics.
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::OfNamespace { resource: Resource::Ids, .. } => "ids",
@@ -73,7 +76,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Whether the path issues IDs, which a cacheable request must never do.
+    /// Whether requests to the path issue IDs. These requests must use POST, because a cache could
+    /// return the response to a GET request to two clients.
     pub(crate) const fn issues(&self) -> bool {
         matches!(self, Self::OfNamespace { resource: Resource::Ids, .. })
     }
@@ -82,7 +86,7 @@ impl<'a> Route<'a> {
         self.allowed() == "GET, HEAD"
     }
 
-    /// Returns the path's methods, in the format of an `Allow` header.
+    /// Returns the methods that the path supports, in the format of an `Allow` header.
     pub(crate) const fn allowed(&self) -> &'static str {
         match self {
             Self::OfNamespace { resource: Resource::Ids, .. } => "POST",
@@ -96,8 +100,27 @@ impl<'a> Route<'a> {
         self.allowed().split(", ").any(|allowed| method == allowed)
     }
 
-    /// Whether requests need no token. Health checks and browsers have none, and the page contains
-    /// nothing about this server.
+    /// Returns the permission that a request to the path requires, or `None` if the path is public.
+    pub(crate) fn need(&self, method: &Method) -> Option<Need<'a>> {
+        let is_write = matches!(*method, Method::POST | Method::PATCH | Method::DELETE);
+        Some(match *self {
+            Self::Live | Self::Ready | Self::Page => return None,
+            Self::Metrics => Need::Scope(Scope::Metrics, None),
+            Self::OpenApi => Need::Known,
+            Self::OfNamespace { namespace, resource } => match resource {
+                Resource::Ids => Need::Scope(Scope::Ids, Some(namespace)),
+                Resource::Leases if !is_write => Need::Scope(Scope::Read, Some(namespace)),
+                Resource::Leases | Resource::Lease(_) => {
+                    Need::Scope(Scope::Leases, Some(namespace))
+                }
+                Resource::Holder(_) => Need::Scope(Scope::Read, Some(namespace)),
+                Resource::Id(_) | Resource::Bounds | Resource::Layout => Need::Some(namespace),
+            },
+        })
+    }
+
+    /// Whether the path is accessible without a token. Health checks and browsers do not send a
+    /// token. The web page is public, because it does not contain any data of this server.
     pub(crate) const fn is_public(&self) -> bool {
         matches!(self, Self::Live | Self::Ready | Self::Page)
     }

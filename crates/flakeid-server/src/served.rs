@@ -1,4 +1,4 @@
-//! One served namespace: its generator, and the responses about it.
+//! Issues the IDs of one namespace, and responds to requests about the namespace.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ use crate::query::{number, parameters};
 use crate::rate::{Peer, RateLimiter};
 use crate::reads;
 use crate::route::Resource;
+use crate::tokens::Denied;
 use crate::turns::Turns;
 use flakeid_json::{IdJson, LayoutJson};
 
-/// The limits of one request.
+/// The limits that apply to each request for IDs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) max_count: u64,
-    /// The longest wait for each piece of the response.
+    /// The maximum wait for each piece of a response. A piece contains up to 4,096 IDs.
     pub(crate) max_wait: Duration,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct Served {
     pub(crate) ids: Counter,
     pub(crate) waits: Counter,
     pub(crate) turns: Arc<Turns>,
-    /// The rate limits of clients, or `None` without a limit.
+    /// The rate limiter for clients, or `None` if the rate is not limited.
     pub(crate) rates: Option<Arc<RateLimiter>>,
 }
 
@@ -47,6 +48,8 @@ pub(crate) enum NoIds {
     Unknown(String),
     /// The client has exceeded its rate limit.
     TooMany(TooMany),
+    /// The client lacks the permission.
+    Denied(Denied),
     Refused(Error),
 }
 
@@ -80,20 +83,24 @@ impl Served {
                 let now = SystemClock.unix_ms();
                 Ok(Answer::json(StatusCode::OK, &LayoutJson::new(layout, now)))
             }
-            // The broker responds to these requests.
+            // Requests about leases and holders require a broker, which this namespace does not
+            // have.
             Resource::Leases | Resource::Lease(_) | Resource::Holder(_) => {
                 Ok(Answer::not_found("this namespace has no leases"))
             }
         }
     }
 
-    /// Responds with IDs, in one piece if they are few.
+    /// Responds to a request for IDs. A small number of IDs is sent in one piece.
     async fn issue<B>(&self, request: &Request<B>, limits: Limits) -> Result<Answer, Error> {
         let [count] = parameters(request.uri().query(), ["count"])?;
         let count = match count.as_deref() {
             None => 1,
             Some(text) => match number("count", text, 1, limits.max_count) {
-                Err(error) if error.field().is_some() => {
+                // The error for zero does not depend on the server's limit.
+                Err(error)
+                    if error.field().is_some() && text.bytes().any(|digit| digit != b'0') =>
+                {
                     return Ok(Answer::from_error(&error, StatusCode::PAYLOAD_TOO_LARGE));
                 }
                 count => count?,
@@ -121,7 +128,8 @@ impl Served {
         Ok(Answer::new(StatusCode::OK, form.media_type(), body))
     }
 
-    /// Takes IDs from the client's rate limit, or returns an error if it is exceeded.
+    /// Counts the given number of IDs against the client's rate limit. Returns an error if the
+    /// limit is exceeded.
     pub(crate) fn take_from_rate_limit(
         &self,
         count: u64,

@@ -1,45 +1,80 @@
-//! A server: listens, serves connections, and shuts down.
+//! Listens for connections, serves them, and shuts the server down.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::io;
-use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use tracing::{info, warn};
 
-use crate::connection;
+use crate::connection::{self, Connection, Phase, Shared};
+use crate::connections::Connections;
+use crate::descriptors;
 #[cfg(feature = "grpc")]
 use crate::grpc;
-use crate::listener::{BoundListener, Listener, Stream};
+use crate::listener::{BoundListener, Listener};
+use crate::monitor::{log_forever, log_refusals};
+use crate::reload::reload_forever;
 use crate::resp;
 use crate::service::Service;
+use crate::signals::{Hangups, Signals};
 use crate::tls::TlsSettings;
 
-/// The number of task polls after which a thread checks for new requests. A poll may generate 4,096
-/// IDs, which takes a tenth of a millisecond. After 61 polls, tokio's default, other requests would
-/// have waited for 6 ms.
+/// The number of task polls after which a thread checks for new requests. A poll can take 0.1 ms,
+/// because it may generate 4,096 IDs. With tokio's default of 61 polls, a new request would wait
+/// for up to 6 ms.
 const EVENT_INTERVAL: u32 = 8;
 
-/// The options of a server for its connections.
+/// The largest number of simultaneous connections to the admin listener. They do not count towards `max_connections`,
+/// so probes succeed when all other connections are in use.
+const MOST_ADMIN_CONNECTIONS: usize = 64;
+
+/// The options for a server's connections.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use flakeid_server::ServeOptions;
+///
+/// let options = ServeOptions { max_connections: 100, ..ServeOptions::default() };
+/// assert_eq!(options.idle_timeout, Duration::from_secs(30));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// The TLS settings; without them, connections are not encrypted.
+    /// The TLS settings, or `None` if connections are not encrypted.
     pub tls: Option<TlsSettings>,
-    /// The address for Redis clients, if they are served.
+    /// The address for Redis clients, or `None` if the server does not use the Redis protocol.
     pub resp: Option<Listener>,
-    /// The address for gRPC, if it is served.
+    /// The address for gRPC, or `None` if the server does not serve gRPC.
     #[cfg(feature = "grpc")]
     pub grpc: Option<Listener>,
-    /// The largest number of simultaneous connections; further ones wait until one ends.
+    /// The address for health checks and metrics without TLS and without a token, or `None` if only the public
+    /// listener serves them.
+    pub admin: Option<Listener>,
+    /// The largest number of simultaneous connections. At this limit, a new connection replaces a
+    /// connection without any accepted request, or a connection that has been idle for 5 s. If all
+    /// connections are in use, the new connection waits until one ends. The server lowers the limit
+    /// if the process may not open enough files.
     pub max_connections: usize,
-    /// The longest time for a handshake and for the head of a request, and the longest time that a
-    /// connection without a request is kept.
+    /// The largest number of simultaneous connections from one client address or, for IPv6, from
+    /// one /64 network. `None` means half of `max_connections`. This limit does not apply to Unix
+    /// sockets.
+    pub max_connections_per_client: Option<usize>,
+    /// The maximum time to receive a request head, and until the first accepted request of a new
+    /// connection. An idle HTTP connection is also closed after this time. Idle connections of
+    /// Redis and gRPC clients are kept open 10 times as long.
     pub idle_timeout: Duration,
-    /// The longest time for requests in progress after the server begins to shut down.
+    /// The maximum time for which a client may stop reading while the server has data to send.
+    pub write_timeout: Duration,
+    /// The length of the first phase of a shutdown. During this phase, the server still serves all
+    /// requests, but reports that it is not ready, so that load balancers can direct requests to
+    /// other servers.
+    pub drain: Duration,
+    /// The maximum time for completing requests in progress after the drain.
     pub shutdown_timeout: Duration,
 }
 
@@ -50,30 +85,56 @@ impl Default for ServeOptions {
             resp: None,
             #[cfg(feature = "grpc")]
             grpc: None,
+            admin: None,
             max_connections: 10_000,
+            max_connections_per_client: None,
             idle_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(10),
+            drain: Duration::from_secs(5),
             shutdown_timeout: Duration::from_secs(10),
         }
     }
 }
 
 /// A service with its listeners.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use flakeid_core::{Generator, Layout};
+/// use flakeid_server::{Listener, ServeOptions, Server, Service};
+///
+/// let orders = Generator::new(Layout::TWITTER, 7)?;
+/// let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]));
+/// let listener = Listener::Tcp("127.0.0.1:0".parse()?);
+/// let options = ServeOptions { drain: std::time::Duration::ZERO, ..ServeOptions::default() };
+/// let server = Server::bind(service, &listener, options)?;
+/// println!("listens on {}", server.address()?);
+/// server.run(std::future::ready(()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Server {
     runtime: Runtime,
     bound: BoundListener,
     resp: Option<BoundListener>,
     #[cfg(feature = "grpc")]
     grpc: Option<BoundListener>,
+    admin: Option<BoundListener>,
     service: Arc<Service>,
+    connections: Arc<Connections>,
     options: ServeOptions,
 }
 
 impl Server {
-    /// Binds the addresses. Connections wait until the server runs.
+    /// Binds the addresses of all listeners. New connections wait until the server runs.
     ///
     /// # Errors
-    /// The system's error if an address cannot be bound, or if the threads cannot be started.
-    pub fn bind(service: Service, listener: &Listener, options: ServeOptions) -> io::Result<Self> {
+    /// An I/O error if an address cannot be bound, or if the threads cannot be started.
+    pub fn bind(
+        mut service: Service,
+        listener: &Listener,
+        mut options: ServeOptions,
+    ) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .thread_name("flakeid-serve")
             .enable_io()
@@ -88,167 +149,239 @@ impl Server {
         let resp = bind(&options.resp)?;
         #[cfg(feature = "grpc")]
         let grpc = bind(&options.grpc)?;
+        let admin = bind(&options.admin)?;
+        let wanted = options.max_connections;
+        options.max_connections = descriptors::most_connections(wanted)?;
+        if options.max_connections < wanted {
+            warn!(
+                max_connections = options.max_connections,
+                wanted, "the process may not open enough files; raise the limit with ulimit -n"
+            );
+        }
+        let per_client = options.max_connections_per_client.unwrap_or(options.max_connections / 2);
+        info!(
+            max_connections = options.max_connections,
+            max_connections_per_client = per_client,
+            idle_timeout = ?options.idle_timeout,
+            write_timeout = ?options.write_timeout,
+            drain = ?options.drain,
+            shutdown_timeout = ?options.shutdown_timeout,
+            tls = options.tls.is_some(),
+            tokens = service.requires_tokens(),
+            "starting"
+        );
+        let connections = Arc::new(Connections::new(options.max_connections, per_client));
+        service.watch_connections(&connections, options.tls.clone());
         Ok(Self {
             bound,
             resp,
             #[cfg(feature = "grpc")]
             grpc,
+            admin,
             runtime,
             service: Arc::new(service),
+            connections,
             options,
         })
     }
 
-    /// Returns the address for Redis clients, if they are served.
+    /// Returns the address for Redis clients, or `None` if the server does not use the Redis
+    /// protocol.
     ///
     /// # Errors
-    /// The system's error if the address cannot be read.
+    /// An I/O error if the address cannot be read.
     pub fn resp_address(&self) -> io::Result<Option<Listener>> {
         self.resp.as_ref().map(BoundListener::address).transpose()
     }
 
-    /// Returns the address for gRPC, if it is served.
+    /// Returns the address for gRPC, or `None` if the server does not serve gRPC.
     ///
     /// # Errors
-    /// The system's error if the address cannot be read.
+    /// An I/O error if the address cannot be read.
     #[cfg(feature = "grpc")]
     pub fn grpc_address(&self) -> io::Result<Option<Listener>> {
         self.grpc.as_ref().map(BoundListener::address).transpose()
     }
 
-    /// Returns the server's address with the actual port.
+    /// Returns the address on which the server listens. If port 0 was configured, the address
+    /// contains the actual port.
     ///
     /// # Errors
-    /// The system's error if the address cannot be read.
+    /// An I/O error if the address cannot be read.
     pub fn address(&self) -> io::Result<Listener> {
         self.bound.address()
     }
 
-    /// Serves until `stop` is ready. Then it accepts no more connections, closes idle ones, gives
-    /// the others `shutdown_timeout` for their requests, and releases leased nodes.
-    pub fn run(self, stop: impl Future<Output = ()>) {
-        #[cfg(feature = "grpc")]
-        let grpc = self.grpc;
-        let Self { runtime, bound, resp, service, options, .. } = self;
-        runtime.block_on(async {
-            let graceful = GracefulShutdown::new();
-            let (ending, is_ending) = watch::channel(false);
-            let permits = Arc::new(Semaphore::new(options.max_connections));
-            let (tls, idle_timeout) = (&options.tls, options.idle_timeout);
-            let http = accept(&bound, &service, &permits, |stream, peer| {
-                let (service, watcher) = (Arc::clone(&service), graceful.watcher());
-                let is_ending = is_ending.clone();
-                connection::serve(
-                    stream,
-                    peer,
-                    tls.clone(),
-                    service,
-                    watcher,
-                    is_ending,
-                    idle_timeout,
-                )
-            });
-            let redis = async {
-                let Some(bound) = &resp else { return std::future::pending().await };
-                let serve = |stream, peer| {
-                    let (service, is_ending) = (Arc::clone(&service), is_ending.clone());
-                    resp::serve(stream, peer, tls.clone(), service, is_ending, idle_timeout)
-                };
-                accept(bound, &service, &permits, serve).await;
-            };
-            #[cfg(feature = "grpc")]
-            let calls = async {
-                let Some(bound) = &grpc else { return std::future::pending().await };
-                let services = Arc::new(grpc::Services::new(&service, &is_ending));
-                let tls = tls.as_ref().map(TlsSettings::for_http2);
-                let serve = |stream, peer| {
-                    grpc::serve(stream, peer, tls.clone(), Arc::clone(&services), idle_timeout)
-                };
-                accept(bound, &service, &permits, serve).await;
-            };
-            #[cfg(not(feature = "grpc"))]
-            let calls = std::future::pending::<()>();
-            tokio::select! {
-                () = http => {}
-                () = redis => {}
-                () = calls => {}
-                () = stop => {}
-            }
-            #[cfg(feature = "grpc")]
-            drop(grpc);
-            drop((bound, resp, is_ending));
-            ending.send_replace(true);
-            let ended = async { tokio::join!(graceful.shutdown(), ending.closed()) };
-            drop(timeout(options.shutdown_timeout, ended).await);
-        });
-        runtime.shutdown_timeout(Duration::from_secs(1));
-        service.close();
-    }
-
-    /// Serves until the process receives Ctrl-C or SIGTERM.
+    /// Returns the address for health checks and metrics, or `None` if the server has no admin listener.
     ///
     /// # Errors
-    /// The system's error if signals cannot be received.
+    /// An I/O error if the address cannot be read.
+    pub fn admin_address(&self) -> io::Result<Option<Listener>> {
+        self.admin.as_ref().map(BoundListener::address).transpose()
+    }
+
+    /// Returns the limit of simultaneous connections. The limit is lower than the configured limit
+    /// if the process may not open enough files.
+    #[must_use]
+    pub const fn max_connections(&self) -> usize {
+        self.options.max_connections
+    }
+
+    /// Serves requests until the future `stop` completes. Then the server drains for the time
+    /// `drain`: it reports that it is not ready, but still serves all requests. After the drain,
+    /// the server stops accepting connections and closes idle connections. The other connections
+    /// have `shutdown_timeout` to complete their requests. Finally, the server releases leased nodes.
+    pub fn run(self, stop: impl Future<Output = ()>) {
+        self.run_until(stop, pending(), Hangups::none());
+    }
+
+    /// Serves until the process receives Ctrl-C or SIGTERM; see [`run_with`](Self::run_with).
+    ///
+    /// # Errors
+    /// An I/O error if signals cannot be received.
     pub fn run_until_signal(self) -> io::Result<()> {
-        let termination = self.termination()?;
-        self.run(termination);
+        let signals = self.signals()?;
+        self.run_with(signals);
         Ok(())
     }
 
-    /// Returns a future that waits for Ctrl-C or SIGTERM. From this call on, these signals do not
-    /// kill the process.
+    /// Begins to receive the signals to this process. After this call, Ctrl-C, SIGTERM and SIGHUP
+    /// no longer kill the process.
     ///
     /// # Errors
-    /// The system's error if signals cannot be received.
-    pub fn termination(&self) -> io::Result<impl Future<Output = ()> + use<>> {
+    /// An I/O error if signals cannot be received.
+    pub fn signals(&self) -> io::Result<Signals> {
         let _entered = self.runtime.enter();
-        signals()
+        Signals::new()
     }
-}
 
-/// Accepts connections forever, and calls `serve` for each.
-async fn accept<F>(
-    bound: &BoundListener,
-    service: &Service,
-    permits: &Arc<Semaphore>,
-    serve: impl Fn(Box<dyn Stream>, Option<IpAddr>) -> F,
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
-    loop {
-        // The semaphore is never closed.
-        let Ok(permit) = Arc::clone(permits).acquire_owned().await else { return };
-        let Ok((stream, peer)) = bound.accept().await else {
-            // If, for example, no file descriptor is free, other connections will end at some time.
-            service.count_accept_failure();
-            sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        let served = serve(stream, peer);
-        tokio::spawn(async move {
-            served.await;
-            drop(permit);
+    /// Serves until the process receives Ctrl-C or SIGTERM. After SIGTERM, the server drains, as [`run`](Self::run)
+    /// does. Ctrl-C and a second SIGTERM end the drain. On SIGHUP, the server loads its tokens and certificates
+    /// again.
+    pub fn run_with(self, signals: Signals) {
+        let Signals { stop, hurry, hangups } = signals;
+        self.run_until(stop, hurry, hangups);
+    }
+
+    fn run_until(
+        self,
+        stop: impl Future<Output = ()>,
+        hurry: impl Future<Output = ()>,
+        hangups: Hangups,
+    ) {
+        #[cfg(feature = "grpc")]
+        let grpc = self.grpc;
+        let Self { runtime, bound, resp, admin, service, connections, options, .. } = self;
+        runtime.block_on(async {
+            let (phase, phases) = watch::channel(Phase::Serving);
+            let shared = Shared {
+                service: Arc::clone(&service),
+                tls: options.tls.clone(),
+                phases,
+                idle_timeout: options.idle_timeout,
+                is_admin: false,
+            };
+            let accept = |listener, name| Accepting {
+                listener,
+                name,
+                service: &service,
+                connections: Arc::clone(&connections),
+                write_timeout: options.write_timeout,
+            };
+            let http = accept(Some(&bound), "http")
+                .run(|connection| Box::pin(connection::serve(connection, shared.clone())));
+            let redis = accept(resp.as_ref(), "resp")
+                .run(|connection| Box::pin(resp::serve(connection, shared.clone())));
+            #[cfg(feature = "grpc")]
+            let calls = async {
+                let services = Arc::new(grpc::Services::new(&service, &shared.phases));
+                let tls = shared.tls.as_ref().map(TlsSettings::for_http2);
+                let shared = Shared { tls, ..shared.clone() };
+                let serve = |connection| -> Served {
+                    Box::pin(grpc::serve(connection, shared.clone(), Arc::clone(&services)))
+                };
+                accept(grpc.as_ref(), "grpc").run(serve).await;
+            };
+            #[cfg(not(feature = "grpc"))]
+            let calls = pending::<()>();
+            let admin = async {
+                let connections = Connections::new(MOST_ADMIN_CONNECTIONS, MOST_ADMIN_CONNECTIONS);
+                let connections = Arc::new(connections);
+                let shared = Shared { tls: None, is_admin: true, ..shared.clone() };
+                let accepting = accept(admin.as_ref(), "admin");
+                Accepting { connections, ..accepting }
+                    .run(|connection| Box::pin(connection::serve(connection, shared.clone())))
+                    .await;
+            };
+            let reloading = reload_forever(Arc::clone(&service), options.tls.clone(), hangups);
+            let reloading = tokio::spawn(reloading);
+            let logging = tokio::spawn(log_forever(Arc::clone(&service), options.tls.clone()));
+            let mut serving = Box::pin(async { tokio::join!(http, redis, calls, admin) });
+            tokio::select! {
+                _ = &mut serving => {}
+                () = stop => {}
+            }
+            service.begin_drain(options.drain);
+            let drain = async {
+                for next in [Phase::Draining, Phase::Leaving] {
+                    phase.send_replace(next);
+                    sleep(options.drain / 2).await;
+                }
+            };
+            tokio::select! {
+                _ = &mut serving => {}
+                () = drain => {}
+                () = hurry => {}
+            }
+            drop(serving);
+            reloading.abort();
+            logging.abort();
+            log_refusals(&service);
+            info!(connections = connections.len(), "closing connections");
+            phase.send_replace(Phase::Closing);
+            drop(timeout(options.shutdown_timeout, connections.all_ended()).await);
         });
+        #[cfg(feature = "grpc")]
+        drop(grpc);
+        drop((bound, resp, admin));
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        service.close();
+        info!("stopped, and released all nodes");
     }
 }
 
-#[cfg(unix)]
-fn signals() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
+/// A task that serves one connection.
+type Served = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A listener, and the data that it needs to accept connections.
+struct Accepting<'a> {
+    /// The listener, or `None` if the server does not serve the protocol.
+    listener: Option<&'a BoundListener>,
+    name: &'static str,
+    service: &'a Service,
+    connections: Arc<Connections>,
+    write_timeout: Duration,
 }
 
-#[cfg(not(unix))]
-fn signals() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        // If Ctrl-C cannot be received, the process can only be killed.
-        drop(tokio::signal::ctrl_c().await);
-    })
+impl Accepting<'_> {
+    /// Accepts connections forever, and calls `serve` for each connection.
+    async fn run(self, serve: impl Fn(Connection) -> Served) {
+        let Some(listener) = self.listener else { return pending().await };
+        loop {
+            let Ok((socket, peer)) = listener.accept().await else {
+                // Accepting fails if the process is out of file descriptors. Connections that end
+                // during the pause free some.
+                self.service.count_accept_failure();
+                sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let Some(slot) = self.connections.enter(self.name, peer).await else {
+                self.service.count_refused_connection();
+                continue;
+            };
+            let stream = socket.watched(&slot.state, self.write_timeout);
+            let names = Arc::default();
+            tokio::spawn(serve(Connection { stream, peer, names, slot }));
+        }
+    }
 }

@@ -1,8 +1,9 @@
-//! The service: routes requests and builds responses.
+//! Routes requests and builds responses.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -12,45 +13,78 @@ use flakeid_core::Error;
 use flakeid_protocol::Namespace;
 use hyper::body::Body as HttpBody;
 use hyper::header::{
-    ALLOW, CONTENT_SECURITY_POLICY, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::{Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use tokio::time::sleep;
+use tracing::field::display;
+use tracing::info;
 
 use crate::answer::Answer;
 use crate::body::Body;
+use crate::connections::{Connections, State};
 use crate::cors::Origins;
 use crate::holders::HistoryReaders;
 use crate::leases::Leases;
 use crate::metrics::Metrics;
+use crate::pages;
 use crate::pieces::IdPieces;
-use crate::rate::RateLimiter;
+use crate::rate::{Peer, RateLimiter};
 use crate::reads;
 use crate::route::{Resource, Route};
 use crate::served::{Limits, NoIds, Served};
-use crate::tokens::Tokens;
+use crate::tls::TlsSettings;
+use crate::tokens::{Client, Denied, Need, Scope, Tokens};
 use crate::turns::Turns;
 use flakeid_json::layout_name;
 
+/// The largest number of leases per second that one client can acquire by default.
+const DEFAULT_LEASE_RATE: u64 = 1_000;
+
+/// The delay of the response to a wrong token.
+const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
+
 const OPEN_API: &str = include_str!("openapi.json");
 
-/// Generators by namespace, with the limits of a request. Any server based on hyper can mount it;
-/// [`Server`](crate::Server) is one.
+/// A service with a generator for each namespace, and with limits for each request. Any server
+/// based on hyper can mount the service, as [`Server`](crate::Server) does.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use flakeid_core::{Generator, Layout};
+/// use flakeid_server::{Service, Tokens};
+///
+/// let orders = Generator::new(Layout::TWITTER, 7)?;
+/// let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]));
+/// let service = service.max_count(1_000).tokens(Tokens::parse("0123456789abcdef")?);
+/// assert!(service.requires_tokens());
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Service {
     namespaces: BTreeMap<String, Served>,
     brokers: BTreeMap<String, Broker>,
-    tokens: Tokens,
+    tokens: RwLock<Tokens>,
     origins: Origins,
     page: Option<Bytes>,
     limits: Limits,
     metrics: Metrics,
     turns: Arc<Turns>,
     reads: HistoryReaders,
+    is_draining: AtomicBool,
+    loopback_names_only: bool,
+    logs_access: bool,
+    /// The limits of requests per second, or `None` if there is no limit.
+    requests: Option<RateLimiter>,
+    /// The limits of acquired leases per second.
+    acquires: RateLimiter,
 }
 
 impl Service {
-    /// Serves IDs of each namespace from its generator. The defaults are at most 100,000 IDs per
-    /// request, and at most one second of waiting for each 4,096 of them.
+    /// Creates a service with one generator per namespace. By default, a request can get at most
+    /// 100,000 IDs, and waits for at most 1 s per 4,096 requested IDs.
     #[must_use]
     pub fn new(generators: BTreeMap<String, Generator>) -> Self {
         let (metrics, turns) = (Metrics::new(&generators), Arc::new(Turns::new()));
@@ -62,13 +96,29 @@ impl Service {
         };
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
-        let (brokers, tokens) = (BTreeMap::new(), Tokens::default());
+        let (brokers, tokens) = (BTreeMap::new(), RwLock::default());
         let (reads, origins) = (HistoryReaders::default(), Origins::default());
-        let page = None;
-        Self { namespaces, brokers, tokens, origins, page, limits, metrics, turns, reads }
+        let (page, is_draining) = (None, AtomicBool::new(false));
+        Self {
+            namespaces,
+            brokers,
+            tokens,
+            origins,
+            page,
+            limits,
+            metrics,
+            turns,
+            reads,
+            is_draining,
+            loopback_names_only: false,
+            logs_access: false,
+            requests: None,
+            acquires: RateLimiter::new(DEFAULT_LEASE_RATE, Instant::now()),
+        }
     }
 
-    /// Also grants leases, with a broker for each namespace.
+    /// Sets the brokers. With brokers, the service also grants leases in the namespaces of the
+    /// brokers.
     #[must_use]
     pub fn brokers(mut self, brokers: impl IntoIterator<Item = Broker>) -> Self {
         let named = brokers.into_iter().map(|broker| (broker.namespace().name.clone(), broker));
@@ -77,39 +127,57 @@ impl Service {
         self
     }
 
-    /// Requires one of these tokens for every request except health checks.
+    /// Requires a token or a client certificate that is in `tokens`. Health checks and the web page
+    /// remain public.
     #[must_use]
     pub fn tokens(mut self, tokens: Tokens) -> Self {
-        self.tokens = tokens;
+        self.tokens = RwLock::new(tokens);
         self
     }
 
-    /// Lets web pages of these origins send requests and read the responses.
+    /// Allows web pages from the given origins to send requests and read the responses.
     #[must_use]
     pub fn origins(mut self, origins: Origins) -> Self {
         self.origins = origins;
         self
     }
 
-    /// Serves this HTML document at `/ui` without a token, so it must not contain secrets. `cargo
-    /// xtask page` builds one that explains IDs.
+    /// Refuses requests whose `Host` header names a host other than this one, unless the service
+    /// requires tokens. Use this setting if only this host can reach the server. The setting
+    /// prevents web pages from accessing the server by DNS rebinding.
+    #[must_use]
+    pub const fn loopback_names_only(mut self) -> Self {
+        self.loopback_names_only = true;
+        self
+    }
+
+    /// Logs each HTTP request with its method, path, status, duration and client address.
+    #[must_use]
+    pub const fn access_log(mut self) -> Self {
+        self.logs_access = true;
+        self
+    }
+
+    /// Serves the given HTML document at `/ui`. The document must not contain secrets, because the
+    /// path does not require a token. `cargo xtask page` builds a document that explains IDs.
     #[must_use]
     pub fn page(mut self, html: impl Into<Bytes>) -> Self {
         self.page = Some(html.into());
         self
     }
 
-    /// Sets the largest number of IDs per request. A larger number is rejected, never reduced.
+    /// Sets the largest number of IDs per request. A request for a larger number gets an error
+    /// instead of IDs.
     #[must_use]
     pub const fn max_count(mut self, max_count: u64) -> Self {
         self.limits.max_count = max_count;
         self
     }
 
-    /// Sets the largest number of IDs per second for one client in all namespaces together. A
-    /// client is one address or, for IPv6, one network of 64 bits. It may take the IDs of one
-    /// second at once. A single larger request is served, and the client then waits correspondingly
-    /// longer. There is no limit by default.
+    /// Limits the number of IDs per second that one client can get from all namespaces together. A
+    /// client is one address or, for IPv6, one /64 network. A client may request the IDs for one
+    /// second at once. A single larger request is served, but the client must then wait
+    /// correspondingly longer. By default, the rate is not limited.
     #[must_use]
     pub fn rate_limit(mut self, ids_per_second: u64) -> Self {
         let rates = Arc::new(RateLimiter::new(ids_per_second, Instant::now()));
@@ -119,7 +187,25 @@ impl Service {
         self
     }
 
-    /// Sets the longest wait of a request for each 4,096 of its IDs.
+    /// Limits the number of requests per second from one client, as defined in
+    /// [`rate_limit`](Self::rate_limit). Health checks do not count. By default, the rate is not
+    /// limited.
+    #[must_use]
+    pub fn request_rate_limit(mut self, requests_per_second: u64) -> Self {
+        self.requests = Some(RateLimiter::new(requests_per_second, Instant::now()));
+        self
+    }
+
+    /// Limits the number of leases per second that one client, as defined in
+    /// [`rate_limit`](Self::rate_limit), can acquire. Renewals do not count. The default is 1,000,
+    /// because the store keeps a record of each lease.
+    #[must_use]
+    pub fn lease_rate_limit(mut self, leases_per_second: u64) -> Self {
+        self.acquires = RateLimiter::new(leases_per_second, Instant::now());
+        self
+    }
+
+    /// Sets the maximum wait for each piece of a response. A piece contains up to 4,096 IDs.
     #[must_use]
     pub const fn max_wait(mut self, max_wait: Duration) -> Self {
         self.limits.max_wait = max_wait;
@@ -129,7 +215,30 @@ impl Service {
     /// Whether requests must contain a token.
     #[must_use]
     pub fn requires_tokens(&self) -> bool {
-        self.tokens.are_required()
+        self.tokens.read().unwrap_or_else(PoisonError::into_inner).are_required()
+    }
+
+    /// Adds metrics of a server's connections and of the expiry of its certificate.
+    pub(crate) fn watch_connections(
+        &mut self,
+        connections: &Arc<Connections>,
+        tls: Option<TlsSettings>,
+    ) {
+        self.metrics.watch_connections(connections);
+        if let Some(tls) = tls {
+            self.metrics.watch_certificate(tls);
+        }
+    }
+
+    /// Begins to report that the server is not ready. The server still serves all requests.
+    pub(crate) fn begin_drain(&self, drain: Duration) {
+        info!(?drain, "draining");
+        self.brokers.values().for_each(|broker| broker.drain(drain));
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Relaxed)
     }
 
     /// Closes all generators and brokers, and releases leased nodes and blocks.
@@ -144,36 +253,106 @@ impl Service {
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        self.respond_and_note(request, &[], None).await
+    }
+
+    /// Responds to a request on one of the server's connections. If the server accepts a request that requires a
+    /// token, the connection's state records it.
+    pub(crate) async fn respond_on<B>(
+        &self,
+        state: Arc<State>,
+        names: &[String],
+        request: Request<B>,
+    ) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.respond_and_note(request, names, Some(state)).await
+    }
+
+    /// Responds to a request on the admin listener, which serves only health checks and metrics.
+    pub(crate) fn respond_to_admin<B>(&self, request: &Request<B>) -> Response<Body> {
+        let route = Route::parse(request.uri().path());
+        let answer = match route {
+            Some(route @ (Route::Live | Route::Ready | Route::Metrics)) => {
+                if route.allows(request.method()) {
+                    self.answer_simple(&route, false)
+                } else {
+                    not_allowed(&route)
+                }
+            }
+            _ => Answer::not_found("this address serves only /livez, /readyz and /metrics"),
+        };
+        answer.response
+    }
+
+    async fn respond_and_note<B>(
+        &self,
+        request: Request<B>,
+        names: &[String],
+        state: Option<Arc<State>>,
+    ) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let began = Instant::now();
         let uri = request.uri().clone();
+        let method = request.method().clone();
+        let peer = request.extensions().get::<Peer>().copied();
         let route = Route::parse(uri.path());
         let operation = route.as_ref().map_or("none", Route::operation);
         let preflight = self.origins.preflight(route.as_ref(), &request);
         let sharing = self.origins.sharing(request.headers());
-        let mut answer = match (route, preflight) {
+        let is_public = route.as_ref().is_none_or(Route::is_public);
+        let refusal = self.refuse_page(is_public, &request).filter(|_| preflight.is_none());
+        let limited = self.limit(route.as_ref(), request.method(), peer, began);
+        let mut answer = match (route, preflight.or(refusal).or(limited)) {
             (_, Some(answer)) => answer,
             (None, _) => Answer::not_found("unknown path; /openapi.json lists the paths"),
-            (Some(route), _) if !route.is_public() && !self.admits(&request) => unauthorized(),
-            (Some(route), _) if !route.allows(request.method()) => not_allowed(&route),
-            (Some(route), _) => self.answer(&route, request).await.unwrap_or_else(Answer::from),
+            (Some(route), _) => match self.authorize(&route, &request, names) {
+                Err(denied) => self.deny(&denied).await,
+                Ok(()) if !route.allows(request.method()) => not_allowed(&route),
+                Ok(()) => {
+                    if let Some(state) = state.filter(|_| !route.is_public()) {
+                        state.accept();
+                    }
+                    self.answer(&route, names, request).await.unwrap_or_else(Answer::from)
+                }
+            },
         };
         let ended = Instant::now();
         if answer.response.body().is_whole() {
             self.turns.record_short(ended);
+        }
+        if self.logs_access {
+            let status = answer.response.status().as_u16();
+            let (method, took) = (&method, ended - began);
+            let peer = peer.map(|Peer(peer)| display(peer));
+            info!(target: "access", %method, path = uri.path(), status, code = answer.code, ?took, peer);
         }
         sharing.mark(&mut answer.response);
         self.metrics.count_request(operation, answer.code, ended - began);
         answer.response
     }
 
-    /// Returns IDs for a client of another protocol than HTTP, at most as many as an HTTP request
-    /// gets.
+    /// Returns IDs for a client that uses a protocol other than HTTP. The limits are the same as
+    /// for HTTP clients.
     pub(crate) fn pieces(
         &self,
         namespace: &str,
         count: u64,
         peer: Option<IpAddr>,
+        client: Option<&Client>,
     ) -> Result<IdPieces, NoIds> {
+        if let Some(client) = client {
+            let permitted = client.permit(Need::Scope(Scope::Ids, Some(namespace)));
+            if let Err(denied) = permitted {
+                self.metrics.count_denied(&denied);
+                return Err(NoIds::Denied(denied));
+            }
+        }
         let max_count = self.limits.max_count;
         if !(1..=max_count).contains(&count) {
             return Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, max_count)));
@@ -188,14 +367,14 @@ impl Service {
         Ok(served.pieces(count, self.limits))
     }
 
-    /// Counts IDs of a response that has begun.
+    /// Counts the IDs of a response that the server has begun to send.
     pub(crate) fn count_ids(&self, namespace: &str, count: u64) {
         if let Some(served) = self.namespaces.get(namespace) {
             served.ids.inc_by(count);
         }
     }
 
-    /// Counts a request of another protocol than HTTP.
+    /// Counts a request that uses a protocol other than HTTP.
     pub(crate) fn count_request(
         &self,
         operation: &'static str,
@@ -210,9 +389,43 @@ impl Service {
         &self.turns
     }
 
-    /// Whether this is one of the accepted tokens.
-    pub(crate) fn admits_token(&self, token: &[u8]) -> bool {
-        self.tokens.admit_token(token)
+    pub(crate) fn current_tokens(&self) -> Tokens {
+        self.tokens.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Loads the token file again. Returns whether the file had changed.
+    pub(crate) fn reload_tokens(&self) -> Result<bool, Error> {
+        let current = self.current_tokens();
+        let Some(file) = current.file() else { return Ok(false) };
+        let loaded = Tokens::load(file)?;
+        if loaded == current {
+            return Ok(false);
+        }
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        Ok(true)
+    }
+
+    /// Counts the result of loading changed files.
+    pub(crate) fn count_reload(&self, files: &'static str, code: &'static str) {
+        self.metrics.count_reload(files, code);
+    }
+
+    /// Returns the numbers of refused requests since the last call, by reason and client.
+    pub(crate) fn take_refusals(&self) -> BTreeMap<(&'static str, String), u64> {
+        self.metrics.take_unreported()
+    }
+
+    /// Returns the names of the namespaces and brokers, whether they are ready, and their last errors.
+    pub(crate) fn states(&self) -> Vec<(String, bool, Option<String>)> {
+        let namespaces = self.namespaces.iter().map(|(name, of)| {
+            let readiness = reads::readiness(&of.generator);
+            (format!("namespace {name}"), readiness.ready, readiness.last_error)
+        });
+        let brokers = self.brokers.iter().map(|(name, of)| {
+            let readiness = reads::broker_readiness(of);
+            (format!("broker of {name}"), readiness.ready, readiness.last_error)
+        });
+        namespaces.chain(brokers).collect()
     }
 
     /// Counts a connection that could not be accepted.
@@ -220,11 +433,102 @@ impl Service {
         self.metrics.count_accept_failure();
     }
 
-    pub(crate) fn admits<B>(&self, request: &Request<B>) -> bool {
-        !self.tokens.are_required() || self.tokens.admit(request.headers())
+    /// Counts a connection that was refused because its client had too many connections.
+    pub(crate) fn count_refused_connection(&self) {
+        self.metrics.count_refused_connection();
     }
 
-    async fn answer<B>(&self, route: &Route<'_>, request: Request<B>) -> Result<Answer, Error>
+    /// Finds the client of a request. Returns `None` if the service requires no tokens.
+    pub(crate) fn client_of(
+        &self,
+        headers: &HeaderMap,
+        names: &[String],
+    ) -> Result<Option<Arc<Client>>, Denied> {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        if !tokens.are_required() {
+            return Ok(None);
+        }
+        tokens.by_request(headers, names).map(Some)
+    }
+
+    fn authorize<B>(
+        &self,
+        route: &Route<'_>,
+        request: &Request<B>,
+        names: &[String],
+    ) -> Result<(), Denied> {
+        let Some(need) = route.need(request.method()) else { return Ok(()) };
+        match self.client_of(request.headers(), names)? {
+            None => Ok(()),
+            Some(client) => client.permit(need),
+        }
+    }
+
+    /// Records that a request was not permitted. The response to a wrong token is delayed, so that
+    /// a client cannot try many tokens on one connection.
+    pub(crate) async fn record_denied(&self, denied: &Denied) {
+        self.metrics.count_denied(denied);
+        if *denied == Denied::Wrong {
+            sleep(WRONG_TOKEN_DELAY).await;
+        }
+    }
+
+    async fn deny(&self, denied: &Denied) -> Answer {
+        self.record_denied(denied).await;
+        let message = denied.to_string();
+        match denied {
+            Denied::Missing => unauthorized(&message),
+            Denied::Wrong => unauthorized(&message).with(CONNECTION, "close"),
+            Denied::Forbidden { .. } => {
+                Answer::http(StatusCode::FORBIDDEN, "HTTP_FORBIDDEN", &message)
+            }
+        }
+    }
+
+    /// Counts a request against its client's rate limits. Returns the error response if a limit is
+    /// exceeded.
+    fn limit(
+        &self,
+        route: Option<&Route<'_>>,
+        method: &Method,
+        peer: Option<Peer>,
+        now: Instant,
+    ) -> Option<Answer> {
+        if route.is_some_and(Route::is_public) {
+            return None;
+        }
+        let peer = peer.map(|Peer(peer)| peer);
+        let is_acquire = *method == Method::POST
+            && matches!(route, Some(Route::OfNamespace { resource: Resource::Leases, .. }));
+        let limits = [self.requests.as_ref(), is_acquire.then_some(&self.acquires)];
+        let wait = limits.into_iter().flatten().find_map(|limit| limit.take(peer, 1, now).err())?;
+        self.metrics.report_later("rate_limit", "");
+        let message = format!("rate limit exceeded: retry in {} ms", wait.as_millis());
+        Some(Answer::too_many(&message, wait))
+    }
+
+    /// Returns an error response if a web page may have sent the request without the operator's
+    /// permission.
+    fn refuse_page<B>(&self, is_public: bool, request: &Request<B>) -> Option<Answer> {
+        let refused = pages::refuse_ambiguous_host(request);
+        if is_public || refused.is_some() {
+            return refused;
+        }
+        if self.loopback_names_only
+            && !self.requires_tokens()
+            && let Some(refused) = pages::refuse_other_hosts(request)
+        {
+            return Some(refused);
+        }
+        pages::refuse_foreign_page(&self.origins, request)
+    }
+
+    async fn answer<B>(
+        &self,
+        route: &Route<'_>,
+        names: &[String],
+        request: Request<B>,
+    ) -> Result<Answer, Error>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -256,8 +560,19 @@ impl Service {
                 };
                 return served.answer(resource, &request, self.limits).await;
             }
+            Route::Live | Route::Ready | Route::Metrics | Route::OpenApi | Route::Page => {
+                let client = self.client_of(request.headers(), names);
+                self.answer_simple(route, client.is_ok())
+            }
+        })
+    }
+
+    /// Responds to a request for a fixed path, such as `/readyz`. Only an admitted client gets
+    /// error messages, because the messages can contain the store's address and user.
+    fn answer_simple(&self, route: &Route<'_>, is_admitted: bool) -> Answer {
+        match route {
             Route::Live => Answer::text("ok\n", "text/plain"),
-            Route::Ready => self.readiness(),
+            Route::Ready => self.readiness(is_admitted),
             Route::Metrics => match self.metrics.to_text() {
                 Ok(text) => {
                     Answer::text(text, "application/openmetrics-text; version=1.0.0; charset=utf-8")
@@ -271,9 +586,12 @@ impl Service {
             Route::OpenApi => Answer::text(OPEN_API, "application/json"),
             Route::Page => match &self.page {
                 Some(html) => page(html.clone()),
-                None => Answer::not_found("this server has no page: start it with --ui FILE"),
+                None => Answer::not_found(
+                    "this server does not serve a web page: start the server with --ui FILE",
+                ),
             },
-        })
+            Route::OfNamespace { .. } => Answer::not_found("unknown path"),
+        }
     }
 
     fn leases<'a>(&'a self, namespace: &'a str) -> Option<Leases<'a>> {
@@ -290,24 +608,30 @@ impl Service {
         ))
     }
 
-    /// Whether every namespace can issue IDs and every broker can grant leases now.
+    /// Whether the server is not draining, every namespace can issue IDs, and every broker can
+    /// grant leases.
     #[cfg(feature = "grpc")]
     pub(crate) fn is_ready(&self) -> bool {
-        self.namespaces.values().all(|of| reads::readiness(&of.generator).ready)
+        !self.is_draining()
+            && self.namespaces.values().all(|of| reads::readiness(&of.generator).ready)
             && self.brokers.values().all(|of| reads::broker_readiness(of).ready)
     }
 
-    fn readiness(&self) -> Answer {
+    fn readiness(&self, with_messages: bool) -> Answer {
         let namespaces = self.namespaces.iter();
-        let namespaces: BTreeMap<_, _> =
-            namespaces.map(|(name, of)| (name, reads::readiness(&of.generator))).collect();
+        let namespaces: BTreeMap<_, _> = namespaces
+            .map(|(name, of)| (name, reads::readiness(&of.generator).shown(with_messages)))
+            .collect();
         let brokers = self.brokers.iter();
-        let brokers: BTreeMap<_, _> =
-            brokers.map(|(name, of)| (name, reads::broker_readiness(of))).collect();
-        let is_ready = namespaces.values().all(|namespace| namespace.ready)
+        let brokers: BTreeMap<_, _> = brokers
+            .map(|(name, of)| (name, reads::broker_readiness(of).shown(with_messages)))
+            .collect();
+        let draining = self.is_draining();
+        let is_ready = !draining
+            && namespaces.values().all(|namespace| namespace.ready)
             && brokers.values().all(|broker| broker.ready);
         let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        Answer::json(status, &reads::ReadinessOfAll { namespaces, brokers })
+        Answer::json(status, &reads::ReadinessOfAll { draining, namespaces, brokers })
     }
 
     fn unknown(&self, namespace: &str) -> Answer {
@@ -331,17 +655,13 @@ impl Service {
     }
 }
 
-fn unauthorized() -> Answer {
-    let answer = Answer::http(
-        StatusCode::UNAUTHORIZED,
-        "HTTP_UNAUTHORIZED",
-        "send a token that this server accepts: Authorization: Bearer TOKEN",
-    );
+fn unauthorized(message: &str) -> Answer {
+    let answer = Answer::http(StatusCode::UNAUTHORIZED, "HTTP_UNAUTHORIZED", message);
     answer.with(WWW_AUTHENTICATE, "Bearer realm=\"flakeid\"")
 }
 
-/// Serves the web page. These headers set the directives that a `<meta>` tag cannot, such as
-/// `frame-ancestors`; the page's `<meta>` tag sets the rest of its policy.
+/// Returns the web page. Its `<meta>` tag sets the content security policy, except the directive
+/// `frame-ancestors`, which only a header can set.
 fn page(html: Bytes) -> Answer {
     Answer::text(html, "text/html; charset=utf-8")
         .with(CONTENT_SECURITY_POLICY, "frame-ancestors 'none'")

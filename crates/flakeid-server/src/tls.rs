@@ -1,52 +1,110 @@
-//! TLS: the server's certificate, and the authorities of client certificates.
+//! Loads the server's TLS certificate, and the authorities that issue client certificates.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use flakeid_core::Error;
+use flakeid_core::{Clock, Error, SystemClock};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoClientAuth, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
+use x509_parser::extensions::GeneralName;
+
+use crate::files::{self, unusable};
 
 /// The files for TLS, in PEM.
+///
+/// ```
+/// use flakeid_server::{TlsFiles, TlsSettings};
+///
+/// let (certificate, key) = ("missing.pem".into(), "missing.key".into());
+/// let files = TlsFiles { certificate, key, client_authorities: None };
+/// assert!(TlsSettings::load(&files).is_err());
+/// ```
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
-    /// The server's certificate, followed by the intermediate certificates.
+    /// The file that contains the server's certificate, followed by the intermediate certificates.
     pub certificate: PathBuf,
-    /// The private key of the server's certificate.
+    /// The file that contains the private key of the server's certificate.
     pub key: PathBuf,
-    /// The authorities that issue client certificates. If set, clients must present one; otherwise
-    /// they present none.
+    /// The file that contains the authorities that issue client certificates. If this field is
+    /// `None`, the server does not request certificates. Otherwise, each client must present a
+    /// certificate.
     pub client_authorities: Option<PathBuf>,
 }
 
-/// The settings of a server for TLS 1.2 and 1.3.
+/// A server's settings for TLS 1.2 and 1.3. A running [`Server`](crate::Server) loads the files again when they
+/// change.
+///
+/// ```
+/// use flakeid_server::{ServeOptions, TlsFiles, TlsSettings};
+///
+/// # fn serve(files: &TlsFiles) -> Result<(), flakeid_core::Error> {
+/// let options = ServeOptions { tls: Some(TlsSettings::load(files)?), ..ServeOptions::default() };
+/// # drop(options);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct TlsSettings {
-    pub(crate) acceptor: TlsAcceptor,
-    verifies_clients: bool,
+    files: TlsFiles,
+    loaded: Arc<RwLock<Arc<Loaded>>>,
+    /// Whether the settings offer HTTP/2.
+    is_http2: bool,
 }
 
-impl TlsSettings {
-    /// Reads the files.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the option and the file.
-    pub fn load(files: &TlsFiles) -> Result<Self, Error> {
+/// The settings that were loaded from the files at one time.
+struct Loaded {
+    contents: Contents,
+    acceptor: TlsAcceptor,
+    /// The acceptor that offers HTTP/2.
+    #[cfg_attr(not(feature = "grpc"), expect(dead_code, reason = "only gRPC uses HTTP/2"))]
+    http2: TlsAcceptor,
+    /// The time at which the certificate expires, in seconds since 1970.
+    not_after: i64,
+}
+
+/// The contents of the certificate and key files.
+#[derive(PartialEq, Eq)]
+struct Contents {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+    client_authorities: Option<Vec<u8>>,
+}
+
+impl Contents {
+    fn read(files: &TlsFiles) -> Result<Self, Error> {
+        let read = |option: &'static str, path: &Path| {
+            std::fs::read(path).map_err(|error| unusable(option, path, &error))
+        };
+        let authorities = files.client_authorities.as_deref();
+        Ok(Self {
+            certificate: read("tls-cert", &files.certificate)?,
+            key: files::read_secret("tls-key", &files.key)?,
+            client_authorities: authorities.map(|path| read("client-ca", path)).transpose()?,
+        })
+    }
+}
+
+impl Loaded {
+    fn new(files: &TlsFiles, contents: Contents) -> Result<Self, Error> {
         let provider = Arc::new(default_provider());
-        let certificates = certificates("tls-cert", &files.certificate)?;
-        let key = PrivateKeyDer::from_pem_file(&files.key)
+        let chain = certificates("tls-cert", &files.certificate, &contents.certificate)?;
+        let refused = |error: &dyn fmt::Display| unusable("tls-cert", &files.certificate, error);
+        let not_after = not_after(&chain).map_err(|error| refused(&error))?;
+        if not_after <= SystemClock.unix_ms() / 1_000 {
+            return Err(refused(&"the certificate has expired"));
+        }
+        let key = PrivateKeyDer::from_pem_slice(&contents.key)
             .map_err(|error| unusable("tls-key", &files.key, &error))?;
-        let verifier = match &files.client_authorities {
-            None => Arc::new(NoClientAuth),
-            Some(path) => {
+        let verifier = match (&files.client_authorities, &contents.client_authorities) {
+            (Some(path), Some(pem)) => {
                 let refused = |error: &dyn fmt::Display| unusable("client-ca", path, error);
                 let mut roots = RootCertStore::empty();
-                for certificate in self::certificates("client-ca", path)? {
+                for certificate in certificates("client-ca", path, pem)? {
                     roots.add(certificate).map_err(|error| refused(&error))?;
                 }
                 let provider = Arc::clone(&provider);
@@ -54,29 +112,76 @@ impl TlsSettings {
                     .build()
                     .map_err(|error| refused(&error))?
             }
+            _ => Arc::new(NoClientAuth),
         };
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| unusable("tls-cert", &files.certificate, &error))?
+            .map_err(|error| refused(&error))?
             .with_client_cert_verifier(verifier)
-            .with_single_cert(certificates, key)
-            .map_err(|error| unusable("tls-cert", &files.certificate, &error))?;
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        Ok(Self { acceptor, verifies_clients: files.client_authorities.is_some() })
+            .with_single_cert(chain, key)
+            .map_err(|error| refused(&error))?;
+        // The TLS handshake must offer HTTP/2, because clients check there whether the server
+        // supports it.
+        let mut http2 = config.clone();
+        http2.alpn_protocols = vec![b"h2".to_vec()];
+        let [acceptor, http2] = [config, http2].map(|config| TlsAcceptor::from(Arc::new(config)));
+        Ok(Self { contents, acceptor, http2, not_after })
+    }
+}
+
+impl TlsSettings {
+    /// Loads the files.
+    ///
+    /// # Errors
+    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error that names the option and
+    /// the file. An expired certificate, or a key that every user of the host can change, is also
+    /// an error.
+    pub fn load(files: &TlsFiles) -> Result<Self, Error> {
+        let loaded = Loaded::new(files, Contents::read(files)?)?;
+        let loaded = Arc::new(RwLock::new(Arc::new(loaded)));
+        Ok(Self { files: files.clone(), loaded, is_http2: false })
     }
 
-    /// Returns the same settings for HTTP/2, whose clients verify the protocol in the handshake.
+    /// Loads the files again if their contents have changed. Returns whether they had changed. After an error, the
+    /// earlier settings stay in use.
+    pub(crate) fn reload(&self) -> Result<bool, Error> {
+        let contents = Contents::read(&self.files)?;
+        if contents == self.loaded().contents {
+            return Ok(false);
+        }
+        let loaded = Arc::new(Loaded::new(&self.files, contents)?);
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        Ok(true)
+    }
+
+    fn loaded(&self) -> Arc<Loaded> {
+        Arc::clone(&self.loaded.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        let loaded = self.loaded();
+        #[cfg(feature = "grpc")]
+        if self.is_http2 {
+            return loaded.http2.clone();
+        }
+        loaded.acceptor.clone()
+    }
+
+    /// Returns the time at which the certificate expires, in seconds since 1970.
+    pub(crate) fn not_after(&self) -> i64 {
+        self.loaded().not_after
+    }
+
+    /// Returns a copy of the settings with HTTP/2 enabled.
     #[cfg(feature = "grpc")]
     pub(crate) fn for_http2(&self) -> Self {
-        let mut config = ServerConfig::clone(self.acceptor.config());
-        config.alpn_protocols = vec![b"h2".to_vec()];
-        Self { acceptor: TlsAcceptor::from(Arc::new(config)), ..*self }
+        Self { is_http2: true, ..self.clone() }
     }
 
     /// Whether clients must present a certificate.
     #[must_use]
     pub const fn verifies_clients(&self) -> bool {
-        self.verifies_clients
+        self.files.client_authorities.is_some()
     }
 }
 
@@ -84,20 +189,45 @@ impl fmt::Debug for TlsSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("TlsSettings")
-            .field("verifies_clients", &self.verifies_clients)
+            .field("files", &self.files)
+            .field("is_http2", &self.is_http2)
             .finish_non_exhaustive()
     }
 }
 
-fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+fn certificates(
+    option: &'static str,
+    path: &Path,
+    pem: &[u8],
+) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let read = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     let certificates = read.map_err(|error| unusable(option, path, &error))?;
     if certificates.is_empty() {
-        return Err(unusable(option, path, &"it contains no certificate in PEM"));
+        return Err(unusable(option, path, &"it contains no PEM certificate"));
     }
     Ok(certificates)
 }
 
-fn unusable(option: &'static str, path: &Path, error: &dyn fmt::Display) -> Error {
-    Error::invalid_option(option, &format!("{} cannot be used: {error}", path.display()))
+/// Returns the time at which the first certificate of a chain expires, in seconds since 1970.
+fn not_after(chain: &[CertificateDer<'_>]) -> Result<i64, String> {
+    let first = chain.first().ok_or("it contains no PEM certificate")?;
+    let (_, certificate) =
+        x509_parser::parse_x509_certificate(first).map_err(|error| error.to_string())?;
+    Ok(certificate.validity().not_after.timestamp())
+}
+
+/// Returns the DNS names, URIs and email addresses in a client's certificate.
+pub(crate) fn names(certificate: &CertificateDer<'_>) -> Vec<String> {
+    let Ok((_, certificate)) = x509_parser::parse_x509_certificate(certificate) else {
+        return Vec::new();
+    };
+    let Ok(Some(alternatives)) = certificate.subject_alternative_name() else {
+        return Vec::new();
+    };
+    let names = alternatives.value.general_names.iter().filter_map(|name| match name {
+        GeneralName::DNSName(name) => Some(name.to_ascii_lowercase()),
+        GeneralName::URI(name) | GeneralName::RFC822Name(name) => Some((*name).to_owned()),
+        _ => None,
+    });
+    names.collect()
 }

@@ -1,72 +1,331 @@
-//! Bearer tokens (RFC 6750) that clients must send.
+//! Identifies clients by a bearer token (RFC 6750) or by a name in a client certificate. The scopes
+//! of a client limit the operations that the client may use.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use flakeid_core::Error;
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 
-/// The length of the shortest allowed token, because shorter ones can be guessed.
+use crate::files;
+
+/// The minimum length of a token. Shorter tokens would be easy to guess.
 const SHORTEST: usize = 16;
 
-/// The tokens that a server accepts.
+/// The prefix of a client certificate's name in a token file.
+const CERTIFICATE: &str = "san:";
+
+/// The clients that a server accepts, from a token file.
+///
+/// ```
+/// use flakeid_server::Tokens;
+///
+/// let tokens = Tokens::parse(
+///     "# NAME SCOPES TOKEN\n\
+///      orders ids:orders,leases:orders 0123456789abcdef\n\
+///      prometheus metrics fedcba9876543210\n",
+/// )?;
+/// assert!(Tokens::parse("short").is_err());
+/// # drop(tokens);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<Box<[u8]>>);
+pub struct Tokens {
+    clients: Arc<[Arc<Client>]>,
+    /// The file that contains the tokens, if the tokens come from a file.
+    file: Option<Arc<Path>>,
+}
+
+impl PartialEq for Tokens {
+    fn eq(&self, other: &Self) -> bool {
+        self.clients == other.clients && self.file == other.file
+    }
+}
+
+/// A client that the server accepts.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Client {
+    /// The name of the client in logs and metrics.
+    pub(crate) name: Box<str>,
+    credential: Credential,
+    /// The permitted operations, or `None` if all operations are permitted.
+    grants: Option<Vec<Grant>>,
+}
+
+/// An extension of a gRPC request: the client, or `None` if the server does not require tokens.
+#[cfg(feature = "grpc")]
+#[derive(Clone)]
+pub(crate) struct Identity(pub(crate) Option<Arc<Client>>);
+
+#[derive(PartialEq, Eq)]
+enum Credential {
+    Token(Box<[u8]>),
+    /// A name in the client's certificate.
+    Certificate(Box<str>),
+}
+
+#[derive(PartialEq, Eq)]
+struct Grant {
+    scope: Scope,
+    /// The only namespace to which the grant applies, or `None` if the grant applies to all
+    /// namespaces.
+    namespace: Option<Box<str>>,
+}
+
+/// A group of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Requesting new IDs.
+    Ids,
+    /// Acquiring, renewing and releasing leases.
+    Leases,
+    /// Reading the leases and the holders of a namespace.
+    Read,
+    Metrics,
+}
+
+/// The permission that a request requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need<'a> {
+    /// The client must be known.
+    Known,
+    /// The client must have some scope in the namespace.
+    Some(&'a str),
+    Scope(Scope, Option<&'a str>),
+}
+
+/// The reason why a request is not permitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Denied {
+    Missing,
+    Wrong,
+    /// The client is known, but lacks the scope.
+    Forbidden {
+        client: Box<str>,
+        scope: String,
+    },
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing | Self::Wrong => formatter
+                .write_str("send a token that this server accepts: Authorization: Bearer TOKEN"),
+            Self::Forbidden { client, scope } => write!(
+                formatter,
+                "the client {client:?} lacks the scope {scope}: use another token, or add the scope to the token file"
+            ),
+        }
+    }
+}
+
+impl Scope {
+    const ALL: [Self; 4] = [Self::Ids, Self::Leases, Self::Read, Self::Metrics];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Ids => "ids",
+            Self::Leases => "leases",
+            Self::Read => "read",
+            Self::Metrics => "metrics",
+        }
+    }
+}
 
 impl Tokens {
-    /// Parses one token of at least 16 characters per line. Empty lines and lines that begin with
-    /// `#` are ignored.
+    /// Parses a token file. Each line contains a token of at least 16 characters, optionally after a name and a list
+    /// of scopes: `NAME SCOPES TOKEN`. The scopes are `ids`, `leases`, `read` and `metrics`, separated by commas;
+    /// `ids:orders` permits the scope only for the namespace `orders`, and `all` permits everything. Instead of a
+    /// token, `san:NAME` accepts client certificates with that name (subject alternative name). A line with only a
+    /// token permits everything. Empty lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the line's number, never with
-    /// its content.
+    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error that contains the line
+    /// number, but never the line's content.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let mut tokens = Vec::new();
+        let mut clients: Vec<Arc<Client>> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            if line.len() < SHORTEST || !line.bytes().all(|byte| byte.is_ascii_graphic()) {
-                let reason = format!(
-                    "line {number} must be at least {SHORTEST} characters of printable ASCII, \
-                     without spaces; `openssl rand -hex 32` generates a good token"
-                );
+            let client = Client::parse(number, line)?;
+            if clients.iter().any(|other| other.name == client.name) {
+                let reason = format!("line {number} repeats a name; each client has its own name");
                 return Err(Error::invalid_option("token-file", &reason));
             }
-            tokens.push(line.as_bytes().into());
+            clients.push(Arc::new(client));
         }
-        if tokens.is_empty() {
+        if clients.is_empty() {
             return Err(Error::invalid_option("token-file", "the file contains no token"));
         }
-        Ok(Self(tokens))
+        Ok(Self { clients: clients.into(), file: None })
     }
 
-    /// Whether every request must contain a token.
+    /// Loads a token file; see [`parse`](Self::parse) for its format. A running [`Server`](crate::Server) loads the
+    /// file again when it changes.
+    ///
+    /// # Errors
+    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error if the file cannot be read, is invalid, or
+    /// can be changed by every user of the host.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let bytes = files::read_secret("token-file", path)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Error::invalid_option("token-file", "the file is not UTF-8"))?;
+        Ok(Self { file: Some(path.into()), ..Self::parse(&text)? })
+    }
+
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Whether every request must come from a known client.
     pub(crate) fn are_required(&self) -> bool {
-        !self.0.is_empty()
+        !self.clients.is_empty()
     }
 
-    /// Whether a request contains an accepted token. The check takes the same time for every wrong
-    /// token of the same length.
-    pub(crate) fn admit(&self, headers: &HeaderMap) -> bool {
-        let Some(value) = headers.get(AUTHORIZATION) else { return false };
-        let Some((scheme, shown)) = value.as_bytes().split_at_checked(7) else { return false };
+    /// Whether both values are copies that share one list of clients.
+    pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.clients, &other.clients)
+    }
+
+    /// Finds the client that sent the given token. The search takes the same time for every wrong token of the same
+    /// length.
+    pub(crate) fn by_token(&self, shown: &[u8]) -> Result<Arc<Client>, Denied> {
+        let found = self.clients.iter().fold(None, |found, client| match &client.credential {
+            Credential::Token(token) if token.ct_eq(shown).into() => Some(client),
+            _ => found,
+        });
+        found.cloned().ok_or(Denied::Wrong)
+    }
+
+    /// Finds the client whose certificate contains one of the given names.
+    pub(crate) fn by_certificate(&self, names: &[String]) -> Option<Arc<Client>> {
+        let is_shown = |client: &&Arc<Client>| match &client.credential {
+            Credential::Certificate(name) => names.iter().any(|shown| **shown == **name),
+            Credential::Token(_) => false,
+        };
+        self.clients.iter().find(is_shown).cloned()
+    }
+
+    /// Finds the client that sent a request, by its token or by the names in its certificate.
+    pub(crate) fn by_request(
+        &self,
+        headers: &HeaderMap,
+        names: &[String],
+    ) -> Result<Arc<Client>, Denied> {
+        let Some(value) = headers.get(AUTHORIZATION) else {
+            return self.by_certificate(names).ok_or(Denied::Missing);
+        };
+        let Some((scheme, shown)) = value.as_bytes().split_at_checked(7) else {
+            return Err(Denied::Wrong);
+        };
         if !scheme.eq_ignore_ascii_case(b"Bearer ") {
-            return false;
+            return Err(Denied::Wrong);
         }
-        self.admit_token(shown)
-    }
-
-    /// Whether a string is an accepted token.
-    pub(crate) fn admit_token(&self, shown: &[u8]) -> bool {
-        let found = self.0.iter().fold(Choice::from(0), |found, token| found | token.ct_eq(shown));
-        found.into()
+        self.by_token(shown)
     }
 }
 
-impl std::fmt::Debug for Tokens {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} tokens", self.0.len())
+impl Client {
+    fn parse(number: usize, line: &str) -> Result<Self, Error> {
+        let refused = |reason: String| {
+            Error::invalid_option("token-file", &format!("line {number} {reason}"))
+        };
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (name, scopes, credential): (Box<str>, &str, &str) = match fields[..] {
+            [credential] => (format!("line {number}").into(), "all", credential),
+            [name, scopes, credential] => (Box::from(name), scopes, credential),
+            _ => {
+                let format = "must have the form TOKEN or NAME SCOPES TOKEN, without other spaces";
+                return Err(refused(format.to_owned()));
+            }
+        };
+        let is_printable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_printable(&name.replace(' ', "")) || name.len() > 64 {
+            return Err(refused(
+                "must have a name of at most 64 characters of printable ASCII".to_owned(),
+            ));
+        }
+        let credential = match credential.strip_prefix(CERTIFICATE) {
+            Some("") => return Err(refused("names no certificate after san:".to_owned())),
+            Some(san) => Credential::Certificate(san.into()),
+            None if credential.len() < SHORTEST || !is_printable(credential) => {
+                return Err(refused(format!(
+                    "must end with a token of at least {SHORTEST} characters of printable ASCII; `openssl rand -hex \
+                     32` generates a good token"
+                )));
+            }
+            None => Credential::Token(credential.as_bytes().into()),
+        };
+        if scopes == "all" {
+            return Ok(Self { name, credential, grants: None });
+        }
+        let grants = scopes.split(',').map(|text| {
+            let (scope, namespace) = match text.split_once(':') {
+                Some((scope, namespace)) => (scope, Some(namespace)),
+                None => (text, None),
+            };
+            let scope = Scope::ALL.into_iter().find(|known| known.name() == scope);
+            let is_named = namespace.is_none_or(|namespace| {
+                scope != Some(Scope::Metrics)
+                    && flakeid_protocol::Namespace::check_name(namespace).is_ok()
+            });
+            match scope {
+                Some(scope) if is_named => {
+                    Ok(Grant { scope, namespace: namespace.map(Box::from) })
+                }
+                _ => Err(refused(
+                    "has an unknown scope; the scopes are all, or a list of ids, leases, read and metrics, such as \
+                     ids:NAMESPACE,metrics"
+                        .to_owned(),
+                )),
+            }
+        });
+        let grants = grants.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { name, credential, grants: Some(grants) })
+    }
+
+    /// Checks that the client may use an operation.
+    pub(crate) fn permit(&self, need: Need<'_>) -> Result<(), Denied> {
+        let Some(grants) = &self.grants else { return Ok(()) };
+        let applies = |grant: &Grant, namespace: Option<&str>| {
+            grant.namespace.as_deref().is_none_or(|only| Some(only) == namespace)
+        };
+        let is_permitted = match need {
+            Need::Known => true,
+            Need::Some(namespace) => grants
+                .iter()
+                .any(|grant| grant.scope != Scope::Metrics && applies(grant, Some(namespace))),
+            Need::Scope(scope, namespace) => {
+                grants.iter().any(|grant| grant.scope == scope && applies(grant, namespace))
+            }
+        };
+        if is_permitted {
+            return Ok(());
+        }
+        let scope = match need {
+            Need::Scope(scope, Some(namespace)) => format!("{}:{namespace}", scope.name()),
+            Need::Scope(scope, None) => scope.name().to_owned(),
+            Need::Some(namespace) => format!("read:{namespace}"),
+            Need::Known => String::new(),
+        };
+        Err(Denied::Forbidden { client: self.name.clone(), scope })
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} tokens", self.clients.len())
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "client {}", self.name)
     }
 }
 
@@ -78,15 +337,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn admit_accepts_only_complete_bearer_tokens() {
+    fn by_request_accepts_only_complete_bearer_tokens() {
         let tokens = Tokens::parse("# ours\n\n0123456789abcdef\nfedcba9876543210\n").unwrap();
         assert_eq!(format!("{tokens:?}"), "2 tokens");
-        let admits = |text: &str| {
+        let find = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(AUTHORIZATION, HeaderValue::from_str(text).unwrap());
-            tokens.admit(&headers)
+            tokens.by_request(&headers, &[])
         };
-        assert!(admits("Bearer fedcba9876543210") && admits("bearer 0123456789abcdef"));
+        assert_eq!(&*find("Bearer fedcba9876543210").unwrap().name, "line 4");
+        assert_eq!(&*find("bearer 0123456789abcdef").unwrap().name, "line 3");
         for wrong in [
             "Bearer 0123456789abcde",
             "Bearer 0123456789abcdef0",
@@ -95,16 +355,70 @@ mod tests {
             "0123456789abcdef",
             "",
         ] {
-            assert!(!admits(wrong), "{wrong}");
+            assert_eq!(find(wrong).unwrap_err(), Denied::Wrong, "{wrong}");
         }
-        assert!(!tokens.admit(&HeaderMap::new()));
+        assert_eq!(tokens.by_request(&HeaderMap::new(), &[]).unwrap_err(), Denied::Missing);
     }
 
     #[test]
     fn token_file_errors_do_not_contain_the_tokens() {
-        for text in ["", "# nothing\n", "0123456789abcdef\nshort-secret\n", "with a space in it"] {
+        for text in [
+            "",
+            "# nothing\n",
+            "0123456789abcdef\nshort-secret\n",
+            "with a space in it",
+            "a ids short-secret",
+            "a idz 0123456789-short-secret",
+            "a metrics:orders 0123456789-short-secret",
+            "a ids:no/slash 0123456789-short-secret",
+            "a all 0123456789-short-secret\na all 1123456789-short-secret",
+            "a all san:",
+        ] {
             let error = Tokens::parse(text).unwrap_err().to_string();
-            assert!(!error.contains("short-secret") && !error.contains("with a"), "{error}");
+            assert!(error.contains("token-file"), "{error}");
+            assert!(!error.contains("short-secret") && !error.contains("with a s"), "{error}");
         }
+    }
+
+    #[test]
+    fn scopes_permit_only_their_operations_and_namespaces() {
+        let tokens = Tokens::parse(
+            "web ids:orders,ids:users 0123456789abcdef\n\
+             jobs leases 1123456789abcdef\n\
+             prometheus metrics 2123456789abcdef\n\
+             support read:orders san:support.example\n\
+             admin all 3123456789abcdef\n",
+        )
+        .unwrap();
+        let orders = Some("orders");
+        let needs = [
+            Need::Scope(Scope::Ids, orders),
+            Need::Scope(Scope::Ids, Some("logs")),
+            Need::Scope(Scope::Leases, orders),
+            Need::Scope(Scope::Read, orders),
+            Need::Scope(Scope::Metrics, None),
+            Need::Some("orders"),
+            Need::Some("logs"),
+            Need::Known,
+        ];
+        let permitted = |client: &Client| needs.map(|need| client.permit(need).is_ok());
+        for (token, expected) in [
+            ("0123456789abcdef", [true, false, false, false, false, true, false, true]),
+            ("1123456789abcdef", [false, false, true, false, false, true, true, true]),
+            ("2123456789abcdef", [false, false, false, false, true, false, false, true]),
+            ("3123456789abcdef", [true; 8]),
+        ] {
+            let client = tokens.by_token(token.as_bytes()).unwrap();
+            assert_eq!(permitted(&client), expected, "{client:?}");
+        }
+        let names = ["other.example".to_owned(), "support.example".to_owned()];
+        let support = tokens.by_request(&HeaderMap::new(), &names).unwrap();
+        assert_eq!(permitted(&support), [false, false, false, true, false, true, false, true]);
+        assert_eq!(
+            support.permit(needs[0]).unwrap_err(),
+            Denied::Forbidden { client: "support".into(), scope: "ids:orders".to_owned() }
+        );
+        let unknown = tokens.by_request(&HeaderMap::new(), &names[..1]);
+        assert_eq!(unknown.unwrap_err(), Denied::Missing);
     }
 }

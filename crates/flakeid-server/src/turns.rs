@@ -1,40 +1,42 @@
-//! The schedule of long responses: they continue at once, or take turns of a millisecond while
-//! there are short requests.
+//! Schedules the pieces of long responses, so that they do not delay short requests. While clients
+//! also send short requests, each piece waits for its turn. Otherwise, pieces are sent without
+//! delay.
 //!
-//! Otherwise a response with very many IDs would keep a processor busy for as long as its client
-//! reads. All other requests would depend on how the operating system divides the remaining time.
+//! Without turns, a long response would keep a processor busy for as long as its client reads. The
+//! operating system would then decide when other requests get processor time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time after a short response during which another short request is expected.
+/// The time for which another short request is expected after a short response.
 const EXPECTED_FOR: Duration = Duration::from_millis(100);
 
-/// The time between two turns on two processors. One piece has 4,096 IDs, so this is the rate of
-/// Twitter's layout. It takes between a tenth and a third of one processor's time.
+/// The time between two turns on a machine with at most three processors. A piece has 4,096 IDs, so
+/// the rate equals the maximum rate of one node in Twitter's layout. This rate takes between a
+/// tenth and a third of one processor's time.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// The turns of all long responses of a server.
+/// The schedule of all long responses of a server.
 #[derive(Debug)]
 pub(crate) struct Turns {
     origin: Instant,
     interval_us: u64,
-    /// The time of the latest short response in microseconds after the origin, plus one; 0 before
-    /// the first.
+    /// The time of the latest short response, as the number of microseconds after `origin`, plus
+    /// one. The value is 0 before the first short response.
     short_at: AtomicU64,
-    /// The time of the next free turn, in microseconds after the origin.
+    /// The time of the next free turn, in microseconds after `origin`.
     free: AtomicU64,
 }
 
 impl Turns {
-    /// Creates turns that leave at least half of this machine's processors to other requests.
+    /// Creates a schedule that leaves at least half of this machine's processors to other requests.
     pub(crate) fn new() -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         Self::of((processors as u64 / 2).max(1))
     }
 
-    /// Creates a schedule with the given number of simultaneous turns.
+    /// Creates a schedule with the given number of turns per `INTERVAL`.
     fn of(turns: u64) -> Self {
         Self {
             origin: Instant::now(),
@@ -49,8 +51,8 @@ impl Turns {
         self.short_at.store(self.since_origin(now).saturating_add(1), Ordering::Relaxed);
     }
 
-    /// Reserves a turn for the next piece of a long response. Returns its time, or `None` if the
-    /// piece can be sent now.
+    /// Reserves a turn for the next piece of a long response. Returns the time of the turn, or
+    /// `None` if the piece can be sent now.
     pub(crate) fn next(&self, now: Instant) -> Option<Instant> {
         let now_us = self.since_origin(now);
         let short_at = self.short_at.load(Ordering::Relaxed);
@@ -75,7 +77,7 @@ fn micros(of: Duration) -> u64 {
 
 #[cfg(test)]
 impl Turns {
-    /// Creates turns on two processors, with a short response that has just been sent.
+    /// Creates a schedule for two processors, and records a short response.
     pub(crate) fn with_others() -> Self {
         let turns = Self::of(1);
         turns.record_short(Instant::now());
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_responses_do_not_wait_without_short_requests() {
+    fn long_responses_are_not_delayed_if_there_are_no_short_requests() {
         let turns = Turns::of(1);
         let began = turns.origin;
         assert_eq!(turns.next(began), None);
@@ -108,7 +110,7 @@ mod tests {
         let after = |ms| Some(now + Duration::from_millis(ms));
         let given: Vec<_> = (0..4).map(|_| turns.next(now)).collect();
         assert_eq!(given, [None, after(1), after(2), after(3)]);
-        // A late piece has a turn at once, and the next turn is a millisecond later.
+        // A piece that is ready late gets a turn at once, and the next turn is 1 ms later.
         let late = now + Duration::from_millis(50);
         assert_eq!(turns.next(late), None);
         assert_eq!(turns.next(late), Some(late + Duration::from_millis(1)));

@@ -1,4 +1,4 @@
-//! The trusted certificates of TLS connections to servers.
+//! The certificates that TLS connections to servers trust.
 
 #[cfg(feature = "mysql")]
 use rustls::crypto::{CryptoProvider, ring};
@@ -11,10 +11,11 @@ use crate::url::file;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 
-/// Returns the certificates in the PEM file that an option names, or the certificates that the system trusts.
+/// Returns the certificates in the PEM file that an option names. If the option is not set, returns the certificates
+/// that the system trusts.
 ///
 /// # Errors
-/// [`Fault::Rejected`] if there are none, naming the option.
+/// [`Fault::Rejected`], with the name of the option, if there are no certificates.
 pub(super) fn trusted_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -28,7 +29,8 @@ pub(super) fn trusted_certificates(
 /// Returns the certificates that the system trusts.
 ///
 /// # Errors
-/// [`Fault::Rejected`] if there are none, naming the option by which a file can be given.
+/// [`Fault::Rejected`] if there are no certificates. The message names the option that specifies a certificate file
+/// to use instead.
 pub(super) fn system_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -37,16 +39,16 @@ pub(super) fn system_certificates(
     if found.certs.is_empty() {
         let why = found.errors.first().map_or_else(|| "none found".into(), ToString::to_string);
         return Err(url.reject(format_args!(
-            "this system trusts no certificate authority ({why}): name a PEM file by {option}"
+            "this system trusts no certificate authority ({why}): set {option} to the path of a PEM file"
         )));
     }
     Ok(found.certs)
 }
 
-/// Parses the certificates in the PEM file of an option.
+/// Parses the certificates in the PEM file that an option names.
 ///
 /// # Errors
-/// [`Fault::Rejected`] if there are none, naming the option.
+/// [`Fault::Rejected`], with the name of the option, if there are none.
 pub(super) fn parse_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -55,16 +57,19 @@ pub(super) fn parse_certificates(
     let parsed: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     let certificates = parsed.map_err(|error| url.reject(format_args!("{option}: {error}")))?;
     if certificates.is_empty() {
-        return Err(url.reject(format_args!("{option}: the file holds no certificate in PEM form")));
+        return Err(
+            url.reject(format_args!("{option}: the file contains no certificate in PEM format"))
+        );
     }
     Ok(certificates)
 }
 
-/// Sets the cryptography provider of the process for drivers that do not accept one, unless the process has set one.
+/// Sets the process-wide cryptography provider for drivers that do not accept one, unless the process has already set
+/// a provider.
 #[cfg(feature = "mysql")]
 pub(super) fn install_default_cryptography() {
     if CryptoProvider::get_default().is_none() {
-        // This fails only if another thread has set a provider first, which serves the same purpose.
+        // The call fails only if another thread has set a provider first, and that provider serves the same purpose.
         let _ = ring::default_provider().install_default();
     }
 }
@@ -72,7 +77,8 @@ pub(super) fn install_default_cryptography() {
 /// Returns the TLS configuration for the options `tls-ca`, `tls-cert` and `tls-key`.
 ///
 /// # Errors
-/// [`Fault::Rejected`], with the name of the option.
+/// [`Fault::Rejected`], with the name of the option, if a file is unusable, or if only one of `tls-cert` and
+/// `tls-key` is set.
 #[cfg(any(feature = "etcd", feature = "http"))]
 pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
     let roots = convert(&trusted_certificates(url, "tls-ca")?);
@@ -84,7 +90,7 @@ pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
             Some(ClientCert::new_with_certs(&chain, key))
         }
         (None, None) => None,
-        _ => return Err(url.reject("the options tls-cert and tls-key go together")),
+        _ => return Err(url.reject("the options tls-cert and tls-key must be set together")),
     };
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     Ok(TlsConfig::builder()

@@ -1,28 +1,30 @@
-//! The gate that delays a fork while work that it must not interrupt is in progress.
+//! A gate that makes `fork` wait until critical work has finished.
 //!
-//! A forked child has a copy of its parent's memory and only the thread that forked. Work that another thread was doing
-//! stays half done in the child forever: a locked list, an `SQLite` transaction. So such work holds this gate, and `fork`
-//! waits for it (`pthread_atfork`).
+//! A forked child has a copy of its parent's memory, but contains only the thread that called `fork`. Work in
+//! progress on another thread, such as an `SQLite` transaction, would remain half done in the child forever. A thread
+//! therefore holds the gate during such work, and a `pthread_atfork` handler delays `fork` until the gate is free.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The process whose thread holds the gate; 0 if the gate is free. It is one word, so that a raw `clone` at any moment leaves
-/// its child either a free gate or a gate that is marked as its parent's.
+/// The ID of the process that holds the gate, or 0 if the gate is free. The value is a single atomic integer, so that
+/// even a child created by a raw `clone` reads either 0 or the ID of its parent.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The gate that a forking thread holds during the fork.
+    /// The guard that a thread holds while it forks.
     static FORKING: RefCell<Option<Guard>> = const { RefCell::new(None) };
 }
 
-/// A guard that delays forks while it is alive. Do not run user code while you hold it, because that code might fork.
-#[must_use = "the gate is held while this lives"]
+/// A guard that delays forks while it is alive. Do not run user code while you hold the guard, because that code
+/// might fork.
+#[must_use = "the gate is held only while the guard is alive"]
 pub struct Guard(());
 
-/// Waits until the gate is free and takes it. Returns `None` in a child that a raw `clone`, which bypasses `fork`, created
-/// during such work: the interrupted work cannot be used there.
+/// Waits until the gate is free, and then acquires the gate. Returns `None` in a child that a raw `clone` created
+/// while the parent held the gate, because the child cannot use the interrupted work. A raw `clone` bypasses the
+/// handlers of `fork`.
 #[must_use]
 pub fn hold() -> Option<Guard> {
     watch_forks();
@@ -33,7 +35,8 @@ pub fn hold() -> Option<Guard> {
             Ok(_) => return Some(Guard(())),
             Err(holder) if holder == own => {
                 std::thread::sleep(pause);
-                // The pause grows, so that hundreds of waiting threads do not take the processor from the working one.
+                // The pause grows so that, even with hundreds of waiting threads, the thread that holds the gate gets
+                // enough processor time.
                 pause = (pause * 2).min(Duration::from_millis(8));
             }
             Err(_) => return None,
@@ -47,12 +50,13 @@ impl Drop for Guard {
     }
 }
 
-/// The process whose thread is registering the handlers, then `WATCHING`. It is not a `Once`, because if another thread
-/// forks in the meantime, the child would wait forever for a thread that it does not have.
+/// The ID of the process that is registering the fork handlers; 0 before the registration, and `WATCHING` after it. A
+/// `Once` is unsuitable: if another thread forked during the registration, the child would wait forever for a thread
+/// that it does not contain.
 #[cfg(unix)]
 static WATCHER: AtomicU32 = AtomicU32::new(0);
 
-/// The value after the handlers were registered; no process has this ID.
+/// The value of [`WATCHER`] once the fork handlers are registered. No process has this ID.
 #[cfg(unix)]
 const WATCHING: u32 = u32::MAX;
 
@@ -69,10 +73,11 @@ fn watch_forks() {
             std::thread::sleep(Duration::from_micros(50));
             continue;
         }
-        // No thread registers the handlers, or a thread of the parent did, which may not have finished.
+        // This process has not begun the registration: `watcher` is 0 or the ID of a parent process that forked
+        // before it finished its registration.
         if WATCHER.compare_exchange(watcher, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-            // SAFETY: the handlers are functions of this library, which is not unloaded while its code runs; they only take and
-            // release a lock, and calling them twice does no harm.
+            // SAFETY: the handlers are functions of this library, which is not unloaded while its code runs. They
+            // only acquire and release a lock, and registering them twice does no harm.
             let _ = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
             WATCHER.store(WATCHING, Ordering::Release);
             return;
@@ -85,7 +90,7 @@ fn watch_forks() {}
 
 #[cfg(unix)]
 extern "C" fn before() {
-    // A terminating thread has no thread-local storage any more; it does not fork either.
+    // `try_with` fails only on a terminating thread, which does not fork, so the error is ignored.
     let _ = FORKING.try_with(|forking| {
         let mut forking = forking.borrow_mut();
         if forking.is_none() {

@@ -1,21 +1,22 @@
-//! The search for nodes without rows. Counting rows costs a store much less than looking for the gap behind each row, so
-//! whole ranges are counted until one is not full.
+//! A search for nodes that have no row in the store. Counting the rows in a range is much cheaper for a store than
+//! looking for a gap after each row. The search therefore counts ranges until it finds one that is not full.
 
 use flakeid_protocol::store::Fault;
 
-/// A source of the nodes with rows, by ranges.
+/// A source that counts and lists the nodes with rows in a range.
 pub(super) trait UsedNodes {
     /// Returns the number of nodes from `low` to `high` that have rows.
     fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault>;
 
-    /// Returns the nodes from `low` to `high` that have rows, in order; the range is small.
+    /// Returns the nodes with rows from `low` to `high`, in increasing order. The range must contain at most `LISTED`
+    /// nodes.
     fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault>;
 }
 
-/// The largest range whose nodes are listed instead of counted.
+/// The size of the largest range whose nodes are listed rather than counted.
 const LISTED: u64 = 64;
 
-/// The factor by which each full range enlarges the next one.
+/// The factor by which the search widens its range after a range without a suitable node.
 const GROWTH: u64 = 32;
 
 /// The result of a search.
@@ -23,12 +24,12 @@ const GROWTH: u64 = 32;
 pub(super) enum Found {
     /// This node has no row.
     Free(u64),
-    /// All free nodes were skipped: there are only this many.
+    /// The range contains only this number of free nodes, and the search skipped all of them.
     Only(u64),
 }
 
-/// Returns the first node without a row from `first` to `to` and then from `from` to `first`, after skipping `skip` of them,
-/// or fewer if there are not as many.
+/// Returns a node without a row, or `None` if every node has a row. The search begins at `first`, continues at `from`
+/// after `to`, and skips the first `skip` nodes without rows, wrapping round as often as necessary.
 pub(super) fn unused(
     used: &mut impl UsedNodes,
     (from, to): (u64, u64),
@@ -55,8 +56,8 @@ pub(super) fn unused(
     })
 }
 
-/// Does the same as [`unused`] from `low` to `high`. If rows are added between the counts, the result may not be the first
-/// free node, or may have a row by now.
+/// Searches from `low` to `high` for the free node that follows the first `skip` free nodes. If rows are added during
+/// the search, the returned node may already have a row, or an earlier node may be suitable.
 pub(super) fn search(
     used: &mut impl UsedNodes,
     mut low: u64,
@@ -65,7 +66,7 @@ pub(super) fn search(
 ) -> Result<Found, Fault> {
     let mut left = skip;
     let mut width = LISTED;
-    // The upper bound of the first remaining free node.
+    // An upper bound for the node to return, once a range is known to contain that node.
     let mut bound = None;
     while low <= high {
         let end = low.saturating_add(width - 1).min(high);
@@ -81,9 +82,10 @@ pub(super) fn search(
         };
         let free = nodes.saturating_sub(rows);
         if nodes > LISTED && free > left {
-            // The rows and the skipped nodes together fill no more nodes than this.
+            // Of the first `rows + left + 1` nodes, at least one is free and not skipped.
             let last = end.min(low + rows + left);
-            // Rows usually begin without gaps and then end, so the search tries that place before the middle.
+            // Rows usually fill the start of a range without gaps, so the search first tests whether the result is
+            // `last` itself, and bisects the range only later.
             width = if bound.is_none() { (last - low).max(1) } else { half(low, last) };
             bound = Some(last);
         } else {
@@ -104,13 +106,13 @@ pub(super) fn search(
     Ok(Found::Only(skip - left))
 }
 
-/// Returns half of these nodes, or all of them if they can be listed.
+/// Returns half the number of nodes from `low` to `last`, or the full number if it is at most `LISTED`.
 fn half(low: u64, last: u64) -> u64 {
     let nodes = last - low + 1;
     if nodes <= LISTED { nodes } else { nodes.div_ceil(2) }
 }
 
-/// Returns the free node with `skip` free nodes before it.
+/// Returns the free node from `low` to `end` that follows the first `skip` free nodes.
 fn nth_free(rows: &[u64], low: u64, end: u64, skip: u64) -> Option<u64> {
     let mut left = skip;
     let mut at = low;
@@ -135,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows, with a counter of the queries.
+    /// A set of rows that counts the queries made to it.
     struct Rows {
         rows: BTreeSet<u64>,
         asked: u32,
@@ -169,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn search_finds_the_same_nodes_as_a_full_scan(
+        fn node_search_finds_the_same_nodes_as_a_full_scan(
             runs in prop::collection::vec((0_u64..6_000, 1_u64..3_000), 0..6),
             holes in prop::collection::btree_set(0_u64..6_000, 0..20),
             (one, other, first) in (0_u64..6_000, 0_u64..6_000, any::<u64>()),
@@ -186,10 +188,10 @@ mod tests {
     }
 
     #[test]
-    fn search_needs_few_queries_in_common_cases() {
+    fn node_search_requires_few_queries_in_common_cases() {
         let nodes = 1 << 20;
         for (taken, first, expected, asked) in [
-            // The common cases: no rows, a free place, many rows without a gap.
+            // The common cases: no rows, a single free node, and many rows without a gap.
             (0..0, 0, Some(0), 1),
             (0..10_000, 500_000, Some(500_000), 1),
             (0..1_000, 0, Some(1_000), 3),
@@ -205,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn search_ends_while_rows_are_added() {
-        /// A source that counts one node less than it lists.
+    fn node_search_ends_while_rows_are_added() {
+        /// A source that lists every node but counts one fewer, as if a row were added between the two queries.
         struct FilledMeanwhile;
 
         impl UsedNodes for FilledMeanwhile {

@@ -1,14 +1,15 @@
-//! Several hosts in one URL: flakeid uses the first usable one.
+//! The parser of URLs with several hosts, and the search for the first usable host.
 
 use std::time::Duration;
 
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault};
 
-/// Connects to the first usable server of a URL. The servers share the time limit equally, so that a server that hangs does
-/// not prevent the others from being tried.
+/// Connects to the first usable server listed in a URL. Each server gets an equal share of the time limit, so that a
+/// server that hangs leaves time for the rest.
 ///
 /// # Errors
-/// The faults of all servers if none is usable: [`Fault::Unavailable`] if that may change for one of them.
+/// If no server is usable: [`Fault::Unavailable`] if at least one server may become usable, otherwise
+/// [`Fault::Rejected`]. The message contains the faults of all servers.
 pub(super) fn first_usable<P, T>(
     places: &[P],
     mut connect: impl FnMut(&P, Duration) -> Result<T, Fault>,
@@ -50,7 +51,7 @@ impl<'a> Hosts<'a> {
         Self { scheme, user, list: hosts.split(',').collect(), path }
     }
 
-    /// Returns the URL of one host, with another scheme.
+    /// Returns the URL of one host, with the given scheme.
     pub(super) fn url(&self, scheme: &str, host: &str) -> String {
         format!("{scheme}://{}{host}{}", self.user, self.path)
     }

@@ -1,10 +1,11 @@
-//! The stores that leases come from, and brokers over HTTP: one feature for each kind. A
-//! [`Location`] is the URL of one of them.
+//! Clients for the lease stores, and for brokers over HTTP. Each kind of store has its own Cargo feature, as does the
+//! broker client. A [`Location`] is the URL of a store or a broker.
 
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
 mod certificates;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+#[doc(hidden)]
 pub mod fork_gate;
 #[cfg(any(
     feature = "postgres",
@@ -25,6 +26,7 @@ pub mod mysql;
 mod optimistic;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[doc(hidden)]
 pub mod random;
 #[cfg(feature = "redis")]
 pub mod redis;
@@ -52,5 +54,7 @@ mod url;
 mod values;
 
 pub use location::Location;
+#[doc(hidden)]
 pub use machine::{host_name, machine_rotation};
+#[doc(hidden)]
 pub use random::token as fresh_token;

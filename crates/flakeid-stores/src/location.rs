@@ -1,4 +1,4 @@
-//! Where a store is, and the connection to it.
+//! The location of a store or a broker, and the functions that connect to it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,11 +10,10 @@ use flakeid_protocol::Lessor;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::redact;
 
-/// Where a store is: a URL such as `sqlite:///var/lib/flakeid/flakeid.db`,
-/// `postgresql://user:password@host/database`, `mysql://…`, `redis://…` or `etcd://…`; or a broker's,
-/// `http://host:7117`.
+/// The URL of a store, such as `sqlite:///var/lib/flakeid/flakeid.db`, `postgresql://user:password@host/database`,
+/// `mysql://…`, `redis://…` or `etcd://…`, or of a broker, such as `http://host:7117`.
 ///
-/// `Display` and `Debug` leave the password out.
+/// `Display` and `Debug` omit the password.
 ///
 /// ```
 /// # #[cfg(feature = "redis")] {
@@ -43,7 +42,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// (scheme, kind, the feature it needs, whether this build has it).
+    /// The known schemes. Each entry contains the scheme, the kind, the Cargo feature, and whether this build
+    /// includes the feature.
     const SCHEMES: [(&'static str, Self, &'static str, bool); 14] = [
         ("sqlite", Self::Sqlite, "sqlite", cfg!(feature = "sqlite")),
         ("postgresql", Self::Postgres, "postgres", cfg!(feature = "postgres")),
@@ -63,11 +63,11 @@ impl Kind {
 }
 
 impl Location {
-    /// Reads a URL; does not connect.
+    /// Parses the scheme of a URL. The rest of the URL is parsed later, when a connection is made.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for an unknown scheme, or one whose
-    /// feature this build lacks. The rest of the URL is read when connecting.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for an unknown scheme, and for a scheme whose feature
+    /// this build lacks.
     pub fn parse(url: &str) -> Result<Self, Error> {
         let known = || Kind::SCHEMES.map(|(scheme, ..)| scheme).join(", ");
         let Some((scheme, _)) = url.split_once("://") else {
@@ -84,7 +84,7 @@ impl Location {
             Some((_, kind, _, true)) => Ok(Self { kind, url: url.into() }),
             Some((_, _, feature, false)) => Err(Error::invalid_option(
                 "store",
-                &format!("{scheme}:// needs a build of flakeid with the feature {feature}"),
+                &format!("{scheme}:// requires a build of flakeid with the feature {feature}"),
             )),
             None => {
                 let shown: String = scheme.chars().take(40).collect();
@@ -96,14 +96,14 @@ impl Location {
         }
     }
 
-    /// The URL as given, password and all: for the drivers.
+    /// The URL as specified by the user, including the password, which the drivers need.
     #[must_use]
     pub fn as_url(&self) -> &str {
         &self.url
     }
 
-    /// The file of a store in a file, its folder without symbolic links. `None` for a server, and for a URL that
-    /// names no file in a folder that is there, which connecting refuses.
+    /// Returns the path of an `SQLite` store's file, after resolving the symbolic links in the path of its folder.
+    /// Returns `None` for a server, and for an unusable URL, which does not name a file in an existing folder.
     #[must_use]
     pub fn file(&self) -> Option<PathBuf> {
         match self.kind {
@@ -113,19 +113,19 @@ impl Location {
         }
     }
 
-    /// Connects. `clock` is this host's, which is also the store's where the store has none.
+    /// Connects to the store. `clock` is this host's clock, which a store without a server uses as its own clock.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] within the connection time-out of 2 s; [`Fault::Rejected`] for a wrong
-    /// password, a file that cannot be used and the like.
+    /// [`Fault::Unavailable`] if the store does not respond within the connection timeout of 2 s; [`Fault::Rejected`] if
+    /// it refuses the connection, for example because of a wrong password or an unusable file.
     pub fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
         self.open(clock, true)
     }
 
-    /// Connects to whoever grants the leases: the store itself, or a broker.
+    /// Connects to the lessor that grants the leases: the store itself, or a broker.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect).
+    /// Those of [`connect`](Self::connect).
     pub fn connect_lessor(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Lessor>, Fault> {
         match self.kind {
             #[cfg(feature = "http")]
@@ -134,11 +134,12 @@ impl Location {
         }
     }
 
-    /// Connects to a broker, to read which leases it has granted.
+    /// Creates a reader of the leases that a broker has granted.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] for a store, and for a URL that makes no sense.
+    /// [`Fault::Rejected`] for the URL of a store, and for an invalid URL.
     #[cfg(feature = "http")]
+    #[doc(hidden)]
     pub fn broker_reader(&self) -> Result<super::http::BrokerReader, Fault> {
         match self.kind {
             Kind::Broker => super::http::BrokerReader::new(&self.url),
@@ -146,24 +147,24 @@ impl Location {
         }
     }
 
-    /// Whether this is a broker, which grants leases and is no store.
+    /// Whether this is the URL of a broker, which grants leases but is not a store.
     #[must_use]
     pub fn is_broker(&self) -> bool {
         self.kind == Kind::Broker
     }
 
-    /// Whether this may be more than one broker: several addresses, or one behind which there are
-    /// several. A Unix socket leads to one.
+    /// Whether this URL may lead to several brokers. Even a single address may lead to several brokers, but a Unix
+    /// socket always leads to a single broker.
     #[must_use]
     pub fn may_be_several_brokers(&self) -> bool {
         self.is_broker() && !self.url.starts_with("http+unix:")
     }
 
-    /// As [`connect`](Self::connect), but never creates the store: for tools that look after one. Only
-    /// embedded stores are ever created by connecting.
+    /// Connects to the store like [`connect`](Self::connect), but only if the store exists, whereas `connect` creates
+    /// a missing embedded store. Use this function in tools that manage existing stores.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect); [`Fault::Rejected`] if there is no store yet.
+    /// Those of [`connect`](Self::connect); [`Fault::Rejected`] if the store does not exist.
     pub fn connect_existing(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
         self.open(clock, false)
     }

@@ -1,16 +1,16 @@
-//! Which machine this is, and what people call it.
+//! The identity of this machine, and its host name for human readers.
 
 use std::path::Path;
 
-/// A hash of the machine's own ID, `None` where it has none (in many containers). Hashed, because
-/// the ID itself is not to be shown around.
+/// Returns a hash of the machine ID, or `None` if the machine has no machine ID, as in many containers. The ID itself
+/// is confidential, so only its hash is used.
 pub(crate) fn id() -> Option<u64> {
     ["/etc/machine-id", "/var/lib/dbus/machine-id"].into_iter().find_map(|path| read(path.as_ref()))
 }
 
-/// What this machine is called in a store's files: a hash of its own ID. Where it has none, `boot-`
-/// and a hash of the kernel's boot: the containers of one host have that in common, and no other
-/// host has it. `unknown` where there is neither, as on macOS.
+/// Returns the name that identifies this machine in a store's files: a hash of the machine ID. Without a machine ID,
+/// the name is `boot-` and a hash of the kernel's boot ID, which is unique to a host and shared by all containers on
+/// the host. Without either ID, as on macOS, the name is `unknown`.
 #[cfg(all(feature = "sqlite", unix))]
 pub(crate) fn name() -> String {
     if let Some(id) = id() {
@@ -20,8 +20,8 @@ pub(crate) fn name() -> String {
     boot.map_or_else(|| UNKNOWN.into(), |boot| format!("{NAMED_BY_BOOT}{boot:016x}"))
 }
 
-/// Whether a machine with the first name may have the second one now. Without an ID of its own its
-/// name ends with the boot, so nobody can tell a reboot from another machine.
+/// Whether a machine that was named `name` may now be named `later`. Without a machine ID, the name changes at each
+/// boot, so a reboot cannot be distinguished from a move to another machine.
 #[cfg(all(feature = "sqlite", unix))]
 pub(crate) fn may_become(name: &str, later: &str) -> bool {
     let is_for_now = |name: &str| name == UNKNOWN || name.starts_with(NAMED_BY_BOOT);
@@ -34,17 +34,19 @@ const NAMED_BY_BOOT: &str = "boot-";
 #[cfg(all(feature = "sqlite", unix))]
 const UNKNOWN: &str = "unknown";
 
-/// Where to begin looking among nodes that are equally cold: hosts that are merged later by
-/// mistake then seldom share a node. 0 where the machine has no ID.
+/// Returns the number that selects the node at which this machine begins its search among equally cold nodes. The
+/// number differs between machines, so that hosts whose data is later merged by mistake seldom share a node. The
+/// number is 0 if the machine has no ID.
 #[must_use]
 pub fn machine_rotation() -> u64 {
     id().unwrap_or(0)
 }
 
-/// This host's name, for people to read in `flakeid leases ls`; empty if it has none.
+/// Returns this host's name for human readers, for example in the output of `flakeid leases ls`. Returns an empty
+/// string if the host has no name.
 #[must_use]
 pub fn host_name() -> String {
-    // Miri leaves bytes of what `uname` writes unwritten, and then objects to them.
+    // Under Miri, `uname` leaves some bytes of its buffer uninitialized, and reading these bytes is an error.
     let name = if cfg!(miri) { "miri".into() } else { gethostname::gethostname() };
     let name = name.to_string_lossy().into_owned();
     name.chars().filter(|c| !c.is_control()).take(128).collect()
@@ -53,12 +55,12 @@ pub fn host_name() -> String {
 fn read(path: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(path).ok()?;
     let text = text.trim();
-    // What systemd writes before the first start.
+    // systemd writes the string `uninitialized` before the machine's first boot.
     let unset = text.is_empty() || text == "uninitialized" || text.bytes().all(|b| b == b'0');
     (!unset).then(|| hash(text))
 }
 
-/// FNV-1a with a finish that spreads the low bits.
+/// Computes the FNV-1a hash and then mixes its bits, so that the low bits affect the whole result.
 fn hash(text: &str) -> u64 {
     let fnv = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -71,19 +73,19 @@ mod tests {
     use super::{hash, id};
 
     #[test]
-    fn machines_differ_and_stay() {
+    fn machine_id_hashes_are_distinct_and_stable() {
         assert_ne!(hash("8d5c3f"), hash("8d5c3e"));
         assert_eq!(id(), id());
     }
 
     #[cfg(all(feature = "sqlite", unix))]
     #[test]
-    fn names_without_an_id_end_with_the_boot() {
+    fn machine_names_without_an_id_may_change_at_boot() {
         for (name, later, same) in [
             ("0123456789abcdef", "0123456789abcdef", true),
             ("0123456789abcdef", "fedcba9876543210", false),
             ("boot-0123456789abcdef", "boot-fedcba9876543210", true),
-            // Of a build that knew no boots.
+            // Earlier builds, which did not use boot IDs, recorded `unknown`.
             ("unknown", "boot-fedcba9876543210", true),
             ("boot-0123456789abcdef", "unknown", true),
             ("boot-0123456789abcdef", "0123456789abcdef", false),
@@ -93,6 +95,6 @@ mod tests {
             assert_eq!(super::may_become(name, later), same, "{name} {later}");
         }
         assert!(super::may_become(&super::name(), &super::name()));
-        assert!(!super::name().contains('/'), "it is a part of a store's incarnation");
+        assert!(!super::name().contains('/'), "the name is a part of an incarnation");
     }
 }

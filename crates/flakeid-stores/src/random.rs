@@ -1,10 +1,10 @@
-//! Random tokens, and random numbers that keep clients apart.
+//! Random tokens, and random numbers that help clients avoid conflicts.
 
 use flakeid_protocol::Token;
 
-/// Random bits from the operating system. Where it has none (never seen on systems with threads),
-/// bits that differ from call to call, because what decides over IDs is the store's transaction;
-/// tokens need only differ.
+/// Returns random bits from the operating system. If the system returns no bits (which has never been observed on
+/// systems with threads), returns bits that differ from call to call. Such bits are sufficient, because the store's
+/// transactions keep IDs unique, and tokens only have to differ.
 fn bits() -> u128 {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
@@ -22,25 +22,25 @@ fn fallback() -> u128 {
     hash(0) << 64 | hash(1)
 }
 
-/// A token never used before.
+/// Returns a new random token, which has never been used before.
 #[must_use]
 pub fn token() -> Token {
     Token::from_bits(bits())
 }
 
-/// Returns a number from 0 to 1, as [`flakeid_protocol::random::fraction`].
+/// Returns a random number from 0 to 1; see [`flakeid_protocol::random::fraction`].
 #[must_use]
 pub fn fraction() -> f64 {
     flakeid_protocol::random::fraction(bits())
 }
 
-/// Returns a number from 0.8 to 1.2.
+/// Returns a random number from 0.8 to 1.2.
 #[must_use]
 pub fn jitter() -> f64 {
     flakeid_protocol::random::jitter(bits())
 }
 
-/// A whole number below `end`, which is at least 1.
+/// Returns a random integer from 0 to `end − 1`; `end` must be at least 1.
 #[cfg(any(feature = "mysql", feature = "redis", feature = "etcd"))]
 pub(crate) fn below(end: u64) -> u64 {
     ((fraction() * end as f64) as u64).min(end.saturating_sub(1))

@@ -1,18 +1,18 @@
-//! How long a store may take, and how transactions in conflict are run again.
+//! The timeout for a store's responses, and transaction retries after conflicts.
 
 use std::time::{Duration, Instant};
 
 use crate::random;
 use flakeid_protocol::store::Fault;
 
-/// How long a store may take to answer.
+/// The longest time that a store may take to respond.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs `attempt`, with the number of conflicts so far, until it ends in anything but a conflict. All
-/// attempts together may take as long as `timeout`; one more may begin just before.
+/// Calls `attempt` with the number of conflicts so far, until the outcome is not a conflict. No attempt begins after
+/// `timeout`, but the last attempt may end later.
 ///
 /// # Errors
-/// What `attempt` returned; [`Fault::Unavailable`] when it was in conflict for too long.
+/// Those of `attempt`; [`Fault::Unavailable`] if there are still conflicts after `timeout`.
 pub(super) fn retry_conflicts(
     shown: &str,
     namespace: &str,
@@ -28,12 +28,13 @@ pub(super) fn retry_conflicts(
         }
         if begun.elapsed() >= timeout {
             return Err(Fault::Unavailable(format!(
-                "{shown}: other clients changed the same rows of namespace {namespace:?} \
-                 {conflicts} times within {} s",
+                "{shown}: the transaction on namespace {namespace:?} did not succeed within {} s, \
+                 because other clients changed the same rows (conflicts: {conflicts})",
                 timeout.as_secs()
             )));
         }
-        // Up to 2 ms after the first conflict, twice as long after each further one.
+        // The pause is random. Its upper limit is 2 ms after the first conflict, and doubles after each further
+        // conflict, up to 50 ms.
         let longest_ms = f64::from(1_u32 << conflicts.min(6)).min(50.0);
         std::thread::sleep(Duration::from_secs_f64(longest_ms * random::fraction() / 1_000.0));
     }

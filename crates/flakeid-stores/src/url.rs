@@ -1,12 +1,12 @@
-//! Options of URLs that name files.
+//! URL options whose values are file names.
 
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 
-/// Returns the contents of the file that an option names.
+/// Returns the contents of the file that a URL option names; `None` if the option is missing.
 ///
 /// # Errors
-/// [`Fault::Rejected`] if it cannot be read.
+/// [`Fault::Rejected`] if the file cannot be read.
 pub(crate) fn file(url: &ServerUrl<'_>, name: &str) -> Result<Option<Vec<u8>>, Fault> {
     let Some(path) = url.option(name)? else { return Ok(None) };
     let contents = std::fs::read(&path);

@@ -1,11 +1,12 @@
-//! Namespaces, rows and records as values that every store can keep: columns, or fields of JSON.
+//! The conversion of namespaces, rows and records to and from values that every store can hold. Each value is stored in
+//! a column of a table or in a field of a JSON object.
 
 use flakeid_core::Layout;
 
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Bounds, Namespace, Owner, Record, Row, State, SubGrant, Token};
 
-/// A value of a column or a field.
+/// The value of a column or a JSON field.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Null,
@@ -44,10 +45,11 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
-/// A number as SQL has it, where integers have a sign; JSON keeps to the same range.
+/// Converts a number to a signed 64-bit integer, because standard SQL lacks unsigned integers. The same limit applies
+/// to stores that use JSON.
 ///
 /// # Errors
-/// [`Fault::Rejected`] naming the field of a number above 2^63 − 1.
+/// [`Fault::Rejected`], which names the field, if the number is above 2^63 − 1.
 pub(super) fn to_bigint(field: &str, value: u64) -> Result<Value, Fault> {
     let signed = i64::try_from(value);
     signed
@@ -55,7 +57,7 @@ pub(super) fn to_bigint(field: &str, value: u64) -> Result<Value, Fault> {
         .map_err(|_| Fault::Rejected(format!("{field} {value} is above {}", i64::MAX)))
 }
 
-/// A row's values, in this order.
+/// Returns the values of a row, in column order.
 pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", row.node)?,
@@ -76,7 +78,7 @@ pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
     ])
 }
 
-/// A namespace's values, in this order.
+/// Returns the values of a namespace, in column order.
 pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         namespace.layout.to_string().into(),
@@ -92,7 +94,7 @@ pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Faul
     ])
 }
 
-/// A record's values, in this order.
+/// Returns the values of a record, in column order.
 pub(super) fn record_values(record: &Record) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", record.node)?,
@@ -106,7 +108,7 @@ pub(super) fn record_values(record: &Record) -> Result<Vec<Value>, Fault> {
     ])
 }
 
-/// A sub-grant's values, in this order.
+/// Returns the values of a sub-grant, in column order.
 pub(super) fn sub_grant_values(sub: &SubGrant) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", sub.node)?,
@@ -120,11 +122,12 @@ pub(super) fn sub_grant_values(sub: &SubGrant) -> Result<Vec<Value>, Fault> {
     ])
 }
 
-/// The cells of one row, read from left to right. Somebody may have edited them: what makes no sense
-/// is a [`Fault::Rejected`] that names namespace, node, field and value, but never shows a token.
+/// A reader for the cells of one row, from left to right. An invalid value, for example after a user edited a cell,
+/// results in a [`Fault::Rejected`]. The message contains the namespace, the node, the field and the value, but never a
+/// token.
 pub(super) struct Cells<'a> {
     namespace: &'a str,
-    /// If the row is about one.
+    /// The node that the row describes; `None` for a namespace or an invalid node.
     node: Option<i64>,
     values: std::vec::IntoIter<Value>,
 }
@@ -134,7 +137,7 @@ impl<'a> Cells<'a> {
         Self { namespace, node: None, values: values.into_iter() }
     }
 
-    /// Of a row whose first cell is a node.
+    /// Creates a reader for a row whose first cell contains a node.
     fn with_node(namespace: &'a str, values: Vec<Value>) -> Self {
         let node = match values.first() {
             Some(Value::Integer(node)) => Some(*node),
@@ -143,7 +146,7 @@ impl<'a> Cells<'a> {
         Self { node, ..Self::new(namespace, values) }
     }
 
-    /// Reads what [`row_values`] returned.
+    /// Reads a row from the values that [`row_values`] returned.
     pub(super) fn read_row(namespace: &str, values: Vec<Value>) -> Result<Row, Fault> {
         let mut cells = Cells::with_node(namespace, values);
         Ok(Row {
@@ -163,7 +166,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Reads what [`record_values`] returned.
+    /// Reads a record from the values that [`record_values`] returned.
     pub(super) fn read_record(namespace: &str, values: Vec<Value>) -> Result<Record, Fault> {
         let mut cells = Cells::with_node(namespace, values);
         Ok(Record {
@@ -176,7 +179,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Reads what [`sub_grant_values`] returned.
+    /// Reads a sub-grant from the values that [`sub_grant_values`] returned.
     pub(super) fn read_sub_grant(namespace: &str, values: Vec<Value>) -> Result<SubGrant, Fault> {
         let mut cells = Cells::with_node(namespace, values);
         Ok(SubGrant {
@@ -189,7 +192,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Reads what [`namespace_values`] returned.
+    /// Reads a namespace from the values that [`namespace_values`] returned.
     pub(super) fn read_namespace(name: &str, values: Vec<Value>) -> Result<Namespace, Fault> {
         let mut cells = Cells::new(name, values);
         Ok(Namespace {
@@ -223,7 +226,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Not every database has a type for it.
+    /// Reads a boolean value, which databases without a boolean type store as an integer.
     fn boolean(&mut self, field: &str) -> Result<bool, Fault> {
         match self.next() {
             Value::Boolean(boolean) => Ok(boolean),
@@ -281,7 +284,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// What to say about a value that makes no sense.
+/// Returns the fault that reports an invalid value in a store.
 pub(super) fn damage_fault(namespace: &str, node: Option<i64>, field: &str, value: &str) -> Fault {
     let node = node.map(|node| format!("node {node} of ")).unwrap_or_default();
     let shown: String = value.chars().take(80).collect();

@@ -3,18 +3,18 @@ use std::path::{Path, PathBuf};
 
 use flakeid_core::{Error, ErrorKind};
 
-/// The directory of the store for the whole host.
+/// The directory of the host-wide store.
 const HOST: &str = "/var/lib/flakeid";
 
 /// Returns the URL of the embedded store: `/var/lib/flakeid/flakeid.db` if this user can write there, otherwise
-/// `flakeid/flakeid.db` in the user's state directory (`$XDG_STATE_HOME` or `~/.local/state`;
-/// `~/Library/Application Support` on macOS). It serves the whole host, or only this user on this host. Creates the
-/// directory with access for its user only.
+/// `flakeid/flakeid.db` in the user's state directory (`$XDG_STATE_HOME` or `~/.local/state`; `~/Library/Application
+/// Support` on macOS). The first location serves the whole host; the second serves only this user on this host.
+/// Creates the directory with access for this user only.
 ///
 /// # Errors
-/// [`InvalidOption`](ErrorKind::InvalidOption) inside a container, whose directories are neither permanent nor
-/// shared, without a home directory, and on Windows; [`StoreRejected`](ErrorKind::StoreRejected) if the directory
-/// cannot be created.
+/// [`InvalidOption`](ErrorKind::InvalidOption) inside a container (because a container's directories are neither
+/// permanent nor shared), if there is no home directory, and on Windows; [`StoreRejected`](ErrorKind::StoreRejected)
+/// if the directory cannot be created.
 ///
 /// ```no_run
 /// use flakeid::{Generator, Layout};
@@ -27,7 +27,7 @@ pub fn embedded_url() -> Result<String, Error> {
     if cfg!(not(unix)) {
         return Err(Error::invalid_option(
             "store",
-            "a store in a file needs a Unix system. Give the URL of a server (postgresql://, \
+            "a store in a file requires a Unix system. Give the URL of a server (postgresql://, \
              mysql://, redis://, etcd://, http://), or a fixed node",
         ));
     }
@@ -35,8 +35,8 @@ pub fn embedded_url() -> Result<String, Error> {
         return Err(Error::invalid_option(
             "store",
             &format!(
-                "this is a container ({sign}), whose own files neither last nor are shared. Give \
-                 a file on a volume (sqlite:///volume/flakeid.db), the URL of a server \
+                "this process runs in a container ({sign}), whose files are neither permanent nor \
+                 shared. Give a file on a volume (sqlite:///volume/flakeid.db), the URL of a server \
                  (postgresql://, mysql://, redis://, etcd://), or a fixed node"
             ),
         ));
@@ -46,7 +46,7 @@ pub fn embedded_url() -> Result<String, Error> {
     Ok(url(&directory.join("flakeid.db")))
 }
 
-/// Returns the sign by which this process is inside a container.
+/// Returns the evidence, if any, that this process is running inside a container.
 fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
     if kubernetes {
         return Some("KUBERNETES_SERVICE_HOST is set");
@@ -56,10 +56,10 @@ fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
     if let Some((_, sign)) = files.into_iter().find(|(file, _)| root.join(file).exists()) {
         return Some(sign);
     }
-    // Only root may read it, but most containers run as root.
+    // Only root can read the environment of process 1, but most containers run as root.
     let environment = std::fs::read(root.join("proc/1/environ")).unwrap_or_default();
     let told = environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(b"container="));
-    told.then_some("its first process has the variable `container`")
+    told.then_some("the environment of process 1 contains the variable `container`")
 }
 
 type Variable = Option<std::ffi::OsString>;
@@ -81,8 +81,8 @@ fn directory(host: &Path, state: Option<PathBuf>) -> Result<PathBuf, Error> {
         return Err(Error::invalid_option(
             "store",
             &format!(
-                "{} cannot be written and neither XDG_STATE_HOME nor HOME says where this user's \
-                 files are: give a path (sqlite:///path/flakeid.db)",
+                "{} cannot be written and neither XDG_STATE_HOME nor HOME contains a usable \
+                 directory: give a path (sqlite:///path/flakeid.db)",
                 host.display()
             ),
         ));
@@ -117,7 +117,7 @@ fn is_writable(directory: &Path) -> bool {
     std::fs::metadata(directory).is_ok_and(|found| !found.permissions().readonly())
 }
 
-/// Returns the URL of a path, as `connect` parses it.
+/// Converts a path to a URL that `connect` can parse.
 fn url(path: &Path) -> String {
     let mut url = String::from("sqlite://");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -146,13 +146,13 @@ mod tests {
     use super::{container, directory, url};
 
     #[test]
-    fn container_is_detected_by_each_sign() {
+    fn each_indicator_of_a_container_is_detected() {
         let root = tempfile::tempdir().unwrap();
         assert_eq!(container(root.path(), false), None);
         assert!(container(root.path(), true).unwrap().contains("KUBERNETES"));
         std::fs::create_dir_all(root.path().join("proc/1")).unwrap();
         std::fs::write(root.path().join("proc/1/environ"), b"A=1\0container=lxc\0").unwrap();
-        assert!(container(root.path(), false).unwrap().contains("first process"));
+        assert!(container(root.path(), false).unwrap().contains("process 1"));
         std::fs::create_dir(root.path().join("run")).unwrap();
         std::fs::write(root.path().join("run/.containerenv"), "").unwrap();
         assert!(container(root.path(), false).unwrap().contains("/run/.containerenv"));
@@ -182,7 +182,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn state_directory_follows_xdg_then_home() {
+    fn state_directory_comes_from_xdg_and_then_from_home() {
         let own = state(Some("/xdg".into()), Some("/home/u".into())).unwrap();
         assert_eq!(own, Path::new("/xdg/flakeid"));
         let own = state(Some("relative".into()), Some("/home/u".into())).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn url_percent_encodes_the_path() {
+    fn path_is_percent_encoded_in_the_url() {
         assert_eq!(url(Path::new("/a b/ü%/x.db")), "sqlite:///a%20b/%C3%BC%25/x.db");
     }
 }

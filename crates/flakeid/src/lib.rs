@@ -11,19 +11,22 @@
 //! # Ok::<(), flakeid::Error>(())
 //! ```
 //!
-//! A lease is a window of ticks for one node, granted by a store. A generator cannot issue IDs outside its
-//! window, and the store never grants overlapping windows. Therefore no two processes issue the same ID,
-//! whatever their clocks, forks, pauses, kills and restarts do.
+//! A lease is a window of ticks for one node, granted by a store. A generator cannot issue IDs outside its window,
+//! and the store never grants overlapping windows. Therefore, no two processes issue the same ID, regardless of clock
+//! errors, forks, pauses, kills and restarts.
 //!
-//! [`Generator::auto`] requires no configuration: it uses the store that `FLAKEID_STORE` names, or the embedded
-//! store of this host. [`Generator::new`] takes a node that the program chooses. [`LocalGenerator`] and
-//! [`CachedGenerator`] are faster handles on either kind of generator.
+//! [`Generator::auto`] requires no configuration: it uses the store whose URL is in the variable `FLAKEID_STORE`, or
+//! this host's embedded store. [`Generator::new`] takes a node that the program chooses. [`LocalGenerator`] and
+//! [`CachedGenerator`] are faster handles to both kinds of generators.
+//!
+//! With the feature `tracing`, the crate logs each change in the state of a lease or a broker.
 //!
 //! This crate re-exports `flakeid-core`: layouts, IDs and their forms, clocks and errors. The documentation of
-//! `flakeid-stores` says what each kind of store must keep, and `flakeid-protocol` contains the rules.
+//! `flakeid-stores` describes what data each kind of store must keep, and `flakeid-protocol` contains the
+//! rules.
 //!
-//! `wasm32-unknown-unknown` has neither threads nor sockets. There, a generator has a fixed node, and a lease
-//! comes from a broker, by requests that the host sends (the feature `fetch`).
+//! `wasm32-unknown-unknown` has neither threads nor sockets. On that target, a generator has a fixed node, or a
+//! lease from a broker through requests that the host sends (the feature `fetch`).
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub mod broker;
@@ -37,6 +40,8 @@ mod generator;
 mod keeper;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod leased;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod log;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod node_source;
 

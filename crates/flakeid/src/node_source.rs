@@ -6,10 +6,11 @@ use flakeid_core::{Error, Layout};
 
 use flakeid_stores::host_name;
 
-/// The source of a node without a store. A program must choose it by name; none is the default.
+/// A source from which a program can get a node without a store. A program must choose a source by name, because
+/// there is no default.
 ///
-/// No source guarantees uniqueness: the operator must ensure that no other process has the same node. A lease is the
-/// safe alternative.
+/// No source guarantees uniqueness: the operator must ensure that no other process has the same node. A leased node
+/// is the safe alternative.
 ///
 /// ```
 /// use flakeid::NodeSource;
@@ -24,22 +25,22 @@ use flakeid_stores::host_name;
 pub enum NodeSource {
     /// `FLAKEID_NODE`, or `FLAKEID_DATACENTER` and `FLAKEID_WORKER`.
     Environment,
-    /// The ordinal at the end of the host name of a pod of a `StatefulSet`: 3 in `orders-3`. While Kubernetes
-    /// replaces a pod on an unreachable machine, two pods can have the same ordinal.
+    /// The ordinal at the end of a `StatefulSet` pod's host name: 3 in `orders-3`. While Kubernetes replaces a pod on
+    /// an unreachable machine, two pods can have the same ordinal.
     Kubernetes,
-    /// The low bits of a network card's address. Unsafe: containers and cloned machines share addresses, and
-    /// different addresses often have the same low bits.
+    /// The low bits of a network card's MAC address. This source is unsafe: containers and cloned machines share
+    /// addresses, and different addresses often have the same low bits.
     MacAddress,
-    /// The low bits of this host's IPv4 address. Unsafe: different networks reuse addresses, and all processes of a
-    /// host share one.
+    /// The low bits of this host's IPv4 address. This source is unsafe: different networks reuse addresses, and all
+    /// processes on a host share one address.
     Ipv4,
 }
 
 impl NodeSource {
-    /// All sources.
+    /// All node sources.
     pub const ALL: [Self; 4] = [Self::Environment, Self::Kubernetes, Self::MacAddress, Self::Ipv4];
 
-    /// The name in options: `env`, `kubernetes`, `mac` or `ipv4`.
+    /// The name of this source in options: `env`, `kubernetes`, `mac` or `ipv4`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,7 +51,7 @@ impl NodeSource {
         }
     }
 
-    /// The warning of an unsafe source.
+    /// The warning about this source if the source is unsafe; otherwise `None`.
     #[must_use]
     pub const fn warning(self) -> Option<&'static str> {
         match self {
@@ -69,8 +70,9 @@ impl NodeSource {
     /// Returns this process's node in a layout.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the source has no node, with the place that was
-    /// searched; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for a node outside the layout's range.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the source yields no node, with the place where
+    /// the node was expected; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) if the node is outside
+    /// the layout's range.
     pub fn node(self, layout: &Layout) -> Result<u64, Error> {
         match self {
             Self::Environment => from_environment(layout, |name| std::env::var(name).ok()),
@@ -91,7 +93,7 @@ impl fmt::Display for NodeSource {
     }
 }
 
-/// Reads a [`name`](NodeSource::name).
+/// Parses the [`name`](NodeSource::name) of a source.
 impl FromStr for NodeSource {
     type Err = Error;
 
@@ -156,8 +158,8 @@ fn from_host_name(layout: &Layout, name: &str) -> Result<u64, Error> {
     }
 }
 
-/// Returns the node of the address from which this host would send; it sends no packet. 192.0.2.1 is reserved for
-/// documentation (RFC 5737), so only the default route can match.
+/// Returns the node for the address from which this host would send packets. The function itself sends no packet.
+/// 192.0.2.1 is reserved for documentation (RFC 5737), so only the default route can match.
 fn from_ipv4(layout: &Layout) -> Result<u64, Error> {
     let own = || -> std::io::Result<IpAddr> {
         let socket = UdpSocket::bind("0.0.0.0:0")?;
@@ -176,7 +178,7 @@ fn from_ipv4(layout: &Layout) -> Result<u64, Error> {
     }
 }
 
-/// Masks the low bits of the bytes, because nodes are 0 to 2^k − 1.
+/// Returns the low bits of the bytes as a node. A bit mask suffices, because a layout's nodes are 0 to 2^k − 1.
 fn low_bits(layout: &Layout, bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)) & layout.max_node()
 }
@@ -190,7 +192,7 @@ mod tests {
     const LAYOUT: Layout = Layout::TWITTER;
 
     #[test]
-    fn environment_gives_the_node_or_its_two_parts() {
+    fn environment_sets_the_node_or_its_two_parts() {
         let with = |set: &[(&str, &str)]| {
             let set: Vec<_> =
                 set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -227,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn low_bits_come_from_the_last_bytes() {
+    fn node_is_taken_from_the_low_bits_of_an_address() {
         assert_eq!(low_bits(&LAYOUT, &[10, 0, 5, 7]), 0x107 & 1023);
         assert_eq!(low_bits(&LAYOUT, &[0, 0, 0, 0, 0xff, 0xff]), 1023);
     }
 
     #[test]
-    fn name_parses_back_to_its_source() {
+    fn node_source_names_round_trip() {
         for source in NodeSource::ALL {
             assert_eq!(source.name().parse::<NodeSource>().unwrap(), source);
         }

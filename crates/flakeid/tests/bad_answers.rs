@@ -1,7 +1,7 @@
 //! Tests of leases whose broker sends responses with random errors. The client must not panic, must not send a
 //! secret to another address, and must not issue an ID twice.
 
-// A test fails by a panic.
+// Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Instant;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const CASES: u64 = 100_000;
 const SEED: u64 = 20_261_125;
 
-/// A generator of the same random numbers in each run (`SplitMix64`, by Sebastiano Vigna).
+/// A generator that produces the same random numbers in every run (`SplitMix64`, by Sebastiano Vigna).
 struct Random(u64);
 
 impl Random {
@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// Returns a number at or near a boundary, or any other number.
+/// Returns a number at or near a boundary, or an arbitrary number.
 fn number(random: &mut Random) -> Value {
     let now = SystemClock.unix_ms();
     let tick = Layout::TWITTER.tick_at(now).unwrap();
@@ -176,7 +176,7 @@ fn answer(request: &HttpRequest, random: &mut Random) -> Result<HttpAnswer, Stri
     Ok(HttpAnswer::new(status, body))
 }
 
-/// Changes, removes or adds a field.
+/// Changes, removes or adds a field of a response.
 fn spoil(body: &mut Value, random: &mut Random) {
     let new = value(random, 3);
     let Some(fields) = body.as_object_mut().filter(|fields| !fields.is_empty()) else {
@@ -193,8 +193,8 @@ fn spoil(body: &mut Value, random: &mut Random) {
     }
 }
 
-/// Checks that only addresses in the URL get the secret, and that each request has the path of a broker's
-/// leases.
+/// Checks that the secret is sent only to addresses in the URL, and that each request uses the path of the broker's
+/// lease API. If `follows` is true, the client has no secret and may follow other addresses.
 fn check_request(request: &HttpRequest, follows: bool) {
     let address = request.url.split("/v1/").next().unwrap();
     let is_known = ["http://one:1", "http://two:1", "http://x.svc"].contains(&address);
@@ -203,7 +203,7 @@ fn check_request(request: &HttpRequest, follows: bool) {
     assert_eq!(request.authorization.is_some(), !follows, "{}", request.url);
 }
 
-/// The numbers of IDs and events in all cases.
+/// The numbers of IDs and events over all cases.
 #[derive(Debug, Default)]
 struct Tally {
     ids: u64,

@@ -32,8 +32,8 @@ mod unix {
     use flakeid_core::{Clock, ErrorKind, Layout, SystemClock};
     use flakeid_protocol::store::Fault;
     use flakeid_protocol::{
-        Acquire, Bounds, Grant, Identity, Lessor, MemoryStore, Namespace, Owner, Release, Renew,
-        State, Token, operations,
+        Acquire, Bounds, Grant, Lessor, MemoryStore, Namespace, Release, Renew, State, Token,
+        operations,
     };
     use flakeid_stores::Location;
 
@@ -43,7 +43,7 @@ mod unix {
     const LAYOUT: Layout = Layout::TWITTER;
     const SPACE: &str = "orders";
     const WINDOW_MS: u64 = 200;
-    const TTL_MS: u64 = 400;
+    const TTL_MS: u64 = 4_000;
     /// The number of forks while other threads of the process use the broker.
     const FORKS: usize = 100;
 
@@ -60,8 +60,14 @@ mod unix {
 
     fn memory_broker(clock: Arc<dyn Clock>) -> Broker {
         let mut store = MemoryStore::new();
-        let bounds =
-            Bounds { max_window_ms: 600, max_ahead_ms: 2_000, max_skew_ms: 50, quiet_ms: 900 };
+        // The permitted skew is large, because one test stops a thread after the thread has read the clock for its
+        // request.
+        let bounds = Bounds {
+            max_window_ms: 5_000,
+            max_ahead_ms: 10_000,
+            max_skew_ms: 2_000,
+            quiet_ms: 9_100,
+        };
         let wanted = Namespace { block_bits: 4, bounds, ..Namespace::new(SPACE, LAYOUT) };
         operations::init(&mut store, &wanted).unwrap();
         let mut options = BrokerOptions::new(SPACE, LAYOUT, "http://a");
@@ -77,20 +83,9 @@ mod unix {
 
     fn request(number: u64) -> Acquire {
         Acquire {
-            layout: LAYOUT,
-            block_bits: 0,
-            identity: Identity::Any,
-            from: 0,
-            to: LAYOUT.max_node(),
-            rotation: 0,
-            reuse: true,
-            token: token(number),
             window_ms: WINDOW_MS,
             ttl_ms: TTL_MS,
-            now: SystemClock.unix_ms(),
-            waited_ms: 0,
-            after: 0,
-            owner: Owner::default(),
+            ..Acquire::any_node(LAYOUT, token(number), SystemClock.unix_ms())
         }
     }
 
@@ -128,7 +123,7 @@ mod unix {
         assert_forked(broker.take_back(&release(grant)));
         assert_forked(broker.status());
         assert_forked(broker.rows(0, usize::MAX));
-        assert_forked::<()>(Err(broker.why_waiting()));
+        assert_forked::<()>(Err(broker.waiting_fault()));
         let mut lessor = broker.clone();
         assert_forked(Lessor::acquire(&mut lessor, SPACE, &request(u64::MAX), read));
         assert_forked(Lessor::renew(&mut lessor, SPACE, &renewal(grant, u64::MAX), read));
@@ -153,7 +148,7 @@ mod unix {
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
         in_child(5, || {
             check_all_requests_are_refused(&broker, &grant);
-            // SAFETY: the child exits without using the original, of which this is a copy.
+            // SAFETY: the child exits without using the broker from which this copy was made.
             let last = unsafe { std::ptr::read(&raw const broker) };
             drop(last);
             check_all_requests_are_refused(&broker, &grant);
@@ -170,7 +165,8 @@ mod unix {
         assert_eq!((status.is_open, status.blocks, status.holders), (true, 1, 2));
     }
 
-    /// A clock that blocks readings by the thread with the name [`STOPPED`]. The broker reads the clock with its lock held.
+    /// A clock that blocks when the thread named [`STOPPED`] reads it. The broker reads the clock while holding its
+    /// lock.
     #[derive(Default)]
     struct Stopping {
         is_inside: AtomicBool,
@@ -236,7 +232,8 @@ mod unix {
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
         assert!(granted > FORKS, "the parent was granted {granted} nodes");
-        // The fences of all nodes may be as far ahead as the bounds allow.
+        // A node may not be free immediately, because the fences of all nodes may be ahead of the clock by as much as
+        // the bounds allow.
         let deadline = Instant::now() + Duration::from_secs(5);
         while let Err(fault) = broker.acquire(&request(number()), Instant::now()) {
             assert!(Instant::now() < deadline, "{fault}");

@@ -1,4 +1,4 @@
-//! Tests of leased generators on a store in memory: renewals, losses, takeovers and closing.
+//! Tests of leased generators on a memory store: renewals, losses, takeovers and closing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -8,9 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid::{LeaseBuilder, LeaseEvent};
+use flakeid_conformance::HookedStore;
 use flakeid_core::{ErrorKind, Id, Layout};
-use flakeid_protocol::store::{Fault, Store};
-use flakeid_protocol::{Acquire, Identity, MemoryStore, Owner, State, Token, operations};
+use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Acquire, Identity, MemoryStore, State, Token, operations};
 
 const LAYOUT: Layout = Layout::TWITTER;
 
@@ -35,26 +36,15 @@ fn rows(store: &MemoryStore) -> Vec<flakeid_protocol::Row> {
     operations::list(&mut store.clone(), "default").unwrap().rows
 }
 
-/// Takes a node over from its holder, as a process with a fixed node does. Returns the first tick of the new grant.
+/// Takes a node over from its holder, as a process with a fixed node would. Returns the first tick of the new grant.
 fn take_over(store: &MemoryStore, node: u64) -> u64 {
     let now = flakeid_core::Clock::unix_ms(&flakeid_core::SystemClock);
     let request = Acquire {
-        layout: LAYOUT,
         identity: Identity::Node(node),
-        from: 0,
         to: 1023,
-        rotation: 0,
-        block_bits: 0,
-        reuse: true,
-        token: Token::from_bits(u128::from(now.cast_unsigned())),
-        window_ms: 10_000,
-        ttl_ms: 60_000,
-        now,
-        waited_ms: 0,
-        after: 0,
-        owner: Owner::default(),
+        ..Acquire::any_node(LAYOUT, Token::from_bits(u128::from(now.cast_unsigned())), now)
     };
-    // Without an operator's release, the node would be free only after its lease expired.
+    // Without a release by an operator, the node would become free only after its lease had expired.
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap().start
@@ -120,45 +110,18 @@ fn short_windows_are_renewed_while_ids_are_taken() {
     assert_eq!(lease.last_error, None);
 }
 
-/// A store that can be made unavailable.
-struct Switch {
-    store: MemoryStore,
-    off: Arc<AtomicBool>,
-}
-
-impl Store for Switch {
-    fn transact(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut dyn flakeid_protocol::store::Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        if self.off.load(Ordering::SeqCst) {
-            return Err(Fault::Unavailable("switched off".into()));
-        }
-        self.store.transact(namespace, work)
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        self.store.prepare()
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.store.namespaces()
-    }
-
-    fn creates_namespaces(&self) -> bool {
-        true
-    }
-}
-
 #[test]
-fn ids_continue_to_the_fence_while_the_store_is_unavailable() {
+fn ids_are_issued_up_to_the_fence_while_the_store_is_unavailable() {
     let off = Arc::new(AtomicBool::new(false));
     let events = Arc::new(Mutex::new(Vec::new()));
     let (switch, log) = (Arc::clone(&off), Arc::clone(&events));
     let store = MemoryStore::new();
     let generator = LeaseBuilder::from_store(LAYOUT, move || {
-        Ok(Box::new(Switch { store: store.clone(), off: Arc::clone(&switch) }))
+        let off = Arc::clone(&switch);
+        Ok(HookedStore::connect(&store, move || {
+            let is_off = off.load(Ordering::SeqCst);
+            if is_off { Err(Fault::Unavailable("switched off".into())) } else { Ok(()) }
+        }))
     })
     .window(Duration::from_millis(300))
     .max_wait(Duration::from_millis(100))

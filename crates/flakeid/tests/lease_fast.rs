@@ -1,4 +1,4 @@
-//! Tests of local handles and rings on leased nodes: across tenures, after closing, and at their bounds.
+//! Tests of local handles and rings on leased nodes: across tenures, after closing, and at their limits.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -17,26 +17,19 @@ fn on(store: &MemoryStore) -> LeaseBuilder {
     LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(store.clone())))
 }
 
-/// Takes the generator's node over, as another process does after a crash.
+/// Takes over the generator's node, as another process would after a crash.
 fn take_over(store: &MemoryStore, generator: &Generator) {
     let node = generator.node();
     let request = Acquire {
-        layout: Layout::TWITTER,
         identity: Identity::Node(node),
-        from: 0,
-        to: Layout::TWITTER.max_node(),
-        rotation: 0,
-        block_bits: 0,
-        reuse: true,
-        token: Token::from_bits(u128::from(node) + 99),
-        window_ms: 10_000,
-        ttl_ms: 60_000,
-        now: SystemClock.unix_ms(),
-        waited_ms: 0,
-        after: 0,
         owner: Owner { name: String::new(), host: "elsewhere".into(), pid: 1 },
+        ..Acquire::any_node(
+            Layout::TWITTER,
+            Token::from_bits(u128::from(node) + 99),
+            SystemClock.unix_ms(),
+        )
     };
-    // Without an operator's release, the node would be free only after its lease expired.
+    // Without a release by an operator, the node would become free only after its lease had expired.
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap();
@@ -46,7 +39,7 @@ fn assert_increasing(ids: &[Id]) {
     assert!(ids.is_sorted_by(|a, b| a < b), "IDs must increase");
 }
 
-/// Takes IDs while the node is taken over twice, and checks that they increase.
+/// Takes IDs while the node is taken over twice, and checks that the IDs increase.
 fn across_nodes(store: &MemoryStore, leased: &Generator, next: impl FnMut() -> Id) {
     let mut next = next;
     let mut ids: Vec<Id> = Vec::new();
@@ -127,7 +120,7 @@ fn ring_runs_ahead_of_the_clock_up_to_max_ahead() {
     let store = MemoryStore::new();
     let leased = on(&store).overflow(Overflow::Borrow).open().unwrap();
     let cached = CachedGenerator::with(&leased, RingOptions::new().boost_power(6)).unwrap();
-    // The IDs of 64 ticks are far more than the clock alone allows in this time.
+    // This many IDs fill 64 ticks, far more than the clock alone allows in this time.
     let ids: Vec<Id> = (0..64 * 4_096).map(|_| cached.next_id().unwrap()).collect();
     assert_increasing(&ids);
     let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;

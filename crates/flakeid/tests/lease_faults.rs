@@ -9,14 +9,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid::{LeaseBuilder, LeaseEvent};
+use flakeid_conformance::HookedStore;
 use flakeid_core::{Clock, ErrorKind, Id, Layout, ManualClock, Overflow, SystemClock};
-use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Identity, MemoryStore, Namespace, State, operations};
 
-/// An action before a transaction. An error replaces the result of the transaction.
+/// An action to run before a transaction. If the action returns an error, the error replaces the transaction's
+/// result.
 type Step = Box<dyn FnOnce() -> Result<(), Fault> + Send>;
 
-/// The steps before the next transactions, in order. Later transactions have no step.
+/// The steps to run before the next transactions, one for each transaction. Later transactions run without a step.
 #[derive(Clone, Default)]
 struct Script(Arc<Mutex<VecDeque<Step>>>);
 
@@ -35,40 +37,14 @@ impl Script {
     }
 }
 
-/// A store in memory that follows a script.
-struct ScriptedStore {
-    store: MemoryStore,
-    script: Script,
-}
-
-impl Store for ScriptedStore {
-    fn transact(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let step = self.script.0.lock().unwrap().pop_front();
-        step.map_or(Ok(()), |step| step())?;
-        self.store.transact(namespace, work)
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        self.store.prepare()
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.store.namespaces()
-    }
-
-    fn creates_namespaces(&self) -> bool {
-        true
-    }
-}
-
 fn on(layout: Layout, store: &MemoryStore, script: &Script) -> LeaseBuilder {
     let (store, script) = (store.clone(), script.clone());
     LeaseBuilder::from_store(layout, move || {
-        Ok(Box::new(ScriptedStore { store: store.clone(), script: script.clone() }))
+        let script = script.clone();
+        Ok(HookedStore::connect(&store, move || {
+            let step = script.0.lock().unwrap().pop_front();
+            step.map_or(Ok(()), |step| step())
+        }))
     })
 }
 
@@ -80,7 +56,7 @@ fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// 2026-11-22 in Unix milliseconds. The layouts of these tests have ticks of a millisecond.
+/// 2026-11-22 in Unix milliseconds. The layouts in these tests have ticks of one millisecond.
 const START_MS: i64 = 1_795_305_600_000;
 
 /// Returns a layout with four IDs per node and tick.
@@ -88,8 +64,8 @@ fn small_layout() -> Layout {
     "t41.n10.s2@1288834974657/1ms".parse().unwrap()
 }
 
-/// Loses one of two nodes of a lease whose windows are used up, while the renewal of the other node has no
-/// response yet. The replacement therefore starts above the confirmed window. When the renewal is confirmed,
+/// Makes a lease whose windows are used up lose one of its two nodes while the renewal of the other node is still
+/// awaiting its response. The replacement therefore starts above the confirmed window. When the renewal is confirmed,
 /// `at_confirmation` runs, and no generator can be created.
 ///
 /// Checks that the used ticks of the second node are not granted again.
@@ -121,7 +97,7 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
         })
         .fails()
         .answers();
-    // One call uses both windows up, so that the keeper does not renew them when they are half used.
+    // A single call uses up both windows, so that the keeper does not renew them when they are half used.
     let all = usize::try_from(window.as_millis()).unwrap() * 8;
     let mut ids = leased.next_ids(all).unwrap();
     assert_eq!(ids.len(), all);
@@ -145,7 +121,7 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
         let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
         rows.into_iter().find(|row| row.node == kept).unwrap()
     };
-    // The keeper has enough time to handle the confirmation.
+    // This pause gives the keeper enough time to handle the confirmation.
     thread::sleep(Duration::from_millis(200));
     let fence = row().fence;
     release_now(&store, kept);
@@ -172,7 +148,7 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
     assert!(ids.is_sorted_by(|a, b| a < b), "I8");
 }
 
-/// Releases a node as an operator, so that it need not expire first.
+/// Releases a node as an operator would, so that the node does not have to expire first.
 fn release_now(store: &MemoryStore, node: u64) {
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
@@ -188,18 +164,18 @@ fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
 }
 
 #[test]
-fn node_with_a_window_of_two_ticks_is_not_released_below_its_ids() {
+fn node_with_a_window_of_two_ticks_is_not_released_below_its_last_id() {
     loses_one_of_two_nodes(Duration::from_millis(2), |_| {});
 }
 
 #[test]
-fn node_is_not_released_below_its_ids_when_the_clock_passes_the_horizon() {
+fn node_is_not_released_below_its_last_id_when_the_clock_passes_the_horizon() {
     loses_one_of_two_nodes(Duration::from_secs(1), |clock| {
         clock.set(small_layout().horizon() + 1);
     });
 }
 
-/// Checks a window of two ticks that are long enough for a renewal.
+/// Checks that leases work with windows of two ticks, in a layout whose ticks are long enough for a renewal.
 #[test]
 fn windows_of_two_ticks_are_renewed_before_they_end() {
     let layout: Layout = "t38.n10.s12@1288834974657/200ms".parse().unwrap();
@@ -230,7 +206,8 @@ fn windows_of_two_ticks_are_renewed_before_they_end() {
     assert_eq!(missed, 0, "no IDs at the end of a window");
 }
 
-/// Checks that a store that takes longer than `max_skew` to connect or to respond is not a clock error.
+/// Checks that no clock error is reported if connecting to the store, or waiting for its response, takes longer than
+/// `max_skew`.
 #[test]
 fn slow_store_is_not_reported_as_clock_skew() {
     let layout = Layout::TWITTER;
@@ -253,9 +230,9 @@ fn slow_store_is_not_reported_as_clock_skew() {
     connected_late.open().unwrap().next_id().unwrap();
 }
 
-/// Checks that a clock that really lags is reported, even if the store was slow to respond.
+/// Checks that a lagging clock is reported even if the store was slow to respond.
 #[test]
-fn late_clock_is_reported_even_if_the_store_is_slow() {
+fn slow_clock_is_reported_even_if_the_store_is_slow() {
     let layout = Layout::TWITTER;
     let (store, script) = (MemoryStore::new(), Script::default());
     script.then(|| {
@@ -270,10 +247,10 @@ fn late_clock_is_reported_even_if_the_store_is_slow() {
 }
 
 #[test]
-fn panic_of_the_store_is_reported_and_the_lease_continues() {
+fn panic_in_the_store_is_reported_and_the_lease_continues() {
     let layout = Layout::TWITTER;
     let (store, poisoned) = (MemoryStore::new(), Script::default());
-    // All attempts of `open` must panic.
+    // `open` makes several attempts, and every attempt must panic.
     for _ in 0..100 {
         poisoned.then(|| panic!("the connection pool is poisoned"));
     }
@@ -305,7 +282,7 @@ fn panic_of_the_store_is_reported_and_the_lease_continues() {
     assert!(events.iter().any(is_reported), "{events:?}");
 }
 
-/// The system's clock, which panics once its flag is set.
+/// The system clock, which panics once its flag is set.
 #[derive(Clone, Default)]
 struct Fragile(Arc<AtomicBool>);
 
@@ -317,7 +294,7 @@ impl Clock for Fragile {
 }
 
 #[test]
-fn panic_of_the_clock_is_reported_and_the_lease_continues() {
+fn panic_in_the_clock_is_reported_and_the_lease_continues() {
     let clock = Fragile::default();
     let (store, script) = (MemoryStore::new(), Script::default());
     let leased = on(Layout::TWITTER, &store, &script)
@@ -342,7 +319,7 @@ fn panic_of_the_clock_is_reported_and_the_lease_continues() {
     assert_eq!(rows[0].state, State::Free);
 }
 
-/// Checks that a second call of `close` also returns only after the node is released.
+/// Checks that a second call to `close`, like the first, returns only after the node has been released.
 #[test]
 fn second_close_waits_until_the_node_is_released() {
     let (store, script) = (MemoryStore::new(), Script::default());

@@ -113,7 +113,7 @@ mod unix {
         assert_eq!(node_of(generator.next_id().unwrap()), parents);
     }
 
-    /// Limits the child's memory so that it cannot start a thread, even as root.
+    /// Limits the child's memory so that it cannot start a thread, even if it runs as root.
     #[cfg(target_os = "linux")]
     fn forked_child_that_cannot_start_a_thread_tries_again() {
         let directory = tempfile::tempdir().unwrap();
@@ -128,11 +128,11 @@ mod unix {
             assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut unlimited) }, 0);
             let limit = |bytes| {
                 let limit = libc::rlimit { rlim_cur: bytes, ..unlimited };
-                // SAFETY: `setrlimit` only reads `limit` and changes a limit of this process.
+                // SAFETY: `setrlimit` only reads `limit` and changes a resource limit of this process.
                 assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
             };
             limit(used * 4096 + (1 << 20));
-            // New threads first reuse the stacks of the parent's threads.
+            // New threads reuse the stacks of the parent's threads before they allocate memory.
             let sleep = || std::thread::sleep(std::time::Duration::from_secs(60));
             while std::thread::Builder::new().spawn(sleep).is_ok() {}
             for _ in 0..2 {
@@ -163,7 +163,7 @@ mod unix {
         let (mut from_child, to_parent) = std::io::pipe().unwrap();
         let forked = thread::scope(|scope| {
             let forking = scope.spawn(|| {
-                // SAFETY: the child runs to the end of this thread, which drops no values of the parent.
+                // SAFETY: the child runs to the end of this thread, which drops none of the parent's values.
                 let pid = unsafe { libc::fork() };
                 if pid == 0 {
                     let nodes = [plain.next_id(), ring.next_id()].map(|id| node_of(id.unwrap()));
@@ -180,7 +180,7 @@ mod unix {
         // SAFETY: the parent has not waited for the child yet, and `status` is a local variable.
         while unsafe { libc::waitpid(forked, &raw mut status, libc::WNOHANG) } == 0 {
             if since.elapsed() > Duration::from_secs(20) {
-                // SAFETY: the parent has not waited for the child yet, so that its ID is still valid.
+                // SAFETY: the parent has not waited for the child yet, so the child's process ID is still valid.
                 unsafe { libc::kill(forked, libc::SIGKILL) };
             }
             thread::sleep(Duration::from_millis(10));

@@ -1,4 +1,5 @@
-//! Tests of generators with several leased nodes: they lease all nodes or none, and their IDs increase across losses.
+//! Tests of generators with several leased nodes. A generator leases all nodes or none, and its IDs increase even
+//! when nodes are lost.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -9,7 +10,7 @@ use std::time::Duration;
 use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
 use flakeid_protocol::operations::{self, Repair};
-use flakeid_protocol::{Acquire, Identity, MemoryStore, Owner, Row, State, Token};
+use flakeid_protocol::{Acquire, Identity, MemoryStore, Row, State, Token};
 
 fn on(store: &MemoryStore, layout: Layout) -> LeaseBuilder {
     let store = store.clone();
@@ -22,22 +23,11 @@ fn rows(store: &MemoryStore) -> Vec<Row> {
 
 fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
     let request = Acquire {
-        layout,
         identity: Identity::Node(node),
-        from: 0,
-        to: layout.max_node(),
-        rotation: 0,
-        block_bits: 0,
-        reuse: true,
-        token: Token::from_bits(u128::from(node) + 99),
         window_ms: 2_000,
-        ttl_ms: 60_000,
-        now: SystemClock.unix_ms(),
-        waited_ms: 0,
-        after: 0,
-        owner: Owner::default(),
+        ..Acquire::any_node(layout, Token::from_bits(u128::from(node) + 99), SystemClock.unix_ms())
     };
-    // Without an operator's release, the node would be free only after its lease expired.
+    // Without a release by an operator, the node would become free only after its lease had expired.
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();
     operations::acquire(&mut store.clone(), "default", &request).unwrap();
@@ -110,7 +100,7 @@ fn lost_node_of_four_is_replaced() {
 }
 
 #[test]
-fn windows_that_do_not_overlap_are_raised_until_they_do() {
+fn disjoint_windows_of_nodes_are_raised_until_they_overlap() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
     // One node's window starts further ahead of the clock than the other node's window ends.

@@ -1,4 +1,4 @@
-//! The conformance tests for lessors, on a store and on a broker.
+//! Runs the conformance tests for lessors on a store and on a broker.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 use std::sync::Arc;

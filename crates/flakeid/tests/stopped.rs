@@ -1,5 +1,6 @@
 //! Tests of a process that is stopped for longer than its lease and its window, for example by a debugger, a frozen
-//! container or a closed laptop. Another process leases its node meanwhile, so that it must not continue there.
+//! container or a closed laptop. Another process leases the node in the meantime, so the stopped process must not
+//! continue with the node.
 #![cfg(unix)]
 #![allow(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
@@ -17,7 +18,8 @@ use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Error, ErrorKind, Id, Layout};
 use flakeid_protocol::Identity;
 
-/// The environment variables with the store and the fixed node, if any, of a child of this test binary.
+/// The environment variables that specify the store of a child of this test binary and, if the child has one, its
+/// fixed node.
 const URL: &str = "FLAKEID_TEST_STOPPED_URL";
 const NODE: &str = "FLAKEID_TEST_STOPPED_NODE";
 
@@ -42,14 +44,14 @@ fn tick_of(id: Id) -> u64 {
     layout().unpack(id).unwrap().tick
 }
 
-/// A line of output of a holder.
+/// A line of a holder's output.
 #[derive(Debug, PartialEq)]
 enum Word {
     Id(Id),
     Error(String),
 }
 
-/// A child process that issues IDs all the time.
+/// A child process that continuously issues IDs.
 struct Holder {
     child: Child,
     words: Receiver<Word>,
@@ -72,7 +74,7 @@ impl Holder {
                 let word = match line.split_once(' ') {
                     Some(("id", id)) => Word::Id(id.parse().unwrap()),
                     Some(("error", code)) => Word::Error(code.into()),
-                    // This line is output of the test runner.
+                    // Any other line was printed by the test runner.
                     _ => continue,
                 };
                 if sender.send(word).is_err() {
@@ -91,7 +93,7 @@ impl Holder {
 
     fn signal(&self, signal: libc::c_int) {
         let pid = libc::pid_t::try_from(self.child.id()).unwrap();
-        // SAFETY: the parent has not waited for the child yet, so that its ID is still valid.
+        // SAFETY: the parent has not waited for the child yet, so the process ID is still valid.
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
@@ -111,7 +113,7 @@ impl Holder {
     /// Stops the process outside a transaction, and returns the IDs that it has issued.
     fn stop(&self) -> Vec<Id> {
         let mut said = Vec::new();
-        // On a busy machine the window may end between two IDs.
+        // On a busy machine, the window may end between two IDs.
         while said.is_empty() {
             said.extend(id_of(self.next()));
         }
@@ -121,7 +123,7 @@ impl Holder {
             thread::sleep(Duration::from_millis(5));
             self.signal(libc::SIGSTOP);
         }
-        // The stopped process writes nothing more, so that the pipe contains the rest.
+        // The stopped process writes nothing more, so the pipe contains all its remaining output.
         while let Ok(word) = self.words.recv_timeout(Duration::from_millis(200)) {
             said.extend(id_of(word));
         }
@@ -137,7 +139,7 @@ impl Drop for Holder {
     }
 }
 
-/// Does nothing unless this process is the child of another test.
+/// Does nothing unless another test started this process as its child.
 #[test]
 fn child_issues_ids() {
     let Ok(url) = std::env::var(URL) else { return };
@@ -167,7 +169,7 @@ fn id_of(word: Word) -> Option<Id> {
     }
 }
 
-/// Opens a lease, and retries while a busy machine is too slow for the store's timeout.
+/// Opens a lease. Tries again as long as a busy machine is too slow for the store's timeout.
 fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -179,11 +181,11 @@ fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     }
 }
 
-/// Leases a node as soon as it is free.
+/// Leases a node as soon as one is free.
 fn take(url: &str, identity: &Identity, node: u64) -> Generator {
     let deadline = Instant::now() + TIMEOUT;
     loop {
-        // An observer prevents sharing an earlier lease of this process.
+        // The observer keeps this lease from sharing an earlier lease of this process.
         let builder = || on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
         match open(builder) {
             Ok(generator) => return generator,
@@ -203,7 +205,7 @@ fn assert_distinct(all: &[&[Id]]) {
 }
 
 #[test]
-fn stopped_holder_takes_another_node_after_its_lease_expired() {
+fn stopped_holder_takes_another_node_after_its_lease_expires() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let holder = Holder::start(&url, None);

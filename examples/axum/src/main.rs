@@ -1,4 +1,4 @@
-//! Orders whose primary keys are flakeid's, with leases in the application's own PostgreSQL.
+//! A service for orders whose primary keys are IDs of flakeid, with leases in the same PostgreSQL.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ struct App {
 #[derive(Deserialize)]
 struct NewOrder {
     item: String,
-    /// The order that this one repeats. A number is refused, because a browser would have rounded it.
+    /// The order that this order repeats. Numbers are rejected, because browsers round them.
     again: Option<Id>,
 }
 
 #[derive(Serialize)]
 struct Order {
-    /// A string in JSON: JavaScript does not keep 64-bit numbers exact.
+    /// The ID, which is a string in JSON, because JavaScript rounds 64-bit numbers.
     id: Id,
     item: String,
     again: Option<Id>,
@@ -55,7 +55,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(Order { id, item, again })))
 }
 
-/// At once if there is an ID to be had, and otherwise on a thread that may wait.
+/// Returns an ID at once if one is available, and otherwise waits for it on another thread.
 async fn next_id(ids: &Arc<Generator>) -> Result<Id, Failure> {
     if let Ok(id) = ids.try_next_id() {
         return Ok(id);
@@ -71,8 +71,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let database = PgPool::connect(&url).await?;
     let table = "CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, item text NOT NULL, again bigint)";
     sqlx::query(table).execute(&database).await?;
-    // Made once by `flakeid leases init --store URL --namespace orders`. Opening a lease waits for
-    // the store, which is no work for a thread of the runtime.
+    // `flakeid leases init --store URL --namespace orders` creates the namespace. Opening a lease
+    // waits for the store, so it must not block a thread of the runtime.
     let builder = Generator::lease(&url, Layout::TWITTER)?.namespace("orders");
     let ids = Arc::new(tokio::task::spawn_blocking(move || builder.open()).await??);
 
@@ -81,11 +81,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").unwrap_or_else(|_| "3000".to_owned());
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     axum::serve(listener, router).with_graceful_shutdown(end()).await?;
-    tokio::task::spawn_blocking(move || ids.close()).await?; // gives the node back
+    tokio::task::spawn_blocking(move || ids.close()).await?; // releases the node
     Ok(())
 }
 
-/// Kubernetes and systemd say SIGTERM.
+/// Waits for SIGTERM, with which Kubernetes and systemd stop a service.
 async fn end() {
     use tokio::signal::unix::{SignalKind, signal};
     if let Ok(mut terminated) = signal(SignalKind::terminate()) {

@@ -1,4 +1,4 @@
-//! Orders whose primary keys are flakeid's: adds one, and prints those of the last hour.
+//! Adds an order with an ID of flakeid as primary key, and prints the orders of the last hour.
 //! `DATABASE_URL=orders.db FLAKEID_STORE=sqlite://flakeid.db flakeid-example-diesel tea`
 
 use std::error::Error;
@@ -12,7 +12,7 @@ diesel::table! {
     orders (id) {
         id -> BigInt,
         item -> Text,
-        /// The order that this one takes the place of.
+        /// The order that this order replaces.
         instead_of -> Nullable<BigInt>,
     }
 }
@@ -20,7 +20,7 @@ diesel::table! {
 #[derive(Debug, PartialEq, Insertable, Queryable, Selectable, Serialize, Deserialize)]
 #[diesel(table_name = orders)]
 struct Order {
-    /// A string in JSON: JavaScript does not keep 64-bit numbers exact.
+    /// The ID, which is a string in JSON, because JavaScript rounds 64-bit numbers.
     id: Id,
     item: String,
     instead_of: Option<Id>,
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let same: Order = orders::table.find(kept.id).first(&mut database)?;
     println!("{}", serde_json::to_string(&same)?);
 
-    // By the primary key's index: no column of times is needed.
+    // The index of the primary key selects the rows, so no column of times is needed.
     let hour_ago = SystemTime::now() - Duration::from_secs(3_600);
     let from = i64::try_from(hour_ago.duration_since(UNIX_EPOCH)?.as_millis())?;
     let recent: Vec<Order> =

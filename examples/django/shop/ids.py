@@ -1,4 +1,4 @@
-"""The generator that the settings name. It is imported when a process makes its first ID."""
+"""The generator that the settings name. It is imported when a process requests its first ID."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Customers have the primary key of the settings, orders one of their own."""
+"""Customers have the primary key of the settings, and orders have a separate one."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-//! Orders whose primary keys are flakeid's: adds one, and prints those of the last hour.
+//! Adds an order with an ID of flakeid as primary key, and prints the orders of the last hour.
 //! `DATABASE_URL=postgresql://localhost/app flakeid-example-sea-orm tea`
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{Database, IntoActiveModel};
 use serde::{Deserialize, Serialize};
 
-/// A column `bigint`; in JSON a string, because JavaScript does not keep 64-bit numbers exact.
+/// A primary key: a column `bigint`, but a string in JSON, because JavaScript rounds 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, DeriveValueType, Serialize, Deserialize)]
 #[sea_orm(try_from_u64)]
 #[serde(from = "Id", into = "Id")]
@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let database = Database::connect(&url).await?;
     let table = "CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, item text NOT NULL)";
     database.execute_unprepared(table).await?;
-    // Opening a lease waits for the store, which is no work for a thread of the runtime.
+    // Opening a lease waits for the store, so it must not block a thread of the runtime.
     let layout = Layout::TWITTER;
     let builder = Generator::lease(&url, layout)?.namespace("orders");
     let ids = tokio::task::spawn_blocking(move || builder.open()).await??;
@@ -61,12 +61,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let same = orders::Entity::find_by_id(new.id).one(&database).await?.ok_or("it is not there")?;
     println!("{}", serde_json::to_string(&same)?);
 
-    // By the primary key's index: no column of times is needed.
+    // The index of the primary key selects the rows, so no column of times is needed.
     let hour_ago = SystemTime::now() - Duration::from_secs(3_600);
     let from = i64::try_from(hour_ago.duration_since(UNIX_EPOCH)?.as_millis())?;
     let from = OrderId::from(layout.lower_bound(from));
     let recent = orders::Entity::find().filter(orders::Column::Id.gte(from)).all(&database).await?;
     println!("{} in the last hour", recent.len());
-    tokio::task::spawn_blocking(move || ids.close()).await?; // gives the node back
+    tokio::task::spawn_blocking(move || ids.close()).await?; // releases the node
     Ok(())
 }

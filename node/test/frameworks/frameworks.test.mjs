@@ -83,7 +83,7 @@ test('IdText reads and writes strings', () => {
   assert.throws(() => new IdText({ layout: 'tweeter' }), { code: 'FLAKEID_INVALID_LAYOUT' });
 });
 
-test('JSON by the names of keys', () => {
+test('JSON reads and writes IDs by the names of keys', () => {
   const { replacer, reviver } = jsonIds({
     id: new IdText({ prefix: 'ord' }),
     others: new IdText({ publicIds }),
@@ -139,7 +139,7 @@ test('columns reject invalid IDs', () => {
     assert.equal(call(`${ID}`), ID);
     assert.equal(call(ID), ID);
     assert.equal(call(5), 5n);
-    assert.throws(() => call(Number(ID)), /let it give columns of 64 bits as strings or bigints/);
+    assert.throws(() => call(Number(ID)), /let it return columns of 64 bits as strings or bigints/);
     assert.throws(() => call('-1'), invalid);
   }
   assert.equal(transformer.to(null), null);
@@ -188,7 +188,8 @@ test('time ranges filter rows by creation time', () => {
   assert.deepEqual([first.value, last.value].map(String), BOUNDS);
 });
 
-// Prisma itself, whose client has to be generated, runs examples/prisma with the guide.
+// This test does not use Prisma itself, because its client must be generated; the guide's checks
+// run examples/prisma.
 test('the Prisma extension sets IDs of new rows', async () => {
   const generator = new Generator({ node: 7 });
   const { name, query } = prisma.flakeIds(generator, { Order: 'id' });
@@ -246,11 +247,11 @@ test('the Prisma extension sets IDs of new rows', async () => {
   assert.deepEqual(prisma.createdBetween(), {});
 });
 
-// The vectors are where the checkout is; this file is copied elsewhere.
+// The vectors are in the checkout, but this file is copied elsewhere.
 const vectors = (name) =>
   JSON.parse(readFileSync(`${process.env.FLAKEID_ROOT}/tests/vectors/${name}.json`, 'utf8'));
 
-test('every type agrees with the vectors', () => {
+test('every type matches the vectors', () => {
   const { ids, rejected_ids } = vectors('layouts');
   assert.equal(ids.length > 300 && rejected_ids.length > 50, true);
   const { transformer } = typeorm.flakeId();
@@ -311,7 +312,7 @@ test('both versions of TypeORM filter rows by time', async () => {
   }
 });
 
-test('the programs of the guide run', () => {
+test('the programs of the guide run without errors', () => {
   writeFileSync('examples/public.keys', `${KEYRING}\n`);
   const run = (program) => {
     const ran = spawnSync(process.execPath, [program], { cwd: 'examples', encoding: 'utf8' });

@@ -1,4 +1,4 @@
-// Compiled, never run: the same modules through require.
+// Tests of the types of the modules through require: this file is compiled, but never run.
 
 import drizzle = require('flakeid-core/drizzle');
 import json = require('flakeid-core/json');

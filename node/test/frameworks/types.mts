@@ -1,4 +1,4 @@
-// Compiled, never run: what TypeScript must accept, and must refuse.
+// Tests of the types of the framework modules: this file is compiled, but never run.
 
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pgTable, text } from 'drizzle-orm/pg-core';

@@ -70,7 +70,7 @@ test('the rest of a batch is dropped before the next callback', async () => {
   const buffered = new Generator({ node: 1, clock }).buffered();
   const seen = [];
   await new Promise((resolve) => {
-    // The loop may sleep for any time between the two.
+    // The loop may sleep for any time between the two callbacks.
     setTimeout(() => {
       take(buffered, 10);
       clock.advance(60_000);

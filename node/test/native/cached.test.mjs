@@ -47,7 +47,7 @@ test("IDs of fixed and leased nodes increase and are distinct from the generator
     assert.equal(taken, 30_000);
     assert.ok(refills > 0 && size <= 8192 && droppedStale >= 0);
     cached.close();
-    assert.ok(generator.nextId() > 0n, 'the generator goes on');
+    assert.ok(generator.nextId() > 0n, 'the generator continues');
     await generator.close();
   }
 });
@@ -63,7 +63,7 @@ test('the ring respects the largest age', async () => {
     const asked = Date.now();
     const [id] = await take(cached, 1);
     assert.ok(id > first);
-    assert.ok(decode(id).unixMs >= asked - 60, 'an old ID was handed out');
+    assert.ok(decode(id).unixMs >= asked - 60, 'the ring returned an ID that was too old');
   }
   assert.ok(cached.stats().droppedStale > 0);
   cached.close();

@@ -1,4 +1,4 @@
-// Clocks by name, and several nodes in one generator.
+// Tests of clocks by name, and of several nodes in one generator.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

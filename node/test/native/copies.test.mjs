@@ -1,4 +1,5 @@
-// Several copies of the package's JavaScript over one add-on, as Jest makes them for each file of tests.
+// Tests of several copies of the package's JavaScript with one add-on, as Jest creates them for
+// each test file.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';

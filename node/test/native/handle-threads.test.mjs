@@ -1,4 +1,4 @@
-// Every kind of handle at once, in worker threads of one node, fixed or leased.
+// Tests of all kinds of handles at the same time, in worker threads with one node, fixed or leased.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,8 @@ const open = (source) =>
     ? new Generator({ node: source, clock: 'coarse' })
     : Generator.lease(source, { clock: 'coarse', maxWaitMs: 5000 });
 
-// Threads that use up every tick take IDs from each other.
+// Repeats a call until it succeeds, because threads that use up every tick take IDs from each
+// other.
 function persist(handle) {
   for (;;) {
     try {
@@ -40,7 +41,7 @@ async function make(source) {
     if (index >= handles.length) assert.ok(ids[index] > ids[index - handles.length]);
     if (index % 1000 === 0) await undefined;
   }
-  // Open until the worker ends.
+  // The handles stay open until the worker ends.
   globalThis.handles = handles;
   return { ids, nodes: generator.nodes };
 }
@@ -56,7 +57,7 @@ if (!isMainThread) {
       worker.once('error', reject);
     });
   for (const [name, source] of Object.entries({ fixed: 751, leased: urlOf(storeDirectory()) })) {
-    test(`${name}: no ID twice in three threads`, async () => {
+    test(`${name}: three threads issue distinct IDs`, async () => {
       const made = await Promise.all([work(source), work(source), make(source)]);
       const all = new BigUint64Array(made.reduce((sum, { ids }) => sum + ids.length, 0));
       for (const [index, { ids }] of made.entries()) all.set(ids, index * ids.length);

@@ -1,5 +1,5 @@
-// Compiled, never run: clocks by name, several nodes, and the handles that only the native package
-// has.
+// Tests of the types of clocks by name, several nodes, and the handles that only the native package
+// has: this file is compiled, but never run.
 
 import type {
   BufferOptions,

@@ -1,4 +1,4 @@
-// Processes of a cluster lease a node each, and issue ten million distinct IDs.
+// Tests that the processes of a cluster lease one node each, and issue ten million distinct IDs.
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
@@ -35,7 +35,7 @@ async function next(generator) {
   try {
     return generator.nextId();
   } catch (error) {
-    // The processes outnumber the processors.
+    // These errors are expected, because the machine has more processes than processors.
     if (error.retryAfterMs === undefined && error.code !== 'FLAKEID_LEASE_EXPIRED') throw error;
     return generator.nextIdAsync();
   }
@@ -69,7 +69,7 @@ if (process.env.FLAKEID_TEST_FILE !== undefined) {
     NODE_TEST_CONTEXT: '',
   });
 
-  test('cluster: ten million IDs', async () => {
+  test('cluster processes issue ten million distinct IDs', async () => {
     const directory = storeDirectory();
     const files = Array.from({ length: WORKERS }, (_, index) => join(directory, `${index}.ids`));
     cluster.setupPrimary({ exec: here });

@@ -1,4 +1,5 @@
-// Every end of a program or a worker releases its node, and a lease does not keep a process running.
+// Tests that every end of a program or a worker releases its node, and that a lease does not keep a
+// process running.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -32,7 +33,7 @@ async function hold(url, ending) {
     globalThis.generator = undefined;
     return;
   }
-  // Reachable until the end.
+  // The global keeps the generator reachable until the end.
   globalThis.generator = generator;
 }
 
@@ -43,7 +44,7 @@ if (!isMainThread) {
 } else if (url !== undefined) {
   await hold(url, process.env.FLAKEID_TEST_ENDING);
   if (process.env.FLAKEID_TEST_ENDING === 'collected') {
-    // Another process may have the node as soon as the generator was collected.
+    // Another process can lease the node as soon as the generator was collected.
     for (let round = 0; round < 10; round += 1) {
       globalThis.gc();
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -53,7 +54,7 @@ if (!isMainThread) {
   }
 } else {
   for (const ending of ['nothing', 'exit', 'throw', 'calls', 'worker', 'terminate', 'collected']) {
-    test(`end: ${ending}`, async () => {
+    test(`a node is released at this end: ${ending}`, async () => {
       const store = urlOf(storeDirectory());
       const env = {
         ...process.env,
@@ -73,7 +74,7 @@ if (!isMainThread) {
       assert.equal(signal, null);
       assert.equal(code, ending === 'throw' ? 1 : 0, said);
       if (ending === 'throw') assert.match(said, /on purpose/);
-      // For a minute more it would be nobody else's.
+      // Without the release, no other process could lease the node for a minute.
       const generator = await Generator.lease(store, { node: NODE });
       assert.equal(generator.node, NODE);
       assert.equal(generator.lease.grants, 1);

@@ -1,4 +1,4 @@
-// Worker threads that lease with equal options share one node.
+// Tests that worker threads that lease with equal options share one node.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,8 @@ const { Generator, decode } = flakeid;
 const EACH = 200_000;
 const OPTIONS = { namespace: 'threads', maxWaitMs: 5000 };
 
-// Threads that use up every tick take IDs from each other.
+// Repeats a call until it succeeds, because threads that use up every tick take IDs from each
+// other.
 function persist(call) {
   for (;;) {
     try {
@@ -39,7 +40,7 @@ if (!isMainThread && workerData?.url !== undefined) {
   parentPort.postMessage({ ids, node: generator.node, grants: generator.lease.grants }, [
     ids.buffer,
   ]);
-  // Open until the worker ends.
+  // The generator stays open until the worker ends.
   globalThis.generator = generator;
 }
 

@@ -1,4 +1,5 @@
-// Compiled, never run: leases, which only the native package has.
+// Tests of the types of leases, which only the native package has: this file is compiled, but never
+// run.
 
 import type { LeaseEvent, LeaseOptions, LeaseStatus } from 'flakeid-core';
 import flakeid, { FlakeIdError, Generator, Layout, ManualClock } from 'flakeid-core';

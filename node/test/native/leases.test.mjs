@@ -69,11 +69,11 @@ test('the lease exposes its state', async () => {
   while (generator.lease.renewals === renewals) await pause(20);
   assert.ok(generator.lease.fence > lease.fence);
   await generator.close();
-  assert.ok(generator.lease.renewals > renewals, 'how it stood at the end');
+  assert.ok(generator.lease.renewals > renewals, 'the lease keeps its last state after close');
   assert.equal(new Generator({ node: 1 }).lease, undefined);
 });
 
-test('equal options share a lease, others do not', async () => {
+test('only generators with equal options share a lease', async () => {
   const options = { namespace: 'shared', nodes: [3, 9] };
   const [one, two] = await Promise.all([
     Generator.lease(url, options),
@@ -90,7 +90,7 @@ test('equal options share a lease, others do not', async () => {
   await Promise.all([two.close(), other.close()]);
 });
 
-test('names, fixed nodes, nodes that are used once', async () => {
+test('leases support names, fixed nodes and nodes that are used once', async () => {
   const options = { namespace: 'identities', name: 'orders-3', nodes: [5, 1023] };
   const named = await Generator.lease(url, options);
   const { node } = named;
@@ -117,7 +117,7 @@ test('a closed generator releases its node', async () => {
   const generator = await Generator.lease(url, { namespace: 'closed', node: 4 });
   const under = generator.nextIdsAsync(100_000);
   const closing = generator.close();
-  // At once, whatever the store takes.
+  // These calls fail at once, regardless of the time that the store takes.
   for (const call of [
     () => generator.nextId(),
     () => generator.tryNextId(),
@@ -128,7 +128,7 @@ test('a closed generator releases its node', async () => {
   }
   await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_CLOSED' });
   await Promise.all([closing, generator.close()]);
-  assert.equal((await under).length, 100_000, 'what was under way is finished');
+  assert.equal((await under).length, 100_000, 'a running call returns all of its IDs');
   assert.equal(generator.node, 4);
   assert.ok(generator.stats().waits >= 0);
   // The node was released: it can be leased before its lease would have expired.
@@ -147,7 +147,7 @@ test('close ends local handles and rings, even if another generator shares the l
   const other = await Generator.lease(url, options);
   assert.equal(closed.lease.start, other.lease.start, 'one lease');
   const local = closed.local();
-  // Before the ring is there, which may use up the tick: see below.
+  // This call precedes the opening of the ring, because the ring may use up the tick.
   local.nextId();
   const ring = new CachedGenerator(closed);
   ring.nextId();
@@ -173,7 +173,7 @@ test('close ends local handles and rings, even if another generator shares the l
   await other.close();
 });
 
-test('a lease has its own ends', async () => {
+test('a leased generator rejects retire and extend', async () => {
   const generator = await Generator.lease(url, { namespace: 'ends' });
   for (const call of [() => generator.retire(), () => generator.extend(5n)]) {
     assert.throws(call, { code: 'FLAKEID_INVALID_OPTION' });
@@ -222,7 +222,7 @@ test('a lease issues IDs until the end of the window without a store', async () 
     } catch (thrown) {
       error = thrown;
     }
-    assert.ok(Date.now() - start < 500, 'the event loop was kept waiting');
+    assert.ok(Date.now() - start < 500, 'the call blocked the event loop');
   }
   assert.equal(error.code, 'FLAKEID_LEASE_EXPIRED');
   await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_LEASE_EXPIRED' });
@@ -327,7 +327,7 @@ test('errors of unreachable stores do not contain the password', async () => {
     );
     assert.equal(error.code, 'FLAKEID_STORE_UNAVAILABLE', `${scheme}: ${error.message}`);
     assert.ok(!`${error.stack}${JSON.stringify(error)}`.includes('secret'), error.message);
-    // The wait, 2 s to connect, and a busy machine's own.
+    // The limit allows for the wait, 2 s to connect, and a busy machine.
     assert.ok(Date.now() - start < 12_000, `${scheme}: ${Date.now() - start} ms`);
   }
 });

@@ -8,7 +8,7 @@ import { failure } from '../vectors.mjs';
 
 const { Generator } = flakeid;
 
-// A layout of long ticks whose epoch lies so that one has just begun: far from the next.
+// Returns a layout with long ticks, one of which has just begun, so that the next tick is far away.
 const early = () => `t39.n16.s8@${Date.now() - 1000}/60s`;
 
 function timed(call) {
@@ -17,7 +17,8 @@ function timed(call) {
   return { error, ms: Number(process.hrtime.bigint() - start) / 1e6 };
 }
 
-// Generous, because the machine may be busy; far less than the tick and than maxWaitMs.
+// The limit is generous, because the machine may be busy, but far less than the tick and than
+// maxWaitMs.
 const MOST_MS = 500;
 
 test('a call waits for at most 10 ms, even if the tick is longer', () => {

@@ -1,5 +1,5 @@
-// Children of Node's fork and cluster are separate processes: with different nodes they issue distinct
-// IDs, and they do not inherit any state of the parent.
+// Tests that children of Node's fork and cluster are separate processes: with different nodes they
+// issue distinct IDs, and they do not inherit any state of the parent.
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';

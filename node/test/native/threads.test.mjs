@@ -1,4 +1,4 @@
-// One process is one generator of a node, however many worker threads there are.
+// Tests that all worker threads of a process share one position of a node.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,8 +9,8 @@ import flakeid from '../subject.mjs';
 const { Generator } = flakeid;
 const EACH = 200_000;
 
-// Threads that use up every tick take IDs from each other, and a call that waits on an event loop
-// fails after a tick.
+// Repeats a call until it succeeds. Threads that use up every tick take IDs from each other, and a
+// call that waits on an event loop fails after a tick.
 function persist(call) {
   for (;;) {
     try {
@@ -65,7 +65,7 @@ if (isMainThread) {
     await assert.rejects(work(5000), { code: 'FLAKEID_FIELD_OUT_OF_RANGE', field: 'node' });
   });
 
-  test('workers end while their calls are under way', async () => {
+  test('workers can end while their calls are running', async () => {
     for (let round = 0; round < 5; round += 1) {
       const code = `
         const { Generator } = require(${JSON.stringify(process.env.FLAKEID_PACKAGE ?? 'flakeid-core')});

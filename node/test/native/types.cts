@@ -1,4 +1,5 @@
-// Compiled, never run: what only the native package has, through require.
+// Tests of the types that only the native package has, through require: this file is compiled, but
+// never run.
 
 import flakeid = require('flakeid-core');
 

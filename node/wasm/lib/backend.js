@@ -22,14 +22,15 @@ function raising(call) {
   };
 }
 
-// Defines the backend that defineApi requires (lib/api.js), over the functions of a WebAssembly module.
+// Defines the backend that defineApi requires (lib/api.js), on top of the functions of a
+// WebAssembly module.
 function defineBackend(module) {
   const memory = module.linearMemory();
   const buffer = new module.Buffer(ROOM);
   let register;
   let run;
 
-  // Memory that has grown is another buffer, so the arrays over it are created again.
+  // Memory that has grown has a new buffer, so the arrays over it are created again.
   function view() {
     register = new BigUint64Array(memory.buffer, module.registerAddress(), 1);
     run = new BigUint64Array(memory.buffer, buffer.address(), ROOM);
@@ -82,7 +83,7 @@ function defineBackend(module) {
       return runWaiting(this.#insisting(Infinity));
     }
 
-    // The first attempt has already failed.
+    // The caller's first attempt has already failed.
     #insisting(longest) {
       let isFirst = true;
       return attempting(this.#obstacle, longest, (now) => {

@@ -1,7 +1,8 @@
 'use strict';
 
-// Keeps a lease: sends the module's requests, passes the outcomes to the module, and sets timers. The
-// module makes all decisions. If a timer is late, for example in a background tab, the window has ended.
+// Keeps a lease: sends the module's requests, passes the responses to the module, and sets timers.
+// The module makes all decisions. If a timer is late, for example in a background tab, the window
+// has ended.
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 const LONGEST_CLOSE = 1000;
@@ -89,8 +90,8 @@ class Keeper {
       if (gains !== since) return true;
       const isTried = this.#heard >= asked && attempts !== seen;
       seen = attempts;
-      const isInVain = isTried && this.#lease.isInVain(left);
-      if (left <= 0 || isInVain || this.#isClosing) return false;
+      const cannotSucceed = isTried && this.#lease.cannotSucceed(left);
+      if (left <= 0 || cannotSucceed || this.#isClosing) return false;
     }
   }
 
@@ -146,7 +147,7 @@ class Keeper {
     this.#lease.answered(...answer, Date.now(), performance.now());
   }
 
-  // Passes events on, and wakes waiting calls.
+  // Passes events to the listener, and wakes waiting calls.
   #tell() {
     for (;;) {
       const event = this.#lease.nextEvent();

@@ -3,7 +3,8 @@
 const { defineBackend } = require('./backend.js');
 const { Keeper } = require('./keeper.js');
 
-// Defines the backend with leases that defineApi requires (lib/api.js), over the module with leases.
+// Defines the backend with leases that defineApi requires (lib/api.js), on top of the module with
+// leases.
 function defineLeasing(module) {
   const { Handle, raising, ...backend } = defineBackend(module);
   // A generator that is no longer reachable releases its node.

@@ -1,8 +1,8 @@
 'use strict';
 
-// Repeats calls after a wait, which is done here because WebAssembly cannot sleep. The calls are
-// generator functions that yield the milliseconds to wait: one driver blocks the thread, and the other
-// lets the event loop continue.
+// Repeats calls after a wait in JavaScript, because WebAssembly cannot sleep. The calls are
+// generator functions that yield the milliseconds to wait: one driver blocks the thread, and the
+// other lets the event loop continue.
 
 const LONGEST_BLOCK = 10;
 const LONGEST_SPIN = 1;
@@ -88,7 +88,7 @@ function* filling(obstacle, longest, room, ids, from, attempt) {
       break;
     }
     filled += count;
-    // If the core does not allow another wait, the obstacle has outlasted max_wait.
+    // If the core does not allow another wait, the obstacle has lasted longer than max_wait.
     if (count < wanted && obstacle.takeWait() === undefined) break;
     if (longest === Infinity && performance.now() - turn > LONGEST_TURN) {
       yield 0;

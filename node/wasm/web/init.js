@@ -6,9 +6,9 @@ import start, * as glue from './flakeid.js';
 
 let ready;
 
-// Starts the module. `source` is a URL, a Response, bytes, or a WebAssembly.Module (default: the file
-// next to this one). Later calls return the result of the first, because two instances would repeat the
-// IDs of a node.
+// Starts the module. `source` is a URL, a Response, bytes, or a WebAssembly.Module (default: the
+// file next to this one). Later calls return the result of the first call, because two instances
+// would repeat the IDs of a node.
 export function init(source) {
   ready ??= load(source).catch((error) => {
     ready = undefined;

@@ -1,1 +1,1 @@
-"""Interfaces of other libraries over flakeid's generators, for programs that migrate to flakeid."""
+"""Interfaces of other libraries on flakeid's generators, for programs that migrate to flakeid."""

@@ -1,4 +1,4 @@
-"""The interface of snowflake-id (`import snowflake`), version 1, over flakeid's generators.
+"""The interface of snowflake-id (`import snowflake`), version 1, built on flakeid's generators.
 
 >>> from flakeid.compat.snowflake_id import Snowflake, SnowflakeGenerator
 >>> generator = SnowflakeGenerator(42, epoch=1288834974657)

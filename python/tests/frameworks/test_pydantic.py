@@ -93,7 +93,9 @@ def test_schema_describes_a_string():
 def test_id_text_rejects_invalid_options():
     with pytest.raises(flakeid.InvalidOptionError, match=r'^prefix: "A b"'):
         IdText(prefix="A b")
-    with pytest.raises(flakeid.InvalidOptionError, match="public_ids: prefix and layout cannot"):
+    with pytest.raises(
+        flakeid.InvalidOptionError, match="public_ids: cannot be combined with prefix"
+    ):
         IdText(prefix="usr", public_ids=PUBLIC)
     with pytest.raises(flakeid.InvalidLayoutError):
         IdText(layout="tweeter")

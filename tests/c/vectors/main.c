@@ -101,7 +101,7 @@ void test_errors(void) {
     }
     CHECK(known == 1 + json_array_size(rows(error_table, "errors")) +
                        json_array_size(rows(error_table, "c_only")),
-          "statuses that the table does not have");
+          "the table lacks some statuses");
     CHECK(strcmp(flakeid_status_code(FLAKEID_OK), "FLAKEID_OK") == 0, "success");
 }
 

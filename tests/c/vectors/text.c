@@ -40,7 +40,7 @@ static void check_valid(const json_t *row, encode to, decode from) {
         memset(buffer, 'x', sizeof buffer);
         EXPECT(FLAKEID_BUFFER_TOO_SMALL, to(id, buffer, size));
         CHECK(buffer[0] == 'x' && buffer[size] == 'x', shown(row));
-        snprintf(wanted, sizeof wanted, " %u are needed", (unsigned)needed);
+        snprintf(wanted, sizeof wanted, " must have %u (", (unsigned)needed);
         CHECK(strstr(flakeid_last_error(), wanted) != NULL, shown(row));
     }
 }

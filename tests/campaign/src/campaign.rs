@@ -11,8 +11,6 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use flakeid_core::{Clock, SystemClock};
-use flakeid_protocol::operations;
-use flakeid_stores::Location;
 
 use crate::deployment::{self, Deployment};
 use crate::execution::Execution;
@@ -22,6 +20,7 @@ use crate::rounds::Rounds;
 use crate::schedule::{FaultRange, Schedule};
 use crate::shared_memory::{GROUPS, SharedMemory};
 use crate::store_kind::StoreKind;
+use crate::stores;
 use crate::summary::Summary;
 use crate::workers::{WorkerCommand, Workers};
 
@@ -169,7 +168,7 @@ impl Campaign {
         }
         let shared = Arc::new(SharedMemory::open(folder)?);
         let deployment = deployment::deploy(kind)?;
-        create_namespace(&*deployment)?;
+        stores::create_namespace(&deployment.direct_url(), &deployment.namespace())?;
         deployment.prepare()?;
         let count = self.workers as usize;
         let stores =
@@ -220,12 +219,4 @@ impl Campaign {
 /// Returns the group whose clock a worker reads.
 fn group_of(deployment: &dyn Deployment, slot: usize) -> usize {
     if deployment.has_one_clock() { 0 } else { slot % GROUPS }
-}
-
-/// Creates the namespace like an operator.
-fn create_namespace(deployment: &dyn Deployment) -> io::Result<()> {
-    let location = Location::parse(&deployment.direct_url()).map_err(io::Error::other)?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let mut store = location.connect(&clock).map_err(io::Error::other)?;
-    operations::init(&mut *store, &deployment.namespace()).map_err(io::Error::other).map(drop)
 }

@@ -23,6 +23,9 @@ use crate::workers::Workers;
 /// The time limit of the recovery. It exceeds the largest clock step, because fences may be that
 /// far ahead.
 const RECOVERY_LIMIT: Duration = Duration::from_secs(60);
+/// The time limit of the first ID. It exceeds the time limit of the recovery, because all workers
+/// acquire their first nodes at the same time, and etcd commits only one of these acquires at a time.
+const START_LIMIT: Duration = Duration::from_secs(180);
 /// The largest number of phases. The workers must issue IDs in each phase.
 const MAX_PHASES: u32 = 6;
 /// The minimum length of a phase, and its minimum as a multiple of the time in which a restarted
@@ -57,10 +60,12 @@ impl<'a> Execution<'a> {
         self.workers.start_all()?;
         let began = Instant::now();
         while self.shared.total(Tally::Ids) == 0 {
-            if began.elapsed() > RECOVERY_LIMIT {
+            if began.elapsed() > START_LIMIT {
                 return Err(io::Error::other(format!(
-                    "no worker issued an ID within {} s",
-                    RECOVERY_LIMIT.as_secs()
+                    "{}: no worker issued an ID within {} s; the errors are in {}",
+                    self.deployment.direct_url(),
+                    START_LIMIT.as_secs(),
+                    self.workers.events().display()
                 )));
             }
             self.workers.supervise()?;

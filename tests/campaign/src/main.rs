@@ -18,6 +18,7 @@ mod schedule;
 mod shared_memory;
 mod store_faults;
 mod store_kind;
+mod stores;
 mod summary;
 mod worker;
 mod workers;

@@ -52,6 +52,11 @@ impl Workers {
         Self { command, shared, processes, crashed: Vec::new() }
     }
 
+    /// Returns the folder with the events and errors of each worker.
+    pub(crate) fn events(&self) -> PathBuf {
+        self.command.folder.join("events")
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.processes.len()
     }

@@ -47,7 +47,7 @@ void move_from() {
     first.next_id();
 }
 
-// One way to cause each error that needs neither a lease nor a defect.
+// Calls that cause each error that requires neither a lease nor a bug.
 const std::map<std::string, std::function<void()>> ways = {
     {"FLAKEID_INVALID_LAYOUT", [] { flakeid::layout("n10.t41.s12@0/1ms"); }},
     {"FLAKEID_FIELD_OUT_OF_RANGE", [] { generator(options().node(1024)); }},
@@ -63,8 +63,8 @@ const std::map<std::string, std::function<void()>> ways = {
     {"FLAKEID_NULL_ARGUMENT", move_from},
 };
 
-// Errors of leases and rings, which other tests cause. The last two cannot occur here: the wrapper's buffers are always
-// large enough, and a panic needs a defect.
+// Errors of leases and rings, which other tests cause. The last two cannot occur here: the
+// wrapper's buffers are always large enough, and a panic requires a bug.
 const std::vector<std::string> elsewhere = {
     "FLAKEID_RING_EMPTY",        "FLAKEID_NO_FREE_NODE",      "FLAKEID_CLOCK_SKEW",
     "FLAKEID_FENCE_IN_FUTURE",   "FLAKEID_STORE_UNAVAILABLE", "FLAKEID_STORE_REJECTED",
@@ -121,5 +121,5 @@ void test_errors(const value &file) {
             ++known;
         }
     }
-    check(known == ways.size() + 1 + elsewhere.size(), "codes that the table does not have");
+    check(known == ways.size() + 1 + elsewhere.size(), "the table lacks some codes");
 }

@@ -19,7 +19,7 @@ using flakeid::time_point;
     std::exit(1);
 }
 
-// A reference to a value of a file.
+// A reference to a value in a file of vectors.
 class value {
 public:
     explicit value(const json_t *json) : json_(json) {}
@@ -88,7 +88,7 @@ void refused(Call call, const value &row) {
     fail("accepted: " + row.shown());
 }
 
-// Each runs the file of its name.
+// Each function runs the vectors in the file of its name.
 void test_layouts(const value &file);
 void test_keyed(const value &file);
 void test_text(const value &file);

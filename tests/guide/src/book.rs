@@ -1,4 +1,4 @@
-//! The text of the guide: its chapters, their code blocks, and their links.
+//! The Markdown of the guide: its chapters, their code blocks, and their links.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ const SOURCE: &str = "docs/src";
 const VERSION: &str = "0.5.4";
 const TOOLS: &str = "target/tools";
 
-/// The languages of programs. Their blocks must be quoted files of `examples`, never copies.
+/// The languages of programs. Their code blocks must quote files of `examples`, and must never be
+/// copies.
 const PROGRAMS: [&str; 8] = ["rust", "python", "js", "c", "go", "java", "php", "yaml"];
 
 pub(crate) struct Chapter {
@@ -18,7 +19,7 @@ pub(crate) struct Chapter {
 }
 
 pub(crate) struct Block {
-    /// The text after the opening fence.
+    /// The string after the opening fence.
     pub(crate) info: String,
     pub(crate) code: String,
 }

@@ -1,5 +1,5 @@
-//! The guide's commands. Those of a chapter run one after another in one shell, as a reader would
-//! run them, in an otherwise empty folder with the files that the chapter quotes.
+//! The guide's commands. The commands of a chapter run one after another in one shell, as a
+//! reader would run them, in an otherwise empty folder with the files that the chapter quotes.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outco
     Ok(())
 }
 
-/// Returns the commands of a block that are to be run.
+/// Returns the commands of a block, unless the block is marked as not run.
 fn commands<'a>(chapter: &Chapter, block: &'a Block) -> Result<Option<&'a str>, Failed> {
     let shown = chapter.path.display();
     match block.info.split_once(',') {

@@ -1,4 +1,4 @@
-//! Programs of `examples/` that no command of the guide starts.
+//! Runs programs of `examples/` that no command of the guide starts.
 
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
@@ -102,7 +102,7 @@ fn python(python: &str) -> Outcome {
     Ok(())
 }
 
-/// Runs the project in a copy, because Django writes migrations next to the models.
+/// Runs the project in a copy of its folder, because Django writes migrations next to the models.
 fn django(python: &str, folder: &str, store: &str) -> Outcome {
     let project = format!("{folder}/django");
     files::copy_folder("examples/django", &project)?;
@@ -153,8 +153,8 @@ fn node_types(folder: &str, stores: &Stores) -> Outcome {
     Ok(())
 }
 
-/// Generates Prisma's client without the schema engine. Only migrations need that program, but the
-/// command would download it; the replacement is never called.
+/// Generates Prisma's client without the schema engine. Only migrations need that engine, but the
+/// command would download it. The given replacement is never called.
 fn prisma(folder: &str, stores: &Stores) -> Outcome {
     files::write(format!("{folder}/public.keys"), KEYRING)?;
     bounded("node", &["node_modules/prisma/build/index.js", "generate"])
@@ -176,8 +176,8 @@ fn prisma(folder: &str, stores: &Stores) -> Outcome {
     Ok(())
 }
 
-/// Builds an example without optimisation, because each is a separate workspace and nothing of it
-/// has been built. Returns the program.
+/// Builds an example without optimisation, because each example is a separate workspace and none
+/// of it was built before. Returns the path of the program.
 fn built(name: &str) -> Result<String, Failed> {
     let manifest = format!("examples/{name}/Cargo.toml");
     let target = root().join(WORK).join(name);
@@ -208,8 +208,8 @@ fn axum(stores: &Stores) -> Outcome {
     service.check_rejected("POST", "/orders", &format!(r#"{{"item": "tea", "again": {id}}}"#))
 }
 
-/// Adds two orders with each program, which prints the stored order and the number of orders. With
-/// `PostgreSQL`, the namespace and the table are those that `axum` uses.
+/// Adds two orders with each program, which prints the stored order and the number of orders.
+/// With `PostgreSQL`, the programs use the namespace and the table of `axum`.
 fn orms(stores: &Stores) -> Outcome {
     let (folder, store) = prepare_folder("orms")?;
     let url = stores.url("postgresql")?;

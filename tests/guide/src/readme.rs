@@ -2,7 +2,7 @@
 
 use flakeid_steps::{Failed, Outcome, Step, files, workspace};
 
-/// The marker in front of a quoted code block; the path of the file follows.
+/// The marker before a quoted code block. The path of the file follows it.
 const MARKER: &str = "<!-- file: ";
 
 /// The command that the README uses in a checkout.

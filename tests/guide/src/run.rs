@@ -1,4 +1,4 @@
-//! Runs of the guide's programs, with a time limit or as a web service. A service listens on a free
+//! Runs the guide's programs, with a time limit or as a web service. A service listens on a free
 //! port, gets requests for IDs, and is stopped.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use clap::Args;
 use flakeid_steps::{Failed, Outcome, Step};
 use serde_json::Value;
 
-/// The builds for the guide.
+/// The packages and environments with which the guide's programs run.
 #[derive(Args)]
 pub(crate) struct Built {
     /// The folder of the C library, with `lib` and `include`.
@@ -41,7 +41,7 @@ pub(crate) fn bounded(program: &str, arguments: &[&str]) -> Step {
     Step::new("timeout", &["--kill-after=5", "120", program]).args(arguments)
 }
 
-/// The time limit on a busy machine.
+/// The time limit for a service, which is long enough for a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns a port on which nothing listens.
@@ -51,7 +51,7 @@ pub(crate) fn free_port() -> Result<u16, Failed> {
     address.map(|address| address.port()).map_err(|error| Failed(format!("no port: {error}")))
 }
 
-/// A program in the background. Dropping it ends the program, with SIGTERM at first.
+/// A program in the background. Dropping this value ends the program, first with SIGTERM.
 pub(crate) struct Background(Child);
 
 impl Background {
@@ -71,13 +71,13 @@ impl Drop for Background {
         while terminated.is_ok() && !self.has_ended() && start.elapsed() < TIMEOUT {
             sleep(Duration::from_millis(20));
         }
-        // Both calls fail only if the program has ended.
+        // The two calls fail only if the program has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Whether the status in the head of a response starts with this digit.
+/// Whether the status in the head of a response starts with the given digit.
 fn has_status(head: &str, first: char) -> bool {
     head.split(' ').nth(1).is_some_and(|status| status.starts_with(first))
 }
@@ -150,7 +150,7 @@ impl Service {
                 Some(id) if ids.insert(id) => {}
                 _ => {
                     return Err(Failed(format!(
-                        "{method} {path}: no ID, or a repeated one: {response}"
+                        "{method} {path}: no ID, or a repeated ID: {response}"
                     )));
                 }
             }

@@ -3,7 +3,7 @@
 use flakeid_steps::Failed;
 use flakeid_steps::servers::Servers;
 
-/// The addresses in the guide, by the kind of store.
+/// The store addresses that the guide uses, by the kind of store.
 const EXAMPLE_ADDRESSES: [(&str, &str); 4] = [
     ("postgresql", "postgresql://orders:secret@db.example/orders"),
     ("mysql", "mysql://orders:secret@db.example/orders"),
@@ -23,7 +23,8 @@ impl Stores {
         self.0.url(kind)
     }
 
-    /// Replaces the example addresses in text from the guide with those of the private servers.
+    /// Replaces the example addresses in a string from the guide with the addresses of the
+    /// private servers.
     pub(crate) fn with_addresses(&self, text: &str) -> Result<String, Failed> {
         EXAMPLE_ADDRESSES.iter().try_fold(text.to_owned(), |text, (kind, address)| {
             Ok(text.replace(address, self.url(kind)?))

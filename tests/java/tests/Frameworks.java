@@ -68,7 +68,7 @@ final class Frameworks {
         String item = "tea";
     }
 
-    /** The mapper of its table. */
+    /** The mapper of the invoices table. */
     interface Invoices extends BaseMapper<Invoice> {}
 
     private static void check(boolean condition, Object what) {
@@ -119,8 +119,8 @@ final class Frameworks {
             checkRising(last, Long.parseLong(parcel.id));
             session.getTransaction().commit();
             session.clear();
-            check(session.find(Order.class, last) != null, "the last order is not there");
-            check(session.find(Parcel.class, parcel.id) != null, "the parcel is not there");
+            check(session.find(Order.class, last) != null, "the last order is missing");
+            check(session.find(Parcel.class, parcel.id) != null, "the parcel is missing");
         }
         refused(tables(Order.class), "flakeid.generator");
         Configuration wrong = tables(Wrong.class);
@@ -163,7 +163,7 @@ final class Frameworks {
                 checkRising(last, invoice.id);
                 last = invoice.id;
             }
-            check(invoices.selectById(last) != null, "the last invoice is not there");
+            check(invoices.selectById(last) != null, "the last invoice is missing");
         }
     }
 

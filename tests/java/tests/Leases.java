@@ -31,7 +31,7 @@ final class Leases {
                 long mine = local.nextId();
                 long fromRing = ring.nextId();
                 check(ours < mine && rings < fromRing, "the order");
-                check(mine != fromRing, "an ID twice");
+                check(mine != fromRing, "an ID was issued twice");
                 ours = mine;
                 rings = fromRing;
             }

@@ -36,7 +36,7 @@ public final class Loaders {
                 WeakReference<ClassLoader> first = one(jar);
                 // The references were in the frame of a method that has returned.
                 for (int turn = 0; first.get() != null; turn++) {
-                    check(turn < 400, "the class loader is kept");
+                    check(turn < 400, "the class loader was not collected");
                     System.gc();
                     Thread.sleep(50);
                 }
@@ -65,7 +65,7 @@ public final class Loaders {
                 check(cause instanceof LinkageError, cause.toString());
             }
         }
-        check(use(first) > 0, "the first goes on");
+        check(use(first) > 0, "the first class loader continues");
         return new WeakReference<>(first);
     }
 

@@ -64,11 +64,11 @@ public final class Main {
         long before = generator.nextId();
         LongStream unused = generator.ids();
         long[] ids = generator.ids().limit(RUN).toArray();
-        check(ids.length == RUN && ids[0] > before, "after what was made before");
+        check(ids.length == RUN && ids[0] > before, "after the IDs that were generated before");
         for (int index = 1; index < ids.length; index++) {
             check(ids[index - 1] < ids[index], "the order");
         }
-        check(generator.ids().parallel().limit(RUN).distinct().count() == RUN, "an ID twice");
+        check(generator.ids().parallel().limit(RUN).distinct().count() == RUN, "an ID was issued twice");
         check(unused.findFirst().orElseThrow() > ids[RUN - 1], "an ID that was generated before it was requested");
         generator.close();
         Refusals.refused("FLAKEID_CLOSED", () -> generator.ids().findFirst());
@@ -105,7 +105,7 @@ public final class Main {
     /** Checks that unreachable objects are freed, even if a running call holds the last reference. */
     private static void forgetting() throws InterruptedException {
         for (int round = 0; round < 200; round++) {
-            check(Generator.of(900).local().nextId() > 0, "an ID of what is forgotten at once");
+            check(Generator.of(900).local().nextId() > 0, "an ID of an object that is unreachable at once");
             if (round % 20 == 0) {
                 System.gc();
                 Thread.sleep(1);
@@ -131,7 +131,7 @@ public final class Main {
         generator.close();
         Arrays.sort(all);
         for (int index = 1; index < all.length; index++) {
-            check(all[index - 1] != all[index], "an ID twice");
+            check(all[index - 1] != all[index], "an ID was issued twice");
         }
         System.out.println("java: " + all.length + " IDs, none twice");
     }

@@ -40,7 +40,7 @@ final class Refusals {
         options();
         texts();
         calls(kept, clock);
-        check(kept.nextId() == first + 1, "a refused call changed something");
+        check(kept.nextId() == first + 1, "a rejected call changed the generator");
     }
 
     private static GeneratorBuilder builder() {
@@ -140,12 +140,12 @@ final class Refusals {
         refused("FLAKEID_INVALID_OPTION", () -> kept.extend(1));
         refused("FLAKEID_INVALID_OPTION", kept::leaseStatus);
         refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> kept.nextIds(-1));
-        check(kept.fill(new long[0]) == 0 && kept.nextIds(0).length == 0, "nothing is enough");
+        check(kept.fill(new long[0]) == 0 && kept.nextIds(0).length == 0, "an empty array is filled");
         Generator ended = Generator.builder().node(8).clock(clock).build();
         check(ended.retire().isEmpty(), "the end");
         refused("FLAKEID_CLOSED", () -> ended.fill(ids));
         refused("FLAKEID_CLOSED", ended::retire);
-        check(ids[0] == 42 && ids[1] == 42, "outputs of calls that failed");
+        check(ids[0] == 42 && ids[1] == 42, "failed calls wrote outputs");
         ended.close();
         ended.close();
         refused("FLAKEID_CLOSED", ended::nextId);

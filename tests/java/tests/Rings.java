@@ -61,11 +61,11 @@ final class Rings {
         }
         ring.close();
         ring.close();
-        check(refillers() == others, "its thread goes on");
+        check(refillers() == others, "the thread of the ring continues");
         Refusals.refused("FLAKEID_CLOSED", ring::nextId);
         check(ring.stats().taken() == 1 && ring.stats().size() == 0, "what is left: " + ring.stats());
-        check(ring.stats().rejectedTake() == 0, "the end is no refusal: " + ring.stats());
-        check(generator.nextId() > last, "the generator goes on");
+        check(ring.stats().rejectedTake() == 0, "closing does not count as a refusal: " + ring.stats());
+        check(generator.nextId() > last, "the generator continues");
     }
 
     /** Checks that threads that take from a ring while it is closed get an error and nothing crashes. */
@@ -93,7 +93,10 @@ final class Rings {
         }
     }
 
-    /** Checks that a call without an ID counts as one refusal, whichever interface Java calls. */
+    /**
+     * Checks that a call without an ID counts as one refusal, with both interfaces through which Java calls the
+     * library.
+     */
     private static void counted() {
         ManualClock clock = new ManualClock(Instant.ofEpochMilli(1505914988849L));
         Generator generator = Generator.builder().node(20).clock(clock).maxWait(Duration.ofMillis(1)).build();

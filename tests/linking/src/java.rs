@@ -1,5 +1,5 @@
-//! The Java library: the native part, which is the C library with a shim for JNI, and the jar that
-//! contains it.
+//! The Java library: its native part, which is the C library with a shim for JNI, and the jar
+//! that contains the native part.
 
 use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::Library;
 const EXPORTS: &str = "java/src/main/c/exports.map";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
 
-/// Returns the folder with the jars that `pom.xml` lists. Maven runs once for each version of that
-/// file, so that later runs need no network.
+/// Returns the folder with the jars that `pom.xml` lists. Maven runs once for each version of
+/// that file, so that later runs need no network.
 ///
 /// # Errors
 /// If Maven fails.
@@ -39,22 +39,22 @@ fn jdk() -> Result<PathBuf, Failed> {
 /// Returns the linker's options for `linux`, `macos` or `windows`.
 ///
 /// The library must stay loaded when its class loader is collected (`nodelete`), because its
-/// threads may still be running. macOS never unloads such libraries, and on Windows the shim
-/// prevents it.
+/// threads may still be running. macOS never unloads such libraries. On Windows, the shim
+/// prevents unloading.
 fn on_system(system: &str) -> Result<Vec<String>, Failed> {
     let exports = format!("-Wl,--version-script={}", root().join(EXPORTS).display());
     let options: &[&str] = match system {
         "linux" => &["-fPIC", "-s", &exports, "-Wl,--gc-sections", "-Wl,-z,nodelete"],
         "macos" => &["-fPIC", "-Wl,-dead_strip"],
-        // The headers come from a JDK for Linux. MinGW's libraries are linked in, because users of
-        // Windows do not have them.
+        // The headers come from a JDK for Linux. MinGW's libraries are linked statically, because
+        // Windows does not include them.
         "windows" => &["-s", "-static", "-DJNIEXPORT=__declspec(dllexport)", "-Wl,--gc-sections"],
         other => return Err(Failed(format!("the jar has no library for {other}"))),
     };
     Ok(options.iter().map(ToString::to_string).collect())
 }
 
-/// Returns the platform's folder in the jar, where `Library.java` searches on this system.
+/// Returns the platform's folder in the jar, in which `Library.java` searches on this system.
 fn platform() -> String {
     let musl = if cfg!(target_env = "musl") { "-musl" } else { "" };
     format!("{OS}-{ARCH}{musl}")

@@ -1,5 +1,5 @@
-//! The location of the C library, its use by programs, and the jar for Java. This package's binary
-//! runs the programs.
+//! The C library as programs use it, and the jar for Java. This package's binary runs the
+//! programs.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub use java::{jar, jar_of, jars, javac, native};
 /// The number of IDs that each program generates.
 pub const IDS: &str = "10000000";
 
-/// An unpacked archive, and a folder for the programs that link it.
+/// An unpacked archive of the library, and a folder for the programs that link it.
 #[derive(Debug)]
 pub struct Library {
     /// The folder with `lib` and `include`.

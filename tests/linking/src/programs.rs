@@ -9,16 +9,16 @@ const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werro
 const SANITIZED: [&str; 4] =
     ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
 
-/// The number of IDs under valgrind, which is some fifty times slower, and under sanitizers. This
-/// number is enough to reach every line of code.
+/// The number of IDs under valgrind, which is about fifty times slower, and under sanitizers. The
+/// number is large enough to reach every line of code.
 const FEWER_IDS: &str = "200000";
 
-/// Programs that fork while threads run. They do not run with sanitizers: if another thread
-/// allocates during the fork, the sanitizer's allocator stays locked in the child, which then waits
-/// forever (seen with gcc 12). They do run under valgrind, which executes one thread at a time.
+/// Programs that fork while threads run. They do not run with sanitizers: if another thread allocates
+/// memory during the fork, the sanitizer's allocator stays locked in the child, which then waits
+/// forever (observed with gcc 12). They do run under valgrind, which executes one thread at a time.
 const FORK_WITH_THREADS: [&str; 2] = ["fast_fork", "lease_fork"];
 
-/// Ensures that clang's sanitizers are installed, which are in a separate package named after
+/// Ensures that clang's sanitizers are installed. They are in a separate package whose name contains
 /// clang's version.
 pub(crate) fn sanitizers_of_clang() -> Outcome {
     let version = Step::new("clang", &["-dumpversion"]).output()?;
@@ -52,8 +52,8 @@ pub(crate) fn symbols(library: &Library) -> Outcome {
     Ok(())
 }
 
-/// A program of `tests/c`: its name, its sources, and its arguments, the second of which is for
-/// runs under valgrind or sanitizers.
+/// A program of `tests/c`: its name, its sources, and its arguments. The second arguments are for runs
+/// under valgrind or sanitizers.
 struct Program {
     name: &'static str,
     sources: Vec<String>,
@@ -108,7 +108,8 @@ const VALGRIND: [&str; 6] = [
     "--quiet",
     "--error-exitcode=1",
     "--leak-check=full",
-    // Only definite leaks are errors, because memory that a thread uses at the end is "possibly lost".
+    // Only definite leaks are errors, because memory that a thread uses until the end is reported as
+    // "possibly lost".
     "--errors-for-leak-kinds=definite",
     "--fair-sched=yes",
     "--suppressions=tests/c/valgrind.supp",
@@ -175,8 +176,7 @@ pub(crate) fn go(library: &Library) -> Outcome {
 /// The first Java version whose foreign-function interface the library uses.
 const FOREIGN: u32 = 24;
 
-/// Returns a Java with the foreign-function interface, for the case that the one on the `PATH` is
-/// older.
+/// Returns a Java with the foreign-function interface, in case the Java on the `PATH` is older.
 fn foreign_java() -> Result<Option<String>, Failed> {
     let mut homes = files::entries("/usr/lib/jvm").unwrap_or_default();
     homes.extend(std::env::var_os("JAVA_HOME_25_X64").map(PathBuf::from));
@@ -191,7 +191,8 @@ fn foreign_java() -> Result<Option<String>, Failed> {
     Ok(None)
 }
 
-/// Tests the jar, which unpacks its native part as for users, and once checks every JNI call.
+/// Tests the jar, which unpacks its native part as it does for users, and once with a check of every
+/// JNI call.
 pub(crate) fn java(library: &Library) -> Outcome {
     let jar = files::shown(&jar(library)?)?;
     let class_path = format!("{jar}:{}/*", jars()?);
@@ -202,7 +203,7 @@ pub(crate) fn java(library: &Library) -> Outcome {
     let main = ["-cp", class_path.as_str(), "tests.Main", "tests/vectors"];
     Step::new("java", &["-Xcheck:jni"]).args(&main).args(&[FEWER_IDS]).run()?;
     Step::new("java", &main).args(&[IDS]).run()?;
-    // With this Java, the library calls the foreign-function interface.
+    // With this newer Java, the library uses the foreign-function interface.
     if let Some(java) = foreign_java()? {
         return Step::new(&java, &main).args(&[IDS]).run();
     }

@@ -1,6 +1,6 @@
-//! What must never happen.
+//! The invariants that the model checks.
 
-/// As numbered in DESIGN.md.
+/// An invariant, with its number in DESIGN.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Invariant {
     I1,
@@ -23,21 +23,21 @@ pub enum Invariant {
 impl Invariant {
     pub const fn name(self) -> &'static str {
         match self {
-            Self::I1 => "I1 no ID twice",
-            Self::I2 => "I2 issued below a persisted fence",
-            Self::I3 => "I3 a fence falls only in a release",
-            Self::I4 => "I4 a grant starts at the fence",
-            Self::I5 => "I5 the limit is persisted",
-            Self::I6 => "I6 the limit only rises, nothing after CLOSED",
-            Self::I7 => "I7 one token per node",
-            Self::I8 => "I8 IDs of a process increase",
-            Self::I9 => "I9 fences are near the clock",
-            Self::I10 => "I10 quarantined nodes are not granted",
-            Self::I11 => "I11 no window beyond the block's confirmed fence",
-            Self::I12 => "I12 no window before the block's grant",
-            Self::I13 => "I13 a block's fence never below what was granted in it",
-            Self::I14 => "I14 nobody else was granted the node of a holder that goes on",
-            Self::I15 => "I15 a forked broker grants nothing",
+            Self::I1 => "I1 (no ID is issued twice)",
+            Self::I2 => "I2 (every issued tick is below a persisted fence)",
+            Self::I3 => "I3 (a fence falls only when its node is released)",
+            Self::I4 => "I4 (a grant starts at or above the fence and the floor)",
+            Self::I5 => "I5 (the limit never exceeds a persisted fence)",
+            Self::I6 => "I6 (the limit only rises, and no ID is issued after CLOSED)",
+            Self::I7 => "I7 (at most one token is valid for each node)",
+            Self::I8 => "I8 (the IDs of a process increase)",
+            Self::I9 => "I9 (no fence is too far ahead of the store's clock)",
+            Self::I10 => "I10 (quarantined nodes are never granted)",
+            Self::I11 => "I11 (no window ends after the block's confirmed fence)",
+            Self::I12 => "I12 (no window starts before the block's grant)",
+            Self::I13 => "I13 (a block's fence never falls below a fence granted in it)",
+            Self::I14 => "I14 (the node of a holder that continues was not granted again)",
+            Self::I15 => "I15 (a forked broker grants no node)",
         }
     }
 }

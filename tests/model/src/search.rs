@@ -1,5 +1,5 @@
-//! The search: breadth first, one level of steps after the other, so that every world is met after as
-//! few steps as lead to it, and a way to a broken invariant is a shortest one.
+//! The breadth-first search. It explores one level of steps after the other, so that it reaches every world in the
+//! fewest possible steps, and the path to a broken invariant is a shortest path.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -11,49 +11,56 @@ use std::time::Instant;
 
 use crate::fingerprint::Fingerprint;
 use crate::invariant::Invariant;
+use crate::scenario::{Event, Mutant, Scenario};
 
-/// A scenario: which worlds there are, and what can happen in each.
-pub trait Scenario: Sync {
-    /// The most steps to an invariant that a mutant breaks; `None` if the search tries every order of events.
+/// The state of the store and all actors at one moment.
+pub trait World: Hash + Send + Sync + Sized {
+    /// The maximum number of steps in the search for an invariant that a mutant breaks; `None` if the search tries
+    /// every order of events.
     const MOST_STEPS_OF_MUTANTS: Option<usize>;
-    /// The state of everything at one moment.
-    type World: Hash + Send + Sync;
-    /// One thing that can happen in a world.
+    /// One event that can happen in a world.
     type Action: Copy + Debug;
-    /// A thing that must happen sometime, because a scenario in which nothing happens proves nothing.
-    type Event: Copy + Debug;
 
-    fn name(&self) -> &str;
-    /// Returns the most steps to try; `None` means every order of events.
-    fn steps(&self) -> Option<usize>;
-    fn happens(&self) -> &[Self::Event];
-    /// Returns the same scenario with one invariant that counts.
-    fn only(&self, invariant: Invariant) -> Self;
-    fn first(&self) -> Self::World;
-    fn actions(&self, world: &Self::World, actions: &mut Vec<Self::Action>);
-    /// Returns the world after an action; `None` if the action changes nothing.
-    fn after(&self, world: &Self::World, action: Self::Action) -> Option<Self::World>;
-    fn broken(&self, world: &Self::World) -> Option<Invariant>;
-    /// Whether an event is visible in one of these worlds, or happened on the way to them.
-    fn has_happened(&self, event: Self::Event, level: &[Self::World]) -> bool;
+    fn new(scenario: &Scenario) -> Self;
+    fn actions(&self, scenario: &Scenario, actions: &mut Vec<Self::Action>);
+    /// Returns the world after an action, or `None` if the action changes nothing.
+    fn after(&self, scenario: &Scenario, action: Self::Action) -> Option<Self>;
+    fn broken(&self) -> Option<Invariant>;
+    /// Whether an event is visible in this world. Events that no world records are noted in the scenario.
+    fn shows(&self, _event: Event) -> bool {
+        false
+    }
 }
+
+/// A mutant, its scenario, the first invariant that it breaks, and whether it issues an ID twice.
+pub type Refutation = (Mutant, Scenario, Invariant, bool);
 
 /// The choice of scenarios and mutants to run.
 pub struct Run {
-    /// A part of the names of the chosen ones.
+    /// The part of a name by which scenarios and mutants are selected.
     pub only: String,
-    /// The most steps to try in every scenario; with it, mutants do not run.
+    /// The maximum number of steps in every scenario. If it is set, mutants do not run.
     pub steps: Option<usize>,
 }
 
 impl Run {
-    /// Checks that a scenario breaks no invariant and that everything happens that must.
-    pub fn holds<S: Scenario>(&self, scenario: &S) {
-        let name = scenario.name();
-        if !name.contains(&self.only) {
-            return;
+    /// Tries all selected scenarios, and refutes all selected mutants.
+    pub fn tries<W: World>(&self, scenarios: &[Scenario], refutations: Vec<Refutation>) {
+        for scenario in scenarios.iter().filter(|scenario| scenario.name.contains(&self.only)) {
+            self.holds::<W>(scenario);
         }
-        let outcome = explore(scenario, self.steps.or(scenario.steps()));
+        for (mutant, scenario, first, duplicates) in refutations {
+            let name = format!("{mutant:?}");
+            if self.steps.is_none() && name.contains(&self.only) {
+                refutes::<W>(&name, &Scenario { mutant, ..scenario }, first, duplicates);
+            }
+        }
+    }
+
+    /// Checks that a scenario breaks no invariant and that all its required events occur.
+    fn holds<W: World>(&self, scenario: &Scenario) {
+        let name = scenario.name;
+        let outcome = explore::<W>(scenario, self.steps.or(scenario.steps));
         if let Some((invariant, path)) = &outcome.broken {
             for action in path {
                 println!("  {action:?}");
@@ -62,75 +69,68 @@ impl Run {
         }
         let Outcome { states, steps, seconds, missing, .. } = outcome;
         println!("test {name} ... ok: {states} states, {steps} steps, {seconds:.1} s");
-        assert!(missing.is_empty(), "{name}: never happened: {missing:?}");
+        assert!(missing.is_empty(), "{name}: required events did not occur: {missing:?}");
     }
+}
 
-    /// Checks that the scenario of a mutant breaks `first` before any other invariant, and whether it repeats an ID.
-    pub fn refutes<S: Scenario>(
-        &self,
-        mutant: &str,
-        scenario: &S,
-        first: Invariant,
-        duplicates: bool,
-    ) {
-        if self.steps.is_some() || !mutant.contains(&self.only) {
-            return;
-        }
-        let most = S::MOST_STEPS_OF_MUTANTS;
-        let breaks = |scenario: &S, expected: Invariant| {
-            let Some((broken, path)) = explore(scenario, most).broken else {
-                panic!("{mutant} does not break {} in {most:?} steps", expected.name())
-            };
-            assert_eq!(broken, expected, "{mutant} was refuted by {path:#?}");
-            format!("{} in {} steps", broken.name(), path.len())
+/// Checks that a mutant breaks `first` before any other invariant, and that it repeats an ID if `duplicates`.
+fn refutes<W: World>(mutant: &str, scenario: &Scenario, first: Invariant, duplicates: bool) {
+    let most = W::MOST_STEPS_OF_MUTANTS;
+    let only = Scenario { only: Some(Invariant::I1), ..scenario.clone() };
+    let breaks = |scenario: &Scenario, expected: Invariant| {
+        let Some((broken, path)) = explore::<W>(scenario, most).broken else {
+            panic!("{mutant} does not break {} in {most:?} steps", expected.name())
         };
-        let mut told = breaks(scenario, first);
-        if duplicates && first != Invariant::I1 {
-            told = format!("{told}, {}", breaks(&scenario.only(Invariant::I1), Invariant::I1));
-        } else if !duplicates && most.is_none() {
-            let outcome = explore(&scenario.only(Invariant::I1), most);
-            assert!(outcome.broken.is_none(), "{mutant} does repeat an ID");
-            told = format!("{told}, never {} in {} states", Invariant::I1.name(), outcome.states);
-        }
-        println!("test mutant {mutant} ... ok: breaks {told}");
+        assert_eq!(broken, expected, "{mutant} was refuted by {path:#?}");
+        format!("{} in {} steps", broken.name(), path.len())
+    };
+    let mut report = breaks(scenario, first);
+    if duplicates && first != Invariant::I1 {
+        report = format!("{report}, {}", breaks(&only, Invariant::I1));
+    } else if !duplicates && most.is_none() {
+        let outcome = explore::<W>(&only, most);
+        assert!(outcome.broken.is_none(), "{mutant} repeats an ID unexpectedly");
+        report =
+            format!("{report}, never breaks {} in {} states", Invariant::I1.name(), outcome.states);
     }
+    println!("test mutant {mutant} ... ok: breaks {report}");
 }
 
 /// The result of a search.
-struct Outcome<S: Scenario> {
+struct Outcome<W: World> {
     states: usize,
-    /// The most steps that it takes to a state.
+    /// The number of steps to the farthest state.
     steps: usize,
     seconds: f64,
-    /// A shortest way to a broken invariant.
-    broken: Option<(Invariant, Vec<S::Action>)>,
-    /// The events that never happened.
-    missing: Vec<S::Event>,
+    /// A broken invariant, and a shortest path to it.
+    broken: Option<(Invariant, Vec<W::Action>)>,
+    /// The required events that did not occur.
+    missing: Vec<Event>,
 }
 
-/// How a world came about: the place of the one before it in its level, and which of its actions led
-/// to this one.
+/// The origin of a world: the index of the preceding world in its level, and the index of the action that led from
+/// there to this world.
 #[derive(Clone, Copy)]
 struct Origin {
     before: u32,
     action: u16,
 }
 
-/// How many worlds a thread takes at a time.
+/// The number of worlds that a thread takes at a time.
 const BLOCK: usize = 256;
 
-/// Tries every order of events, or only of so many, or stops when something is broken.
-fn explore<S: Scenario>(scenario: &S, steps: Option<usize>) -> Outcome<S> {
+/// Tries every order of events, or every order of at most `steps` events; stops when an invariant is broken.
+fn explore<W: World>(scenario: &Scenario, steps: Option<usize>) -> Outcome<W> {
     let began = Instant::now();
     let known = Known::new();
-    let mut level = vec![scenario.first()];
+    let mut level = vec![W::new(scenario)];
     let mut origins: Vec<Vec<Origin>> = Vec::new();
-    let mut missing = scenario.happens().to_vec();
+    let mut missing = scenario.happens.clone();
     let mut states = 0;
     known.insert(&level[0]);
     let broken = loop {
         states += level.len();
-        missing.retain(|event| !scenario.has_happened(*event, &level));
+        missing.retain(|event| !level.iter().any(|world| world.shows(*event)));
         let broken = first_broken(scenario, &level, &origins);
         if broken.is_some() || steps == Some(origins.len()) {
             break broken;
@@ -143,17 +143,13 @@ fn explore<S: Scenario>(scenario: &S, steps: Option<usize>) -> Outcome<S> {
         level = worlds;
         origins.push(from);
     };
-    missing.retain(|event| !scenario.has_happened(*event, &[]));
+    missing.retain(|event| !scenario.has_seen(*event));
     let seconds = began.elapsed().as_secs_f64();
     Outcome { states, steps: origins.len(), seconds, broken, missing }
 }
 
-/// What one action makes of the worlds of a level, as far as it was not known.
-fn next_level<S: Scenario>(
-    scenario: &S,
-    level: &[S::World],
-    known: &Known,
-) -> Vec<(S::World, Origin)> {
+/// Returns the new worlds that the search reaches from a level by one action.
+fn next_level<W: World>(scenario: &Scenario, level: &[W], known: &Known) -> Vec<(W, Origin)> {
     let place = AtomicUsize::new(0);
     let work = || {
         let (mut found, mut actions) = (Vec::new(), Vec::new());
@@ -163,9 +159,9 @@ fn next_level<S: Scenario>(
                 return found;
             };
             for (before, world) in (start as u32..).zip(rest.iter().take(BLOCK)) {
-                scenario.actions(world, &mut actions);
+                world.actions(scenario, &mut actions);
                 for (number, action) in (0..).zip(actions.drain(..)) {
-                    let next = scenario.after(world, action);
+                    let next = world.after(scenario, action);
                     if let Some(next) = next.filter(|next| known.insert(next)) {
                         found.push((next, Origin { before, action: number }));
                     }
@@ -179,21 +175,21 @@ fn next_level<S: Scenario>(
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut found = work();
         for other in others {
-            found.append(&mut other.join().expect("a thread of the search has panicked"));
+            found.append(&mut other.join().expect("a search thread panicked"));
         }
         found
     })
 }
 
-/// The first of the invariants that a world of the latest level breaks, and a way to it.
-fn first_broken<S: Scenario>(
-    scenario: &S,
-    level: &[S::World],
+/// Returns the lowest-numbered invariant that a world of the latest level breaks, and a path to that world.
+fn first_broken<W: World>(
+    scenario: &Scenario,
+    level: &[W],
     origins: &[Vec<Origin>],
-) -> Option<(Invariant, Vec<S::Action>)> {
-    let broken = level.iter().map(|world| scenario.broken(world));
+) -> Option<(Invariant, Vec<W::Action>)> {
+    let broken = level.iter().map(W::broken);
     let (invariant, place) = broken.zip(0..).filter_map(|(one, at)| Some((one?, at))).min()?;
-    // From the last step to the first.
+    // The origins lead from the last step back to the first.
     let mut place: usize = place;
     let mut numbers = Vec::new();
     for level in origins.iter().rev() {
@@ -201,19 +197,19 @@ fn first_broken<S: Scenario>(
         numbers.push(action);
         place = before as usize;
     }
-    let mut world = scenario.first();
+    let mut world = W::new(scenario);
     let mut actions = Vec::new();
     let path = numbers.into_iter().rev().map(|number| {
         actions.clear();
-        scenario.actions(&world, &mut actions);
+        world.actions(scenario, &mut actions);
         let action = actions[usize::from(number)];
-        world = scenario.after(&world, action).expect("it was a step before");
+        world = world.after(scenario, action).expect("the search took this step before");
         action
     });
     Some((invariant, path.collect()))
 }
 
-/// The worlds that were met, by their fingerprints.
+/// The fingerprints of the worlds that the search has reached.
 struct Known([Mutex<HashSet<u64, BuildHasherDefault<Fingerprint>>>; 64]);
 
 impl Known {
@@ -221,12 +217,12 @@ impl Known {
         Self(std::array::from_fn(|_| Mutex::default()))
     }
 
-    /// Whether it was not known yet.
+    /// Adds a world; returns whether the world is new.
     fn insert(&self, world: &impl Hash) -> bool {
         let mut fingerprint = Fingerprint::default();
         world.hash(&mut fingerprint);
         let fingerprint = fingerprint.finish();
         let part = &self.0[(fingerprint >> 58) as usize];
-        part.lock().expect("nothing panics with it").insert(fingerprint)
+        part.lock().expect("no thread panics while it holds the lock").insert(fingerprint)
     }
 }

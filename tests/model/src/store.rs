@@ -1,5 +1,5 @@
-//! The store of both models: the product's store in memory, without the values that safety does not depend on, and
-//! with the mistakes of mutants.
+//! The store of both models: the product's in-memory store without the values that do not affect safety, and with the
+//! mistakes of mutants.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -7,10 +7,13 @@ use std::sync::Arc;
 use flakeid_core::Layout;
 use flakeid_protocol::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
 use flakeid_protocol::{
-    Bounds, MemorySpace, Namespace, Record, Refusal, Row, State, SubGrant, Token,
+    Acquire, Bounds, Grant, MemorySpace, Namespace, Record, Refusal, Row, State, SubGrant, Token,
+    operations,
 };
 
-/// Few ticks, so that clocks can read every one; a tick is a millisecond.
+use crate::message::Message;
+
+/// A layout with so few ticks that clocks can read every one of them. A tick is one millisecond.
 pub const LAYOUT: Layout = Layout::builder().time(5).node(2).sequence(1).build_const();
 pub const MAX_SKEW_MS: u64 = 1;
 pub const NAMESPACE: &str = "model";
@@ -35,7 +38,7 @@ impl Contents {
     }
 
     pub fn namespace(&self) -> &Namespace {
-        self.0.namespace.as_ref().expect("it is never removed")
+        self.0.namespace.as_ref().expect("the namespace is never removed")
     }
 
     pub fn floor(&self) -> u64 {
@@ -74,8 +77,8 @@ impl Contents {
         }
     }
 
-    /// Replaces the token, the expiry and the time of renewal of each row by those that `update` returns. It must
-    /// return equal values for equal rows.
+    /// Replaces the token, the expiry and the renewal time of each row with the values that `update` returns. For
+    /// equal rows, `update` must return equal values.
     pub fn update_rows(&mut self, mut update: impl FnMut(&Row) -> (Option<Token>, i64, i64)) {
         if self.rows().all(|row| update(row) == (row.token, row.expires, row.renewed)) {
             return;
@@ -102,62 +105,65 @@ impl Hash for Contents {
     }
 }
 
-/// Returns the half of a token that belongs to the grant, and the half that belongs to the renewal.
+/// Returns the half of a token that identifies the grant, and the half that identifies the renewal.
 pub fn halves(token: Token) -> [u64; 2] {
     [(token.to_bits() >> 64) as u64, token.to_bits() as u64]
 }
 
-/// Returns a token other than the known ones. Tokens that are no longer known can come again.
+/// Returns a token that differs from all known tokens. Tokens that are no longer known can be returned again.
 pub fn fresh(known: impl Iterator<Item = Token>) -> Token {
     let known: Vec<u64> = known.flat_map(halves).collect();
-    let half = (1..=u64::MAX).find(|half| !known.contains(half)).expect("there are enough");
+    let half = (1..=u64::MAX)
+        .find(|half| !known.contains(half))
+        .expect("fewer than 2^64 halves are known");
     Token::from_bits(u128::from(half) << 64 | u128::from(half))
 }
 
-/// Returns the run of an incarnation, and how often holders have proved in that run that the store lost something.
+/// Returns the run of an incarnation, and how often holders proved in that run that the store had lost data.
 pub fn run_and_proofs(incarnation: &str) -> (u8, u8) {
     let (run, proofs) = incarnation.split_once('~').unwrap_or((incarnation, "0"));
-    let number = |text: &str| text.parse().expect("what this store gave out");
+    let number =
+        |text: &str| text.parse().expect("an incarnation of this store consists of numbers");
     (number(run), number(proofs))
 }
 
-/// What a broken store shows the rules instead of what is there.
+/// The falsification by which a mutant's store differs from the product's store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disguise {
+pub enum Falsification {
     None,
     /// Rows without a fence.
     NoFence,
-    /// Rows held with this token, of the grant with this start: those that the request has.
+    /// Rows held with the token and the start of the request.
     Token(Token, u64),
-    /// A store that is always what it was.
+    /// A store that never reports a restore.
     Continuous,
-    /// Rows of which the latest grant is always the one that the request is for.
+    /// Rows whose latest grant has the start of the request.
     Start(u64),
-    /// Rows from before a restoration that never expire, but do so after this time in fact.
+    /// Rows from before a restore that seem to never expire; they are stored with this expiry.
     NeverExpires(i64),
-    /// Rows from before a restoration that expire as many skews later as the rules ask for.
+    /// Rows from before a restore that seem to expire later, by the two skews that the rules require.
     ExpiresLater,
-    /// Rows from before a restoration that were renewed just now.
+    /// Rows from before a restore that seem to have been renewed just now.
     RenewedNow,
-    /// Rows from before a restoration that were renewed just too long ago for continuing.
+    /// Rows from before a restore whose renewal seems to be just too old for the holder to continue.
     RenewedTooEarly,
-    /// Rows from before a restoration that are of the grant that the request is for.
+    /// Rows from before a restore that seem to be held under the grant of the request.
     GrantIfOlder(Token, u64),
-    /// Rows that were all granted as fixed nodes.
+    /// Rows that seem to have been granted as fixed nodes.
     Fixed,
-    /// Rows of which none was granted as a fixed node.
+    /// Rows that seem not to have been granted as fixed nodes.
     NotFixed,
-    /// A namespace without a floor, in which nothing is waited for.
+    /// A namespace without a floor and without a quiet time after a restore.
     NoWait,
 }
 
-/// A connection: what is kept, which run of the server this is, what its clock reads.
+/// A connection to the store: the contents, the server's run, and the reading of the server's clock.
 pub struct ModelStore {
     pub contents: Contents,
     pub run: u8,
     pub now: i64,
-    pub disguise: Disguise,
-    /// Whether the scenario depends on the time at which rows were renewed.
+    pub falsification: Falsification,
+    /// Whether the scenario depends on the times at which rows were renewed.
     pub ages: bool,
 }
 
@@ -168,9 +174,11 @@ impl Store for ModelStore {
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let mut transaction = self.contents.0.begin(self.run.into(), self.now);
-        match self.disguise {
-            Disguise::None => work(&mut transaction)?,
-            disguise => work(&mut Disguised { ledger: &mut transaction, disguise, now: self.now })?,
+        match self.falsification {
+            Falsification::None => work(&mut transaction)?,
+            falsification => {
+                work(&mut Falsified { ledger: &mut transaction, falsification, now: self.now })?;
+            }
         }
         let mut after = transaction.space;
         self.simplify(&mut after);
@@ -188,11 +196,40 @@ impl Store for ModelStore {
 }
 
 impl ModelStore {
-    /// Removes the values that safety does not depend on, and replaces the random part of a new incarnation by a
-    /// number.
+    /// Processes a request with the product's operations, and returns the response. `acquire` contains the options of
+    /// an acquire.
+    pub fn respond(&mut self, request: Message, acquire: Acquire) -> Option<Message> {
+        match request {
+            Message::Acquire { token, now, after } => {
+                let acquire = Acquire { token, now, after, ..acquire };
+                let granted = operations::acquire(self, NAMESPACE, &acquire);
+                Some(refusal_of(granted).map_or(Message::NotGranted { token }, |grant| {
+                    Message::Granted(Grant { expires: 0, ..grant })
+                }))
+            }
+            Message::Renew(renew) => {
+                let next = renew.next;
+                Some(match refusal_of(operations::renew(self, NAMESPACE, &renew)) {
+                    Ok(response) => Message::Renewed { next, fence: response.fence },
+                    Err(refusal) => Message::NotRenewed {
+                        next,
+                        fenced_off: refusal == Refusal::FencedOff,
+                        restored: matches!(refusal, Refusal::Restored { .. }),
+                    },
+                })
+            }
+            Message::Release(release, _) => {
+                operations::release(self, NAMESPACE, &release).expect("a release is never refused");
+                None
+            }
+            _ => unreachable!("{request:?}"),
+        }
+    }
+
+    /// Removes the values that do not affect safety, and replaces the random part of a new incarnation with a number.
     fn simplify(&self, after: &mut MemorySpace) {
         let before = &self.contents.namespace().incarnation;
-        let namespace = after.namespace.as_mut().expect("it is never removed");
+        let namespace = after.namespace.as_mut().expect("the namespace is never removed");
         let random = match namespace.incarnation.split_once('~') {
             Some((run, _)) if namespace.incarnation != *before => {
                 let (run_before, proofs) = run_and_proofs(before);
@@ -216,62 +253,57 @@ impl ModelStore {
     }
 }
 
-/// Returns the fault of a request without an answer.
-pub fn no_answer() -> Fault {
-    Fault::Unavailable(String::new())
-}
-
-/// Returns an answer of this store, which has no faults.
-pub fn refusal_of<T>(answer: Result<T, Fault>) -> Result<T, Refusal> {
-    answer.map_err(|fault| match fault {
+/// Returns a result of this store; panics if the store reports a fault other than a refusal.
+fn refusal_of<T>(response: Result<T, Fault>) -> Result<T, Refusal> {
+    response.map_err(|fault| match fault {
         Fault::Refused(refusal) => refusal,
-        fault => panic!("this store has no faults: {fault}"),
+        fault => panic!("the in-memory store must not fail: {fault}"),
     })
 }
 
-struct Disguised<'a> {
+struct Falsified<'a> {
     ledger: &'a mut dyn Ledger,
-    disguise: Disguise,
+    falsification: Falsification,
     now: i64,
 }
 
-impl Disguised<'_> {
+impl Falsified<'_> {
     fn show(&mut self, mut row: Row) -> Result<Row, Fault> {
-        let namespace = self.ledger.namespace()?.expect("it is never removed");
+        let namespace = self.ledger.namespace()?.expect("the namespace is never removed");
         let is_older = row.incarnation != namespace.incarnation;
-        match self.disguise {
-            Disguise::NeverExpires(_) if is_older => row.expires = i64::MAX,
-            Disguise::ExpiresLater if is_older => row.expires += 2 * MAX_SKEW_MS.cast_signed(),
-            Disguise::RenewedNow if is_older => row.renewed = self.now,
-            Disguise::RenewedTooEarly if is_older => {
+        match self.falsification {
+            Falsification::NeverExpires(_) if is_older => row.expires = i64::MAX,
+            Falsification::ExpiresLater if is_older => row.expires += 2 * MAX_SKEW_MS.cast_signed(),
+            Falsification::RenewedNow if is_older => row.renewed = self.now,
+            Falsification::RenewedTooEarly if is_older => {
                 row.renewed = self.now - namespace.bounds.continuation_ms().cast_signed();
             }
-            Disguise::GrantIfOlder(token, start) if is_older => {
+            Falsification::GrantIfOlder(token, start) if is_older => {
                 (row.token, row.state, row.start) = (Some(token), State::Held, start);
-                // A row whose fence is below its start makes no sense.
+                // The rules require that a row's fence is not below its start.
                 row.fence = row.fence.max(start);
             }
-            Disguise::Fixed => row.fixed = true,
-            Disguise::NotFixed => row.fixed = false,
-            Disguise::NoFence => (row.fence, row.start) = (0, 0),
-            Disguise::Token(token, start) => {
+            Falsification::Fixed => row.fixed = true,
+            Falsification::NotFixed => row.fixed = false,
+            Falsification::NoFence => (row.fence, row.start) = (0, 0),
+            Falsification::Token(token, start) => {
                 (row.token, row.state, row.start) = (Some(token), State::Held, start);
             }
-            Disguise::Start(start) => row.start = start,
+            Falsification::Start(start) => row.start = start,
             _ => {}
         }
         Ok(row)
     }
 }
 
-impl Ledger for Disguised<'_> {
+impl Ledger for Falsified<'_> {
     fn now(&mut self) -> Result<i64, Fault> {
         self.ledger.now()
     }
 
     fn continuity(&mut self, noted: &str) -> Result<Continuity, Fault> {
-        match self.disguise {
-            Disguise::Continuous => Ok(Continuity::Same),
+        match self.falsification {
+            Falsification::Continuous => Ok(Continuity::Same),
             _ => self.ledger.continuity(noted),
         }
     }
@@ -282,8 +314,8 @@ impl Ledger for Disguised<'_> {
 
     fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
         let namespace = self.ledger.namespace()?;
-        Ok(match self.disguise {
-            Disguise::NoWait => {
+        Ok(match self.falsification {
+            Falsification::NoWait => {
                 namespace.map(|kept| Namespace { floor: 0, quiet_until: 0, ..kept })
             }
             _ => namespace,
@@ -291,7 +323,7 @@ impl Ledger for Disguised<'_> {
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
-        let kept = self.ledger.namespace()?.expect("it is never removed");
+        let kept = self.ledger.namespace()?.expect("the namespace is never removed");
         let floor = namespace.floor.max(kept.floor);
         let quiet_until = namespace.quiet_until.max(kept.quiet_until);
         self.ledger.put_namespace(&Namespace { floor, quiet_until, ..namespace.clone() })
@@ -316,8 +348,8 @@ impl Ledger for Disguised<'_> {
 
     fn put_row(&mut self, _before: Option<&Row>, after: &Row) -> Result<(), Fault> {
         let before = self.ledger.row(after.node)?;
-        let expires = match self.disguise {
-            Disguise::NeverExpires(expires) if after.expires == i64::MAX => expires,
+        let expires = match self.falsification {
+            Falsification::NeverExpires(expires) if after.expires == i64::MAX => expires,
             _ => after.expires,
         };
         self.ledger.put_row(before.as_ref(), &Row { expires, ..after.clone() })

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_sent_during_a_cut_arrives_after_heal() {
+    fn data_sent_during_a_cut_arrives_after_the_cut_ends() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let proxy = Proxy::to(listener.local_addr().unwrap().port());
         thread::spawn(move || {

@@ -1,11 +1,11 @@
-//! Lint against circles of modules: no module may use a sibling that uses it, directly or through
-//! others.
+//! A lint against circles of modules: no module may use a sibling that uses it, directly or
+//! through others.
 //!
-//! Each folder has its own graph. The nodes are the modules of the folder, where a subfolder counts
-//! as one node with everything in it, and the folder's own file (`mod.rs`, `lib.rs`, `main.rs`). An
-//! edge is a path in the code, resolved through re-exports to the file that defines the item. `mod
-//! child;`, a parent's re-export of a descendant, and code that is compiled only for tests are not
-//! edges.
+//! Each folder has its own graph. The nodes are the modules of the folder and the folder's own
+//! file (`mod.rs`, `lib.rs`, `main.rs`); a subfolder with all its files counts as one node. An
+//! edge is a path in the code, resolved through re-exports to the file that defines the item.
+//! `mod child;`, a parent's re-export of a descendant, and code that is compiled only for tests
+//! are not edges.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -232,7 +232,8 @@ impl Parser<'_> {
                     self.inside.iter_mut().for_each(|(_, depth)| *depth -= 1);
                     self.inside.retain(|(_, depth)| *depth > 0);
                 }
-                // `mod name;` does not define the name here, because the name leads to the file.
+                // `mod name;` does not define the name in this module, because the name leads to
+                // the file.
                 "mod" => {}
                 item if ITEMS.contains(&item) && self.is_word(1) => {
                     self.module.defined.insert(self.text(1).to_owned());
@@ -273,7 +274,8 @@ impl Parser<'_> {
         name
     }
 
-    /// Skips tokens through the first one outside all brackets that satisfies `is_end`.
+    /// Skips tokens up to and including the first token outside all brackets that satisfies
+    /// `is_end`.
     fn skip_until(&mut self, is_end: impl Fn(&str) -> bool) {
         let mut depth = 0;
         while self.at < self.tokens.len() {
@@ -291,8 +293,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a path, or the tree of paths of a `use`. `imports` is `None` for a path, otherwise
-    /// whether a `use` is a re-export.
+    /// Parses a path, or the tree of paths of a `use`. `imports` is `None` for a path; for a
+    /// `use`, it is whether the `use` is a re-export.
     fn tree(&mut self, here: &[String], prefix: &[String], imports: Option<bool>) {
         let mut path = prefix.to_vec();
         loop {
@@ -382,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn circle_of_siblings_is_found_through_a_third_module() {
+    fn cycle_of_siblings_is_found_through_a_third_module() {
         let found = circles(&[
             ("", "mod a; mod b; mod c;"),
             ("a", "use crate::b::B;\nfn f() {}"),
@@ -394,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn child_and_parent_form_a_circle_unless_the_parent_only_re_exports() {
+    fn child_and_parent_form_a_cycle_unless_the_parent_only_re_exports() {
         let child = ("a/b", "use super::X; pub struct Y;");
         let used = circles(&[("", "mod a;"), ("a", "mod b; use b::Y; pub struct X;"), child]);
         assert_eq!(used.len(), 1, "{used:?}");
@@ -421,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_visibility_and_other_crates_add_no_edges() {
+    fn visibility_modifiers_test_modules_and_other_crates_add_no_edges() {
         let b = ("b", "use crate::a::A; pub struct B;");
         for a in [
             "#[cfg(test)] mod tests { use crate::b::B; } struct A;",

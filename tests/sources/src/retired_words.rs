@@ -1,4 +1,5 @@
-//! Lint against retired names, which were replaced because they were metaphors or had two meanings.
+//! A lint against retired names, which were replaced because they were metaphors or had two
+//! meanings.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use crate::tokens::{Language, tokens};
 use flakeid_steps::files;
 use flakeid_steps::{Failed, Outcome};
 
-/// Names that no identifier and no file may have, each with its replacement.
+/// Names that are not allowed for identifiers and files, each with its replacement.
 const NAMES: [(&str, &str); 43] = [
     ("Acts", "Keeper"),
     ("Blow", "ProcessFault"),
@@ -53,7 +54,8 @@ const NAMES: [(&str, &str); 43] = [
     ("Written", "NewRow"),
 ];
 
-/// Names that no file may have, each with its replacement. In code these are plain English words.
+/// Names that are not allowed for files, each with its replacement. In code these names are plain
+/// English words.
 const FILES: [(&str, &str); 4] = [
     ("board", "shared_memory"),
     ("opening", "lease_tasks"),
@@ -61,7 +63,7 @@ const FILES: [(&str, &str); 4] = [
     ("volume", "filesystem"),
 ];
 
-/// Checks that no name and no file has a retired name.
+/// Checks that no identifier and no file has a retired name.
 pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
     let mut found = Vec::new();
     for path in sources {
@@ -69,7 +71,7 @@ pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
         else {
             continue;
         };
-        // This file contains the list.
+        // This file contains the list of retired names.
         if path.ends_with(file!()) {
             continue;
         }

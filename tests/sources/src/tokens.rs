@@ -25,7 +25,7 @@ impl Token {
     }
 }
 
-/// A language, or several with the same comments and strings.
+/// A language, or several languages with the same syntax of comments and strings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Rust,
@@ -59,7 +59,7 @@ pub(crate) fn tokens(text: &str, language: Language) -> Vec<Token> {
 }
 
 /// Returns the code, comments and strings of a source file. The result is approximate for nested
-/// comments and strings, which is enough for lints.
+/// comments and strings, which is sufficient for lints.
 pub(crate) fn pieces(text: &str, language: Language) -> Vec<Token> {
     let mut reader = Reader { rest: text, line: 1, language, tokens: Vec::new() };
     while !reader.rest.is_empty() {
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// Takes the text up to `end`, or the rest, and skips `end`.
+    /// Takes the text up to `end`, or the rest if `end` does not occur, and skips `end`.
     fn take_through(&mut self, end: &str) -> &'a str {
         let bytes = self.rest.find(end).unwrap_or(self.rest.len());
         let taken = self.take(bytes);
@@ -135,7 +135,8 @@ impl<'a> Reader<'a> {
             // A lifetime.
             return;
         }
-        // An apostrophe in a pattern or in plain text must not make the rest of the file a string.
+        // An apostrophe in a pattern or in plain text must not turn the rest of the file into a
+        // string.
         let is_one_line = self.language != Language::Rust && quote != "`";
         let mut escaped = false;
         let end = self.rest.char_indices().find(|&(_, letter)| {

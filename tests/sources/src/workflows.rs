@@ -1,5 +1,5 @@
-//! Lint of `.github/workflows` for rules that actionlint and zizmor do not have: each action has
-//! its version in a comment, and releases cover all platforms.
+//! A lint of `.github/workflows` for rules that actionlint and zizmor lack: each action has its
+//! version in a comment, and releases cover all platforms.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) fn check(platforms: &[String]) -> Outcome {
         for (line, number) in text.lines().zip(1..) {
             if !names_version(line) {
                 return Err(Failed(format!(
-                    "{FOLDER}/{name}, line {number}: an action needs its version in a comment, such as \
+                    "{FOLDER}/{name}, line {number}: an action must have its version in a comment, such as \
                      in # v1.2.3: {}",
                     line.trim()
                 )));
@@ -23,7 +23,7 @@ pub(crate) fn check(platforms: &[String]) -> Outcome {
     }
     let release = files::text(Path::new(FOLDER).join("release.yml"))?;
     for triple in platforms {
-        // The whole line has to match, because a triple can be a part of another.
+        // The whole line has to match, because a triple can be a part of another triple.
         if !release.lines().any(|line| line.trim() == format!("- target: {triple}")) {
             return Err(Failed(format!("{FOLDER}/release.yml has no line - target: {triple}")));
         }
@@ -31,8 +31,9 @@ pub(crate) fn check(platforms: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Whether a line pins no action, or gives the action's version in a comment. zizmor requires a
-/// hash, which does not reveal the version. Workflows of this repository need neither.
+/// Whether a line pins no action, or states the action's version in a comment. zizmor requires a
+/// hash, from which readers cannot see the version. Workflows of this repository need neither a
+/// hash nor a version.
 fn names_version(line: &str) -> bool {
     let line = line.trim_start();
     let line = line.strip_prefix("- ").unwrap_or(line).trim_start();

@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let descriptors = files.encode_to_vec();
     fs::write(generated.join("flakeid.v1.bin"), &descriptors)?;
     tonic_prost_build::configure().build_transport(false).out_dir(&generated).compile_fds(files)?;
-    // A test of flakeid-server compares this hash, so no file changes without the others.
+    // A test of flakeid-server compares this hash, so none of these files can change without the
+    // others.
     let code = generated.join("flakeid.v1.rs");
     let text = fs::read_to_string(&code)?;
     let all = [fs::read(folder.join(source))?, descriptors, text.clone().into_bytes()].concat();

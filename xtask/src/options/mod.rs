@@ -1,147 +1,190 @@
-//! Lists of options in every language and in the documents, generated from `options.toml`.
+//! Lists of options in every language and in the documents, generated from `options.toml` by the definitions in
+//! `xtask/options`.
 //!
-//! Such parts of files lie between two marks: a comment with `[options: HANDLE PART]`, perhaps with `except` and the names
-//! of options that are written by hand, and a comment with `[/options]`.
+//! Such parts of files lie between two marks: a comment with `[options: HANDLE PART]`, perhaps with `except` or `only` and
+//! the names of options, and a comment with `[/options]`. A language before the handle replaces that of
+//! the file.
 
-mod c;
-mod documents;
-mod go;
-mod java;
-mod node;
-mod part;
-mod python;
-mod spelling;
+mod language;
 mod table;
-mod text;
+mod template;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flakeid_steps::{Failed, Outcome, files};
+use toml::Value;
 
-use part::{BEGIN, Lines, Part};
-use table::Table;
+use language::{LANGUAGES, Languages};
+use table::HANDLES;
+use template::{filled, wrapped};
+
+/// The beginning of a mark.
+const BEGIN: &str = "[options: ";
 
 /// The end of a part.
 const END: &str = "[/options]";
 
-/// A function that generates the parts of a file.
-type Writer = fn(&Table, &Part<'_>) -> Lines;
-
-/// The files with such parts.
-const FILES: &[(&str, Writer)] = &[
-    ("bindings/python/src/cached.rs", python::binding),
-    ("bindings/python/src/error.rs", python::binding),
-    ("bindings/python/src/generator.rs", python::binding),
-    ("bindings/python/src/lease.rs", python::binding),
-    ("python/flakeid/_flakeid.pyi", python::stub),
-    ("python/README.md", documents::of_python),
-    ("bindings/node/src/options.rs", node::binding),
-    ("bindings/wasm/src/failure.rs", node::binding),
-    ("node/api.d.ts", node::types),
-    ("node/index.d.ts", node::types),
-    ("node/wasm/lease.d.ts", node::types),
-    ("node/README.md", documents::of_node),
-    ("docs/src/languages/wasm.md", documents::of_node),
-    ("bindings/c/src/config.rs", c::binding),
-    ("bindings/c/src/lease.rs", c::binding),
-    ("bindings/c/src/cached.rs", c::binding),
-    ("bindings/c/src/spelling.rs", c::binding),
-    ("include/flakeid/options.hpp", c::wrapper),
-    ("go/options.go", go::setters),
-    ("java/src/main/java/io/github/flakeid/Options.java", java::setters),
-    ("java/src/main/java/io/github/flakeid/GeneratorBuilder.java", java::setters),
-    ("java/src/main/java/io/github/flakeid/LeaseBuilder.java", java::setters),
-    ("java/src/main/java/io/github/flakeid/CachedGenerator.java", java::setters),
-];
-
 /// Returns the values of the initialisers in `flakeid.h`, by the names of the handles.
 pub(crate) fn initialisers() -> Result<BTreeMap<&'static str, String>, Failed> {
-    c::initialisers(&Table::read()?)
+    let languages = Languages::read()?;
+    ["generator", "lease", "ring"]
+        .into_iter()
+        .map(|handle| {
+            let fields = generated(&languages, "c", &format!("{handle} fields"))?;
+            let types =
+                fields.lines().filter_map(|line| line.strip_prefix("pub ")?.split_once(": "));
+            let zeros =
+                types.map(|(_, kind)| if kind.starts_with(['u', 'i']) { "0" } else { "NULL" });
+            // After struct_size and has.
+            let values = zeros.fold("0".to_owned(), |values, zero| format!("{values}, {zero}"));
+            Ok((handle, wrapped(&format!("¶¶ \\\n     ¶{values}¶"), 64)))
+        })
+        .collect()
 }
 
 /// Generates every part.
 pub(crate) fn write() -> Outcome {
-    for (path, text) in generated()? {
-        if files::text(path)? != text {
-            files::write(path, text)?;
-            println!("wrote {path}");
-        }
-    }
-    Ok(())
+    changed(|path, text| {
+        files::write(path, text)?;
+        println!("wrote {path}");
+        Ok(())
+    })
 }
 
 /// Checks that every part agrees with the table.
 pub(crate) fn check() -> Outcome {
-    for (path, text) in generated()? {
-        if files::text(path)? != text {
-            return Err(Failed(format!(
-                "{path} differs from options.toml; generate it: cargo xtask options"
-            )));
+    changed(|path, _| {
+        let reason = format!("{path} differs from options.toml; generate it: cargo xtask options");
+        Err(Failed(reason))
+    })
+}
+
+/// Calls the function with the new text of each file that differs from the table.
+fn changed(found: impl Fn(&str, &str) -> Outcome) -> Outcome {
+    let languages = Languages::read()?;
+    for (language, path) in languages.files() {
+        let old = files::text(path)?;
+        let new = with_parts(&old, |mark| generated(&languages, language, mark))
+            .map_err(|Failed(reason)| Failed(format!("{path}: {reason}")))?;
+        if new != old {
+            found(path, &new)?;
         }
     }
     Ok(())
 }
 
-fn generated() -> Result<Vec<(&'static str, String)>, Failed> {
-    let table = Table::read()?;
-    let file = |(path, writer): &(&'static str, Writer)| {
-        let text = with_parts(&files::text(path)?, |part| writer(&table, part))
-            .map_err(|Failed(reason)| Failed(format!("{path}: {reason}")))?;
-        Ok((*path, text))
-    };
-    FILES.iter().map(file).collect()
-}
-
 /// Returns the contents of a file with new parts.
-fn with_parts(text: &str, writer: impl Fn(&Part<'_>) -> Lines) -> Result<String, Failed> {
-    let mut written = String::new();
+fn with_parts(
+    text: &str,
+    generated: impl Fn(&str) -> Result<String, Failed>,
+) -> Result<String, Failed> {
+    let mut written = Vec::new();
     let mut lines = text.lines();
     let mut parts = 0;
     while let Some(line) = lines.next() {
-        written.push_str(line);
-        written.push('\n');
-        let Some((_, mark)) = line.split_once(BEGIN) else { continue };
+        written.push(line.to_owned());
+        let Some((before, mark)) = line.split_once(BEGIN) else { continue };
         let (mark, _) = mark.split_once(']').unwrap_or((mark, ""));
-        let indent: String = line.chars().take_while(|letter| letter.is_whitespace()).collect();
-        for part in writer(&Part::read(mark)?)? {
-            if !part.is_empty() {
-                written.push_str(&indent);
-                written.push_str(&part);
-            }
-            written.push('\n');
-        }
+        let wrong = |reason| Failed(format!("{BEGIN}{mark}]: {reason}"));
+        let part = generated(mark).map_err(|Failed(reason)| wrong(reason))?;
+        let indent = &before[..before.len() - before.trim_start().len()];
+        written.extend(part.lines().map(|line| format!("{indent}{line}").trim_end().to_owned()));
         let end = lines.find(|line| line.contains(END));
-        let end = end.ok_or_else(|| Failed(format!("{BEGIN}{mark}] has no {END}")))?;
-        written.push_str(end);
-        written.push('\n');
+        written.push(end.ok_or_else(|| wrong(format!("there is no {END}")))?.to_owned());
         parts += 1;
     }
     if parts == 0 {
         return Err(Failed(format!("has no {BEGIN}…]")));
     }
-    Ok(written)
+    Ok(written.join("\n") + "\n")
+}
+
+/// Generates the part of a mark.
+fn generated(languages: &Languages, language: &str, mark: &str) -> Result<String, Failed> {
+    let mut words = mark.split_whitespace().peekable();
+    let language = words.next_if(|word| LANGUAGES.contains(word)).unwrap_or(language);
+    let (Some(handle), Some(part), choice @ (None | Some("except" | "only"))) =
+        (words.next(), words.next(), words.next())
+    else {
+        return Err(Failed("expected [LANGUAGE] HANDLE PART [except|only NAME ...]".to_owned()));
+    };
+    if !HANDLES.contains(&handle) && handle != "all" {
+        return Err(Failed(format!("there is no handle {handle}")));
+    }
+    let style = languages.style(language, part)?;
+    let mut options = match style.setting("ordered") {
+        Some(_) => languages.table.in_order(handle)?,
+        None => languages.table.of(handle).collect(),
+    };
+    let names: Vec<&str> = words.collect();
+    if let Some(name) =
+        names.iter().find(|name| options.iter().all(|option| option.name() != **name))
+    {
+        return Err(Failed(format!("a {handle} has no {name}")));
+    }
+    if choice.is_some() {
+        options.retain(|option| names.contains(&option.name()) == (choice == Some("only")));
+    }
+    if style.setting("sorted").is_some() {
+        options.sort_by_key(|option| option.number("bit"));
+    }
+    if let Some(Value::Boolean(is_shared)) = style.setting("shared") {
+        options.retain(|option| option.is_shared() == *is_shared);
+    }
+    let mut texts = Vec::new();
+    for option in options {
+        texts.push(style.word(option, "each", "")?);
+    }
+    if style.setting("renamed_only").is_some() {
+        let lines: Vec<String> =
+            texts.iter().flat_map(|text| text.lines().map(str::to_owned)).collect();
+        let mut known = BTreeSet::new();
+        // Each line has two names; the first option of a name decides.
+        texts = lines;
+        texts.retain(|line| {
+            let mut names = line.split('"').skip(1).step_by(2).map(str::to_owned);
+            let (name, spelled) = (names.next(), names.next());
+            known.insert(name.clone()) && name != spelled
+        });
+    }
+    texts.retain(|text| !text.is_empty());
+    let all = texts.join(style.text("join"));
+    let whole = match style.setting("whole") {
+        Some(Value::Table(handles)) => {
+            handles.get(handle).and_then(Value::as_str).unwrap_or("$all")
+        }
+        Some(Value::String(whole)) => whole,
+        _ => "$all",
+    };
+    let whole = filled(whole, &|_| Ok(all.clone()))?;
+    Ok(wrapped(&whole, style.width()))
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used, reason = "tests")]
 mod tests {
     use super::*;
-    use table::Handle;
 
     #[test]
-    fn a_part_is_written_between_its_marks() {
+    fn generated_section_is_written_between_its_marks() {
         let text = "a\n  // [options: ring fields except max_age_ms]\n  old\n  // [/options]\nb\n";
-        let written = with_parts(text, |part| {
-            assert_eq!((part.handle, part.name), (Handle::Ring, "fields"));
-            Ok(vec![part.except.join(","), String::new(), "new".to_owned()])
-        });
-        let wanted = text.replace("  old\n", "  max_age_ms\n\n  new\n");
+        let written = with_parts(text, |mark| Ok(format!("{mark}\n\nnew")));
+        let wanted = text.replace("  old\n", "  ring fields except max_age_ms\n\n  new\n");
         assert_eq!(written.map_err(|Failed(reason)| reason), Ok(wanted));
     }
 
     #[test]
-    fn a_mark_without_an_end_is_refused() {
-        for text in ["// [options: ring fields]\n", "// [options: ring]\n// [/options]\n", "x\n"] {
-            assert!(with_parts(text, |_| Ok(Vec::new())).is_err(), "{text}");
+    fn invalid_marks_are_rejected() {
+        let languages = Languages::read().map_err(|Failed(reason)| reason);
+        let languages = languages.as_ref().expect("the table is correct");
+        for mark in
+            ["ring", "ring fields of", "king fields", "ring field", "ring fields except node"]
+        {
+            assert!(generated(languages, "node", mark).is_err(), "{mark}");
+        }
+        assert!(generated(languages, "node", "ring fields except max_age_ms").is_ok());
+        for text in ["// [options: ring fields]\n", "x\n"] {
+            assert!(with_parts(text, |_| Ok(String::new())).is_err(), "{text}");
         }
     }
 }

@@ -1,264 +1,126 @@
 //! The contents of `options.toml`, and each option as one kind of handle has it.
-#![expect(dead_code, reason = "C, Go, Java and the command follow")]
 
 use std::collections::BTreeMap;
 
 use flakeid_steps::{Failed, files};
 use serde::Deserialize;
+use toml::Value;
 
 const PLACE: &str = "options.toml";
 
-/// The handles that have options.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Handle {
-    Generator,
-    Lease,
-    /// A lease of WebAssembly.
-    Fetch,
-    Ring,
-}
+/// The handles that have options, the structs of C, and IDs.
+pub(super) const HANDLES: [&str; 6] = ["generator", "lease", "fetch", "ring", "struct", "id"];
 
-impl Handle {
-    pub(super) const ALL: [Self; 4] = [Self::Generator, Self::Lease, Self::Fetch, Self::Ring];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Generator => "generator",
-            Self::Lease => "lease",
-            Self::Fetch => "fetch",
-            Self::Ring => "ring",
-        }
-    }
-}
-
-/// The kind of an option's values.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
-    Number,
-    Numbers,
-    Range,
-    Duration,
-    Text,
-    Flag,
-    Choice,
-    Layout,
-    Instant,
-    Clock,
-    Function,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum OneOrTwo {
-    One(String),
-    Two([String; 2]),
-}
-
-#[derive(Debug, Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Differing {
-    doc: Option<String>,
-    more: Option<String>,
-    default: Option<String>,
-    values: Option<Vec<String>>,
+pub(super) struct Table {
+    #[serde(rename = "option")]
+    options: Vec<Entry>,
+    order: BTreeMap<String, String>,
 }
 
-/// The properties of an option in C.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct OfC {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<String>,
-    pub(super) flag: Option<String>,
-    pub(super) bit: Option<u32>,
-    pub(super) doc: Option<String>,
-    pub(super) ends: Option<[String; 2]>,
-}
-
-/// The properties of a flag of the command.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct OfCommand {
-    pub(super) placeholder: String,
-    pub(super) more: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Value {
-    Text(String),
-    Number(u64),
-    Flag(bool),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    of: Vec<Handle>,
-    pub(super) kind: Kind,
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    of: Vec<String>,
+    kind: String,
     doc: String,
-    more: Option<String>,
-    default: Option<String>,
-    pub(super) value: Option<Value>,
-    #[serde(default)]
-    pub(super) least: u64,
-    pub(super) ends: Option<[String; 2]>,
     #[serde(default)]
     values: Vec<String>,
     #[serde(default)]
-    pub(super) c: OfC,
-    pub(super) command: Option<OfCommand>,
-    #[serde(default)]
-    spelling: BTreeMap<String, OneOrTwo>,
-    #[serde(default)]
-    generator: Differing,
-    #[serde(default)]
-    lease: Differing,
-    #[serde(default)]
-    fetch: Differing,
-    #[serde(default)]
-    ring: Differing,
-}
-
-impl Entry {
-    /// Returns the values of a choice that any handle knows.
-    pub(super) fn all_values(&self) -> &[String] {
-        &self.values
-    }
-}
-
-/// A field of one of C's structs that the options do not determine.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Field {
-    pub(super) name: Option<String>,
-    #[serde(rename = "type")]
-    pub(super) kind: String,
-    pub(super) doc: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Structs {
-    generator: String,
-    lease: String,
-    ring: String,
-    fields: BTreeMap<String, Field>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fields {
-    names: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Table {
-    option: Vec<Entry>,
-    c: Structs,
-    fields: Fields,
+    ends: Vec<String>,
+    /// The other properties, and the tables of handles and languages.
+    #[serde(flatten)]
+    others: toml::Table,
 }
 
 /// An option of a handle.
 #[derive(Clone, Copy)]
 pub(super) struct Opt<'a> {
-    pub(super) entry: &'a Entry,
-    pub(super) handle: Handle,
-}
-
-/// A place in one of C's structs.
-pub(super) enum Place<'a> {
-    Option(Opt<'a>),
-    Field(&'a str, &'a Field),
+    entry: &'a Entry,
+    pub(super) handle: &'a str,
 }
 
 impl Table {
-    pub(super) fn read() -> Result<Self, Failed> {
-        let wrong = |error: &dyn std::fmt::Display| Failed(format!("{PLACE}: {error}"));
-        let table: Self = toml::from_str(&files::text(PLACE)?).map_err(|error| wrong(&error))?;
-        table.check().map_err(|error| wrong(&error))?;
+    /// Reads the table, and checks its keys against the given ones.
+    pub(super) fn read(is_known: impl Fn(&str, &str) -> bool) -> Result<Self, Failed> {
+        let table: Self = toml::from_str(&files::text(PLACE)?)
+            .map_err(|error| Failed(format!("{PLACE}: {error}")))?;
+        for entry in &table.options {
+            entry
+                .check(&is_known)
+                .map_err(|reason| Failed(format!("{PLACE}: {}: {reason}", entry.name)))?;
+        }
+        for handle in table.order.keys() {
+            let ordered: Vec<&str> =
+                table.in_order(handle)?.iter().map(|option| option.name()).collect();
+            if let Some(option) = table.of(handle).find(|option| !ordered.contains(&option.name()))
+            {
+                return Err(Failed(format!(
+                    "{PLACE}: order.{handle}: {} is missing",
+                    option.name()
+                )));
+            }
+        }
         Ok(table)
     }
 
-    fn check(&self) -> Result<(), String> {
-        for entry in &self.option {
-            let name = &entry.name;
-            if (entry.kind == Kind::Range) != entry.ends.is_some() {
-                return Err(format!("{name}: a range, and nothing else, has ends"));
-            }
-            if (entry.kind == Kind::Duration) != name.ends_with("_ms") {
-                return Err(format!(
-                    "{name}: the name of a duration, and of nothing else, ends in _ms"
-                ));
-            }
-            if (entry.kind == Kind::Choice) == entry.values.is_empty() {
-                return Err(format!("{name}: a choice, and nothing else, has values"));
-            }
-            if entry.doc.ends_with('.') {
-                return Err(format!("{name}: doc has no full stop"));
-            }
+    /// Returns the options of a handle, in the order of the table; those of the first three handles for `all`.
+    pub(super) fn of<'a>(&'a self, handle: &'a str) -> impl Iterator<Item = Opt<'a>> {
+        self.options.iter().filter_map(move |entry| {
+            let is_in = |known: &&String| {
+                **known == handle || handle == "all" && HANDLES[..4].contains(&known.as_str())
+            };
+            entry.of.iter().find(is_in).map(|handle| Opt { entry, handle })
+        })
+    }
+
+    /// Returns the option of that name, of the given handle if it has such an option.
+    pub(super) fn named<'a>(&'a self, handle: &'a str, name: &str) -> Result<Opt<'a>, Failed> {
+        [handle, "all", "struct"]
+            .into_iter()
+            .find_map(|handle| self.of(handle).find(|option| option.name() == name))
+            .ok_or_else(|| Failed(format!("{PLACE}: there is no option {name}")))
+    }
+
+    /// Returns the options and other fields of the struct of a handle in C.
+    pub(super) fn in_order<'a>(&'a self, handle: &'a str) -> Result<Vec<Opt<'a>>, Failed> {
+        let order = self.order.get(handle).map_or("", String::as_str);
+        order.split_whitespace().map(|name| self.named(handle, name)).collect()
+    }
+}
+
+impl Entry {
+    fn check(&self, is_known: impl Fn(&str, &str) -> bool) -> Result<(), String> {
+        let is_of = |kind: &str| self.kind == kind;
+        let problem = if is_of("range") != (self.ends.len() == 2) {
+            "a range, and nothing else, has two ends"
+        } else if is_of("duration") != (self.name.ends_with("_ms") && !is_of("field")) {
+            "the name of a duration, and of no other option, ends in _ms"
+        } else if is_of("choice") == self.values.is_empty() {
+            "a choice, and nothing else, has values"
+        } else if self.doc.ends_with('.') {
+            "doc has no full stop"
+        } else if !self.of.iter().all(|handle| HANDLES.contains(&handle.as_str())) {
+            "of has an unknown handle"
+        } else {
+            ""
+        };
+        if !problem.is_empty() {
+            return Err(problem.to_owned());
         }
-        for handle in [Handle::Generator, Handle::Lease, Handle::Ring] {
-            let order = self.order(handle);
-            for option in self.of(handle) {
-                let name = &option.entry.name;
-                if !order.split_whitespace().any(|known| known == name) {
-                    return Err(format!("{name} is missing in the fields of c.{}", handle.name()));
+        for (key, value) in &self.others {
+            let keys =
+                value.as_table().map(|table| table.keys().map(|inside| (key.as_str(), inside)));
+            for (place, key) in
+                keys.into_iter().flatten().chain((!value.is_table()).then_some(("", key)))
+            {
+                if !self.values.contains(key) && !is_known(place, key) {
+                    return Err(format!("there is no property {place} {key}"));
                 }
             }
         }
         Ok(())
-    }
-
-    fn order(&self, handle: Handle) -> &str {
-        match handle {
-            Handle::Generator => &self.c.generator,
-            Handle::Lease => &self.c.lease,
-            Handle::Fetch => "",
-            Handle::Ring => &self.c.ring,
-        }
-    }
-
-    /// Returns the options of a handle, in the order of the table.
-    pub(super) fn of(&self, handle: Handle) -> impl Iterator<Item = Opt<'_>> {
-        let entries = self.option.iter().filter(move |entry| entry.of.contains(&handle));
-        entries.map(move |entry| Opt { entry, handle })
-    }
-
-    /// Returns all options, each as the first of its handles has it.
-    pub(super) fn all(&self) -> impl Iterator<Item = Opt<'_>> {
-        self.option.iter().map(|entry| Opt { entry, handle: entry.of[0] })
-    }
-
-    /// Returns the option of that name.
-    pub(super) fn named(&self, handle: Handle, name: &str) -> Result<Opt<'_>, Failed> {
-        self.of(handle)
-            .find(|option| option.entry.name == name)
-            .or_else(|| self.all().find(|option| option.entry.name == name))
-            .ok_or_else(|| Failed(format!("{PLACE}: there is no option {name}")))
-    }
-
-    /// Returns the fields of the struct of a handle in C.
-    pub(super) fn places(&self, handle: Handle) -> Result<Vec<Place<'_>>, Failed> {
-        let place = |name| {
-            if let Some((name, field)) = self.c.fields.get_key_value(name) {
-                return Ok(Place::Field(name, field));
-            }
-            let option = self.of(handle).find(|option| option.entry.name == name);
-            option
-                .map(Place::Option)
-                .ok_or_else(|| Failed(format!("{PLACE}: c.{}: no option {name}", handle.name())))
-        };
-        self.order(handle).split_whitespace().map(place).collect()
-    }
-
-    /// Returns the fields of IDs that messages name.
-    pub(super) fn fields(&self) -> &[String] {
-        &self.fields.names
     }
 }
 
@@ -267,62 +129,55 @@ impl<'a> Opt<'a> {
         &self.entry.name
     }
 
-    pub(super) const fn kind(self) -> Kind {
-        self.entry.kind
+    pub(super) fn kind(self) -> &'a str {
+        &self.entry.kind
     }
 
-    /// Returns the name without its unit.
-    pub(super) fn unitless(self) -> &'a str {
-        self.name().strip_suffix("_ms").unwrap_or(&self.entry.name)
+    /// Returns the same option of another handle, if that has it.
+    pub(super) fn with(self, handle: &'a str) -> Option<Self> {
+        self.entry.of.iter().any(|known| known == handle).then_some(Self { handle, ..self })
     }
 
-    fn differing(self) -> &'a Differing {
-        match self.handle {
-            Handle::Generator => &self.entry.generator,
-            Handle::Lease => &self.entry.lease,
-            Handle::Fetch => &self.entry.fetch,
-            Handle::Ring => &self.entry.ring,
+    /// Whether generators and leases have the option in the same form, so that a language needs one setter.
+    pub(super) fn is_shared(self) -> bool {
+        self.with("generator").and(self.with("lease")).is_some()
+    }
+
+    /// Returns the names of the ends of a range.
+    pub(super) fn ends(self) -> [&'a str; 2] {
+        [0, 1].map(|n| self.entry.ends.get(n).map_or("", String::as_str))
+    }
+
+    /// Returns the values of a choice that this handle has, or all of them.
+    pub(super) fn values(self, all: bool) -> Vec<&'a str> {
+        match self.inner(self.handle, "values").filter(|_| !all) {
+            Some(values) => {
+                values.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+            }
+            None => self.entry.values.iter().map(String::as_str).collect(),
         }
     }
 
-    pub(super) fn doc(self) -> &'a str {
-        self.differing().doc.as_deref().unwrap_or(&self.entry.doc)
+    /// Returns a property in a language.
+    pub(super) fn property(self, language: &str, key: &str) -> Option<String> {
+        let own = self.inner(language, key).or_else(|| self.inner(self.handle, key));
+        match own.or_else(|| self.entry.others.get(key)) {
+            None => (key == "doc").then(|| self.entry.doc.clone()),
+            // A default of one handle replaces the value of all.
+            Some(_) if key == "value" && self.inner(self.handle, "default").is_some() => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(Value::Integer(number)) => Some(number.to_string()),
+            Some(Value::Boolean(flag)) => Some(flag.to_string()),
+            Some(_) => None,
+        }
     }
 
-    pub(super) fn more(self) -> Option<&'a str> {
-        self.differing().more.as_deref().or(self.entry.more.as_deref())
+    /// Returns a property that is a number.
+    pub(super) fn number(self, key: &str) -> Option<i64> {
+        self.entry.others.get(key)?.as_integer()
     }
 
-    /// Returns the default as text, unless it is a value.
-    pub(super) fn default(self) -> Option<&'a str> {
-        self.differing().default.as_deref().or(self.entry.default.as_deref())
-    }
-
-    /// Returns the default as a value, unless the handle has another default.
-    pub(super) fn value(self) -> Option<&'a Value> {
-        self.entry.value.as_ref().filter(|_| self.default().is_none())
-    }
-
-    pub(super) fn values(self) -> &'a [String] {
-        self.differing().values.as_deref().unwrap_or(&self.entry.values)
-    }
-
-    /// Returns the name in a language, or the names of both ends, unless it follows the language's rule.
-    pub(super) fn irregular(self, language: &str) -> Option<Vec<&'a str>> {
-        self.entry.spelling.get(language).map(|names| match names {
-            OneOrTwo::One(name) => vec![name.as_str()],
-            OneOrTwo::Two([first, second]) => vec![first.as_str(), second.as_str()],
-        })
-    }
-
-    /// Returns the words for both ends of a range: `from` and `to`.
-    pub(super) fn end_words(self) -> [&'a str; 2] {
-        let word = |end: &'a String| end.rsplit_once('_').map_or(end.as_str(), |(_, word)| word);
-        self.entry.ends.as_ref().map_or([""; 2], |[first, last]| [word(first), word(last)])
-    }
-
-    /// Whether the handles of a language share its setter: generators and leases have it, in the same form.
-    pub(super) fn is_shared(self) -> bool {
-        [Handle::Generator, Handle::Lease].iter().all(|handle| self.entry.of.contains(handle))
+    fn inner(self, table: &str, key: &str) -> Option<&'a Value> {
+        self.entry.others.get(table)?.as_table()?.get(key)
     }
 }

@@ -1,5 +1,6 @@
-//! The compiler for WebAssembly: rustup's target, or else Debian's compiler for the web, which
-//! comes with the sources of the standard library instead of a compiled one.
+//! The compiler for WebAssembly: rustup's target, or Debian's compiler for the web if rustup's
+//! target is missing. Debian's compiler comes with the sources of the standard library instead of
+//! a compiled one.
 
 use std::env;
 use std::path::Path;
@@ -12,12 +13,12 @@ pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 /// The target directory, relative to the root of the checkout.
 pub(super) const WORK: &str = "target/wasm";
 
-/// The variable that chooses the compiler; by default, the first one that is available or can be
-/// installed.
+/// The variable that selects the compiler. The default is the first compiler that is available or
+/// can be installed.
 const CHOICE: &str = "FLAKEID_WASM_COMPILER";
 
-/// The compiler's flags. With reference types, the module would contain instructions that Debian's
-/// wasm-opt does not support.
+/// The compiler's flags. With reference types, the module would contain instructions that
+/// Debian's wasm-opt does not support.
 const FLAGS: &str = "-C target-feature=-reference-types";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(super) enum Compiler {
 }
 
 impl Compiler {
-    /// Returns the compiler, and installs it if necessary and possible.
+    /// Returns the compiler. Installs it if necessary and possible.
     pub(super) fn find() -> Result<Self, Failed> {
         let choice = env::var_os(CHOICE).unwrap_or_default();
         let compiler = match choice.to_str() {

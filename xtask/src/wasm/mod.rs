@@ -1,5 +1,6 @@
-//! The npm package flakeid-wasm: compiled, bundled, optimized, packed, and tested as packed. It
-//! consists of the files of `node/wasm`, the classes of `node/lib`, and the WebAssembly module.
+//! The npm package flakeid-wasm, which is compiled, bundled, optimized, packed, and tested in
+//! packed form. It consists of the files of `node/wasm`, the classes of `node/lib`, and the
+//! WebAssembly module.
 
 mod compiler;
 mod module;
@@ -18,7 +19,7 @@ pub(crate) use module::lint;
 pub(crate) const DIST: &str = "target/dist/wasm";
 /// The files of the package before packing.
 pub(crate) const PACKAGE: &str = "target/wasm/package";
-/// A user's project, where the tests run.
+/// The folder of a user's project, in which the tests run.
 const PROJECT: &str = "target/wasm/project";
 const BENCH: &str = "target/wasm/bench";
 /// The files of `node/lib` that only the add-on uses.
@@ -57,7 +58,7 @@ pub(crate) fn build() -> Outcome {
 }
 
 /// Converts a module of `node/lib` to an ES module. These files use only two forms of imports and
-/// exports, so replacing lines is enough.
+/// exports, so replacing lines is sufficient.
 fn as_es_module(source: &str) -> Result<String, String> {
     let mut module = String::new();
     for line in source.lines().filter(|line| *line != "'use strict';") {
@@ -86,7 +87,7 @@ fn tarball() -> String {
     root().join(DIST).join(name).display().to_string()
 }
 
-/// Checks the version that `package.json` repeats.
+/// Checks the version that `package.json` must repeat.
 pub(crate) fn check_version() -> Outcome {
     let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
     if files::text("node/wasm/package.json")?.contains(version) {
@@ -108,7 +109,7 @@ pub(crate) fn test() -> Outcome {
     files::copy_files("node/test", &format!("{PROJECT}/test"))?;
     in_project(&["ci", "--silent", "--ignore-scripts"]).run()?;
     in_project(&["install", "--silent", "--no-save", "--ignore-scripts", &tarball()]).run()?;
-    // Both packages share this file, which imports the package by name.
+    // The two packages share this file, which imports its package by name.
     let types = files::text("node/test/types.ts")?.replace("'flakeid-core'", "'flakeid-wasm'");
     files::write(format!("{PROJECT}/test/types.ts"), types)?;
     let node = |arguments: &[&str]| Step::new("node", arguments).within(PROJECT);
@@ -122,7 +123,7 @@ pub(crate) fn test() -> Outcome {
         .run()
 }
 
-/// Ensures that Chromium is installed. The tests read the same variable.
+/// Ensures that Chromium is installed. The tests read the same environment variable.
 fn ensure_chromium() -> Outcome {
     let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     packages::ensure(&[(&chromium, "chromium")])

@@ -1,5 +1,5 @@
-//! The page that explains IDs: one HTML file that contains the core as WebAssembly. Its sources are
-//! in `bindings/page`; `web/build.mjs` bundles them.
+//! The page that explains IDs: one HTML file that contains the core as WebAssembly. Its sources
+//! are in `bindings/page`, and `web/build.mjs` bundles them.
 
 use flakeid_steps::{Outcome, Step, files, root, workspace};
 
@@ -8,10 +8,10 @@ use super::module::{self, GLUE, PAGE};
 use crate::node::tests_below;
 use crate::npm::npm;
 
-/// The folder where the page is built and tested, with the packages that this needs.
+/// The folder in which the page is built and tested, with the required packages.
 const WORK: &str = "target/page";
 pub(crate) const PAGE_FILE: &str = "target/dist/page/index.html";
-/// The folder of the tests' screenshots; two of them are in the guide.
+/// The folder of the tests' screenshots. The guide contains two of them.
 const SCREENSHOTS: &str = "target/page/screenshots";
 const IN_GUIDE: [&str; 2] = ["page-id-wide-light", "page-many-phone-dark"];
 
@@ -20,7 +20,7 @@ pub(crate) fn build() -> Outcome {
     files::empty(WORK)?;
     files::copy_folder("bindings/page/web", WORK)?;
     files::make_folder(format!("{WORK}/glue"))?;
-    // Only Node's copy of the module is optimised; otherwise both copies are the same.
+    // Only Node's copy of the module is optimised. The two copies are otherwise the same.
     for (folder, name) in
         [("web", format!("{}.js", PAGE.name)), ("node", format!("{}_bg.wasm", PAGE.name))]
     {
@@ -33,7 +33,7 @@ pub(crate) fn build() -> Outcome {
     Step::new("node", &["build.mjs", &module, &out]).within(WORK).run()
 }
 
-/// Tests the page in Chromium. With `keeps`, retakes the guide's screenshots.
+/// Tests the page in Chromium. If `keeps` is set, retakes the guide's screenshots.
 pub(crate) fn test(keeps: bool) -> Outcome {
     ensure_chromium()?;
     build()?;

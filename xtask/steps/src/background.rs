@@ -1,4 +1,4 @@
-//! Steps in the background: other steps run at the same time, and these run one after the other.
+//! Steps in the background, which run one after another while other steps run.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -50,14 +50,15 @@ impl Background {
                     let outcome = if succeeded { Ok(()) } else { failed() };
                     Ended { took: start.elapsed(), outcome }
                 });
-                // The receiver is gone if another step has failed.
+                // The receiver no longer exists if another step has failed.
                 let _ = sender.send(ended);
             }
         });
         Ok(Self { names: names.into(), results, is_cancelled, thread: Some(thread) })
     }
 
-    /// Waits for a step and shows its output. Returns `None` if the step is not the next of these.
+    /// Waits for a step and shows its output. Returns `None` if the given step is not the next of
+    /// the background steps.
     pub(crate) fn wait_for(&mut self, name: &str) -> Result<Option<Ended>, Failed> {
         if self.names.front() != Some(&name) {
             return Ok(None);
@@ -74,7 +75,7 @@ impl Drop for Background {
     fn drop(&mut self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // The current step ends first, because otherwise it would continue to build and test
+            // The current step ends first, because it would otherwise continue to build and test
             // unattended.
             let _ = thread.join();
         }

@@ -34,7 +34,7 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Outcome {
     Ok(())
 }
 
-/// Copies the files of a folder, but not its folders.
+/// Copies the files of a folder, but not its subfolders.
 pub fn copy_files(from: &str, to: &str) -> Outcome {
     names(from)?.iter().try_for_each(|name| copy(format!("{from}/{name}"), format!("{to}/{name}")))
 }
@@ -44,7 +44,7 @@ pub fn copy_folder(from: &str, to: &str) -> Outcome {
     make_folder(to)?;
     for path in entries(from)? {
         let name = name(&path);
-        // A run of npm in the checkout creates this folder.
+        // A run of npm in the checkout creates the folder `node_modules`.
         if name == "node_modules" {
             continue;
         }
@@ -59,7 +59,7 @@ pub fn of_project() -> Result<Vec<PathBuf>, Failed> {
     let all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
     let listed = Step::new("git", &all).captured()?;
     let mut paths: Vec<PathBuf> = listed.split_terminator('\0').map(PathBuf::from).collect();
-    // Git's index can contain files that were removed.
+    // Git's index can contain files that no longer exist.
     paths.retain(|path| root().join(path).is_file());
     paths.sort();
     Ok(paths)
@@ -81,7 +81,7 @@ pub fn names(folder: impl AsRef<Path>) -> Result<Vec<String>, Failed> {
     Ok(entries(folder)?.iter().filter(|path| path.is_file()).map(|path| name(path)).collect())
 }
 
-/// Returns the only file with that extension in a folder.
+/// Returns the only file with the given extension in a folder.
 pub fn only(folder: impl AsRef<Path>, extension: &str) -> Result<String, Failed> {
     let folder = folder.as_ref();
     let found = with_extension(folder, extension)?;
@@ -91,7 +91,7 @@ pub fn only(folder: impl AsRef<Path>, extension: &str) -> Result<String, Failed>
     }
 }
 
-/// Returns the files with that extension in a folder.
+/// Returns the files with the given extension in a folder.
 pub fn with_extension(folder: impl AsRef<Path>, extension: &str) -> Result<Vec<PathBuf>, Failed> {
     let mut found = entries(folder)?;
     found.retain(|path| path.extension().is_some_and(|known| known == extension));

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::step::{Failed, Outcome, Step, root, target_folder};
 
-/// The commands that print the versions of the machine's tools. A missing tool is a version of its
-/// own.
+/// The commands that print the versions of the machine's tools. A missing tool counts as a
+/// separate version.
 const VERSIONS: [(&str, &[&str]); 4] = [
     ("rustc", &["-vV"]),
     ("node", &["--version"]),
@@ -27,8 +27,8 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Hashes the project's files except the unrelated ones, the versions of tools, and the
-    /// variables that tests and compilers read. A file that is missing in `unrelated` causes a
-    /// needless run, but never a skipped one.
+    /// variables that tests and compilers read. If a file is missing in `unrelated`, the step may
+    /// run unnecessarily, but it is never skipped by mistake.
     pub(crate) fn of(step: &str, unrelated: &[&[&str]]) -> Result<Self, Failed> {
         let unrelated: Vec<&Path> = unrelated.iter().copied().flatten().map(Path::new).collect();
         if let Some(path) = unrelated.iter().find(|path| !root().join(path).exists()) {

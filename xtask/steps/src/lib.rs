@@ -1,5 +1,5 @@
-//! Runs programs and handles files for the project's own tools. It prints every step, and each
-//! error names the step or the file.
+//! Runs programs and handles files for the project's own tools. Each step is printed, and each
+//! error contains the step or the file.
 
 #![expect(clippy::missing_errors_doc, reason = "every error is a failed step or file")]
 #![expect(clippy::must_use_candidate, reason = "these functions return paths and names")]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::step::{Failed, Outcome, Step, target_folder};
 
-/// The folders of servers on Debian, which are often missing in the `PATH` of users.
+/// The folders in which Debian installs servers, which are often missing in the `PATH` of users.
 const SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 
 /// Ensures that each program is installed. The pairs are a program, as [`find`] accepts it, and its
@@ -21,14 +21,15 @@ pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
         let packages = packages.join(" ");
         return Err(Failed(format!("missing programs; install them: apt-get install {packages}")));
     }
-    // Steps that run at the same time would fail on each other's locks.
+    // The lock is needed because apt-get fails if another step is running it.
     let lock = target_folder().join("packages.lock").display().to_string();
     let apt_get = |arguments| Step::new("apt-get", arguments).through("flock", &[&lock]);
     apt_get(&["update", "-q"]).run()?;
     apt_get(&["install", "-q", "-y", "--no-install-recommends"])
         .args(&packages)
         .env("DEBIAN_FRONTEND", "noninteractive")
-        // The packages must not start servers, because the tests start their own.
+        // The variable prevents the packages from starting servers, because the tests start their
+        // own.
         .env("RUNLEVEL", "1")
         .run()?;
     let packages = missing(programs);
@@ -41,9 +42,9 @@ pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
     )))
 }
 
-/// Searches for a program. A name is searched for on the `PATH` and in the folders of servers. In a
-/// path, a folder `*` matches any version, as in `/usr/lib/postgresql/*/bin/postgres`; of several
-/// matches, the last in the order of their names is returned.
+/// Searches for a program. A name is searched for on the `PATH` and in the folders of servers. In
+/// a path, a folder `*` matches any version, as in `/usr/lib/postgresql/*/bin/postgres`. If
+/// several paths match, the last one in the order of names is returned.
 pub fn find(program: &str) -> Option<PathBuf> {
     if let Some((before, after)) = program.split_once("/*/") {
         let versions = fs::read_dir(before).ok()?;
@@ -72,8 +73,8 @@ fn missing<'a>(programs: &[(&str, &'a str)]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Whether the process runs as root, according to `/proc`, which only Linux has. Other systems are
-/// not Debian anyway.
+/// Whether the process runs as root, according to `/proc`. Only Linux has `/proc`, and only
+/// Debian systems matter here.
 fn is_root() -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| {
         let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));

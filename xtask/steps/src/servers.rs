@@ -11,7 +11,7 @@ use crate::step::{Failed, Step};
 pub struct Servers {
     urls: Vec<(String, String)>,
     keeper: Child,
-    /// The keeper's standard input; the servers stop when it is closed.
+    /// The standard input of the keeper process. Closing it stops the servers.
     input: Option<ChildStdin>,
 }
 
@@ -24,7 +24,7 @@ impl Servers {
     /// Starts the servers without waiting until they are [`ready`](Self::ready).
     pub fn begin(kinds: &[&str]) -> Result<Self, Failed> {
         let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-test-servers", "--"]);
-        // The files go to memory, because they are needed only for a minute.
+        // The servers keep their files in memory, because the files are needed only for a minute.
         let memory = "/dev/shm";
         let step = if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step };
         let mut keeper = step.args(kinds).spawn(Stdio::piped(), Stdio::piped())?;
@@ -47,7 +47,7 @@ impl Servers {
         Err(Failed("the private servers did not start".to_owned()))
     }
 
-    /// Returns the URL of the server of that kind.
+    /// Returns the URL of the server of the given kind.
     pub fn url(&self, kind: &str) -> Result<&str, Failed> {
         let found = self.urls.iter().find(|(known, _)| known == kind);
         found.map(|(_, url)| url.as_str()).ok_or_else(|| Failed(format!("no {kind} was started")))

@@ -1,4 +1,4 @@
-//! Running other programs, with each command printed first.
+//! Runs other programs, and prints each command first.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -85,21 +85,22 @@ impl Step {
         self
     }
 
-    /// Sets a `--cfg` flag of the compiler, and a separate target directory for it, because
-    /// changing flags would rebuild everything each time.
+    /// Sets a `--cfg` flag of the compiler, and a separate target directory for the flag, because
+    /// every change of flags would otherwise rebuild everything.
     pub fn configured(self, cfg: &str) -> Self {
         let target = root().join("target").join(cfg);
         self.env("RUSTFLAGS", format!("--cfg {cfg}")).env("CARGO_TARGET_DIR", target)
     }
 
-    /// Runs the command in a container that can access the checkout, under the same path, and
-    /// nothing else of this machine.
+    /// Runs the command in a container. The container can access only the checkout, under the
+    /// same path, and nothing else on this machine.
     pub fn inside(mut self, image: Option<&'static str>) -> Self {
         self.image = image;
         self
     }
 
-    /// Sets the command that installs the program, which an error shows if the program is missing.
+    /// Sets the command that installs the program. An error shows the command if the program is
+    /// missing.
     pub fn or_install(mut self, command: &'static str) -> Self {
         self.install = Some(command);
         self
@@ -122,7 +123,7 @@ impl Step {
     }
 
     fn command(&self) -> Command {
-        // On Windows, npm is a script, which can be started only by its full name.
+        // On Windows, npm is a script that can be started only by its full name.
         let npm = cfg!(windows) && self.program == "npm";
         let program = if npm { "npm.cmd" } else { self.program.as_str() };
         let Some(image) = self.image else {
@@ -238,8 +239,9 @@ impl Step {
     }
 }
 
-/// Returns the variables that `cargo run` sets for this program's own package. The build script of
-/// ring depends on the same variables, so it would run again for each program that calls cargo.
+/// Returns the variables that `cargo run` sets for this program's own package. They are removed,
+/// because the build script of ring depends on them and would run again for each program that
+/// calls cargo.
 fn package_variables() -> impl Iterator<Item = OsString> {
     let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     std::env::vars_os().map(|(name, _)| name).filter(move |name| name.to_str().is_some_and(own))

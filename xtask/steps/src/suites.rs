@@ -1,4 +1,4 @@
-//! Test executables, several at a time, because most of them wait for servers and clocks.
+//! Runs test executables, several at a time, because most of them wait for servers and clocks.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ pub struct Suite {
     /// The package and the target, such as `flakeid-stores/postgres`.
     name: String,
     step: Step,
-    /// The inputs of the suite, if they are known.
+    /// The inputs of the suite; `None` if they are unknown.
     inputs: Option<Inputs>,
 }
 
@@ -129,8 +129,8 @@ struct Results {
     again: Vec<String>,
 }
 
-/// Runs groups of suites one after another. The number with each group is how many of its suites run
-/// at the same time. The output of a suite goes to a file in `target/tests`, and is shown when the
+/// Runs groups of suites one after another. Each group comes with the number of its suites that run
+/// at the same time. The output of a suite goes to a file in `target/tests`, and is shown after the
 /// suite has ended. A failure does not stop the other suites.
 pub fn run(groups: impl IntoIterator<Item = (Vec<Suite>, usize)>) -> Outcome {
     let (start, results) = (Instant::now(), Mutex::new(Results::default()));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_suite_stops_no_other_and_is_reported_at_the_end() {
+    fn failed_suite_does_not_stop_others_and_is_reported_at_the_end() {
         let script = "echo 'test one ... ok'; echo 'test two ... FAILED'; \
                       echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored'; exit 1";
         let passes = "echo 'test result: ok. 3 passed; 0 failed; 0 ignored'";

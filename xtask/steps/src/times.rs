@@ -1,4 +1,4 @@
-//! The steps of a long task: the choice of steps to run, and the time that each took.
+//! The steps of a long task: the choice of steps to run, and the duration of each step.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Starts the clock before the first step.
+    /// Creates an empty list of steps, and starts the clock.
     pub fn new(choice: Choice) -> Self {
         let (names, steps, background) = (Vec::new(), Vec::new(), Vec::new());
         Self { choice, names, start: Instant::now(), steps, background }
@@ -85,8 +85,8 @@ impl Times {
         outcome
     }
 
-    /// Starts steps of [`Self::step_without`] in the background, in the order in which they are to
-    /// end. Does nothing unless all steps run.
+    /// Starts steps of [`Self::step_without`] in the background, in the given order. Has no
+    /// effect unless all steps run.
     pub fn begin(&mut self, steps: &[(&'static str, &[&[&str]])]) -> Outcome {
         if !self.is_complete() {
             return Ok(());
@@ -103,8 +103,8 @@ impl Times {
         Ok(())
     }
 
-    /// Runs a step that does not depend on the given files and folders. Skips the step if it passed
-    /// before and everything else is unchanged.
+    /// Runs a step that does not depend on the given files and folders. Skips the step if it
+    /// passed before and all its inputs are unchanged.
     pub fn step_without(
         &mut self,
         name: &'static str,
@@ -139,7 +139,7 @@ impl Times {
     }
 }
 
-/// Shows a table of the steps that ran, with the total; or only the names of all steps.
+/// Shows a table of the steps that ran, with the total, or only the names of all steps.
 impl Display for Times {
     fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
         if self.choice.list {
@@ -217,7 +217,8 @@ mod tests {
         Inputs::of(name, &[])?.forget()
     }
 
-    /// The background step runs this test executable, which fails because it has no such step.
+    /// The background step runs this test executable, which fails because it has no step of that
+    /// name.
     #[test]
     fn background_step_is_reported_in_its_turn() -> Outcome {
         let run = || {
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn list_choice_runs_no_step() {
+    fn list_option_runs_no_steps() {
         let mut times = Times::new(Choice::list());
         assert!(times.step("one", || Err(Failed("done".to_owned()))).is_ok());
         assert_eq!(names(&times), ["one"]);

@@ -1,4 +1,4 @@
-//! Python's virtual environments, one for each purpose, in `target/python`.
+//! Virtual environments of Python in `target/python`, one for each purpose.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 /// The default interpreter.
 pub const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 
-/// Returns the folder for a purpose.
+/// Returns the folder of the environment for a purpose.
 pub fn folder(name: &str) -> PathBuf {
     root().join("target/python").join(name)
 }
@@ -34,8 +34,8 @@ impl Venv {
         Ok(venv)
     }
 
-    /// Creates an empty environment with this interpreter, which is the container's if an image is
-    /// given.
+    /// Creates an empty environment with the given interpreter. If an image is given, the
+    /// interpreter is the container's.
     pub fn clean(
         name: &str,
         interpreter: &str,

@@ -1,4 +1,4 @@
-//! The tests in Rust: what cargo builds, and which executables run at the same time.
+//! The tests in Rust: the executables that cargo builds, and the order in which they run.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome, Step, target_folder};
 use crate::suites::{self, Suite};
 
-/// The project's tools, which are tested with the features that they request themselves, because
-/// `cargo xtask` has compiled their dependencies already.
+/// The project's tools. They are tested with their own features, because `cargo xtask` has already compiled
+/// their dependencies with these features.
 const TOOLS: [&str; 6] = [
     "flakeid-bench-report",
     "flakeid-guide",
@@ -21,11 +21,11 @@ const TOOLS: [&str; 6] = [
 /// test.
 const WITHOUT_TESTS: [&str; 2] = ["flakeid-python", "flakeid-wasm"];
 
-/// Tests that run alone: they use every core, measure times, or stop a process that must not be in
-/// the middle of a transaction, as it would be while the disk is busy.
+/// Tests that run alone, because they use every core, measure times, or stop a process. A stopped process
+/// must not be in the middle of a transaction, as it would be while the disk is busy.
 const ALONE: [&str; 3] = ["flakeid-core/threads", "flakeid/lease_faults", "flakeid/stopped"];
 
-/// A test that computes all the time, so it runs at low priority.
+/// A test that computes all the time, and therefore runs at low priority.
 const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
 /// The tests that take longest, in the order in which they start.
@@ -43,8 +43,8 @@ const LONGEST: [&str; 11] = [
     "flakeid-core/restart",
 ];
 
-/// The number of executables that run at a time, including the one at low priority. It may exceed
-/// the number of cores, because most of them wait.
+/// The number of executables that run at the same time, including the one at low priority. It may exceed the
+/// number of cores, because most executables wait.
 const AT_ONCE: usize = 4;
 
 /// Builds every test.
@@ -63,9 +63,9 @@ pub fn build() -> Result<Vec<Suite>, Failed> {
     Ok(suites)
 }
 
-/// Builds every test, and runs all of them, including those in the documentation. With
-/// `skips_unchanged`, skips tests that passed before if the inputs of their package have not
-/// changed. `unrelated` lists the files that do not affect the tests of a package.
+/// Builds every test, and runs all of them, including the tests in the documentation. With
+/// `skips_unchanged`, skips tests that passed before if the inputs of their package have not changed.
+/// `unrelated` lists the files that do not affect the tests of a package.
 pub fn run(skips_unchanged: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
     let mut suites = build()?;
     let known = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
@@ -108,8 +108,8 @@ pub fn run(skips_unchanged: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
 
 /// Builds the command and the first example with the profile that the README uses, and returns their folder.
 pub fn build_programs() -> Result<PathBuf, Failed> {
-    // With workspace-hack, the programs share their dependencies with the tests and the libraries.
-    // `cargo xtask lint` checks that the command also builds without it.
+    // With workspace-hack, the programs share their dependencies with the tests and the libraries. `cargo
+    // xtask lint` checks that the command also builds without workspace-hack.
     Step::cargo(&["build", "--quiet", "--locked", "-p", "flakeid-cli"])
         .args(&["-p", "flakeid-examples", "-p", "workspace-hack"])
         .args(&["--lib", "--bin", "flakeid", "--bin", "quickstart"])
@@ -138,7 +138,7 @@ pub fn loom_models() -> Outcome {
         .args(&["--config", "profile.test.package.flakeid.opt-level=3"])
         .configured("loom");
     let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
-    // The last models of each executable are long and use only one core.
+    // The last models of each executable take long and use only one core.
     suites::run([(suites.collect(), 2)])
 }
 

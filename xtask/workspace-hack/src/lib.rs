@@ -1,1 +1,1 @@
-//! An empty crate: `Cargo.toml` documents its purpose.
+//! An empty crate. `Cargo.toml` explains its purpose.

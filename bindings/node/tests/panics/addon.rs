@@ -1,6 +1,6 @@
-//! The add-on over a manual clock that panics when it is told to: no argument from JavaScript makes
-//! the core panic. Everything else is the sources of the add-on, which find this file's clock where
-//! they look for the core's.
+//! The add-on with a manual clock that panics on request, because no argument from JavaScript
+//! causes a panic in the core. All other source files are the add-on's own, and import this file's
+//! clock instead of the core's.
 
 #![allow(unreachable_pub, dead_code, missing_docs, unused_extern_crates)]
 #![allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]

@@ -1,4 +1,5 @@
-//! Panics inside the add-on, in Node: the package's JavaScript over the add-on of `addon.rs`.
+//! Tests of panics inside the add-on, in Node: the package's JavaScript runs with the add-on from
+//! `addon.rs`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +7,7 @@ use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
 use std::path::Path;
 use std::process::Command;
 
-/// The name under which the package looks for the add-on of this platform.
+/// Returns the name of the package with the add-on for this platform.
 fn package() -> String {
     let system = match OS {
         "macos" => "darwin",
@@ -28,7 +29,7 @@ fn package() -> String {
 }
 
 #[test]
-fn a_panic_is_an_error_and_the_process_goes_on() {
+fn panic_becomes_an_error_and_the_process_continues() {
     let program = std::env::current_exe().unwrap();
     let built = program.parent().unwrap().parent().unwrap();
     let addon = built.join(format!("examples/{DLL_PREFIX}panicking{DLL_SUFFIX}"));

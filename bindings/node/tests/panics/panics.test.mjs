@@ -1,4 +1,5 @@
-// A panic of the core is an Error, and the process and its generators go on.
+// Tests that a panic of the core becomes an Error, and that the process and its generators
+// continue.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,12 +10,12 @@ import flakeid from '../../../../node/index.js';
 const { Generator, ManualClock, FlakeIdError, decode } = flakeid;
 
 const NOW = 1_505_914_988_849n;
-// Where the clock is once a first ID was made.
+// The time of the clock after the first ID.
 const LATER = NOW + 1n;
-// The reading at which it panics.
+// The time at which the clock panics.
 const BROKEN = -1n;
 
-const DEFECT = { name: 'Error', message: 'internal error of flakeid: please report it' };
+const DEFECT = { name: 'Error', message: 'internal flakeid error; please report it' };
 const CAUGHT = { name: 'Error', message: /the clock is broken/ };
 
 function open(node) {
@@ -31,7 +32,7 @@ const calls = (generator) => [
 ];
 
 if (isMainThread) {
-  test('bound functions', () => {
+  test('bound functions throw an Error after a panic', () => {
     const { clock, generator, first } = open(1);
     for (let round = 1n; round <= 100n; round += 1n) {
       clock.set(BROKEN);
@@ -45,13 +46,14 @@ if (isMainThread) {
     assert.deepEqual([...ids], [0n, 0n, 0n]);
   });
 
-  test('functions of the add-on', () => {
+  test('functions of the add-on throw an Error after a panic', () => {
     const { clock, generator, first } = open(2);
     clock.set(BROKEN);
     assert.throws(() => clock.unixMs, CAUGHT);
     assert.throws(() => generator.nextIds(3), CAUGHT);
     assert.throws(() => new Generator({ node: 2, clock }), CAUGHT);
-    // What does not read the clock still works, and errors are still told from defects.
+    // Calls that do not read the clock still work, and still throw errors other than those of a
+    // panic.
     assert.equal(generator.node, 2);
     assert.equal(decode(first).node, 2);
     assert.throws(() => generator.extend(1), FlakeIdError);
@@ -60,7 +62,7 @@ if (isMainThread) {
     assert.equal(generator.stats().rollbacks, 0);
   });
 
-  test('promises', async () => {
+  test('promises reject with an Error after a panic', async () => {
     const { clock, generator, first } = open(3);
     clock.set(BROKEN);
     const broken = Array.from({ length: 20 }, (_, index) =>
@@ -75,7 +77,7 @@ if (isMainThread) {
     assert.deepEqual(await generator.nextIdsAsync(2), [first + 2n, first + 3n]);
   });
 
-  test('a worker', async () => {
+  test('a worker continues and ends normally after a panic', async () => {
     const { generator, first } = open(4);
     const worker = new Worker(new URL(import.meta.url), { workerData: { node: 5 } });
     const code = await new Promise((resolve, reject) => {
@@ -86,7 +88,7 @@ if (isMainThread) {
     assert.equal(generator.nextId(), first + 1n);
   });
 
-  test('the end of a program that met panics', () => {
+  test('a generator can be retired after panics', () => {
     const { clock, generator } = open(6);
     clock.set(BROKEN);
     for (const call of calls(generator)) assert.throws(call, DEFECT);

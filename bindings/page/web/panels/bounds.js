@@ -1,4 +1,4 @@
-// The smallest and the largest ID of a time range, and the SQL to paste.
+// The panel with the smallest and the largest ID of a time range, and the SQL to paste.
 
 import { attempt, copy, field, h, input, mono, table } from '../dom.js';
 import { bind, loadAll } from '../state.js';

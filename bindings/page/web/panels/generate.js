@@ -1,4 +1,4 @@
-// Generation of IDs in the page.
+// Generation of IDs on the page.
 
 import { attempt, copy, field, h, input, message } from '../dom.js';
 import { bind, loadAll } from '../state.js';

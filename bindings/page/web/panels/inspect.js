@@ -1,4 +1,4 @@
-// One ID: its time, its node and its bits.
+// The panel for one ID, with its time, its node and its bits.
 
 import { digits, draw, swatch } from '../bits.js';
 import { attempt, copy, field, grouped, h, input, mono, table } from '../dom.js';

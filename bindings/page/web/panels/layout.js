@@ -1,4 +1,4 @@
-// A layout: its bits, its capacity and its end, and a builder of descriptors.
+// The panel for a layout, with its bits, its capacity and its end, and a builder of descriptors.
 
 import { draw, swatch } from '../bits.js';
 import { make as makeBuilder } from '../builder.js';

@@ -1,4 +1,4 @@
-//! What the functions say about IDs is what the vectors say.
+//! Tests that the SQL functions decode IDs to the values in the test vectors.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{answer, configured};
 
-/// Within the first year that is written without a sign.
+/// An instant in the first year that RFC 3339 writes without a sign.
 const FIRST_YEAR: i64 = -62_150_000_000_000;
 /// The last millisecond of the year 9999.
 const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
@@ -30,7 +30,7 @@ fn signed(case: &Value) -> i64 {
     text(&case["id"]).parse::<u64>().unwrap().cast_signed()
 }
 
-/// A connection for each layout that fits a column.
+/// A connection for each layout whose IDs fit into a column.
 #[derive(Default)]
 struct Connections(BTreeMap<String, Option<Connection>>);
 
@@ -54,7 +54,7 @@ fn refused(connection: &Connection, sql: &str, code: &str) {
 }
 
 #[test]
-fn parts_agree_with_the_vectors() {
+fn decoded_parts_match_the_test_vectors() {
     let (vectors, mut connections, mut compared) =
         (vectors("layouts.json"), Connections::default(), 0);
     for case in array(&vectors["ids"]) {
@@ -87,7 +87,7 @@ fn parts_agree_with_the_vectors() {
 }
 
 #[test]
-fn bounds_agree_with_the_vectors() {
+fn time_bounds_match_the_test_vectors() {
     let (vectors, mut connections, mut compared) =
         (vectors("layouts.json"), Connections::default(), 0);
     for case in array(&vectors["bounds"]) {
@@ -96,7 +96,7 @@ fn bounds_agree_with_the_vectors() {
         let mut ways = vec![unix_ms.to_string()];
         if (FIRST_YEAR..=LAST_FOUR_DIGIT_YEAR).contains(&unix_ms) {
             let instant = Rfc3339::new(unix_ms, 3).to_string();
-            // As SQLite's functions write it.
+            // SQLite's functions write a time with a space instead of `T` and without `Z`.
             ways.push(instant.replace('T', " ").replace('Z', ""));
             ways.push(instant);
         }
@@ -112,7 +112,7 @@ fn bounds_agree_with_the_vectors() {
 }
 
 #[test]
-fn texts_agree_with_the_vectors() {
+fn text_forms_match_the_test_vectors() {
     let connection = configured(&["layout=twitter"]);
     let (ask, mut compared) = (
         |sql: &str, text: &str, form: &str| {
@@ -143,7 +143,7 @@ fn texts_agree_with_the_vectors() {
 }
 
 #[test]
-fn sqlites_own_functions_of_time_give_bounds() {
+fn results_of_sqlite_time_functions_are_accepted_as_bounds() {
     let connection = configured(&["layout=twitter"]);
     for (time, unix_ms) in [
         ("datetime('2026-11-22 12:00:00')", 1_795_348_800_000),
@@ -162,7 +162,7 @@ fn sqlites_own_functions_of_time_give_bounds() {
 }
 
 #[test]
-fn public_ids_agree_with_the_core() {
+fn sql_functions_seal_and_open_ids_like_the_core() {
     let keyring = "a 000102030405060708090a0b0c0d0e0f";
     let connection = configured(&["layout=twitter"]);
     let add = "SELECT flakeid_add_domain('user', ?, 'usr', '2017-01-01')";

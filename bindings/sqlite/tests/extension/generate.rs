@@ -1,4 +1,4 @@
-//! IDs as defaults, by rows, and by several connections.
+//! Tests of IDs as defaults, as rows, and from several connections.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ fn rising(ids: &[i64]) {
 }
 
 #[test]
-fn a_default_makes_ids() {
+fn column_default_generates_ids() {
     let connection = configured(&["layout=twitter", "node=701"]);
     connection
         .execute_batch(
@@ -26,13 +26,13 @@ fn a_default_makes_ids() {
     assert_eq!(nodes, [701]);
     let now = "SELECT abs(unixepoch() - unixepoch(flakeid_time(max(id)))) < 60 FROM invoices";
     assert_eq!(answer(&connection, now).as_deref(), Ok("1"));
-    // Each row calls it anew.
+    // SQLite calls `flakeid_next()` again for each row.
     assert_eq!(column(&connection, "SELECT flakeid_next() FROM invoices UNION SELECT 0").len(), 5);
 }
 
-/// A key that is the row's number is given by SQLite itself, whatever the default says.
+/// In a rowid table, an `INTEGER PRIMARY KEY` ignores its default, because SQLite assigns the rowid.
 #[test]
-fn a_row_number_is_not_a_default() {
+fn rowid_overrides_the_default_of_a_primary_key() {
     let connection = configured(&["layout=twitter", "node=702"]);
     connection
         .execute_batch(
@@ -46,7 +46,7 @@ fn a_row_number_is_not_a_default() {
 }
 
 #[test]
-fn what_decodes_may_be_indexed() {
+fn decoding_functions_can_be_indexed() {
     let connection = configured(&["layout=twitter", "node=703"]);
     connection
         .execute_batch(
@@ -67,14 +67,14 @@ fn what_decodes_may_be_indexed() {
 }
 
 #[test]
-fn rows_of_ids() {
+fn table_function_returns_the_given_number_of_ids() {
     let connection = configured(&["layout=twitter", "node=704"]);
     for count in [0, 1, 1023, 1024, 1025, 5000] {
         let ids = column(&connection, &format!("SELECT id FROM flakeid_next_n({count})"));
         assert_eq!(ids.len(), count);
         rising(&ids);
     }
-    // Only as many are made as are read, a thousand at a time.
+    // IDs are generated only as rows are read, a thousand at a time.
     assert_eq!(column(&connection, "SELECT id FROM flakeid_next_n(1000000000) LIMIT 3").len(), 3);
     let counts = "(SELECT 2 AS n UNION ALL SELECT 3) AS counts";
     let joined = format!("SELECT count(DISTINCT id) FROM {counts}, flakeid_next_n(counts.n)");
@@ -88,9 +88,10 @@ fn rows_of_ids() {
     }
 }
 
-/// Connections of one process share the position of a node, so a pool may configure each of its own alike.
+/// Connections of one process share the position of a node, so a pool may configure all of its connections
+/// with the same node.
 #[test]
-fn connections_of_one_node_repeat_nothing() {
+fn connections_that_share_a_node_issue_distinct_ids() {
     let threads: Vec<_> = (0..4)
         .map(|_| {
             std::thread::spawn(|| {
@@ -105,9 +106,9 @@ fn connections_of_one_node_repeat_nothing() {
     assert_eq!(ids.len(), 12_000);
 }
 
-/// The thread that renews runs in the library, which must not be unloaded with a connection.
+/// The thread that renews leases runs in the library, which must stay loaded after its connection is closed.
 #[test]
-fn a_lease_outlives_the_connection_that_loaded_the_library() {
+fn lease_survives_closing_the_connection_that_loaded_the_library() {
     let folder = tempfile::tempdir().unwrap();
     let store = format!("store=sqlite://{}/leases.db", folder.path().display());
     let (mut ids, database) = (Vec::new(), folder.path().join("app.db"));
@@ -122,14 +123,14 @@ fn a_lease_outlives_the_connection_that_loaded_the_library() {
 }
 
 #[test]
-fn configured_again_the_generator_is_another() {
+fn configuring_again_replaces_the_generator() {
     let connection = open(Path::new(":memory:"));
     for node in ["706", "707"] {
         configure(&connection, &["layout=twitter", &format!("node={node}")]).unwrap();
         let made = "SELECT flakeid_node(flakeid_next())";
         assert_eq!(answer(&connection, made).as_deref(), Ok(node));
     }
-    // The layout is known by now.
+    // The connection already has a layout.
     configure(&connection, &["datacenter=22", "worker=4", "overflow=error"]).unwrap();
     assert_eq!(answer(&connection, "SELECT flakeid_worker(flakeid_next())").as_deref(), Ok("4"));
 }

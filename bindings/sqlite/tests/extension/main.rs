@@ -1,4 +1,5 @@
-//! The extension, loaded by SQLite: that of the tests, and the program `sqlite3`.
+//! Tests of the extension, which is loaded into the tests' own SQLite and into the program
+//! `sqlite3`.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::doc_markdown)]
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, types::Value};
 
-/// The library, which cargo puts beside the tests.
+/// Returns the path of the library, which cargo builds next to the tests.
 fn library() -> PathBuf {
     let name =
         format!("{}flakeid_sqlite{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -21,16 +22,16 @@ fn library() -> PathBuf {
     library
 }
 
-/// A connection with the extension.
+/// Opens a connection and loads the extension.
 fn open(database: &Path) -> Connection {
     let connection = Connection::open(database).unwrap();
     load(&connection);
     connection
 }
 
-#[allow(unsafe_code, reason = "a library could do anything; this is ours")]
+#[allow(unsafe_code, reason = "loads the extension under test")]
 fn load(connection: &Connection) {
-    // SAFETY: the library is the one under test.
+    // SAFETY: the loaded library is the extension under test.
     unsafe {
         connection.load_extension_enable().unwrap();
         connection.load_extension(library(), None::<&str>).unwrap();
@@ -38,7 +39,7 @@ fn load(connection: &Connection) {
     connection.load_extension_disable().unwrap();
 }
 
-/// A database in memory, configured.
+/// Opens a database in memory and configures the extension.
 fn configured(options: &[&str]) -> Connection {
     let connection = open(Path::new(":memory:"));
     configure(&connection, options).unwrap();
@@ -52,7 +53,7 @@ fn configure(connection: &Connection, options: &[&str]) -> Result<String, String
     connection.query_row(&sql, params, |row| row.get(0)).map_err(|error| error.to_string())
 }
 
-/// The only value of a query as text, or what SQLite says against it.
+/// Returns the only value of a query as a string, or the message of SQLite's error.
 fn answer(connection: &Connection, sql: &str) -> Result<String, String> {
     let value = connection.query_row(sql, [], |row| row.get::<_, Value>(0));
     value.map_err(|error| error.to_string()).map(|value| match value {
@@ -63,7 +64,7 @@ fn answer(connection: &Connection, sql: &str) -> Result<String, String> {
     })
 }
 
-/// All values of a query of one column.
+/// Returns all values of a query that has one column.
 fn column(connection: &Connection, sql: &str) -> Vec<i64> {
     let mut statement = connection.prepare(sql).unwrap();
     let rows = statement.query_map([], |row| row.get(0)).unwrap();

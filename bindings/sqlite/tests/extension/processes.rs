@@ -1,4 +1,4 @@
-//! The program `sqlite3`, with a SQLite of the system, in several processes.
+//! Tests of several processes that run the program `sqlite3` with the system's SQLite.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,7 +25,7 @@ fn written(output: &Output) -> &str {
 }
 
 #[test]
-fn processes_that_lease_fill_one_table() {
+fn leasing_processes_insert_distinct_ids_into_one_table() {
     const ROWS: usize = 2000;
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("app.db");
@@ -54,9 +54,9 @@ fn processes_that_lease_fill_one_table() {
     assert_eq!(written(&counted).trim(), format!("{all}|{all}|4"));
 }
 
-/// A connection that ends gives its node back, so that the next process has it at once.
+/// Checks that another process can lease a closed connection's node immediately.
 #[test]
-fn a_connection_that_ends_gives_its_node_back() {
+fn closing_a_connection_releases_its_node() {
     let folder = tempfile::tempdir().unwrap();
     let mut ids = BTreeSet::new();
     for _ in 0..3 {
@@ -72,9 +72,9 @@ fn a_connection_that_ends_gives_its_node_back() {
     }
 }
 
-/// The statements of the guide, with a store of the test.
+/// Runs the statements from the guide with a separate store.
 #[test]
-fn the_example_of_the_guide_counts_its_rows() {
+fn guide_example_inserts_all_of_its_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
     let guide = fs::read_to_string(path).unwrap();
@@ -88,7 +88,7 @@ fn the_example_of_the_guide_counts_its_rows() {
 }
 
 #[test]
-fn a_renamed_library_is_loaded_too() {
+fn renamed_library_loads_in_sqlite3() {
     let folder = tempfile::tempdir().unwrap();
     let renamed = folder.path().join(format!("flakeid{}", std::env::consts::DLL_SUFFIX));
     fs::copy(library(), &renamed).unwrap();

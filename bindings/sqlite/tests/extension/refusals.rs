@@ -1,4 +1,4 @@
-//! What is refused, and what is said then.
+//! Tests of the errors for calls that the extension rejects.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn says(said: Result<String, String>, parts: &[&str]) {
 }
 
 #[test]
-fn nothing_is_assumed() {
+fn functions_fail_until_the_connection_is_configured() {
     let connection = open(Path::new(":memory:"));
     for sql in
         ["flakeid_time(1)", "flakeid_min('2026-01-01')", "flakeid_inspect(1)", "flakeid_layout()"]
@@ -32,7 +32,7 @@ fn nothing_is_assumed() {
 }
 
 #[test]
-fn options_are_checked_by_the_core() {
+fn configure_rejects_invalid_options() {
     let connection = open(Path::new(":memory:"));
     for (options, parts) in [
         (
@@ -53,18 +53,18 @@ fn options_are_checked_by_the_core() {
     ] {
         says(configure(&connection, options), parts);
     }
-    // None of these has left anything.
+    // The rejected calls must not have configured the connection.
     says(answer(&connection, "SELECT flakeid_layout()"), &["flakeid_configure"]);
     says(
         answer(&connection, "SELECT flakeid_configure(7)"),
         &["options: must be text, not an integer"],
     );
     configure(&connection, &["layout=twitter"]).unwrap();
-    says(configure(&connection, &["layout=sonyflake"]), &["layout", "open another one"]);
+    says(configure(&connection, &["layout=sonyflake"]), &["layout", "open another connection"]);
 }
 
 #[test]
-fn arguments_are_checked() {
+fn functions_reject_arguments_of_wrong_type_or_value() {
     let connection = configured(&["layout=twitter", "node=710"]);
     for (call, part) in [
         ("time('910499571847892992')", "id: must be an integer, not text"),
@@ -80,9 +80,10 @@ fn arguments_are_checked() {
     }
 }
 
-/// Two copies of SQLite in one process would undo each other's locks.
+/// Checks that the store and the connection never share a file, because two copies of SQLite in one process would
+/// release each other's locks.
 #[test]
-fn leases_are_not_kept_in_a_database_of_the_connection() {
+fn configure_rejects_a_store_in_a_database_of_the_connection() {
     let folder = tempfile::tempdir().unwrap();
     let (database, other) = (folder.path().join("app.db"), folder.path().join("other.db"));
     let connection = open(&database);
@@ -103,9 +104,10 @@ fn leases_are_not_kept_in_a_database_of_the_connection() {
     configure(&connection, &["layout=twitter", &store]).unwrap();
 }
 
-/// Somebody else may have written the schema.
+/// Checks that a schema, which may come from an untrusted source, can neither configure the extension nor
+/// generate IDs.
 #[test]
-fn a_schema_configures_nothing() {
+fn untrusted_schema_cannot_call_configure_or_next() {
     let connection = configured(&["layout=twitter", "node=711"]);
     connection.execute_batch("CREATE VIEW v AS SELECT flakeid_configure('node=1')").unwrap();
     says(answer(&connection, "SELECT * FROM v"), &["unsafe use of flakeid_configure()"]);
@@ -120,7 +122,7 @@ fn a_schema_configures_nothing() {
 }
 
 #[test]
-fn an_index_takes_no_function_that_changes_something() {
+fn index_rejects_a_function_that_changes_state() {
     let connection = configured(&["layout=twitter", "node=712"]);
     connection.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY)").unwrap();
     let said = connection.execute_batch("CREATE INDEX i ON t (flakeid_next())").unwrap_err();
@@ -128,9 +130,9 @@ fn an_index_takes_no_function_that_changes_something() {
 }
 
 #[test]
-fn it_may_be_loaded_twice() {
+fn extension_loads_twice_in_one_connection() {
     let connection = configured(&["layout=twitter", "node=713"]);
     load(&connection);
-    // With the functions of the second time, which are not configured yet.
+    // The call uses the functions from the second load, which have not been configured yet.
     says(answer(&connection, "SELECT flakeid_next()"), &["flakeid_configure"]);
 }

@@ -25,8 +25,9 @@ fn main() -> ExitCode {
 
 fn generate(input: &Path, folder: &Path, name: &str) -> Result<(), String> {
     let compiled = fs::read(input).map_err(|error| format!("{}: {error}", input.display()))?;
-    // The precompiled standard library is listed there with reference types, and then the module
-    // gets instructions that Debian's wasm-opt does not read. The binding is compiled without.
+    // The section `target_features` is removed, because it lists the reference types of the precompiled standard
+    // library. With reference types, wasm-bindgen would add instructions that Debian's wasm-opt cannot read. The
+    // binding itself is compiled without reference types.
     let module = without_custom(&compiled, "target_features")
         .ok_or_else(|| format!("{} is not a WebAssembly module", input.display()))?;
     let say = |error| format!("{error:?}");
@@ -45,10 +46,10 @@ fn bindgen(module: &[u8], name: &str) -> Bindgen {
     bindgen
 }
 
-/// Magic and version.
+/// The number of bytes of the magic number and the version.
 const HEADER: usize = 8;
 
-/// The module without its custom sections of this name; nothing if it is no module.
+/// Returns the module without its custom sections of the given name, or `None` if the bytes are not a module.
 fn without_custom(module: &[u8], name: &str) -> Option<Vec<u8>> {
     let mut kept = module.get(..HEADER).filter(|header| header.starts_with(b"\0asm"))?.to_vec();
     let mut rest = &module[HEADER..];
@@ -69,7 +70,7 @@ fn custom_name(content: &[u8]) -> Option<&[u8]> {
     rest.get(..length)
 }
 
-/// A number in LEB128, and what follows it.
+/// Reads a LEB128 number, and returns the number and the bytes after it.
 fn number(mut bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut value = 0;
     for shift in (0..35).step_by(7) {

@@ -1,4 +1,4 @@
-//! IDs as arguments, and the text forms in which they are written.
+//! ID arguments, and the text forms in which IDs are written.
 
 use clap::ValueEnum;
 use flakeid_core::{Error, Id, Layout, TextForm};
@@ -36,7 +36,7 @@ impl InputForm {
     }
 }
 
-/// Parses an ID and checks that the layout can have produced it.
+/// Parses an ID and checks that the layout could have produced the ID.
 pub(crate) fn parse(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
     let id = parse_any(text, form)?;
     layout.unpack(id).map_err(|error| {
@@ -45,7 +45,7 @@ pub(crate) fn parse(text: &str, form: TextForm, layout: &Layout) -> Result<Id, F
     Ok(id)
 }
 
-/// Parses an ID of any layout.
+/// Parses an ID without checking it against a layout.
 pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
     let (digits, form) = without_prefix(text, form);
     form.decode(&digits).map_err(|error| {
@@ -54,8 +54,8 @@ pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
     })
 }
 
-/// Returns the allowed range, unless the error contains it, and other possible meanings of the
-/// text.
+/// Returns a hint for a string that is not a valid ID. The hint names the allowed range, unless the
+/// error already names the range, and the other text forms in which the string would be a valid ID.
 fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
     let mut hints = Vec::new();
     if form == TextForm::Decimal && !error.to_string().contains(&u64::MAX.to_string()) {
@@ -65,13 +65,13 @@ fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
         && let Ok(signed @ ..0) = text.parse::<i64>()
     {
         let id = Id::from_i64(signed);
-        hints.push(format!("if it is from a signed 64-bit column, its ID is {id}"));
+        hints.push(format!("if it comes from a signed 64-bit column, the ID is {id}"));
     }
     hints.extend(other_forms(text, form));
     (!hints.is_empty()).then(|| hints.join("; "))
 }
 
-/// Returns the forms in which the text would be a valid ID.
+/// Returns the other text forms in which the string would be a valid ID.
 fn other_forms(text: &str, form: TextForm) -> Option<String> {
     let others: Vec<&str> = TextForm::ALL
         .into_iter()

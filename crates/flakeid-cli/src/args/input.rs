@@ -7,12 +7,12 @@ use flakeid_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// The longest line in bytes. Valid input is shorter. A longer line is cut, so that it does not
-/// fill the memory.
+/// The maximum length of a line in bytes. Valid lines are shorter. Longer lines are truncated, so
+/// that they cannot exhaust the memory.
 const LONGEST_LINE: u64 = 4096;
 
-/// Calls `each` with every line of standard input as it arrives. Errors refer to the values as
-/// `what`.
+/// Calls `each` with every line of standard input as soon as the line arrives. `what` is the name
+/// of the values in error messages.
 pub(crate) fn each_line(
     what: &'static str,
     mut each: impl FnMut(&mut terminal::Stream, &str) -> Outcome,
@@ -26,8 +26,8 @@ pub(crate) fn each_line(
     let mut out = terminal::stream();
     let mut line = Vec::new();
     for number in 1_u64.. {
-        // The output is flushed before a read that may wait, so that the reader of a slow pipe gets
-        // every result.
+        // The output is flushed before a read that may block, so that results do not stay in the
+        // buffer while the input is slow.
         if input.buffer().is_empty() {
             out.flush()?;
         }
@@ -37,7 +37,8 @@ pub(crate) fn each_line(
             break;
         }
         let text = String::from_utf8_lossy(&line);
-        // A line that was cut is not trimmed, so that its length or its spaces cause an error.
+        // A truncated line is not trimmed, so that it is rejected because of its length or its
+        // spaces.
         let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
         let text = if is_cut { &text } else { text.trim() };
         if let Err(failure) = each(&mut out, text) {

@@ -25,13 +25,14 @@ pub(crate) struct LayoutArg {
 }
 
 impl LayoutArg {
-    /// Returns the layout of the flag. The environment does not count if the namespace already has
-    /// a layout.
+    /// Returns the layout that the flag specifies, if any. The environment variable is ignored,
+    /// because the namespace may already have a layout.
     pub(crate) fn given(&self) -> Result<Option<Layout>, Failure> {
         self.layout.as_deref().map(parse).transpose()
     }
 
-    /// Returns the layout of the flag, or otherwise of the environment, or the default.
+    /// Returns the layout that the flag specifies, otherwise the one in the environment variable,
+    /// otherwise the default.
     pub(crate) fn resolve(&self) -> Result<Layout, Failure> {
         if let Some(text) = &self.layout {
             return parse(text);
@@ -43,8 +44,8 @@ impl LayoutArg {
     }
 }
 
-/// A parser that accepts any text, which the core parses later. Shells complete the names of the
-/// presets.
+/// A clap parser that accepts any string, which the core parses later. The parser provides the
+/// presets for shell completion.
 #[derive(Clone)]
 pub(crate) struct Presets;
 

@@ -1,4 +1,5 @@
-//! Arguments that several commands accept, and the environment variables that replace some of them.
+//! Arguments that several commands accept, and the environment variables that can replace some of
+//! these arguments.
 
 pub(crate) mod id;
 pub(crate) mod input;
@@ -13,14 +14,14 @@ use flakeid_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Reads an environment variable. A variable that is set but empty counts, so that an empty value
+/// Returns the value of an environment variable, even if the value is empty, so that an empty value
 /// is not mistaken for a missing node.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// Adds a hint with the name of the variable to an error, because the user did not type the value
-/// here.
+/// Adds a hint to an error. The hint names the environment variable, because the user did not type
+/// the value on the command line.
 pub(crate) fn variable_failure(error: Error, name: &str) -> Failure {
     Failure::hinted(error, format!("it comes from the environment variable {name}"))
 }

@@ -1,4 +1,4 @@
-//! The options that give a node number, and the environment variables that replace them.
+//! The options that specify a node number, and the environment variables that replace them.
 
 use clap::{Args, ValueEnum};
 use flakeid::NodeSource;
@@ -14,7 +14,7 @@ pub(crate) const WORKER: &str = "FLAKEID_WORKER";
 
 #[derive(Args)]
 pub(crate) struct NodeArgs {
-    /// Node number; generators that run at the same time must have different ones
+    /// Node number; must differ between generators that run at the same time
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     node: Option<String>,
 
@@ -31,7 +31,7 @@ pub(crate) struct NodeArgs {
     node_from: Option<Source>,
 }
 
-/// The other sources of a node.
+/// The sources of a node number that `--node-from` accepts.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     #[value(
@@ -40,7 +40,7 @@ enum Source {
     Env,
     #[value(help = "The number at the end of a StatefulSet pod's host name: 3 in orders-3")]
     Kubernetes,
-    /// The low bits of a network card's address (unsafe: two hosts may get the same number)
+    /// The low bits of a network card's MAC address (unsafe: two hosts may get the same number)
     Mac,
     /// The low bits of this host's IPv4 address (unsafe: two hosts may get the same number)
     Ipv4,
@@ -57,18 +57,19 @@ impl Source {
     }
 }
 
-/// The values that the flags or the environment give.
+/// The node numbers from the flags or from the environment.
 struct Given {
     node: Option<String>,
     datacenter: Option<String>,
     worker: Option<String>,
-    /// The names of the three values, as flags or as variables.
+    /// The names of the flags or environment variables for the node, its high part and its low
+    /// part.
     names: [&'static str; 3],
     from_environment: bool,
 }
 
 impl NodeArgs {
-    /// Whether no flag gives a node.
+    /// Whether no flag specifies a node.
     pub(crate) fn is_empty(&self) -> bool {
         self.node.is_none()
             && self.datacenter.is_none()
@@ -76,7 +77,8 @@ impl NodeArgs {
             && self.node_from.is_none()
     }
 
-    /// Returns the node, or `None` if none is given. `environment` reads a variable.
+    /// Returns the node, or `None` if no node is specified. `environment` reads an environment
+    /// variable.
     pub(crate) fn resolve(
         &self,
         layout: &Layout,
@@ -121,7 +123,8 @@ impl Given {
             (None, Some(datacenter), Some(worker)) => {
                 let Some((most_datacenter, most_worker)) = layout.max_datacenter_and_worker()
                 else {
-                    // The core returns the error, which does not depend on the numbers.
+                    // If the layout does not split the node number, the core returns an error,
+                    // whatever the two numbers are.
                     return layout.join_node(0, 0).map(Some);
                 };
                 let datacenter = number::parse("datacenter", datacenter, 0, most_datacenter)?;
@@ -145,7 +148,8 @@ impl Given {
         Error::invalid_option(option, &format!("{given} requires {missing}, which is not {place}"))
     }
 
-    /// Adds the name of the variable to an error, because the user did not type the number here.
+    /// Adds the name of the environment variable to an error, because the user did not specify the
+    /// number on the command line.
     fn explain(&self, error: Error) -> Failure {
         match error.field() {
             Some(field) if self.from_environment => {

@@ -1,4 +1,4 @@
-//! `flakeid bounds`: the smallest and the largest ID of a time range.
+//! `flakeid bounds`: computes the smallest and the largest ID of a time range.
 
 use std::io::Write;
 
@@ -14,8 +14,8 @@ use flakeid_json::{Bound, BoundsJson, EndNames, TimeRange, layout_name};
 /// Computes the smallest and the largest ID of a time range, for use in queries
 ///
 /// Both IDs are inclusive: `id BETWEEN lower AND upper` finds every ID generated from the tick that
-/// contains --from through the tick that contains --to. One of the two
-/// options is enough. In a pipe, the output is the lower ID, a tab and the upper ID.
+/// contains --from through the tick that contains --to. Either --from or --to alone is enough. In a
+/// pipe, the output is the lower ID, a tab and the upper ID.
 ///
 /// T is a date (2026-01-31, midnight UTC), RFC 3339 (2026-01-31T12:00:00Z) or Unix milliseconds.
 #[derive(Args)]
@@ -37,7 +37,7 @@ pub(crate) struct BoundsArgs {
     json: bool,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid bounds --from 2026-01-01 --to 2026-01-31T23:59:59.999Z

@@ -1,4 +1,4 @@
-//! `flakeid layout`: the properties of a layout, and the list of presets.
+//! `flakeid layout`: shows the properties of a layout, or lists the presets.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! The commands: each reads its arguments, calls `flakeid-core` or `flakeid`, and writes the
-//! result.
+//! The commands. Each command reads its arguments, calls `flakeid-core` or `flakeid`, and writes
+//! the result.
 
 pub(crate) mod bounds;
 pub(crate) mod exec;

@@ -13,17 +13,18 @@ use flakeid_json::{IdJson, layout_name};
 
 /// Generates IDs, one per line
 ///
-/// The command leases a node from a store and releases it at the end, so no other run generates the
-/// same IDs, even if one of the runs is killed. Without --store it uses the embedded store of this
-/// host.
+/// The command leases a node from a store and releases the node at the end, so no other run
+/// generates the same IDs, even if one of the runs is killed. Without --store, the command uses the
+/// embedded store of this host.
 ///
-/// If a store is named, the command also leases a node that a flag or an environment variable
-/// gives. If no store is named, nothing checks that no other process uses that node. The first ID
-/// is then in the tick after the start, so that consecutive runs do not repeat IDs.
+/// If you name a store, the command leases the node from that store, even if a flag or an
+/// environment variable specifies the node. If you specify a node but no store, nothing checks
+/// whether another process uses that node. The first ID is then in the tick after the start, so
+/// that consecutive runs do not repeat IDs.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct NextArgs {
-    /// Number of IDs to generate; memory use does not depend on it
+    /// Number of IDs to generate; memory use does not depend on this number
     #[arg(short = 'n', long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     count: String,
 
@@ -40,28 +41,29 @@ enum OutputForm {
     /// Decimal digits
     #[value(alias = "decimal")]
     Dec,
-    /// 16 hexadecimal digits, which sort in the order of the IDs
+    /// 16 hexadecimal digits; their ASCII order is the order of the IDs
     Hex,
-    /// 13 digits of Crockford's base32, which sort in the order of the IDs and can be read aloud
+    /// 13 characters of Crockford's base32, which can be read aloud; their ASCII order is the order
+    /// of the IDs
     Base32,
-    /// 11 digits 0-9A-Za-z, which sort in the order of the IDs as ASCII
+    /// 11 characters from 0-9A-Za-z; their ASCII order is the order of the IDs
     Base62,
-    /// Up to 11 digits of Bitcoin's alphabet
+    /// Up to 11 characters of the Bitcoin alphabet
     Base58,
     /// Up to 13 digits 0-9a-z
     Base36,
-    /// Up to 11 digits of Flickr's alphabet, like `Base58` of Go's bwmarrin/snowflake
+    /// Up to 11 characters of the Flickr alphabet, like `Base58` in Go's bwmarrin/snowflake
     #[value(name = "base58_flickr")]
     Base58Flickr,
-    /// Up to 13 digits of z-base-32, like `Base32` of Go's bwmarrin/snowflake
+    /// Up to 13 characters of z-base-32, like `Base32` in Go's bwmarrin/snowflake
     Zbase32,
-    /// 8 raw bytes per ID, most significant first, without separators
+    /// 8 raw bytes per ID, most significant byte first, without separators
     Bytes,
     /// One JSON object per line, in the format of `inspect --json`
     Json,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid next
@@ -81,7 +83,8 @@ Environment (flags win):
   FLAKEID_DATACENTER  the node number in two parts:
   FLAKEID_WORKER      set both or neither";
 
-/// The number of IDs generated at a time: the size of the buffer, whatever the count.
+/// The number of IDs that are generated at a time. It determines the buffer size, regardless of
+/// `--count`.
 const CHUNK: usize = 4096;
 
 pub(crate) fn run(args: &NextArgs) -> Outcome {
@@ -97,8 +100,8 @@ pub(crate) fn run(args: &NextArgs) -> Outcome {
         let filled = if let Ok(filled) = source.try_fill(&mut ids[..wanted]) {
             filled
         } else {
-            // The reader of a pipe gets the earlier IDs before this process waits for the next
-            // tick.
+            // The output is flushed, so that the reader of a pipe gets the IDs generated so far
+            // before this process waits for the next tick.
             out.flush()?;
             source.fill(&mut ids[..1])?
         };

@@ -1,8 +1,8 @@
-//! The source of the IDs of `flakeid next`: a generator with a fixed node or with a leased node.
+//! The source of the IDs that `flakeid next` writes: a generator with a fixed or a leased node.
 //!
-//! Flags give the node, otherwise the environment; without either, it is any free node of the
-//! store. If a flag or the environment names a store, the node is always leased there, so that it
-//! cannot collide with other runs that lease their nodes.
+//! The node is specified by flags or, failing that, by the environment. If neither specifies a node, any free node in
+//! the lease store is used. If a flag or the environment names a store, the node is always leased from that store, so
+//! that this run cannot collide with other runs that lease their nodes.
 
 use clap::Args;
 use flakeid::{Generator, Identity, LeaseBuilder};
@@ -14,7 +14,7 @@ use crate::args::{self};
 use crate::failure::Failure;
 use crate::store::{self, StoreArgs};
 
-/// The arguments that give the layout, the store and the node.
+/// The arguments that specify the layout, the store and the node.
 #[derive(Args)]
 pub(super) struct LeaseArgs {
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(super) struct LeaseArgs {
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Lease the node that this name leased last, if that node is free
+    /// Lease the node that was last leased under this name, if that node is free
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
@@ -31,7 +31,7 @@ pub(super) struct LeaseArgs {
     node: NodeArgs,
 }
 
-/// The arguments of a lease, and the start of its sequence numbers.
+/// The arguments that specify a lease and the start of the sequence numbers.
 #[derive(Args)]
 pub(super) struct SourceArgs {
     #[command(flatten)]
@@ -39,8 +39,8 @@ pub(super) struct SourceArgs {
 
     /// Start each tick at a random sequence number of at most this many bits
     ///
-    /// Without this option, every ID ends in sequence 0 at low rates, and `id mod 2^k` is badly
-    /// skewed. The option costs up to 2^BITS IDs per tick.
+    /// Without this option, every ID has sequence number 0 at low rates, and `id mod 2^k` is badly skewed. The option
+    /// costs up to 2^BITS IDs per tick.
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     sequence_start: Option<String>,
 }
@@ -51,7 +51,8 @@ impl SourceArgs {
     }
 }
 
-/// Opens a generator: with a leased node, or with a given node that nothing checks for other users.
+/// Opens a generator with a leased node, or with a specified node. Nothing checks whether another process uses the
+/// specified node.
 pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Generator, Failure> {
     let identity = args.lease.identity(&layout)?;
     let is_named = args.lease.store.named()?.is_some();
@@ -97,7 +98,7 @@ impl LeaseArgs {
         Ok(builder.namespace(&self.store.namespace()?).identity(identity))
     }
 
-    /// Returns the identity to lease for: the given name, the node that flags or variables give, or any node.
+    /// Returns the identity to lease for: the specified name, the node that flags or variables specify, or any node.
     pub(super) fn identity(&self, layout: &Layout) -> Result<Identity, Failure> {
         let Some(name) = &self.name else {
             let node = self.node.resolve(layout, args::variable)?;
@@ -110,8 +111,8 @@ impl LeaseArgs {
     }
 }
 
-/// Whether to lease from the embedded store if no store is named. A layout without nodes needs no
-/// lease, unless a namespace is given.
+/// Whether to lease from the embedded store if no store is named. A layout without nodes needs no lease, unless a
+/// namespace is specified.
 fn leases_from_the_embedded_store(
     args: &LeaseArgs,
     identity: &Identity,

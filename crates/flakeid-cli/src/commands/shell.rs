@@ -1,4 +1,4 @@
-//! `flakeid completions` and `flakeid man`: completion scripts and manual pages, generated from the
+//! `flakeid completions` and `flakeid man`: generate completion scripts and manual pages from the
 //! definition of the command line.
 
 use std::io::Write;
@@ -14,19 +14,20 @@ use crate::terminal;
 #[derive(Args)]
 #[command(after_long_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
-    /// The shell that will read the script
+    /// The shell for which to write the script
     shell: Shell,
 }
 
 /// Writes the manual pages
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// Directory for the pages of all commands; without it, the main page goes to standard output
+    /// Directory for the manual pages of all commands; without it, the main page goes to standard
+    /// output
     #[arg(value_hint = ValueHint::DirPath)]
     dir: Option<PathBuf>,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   flakeid completions bash > ~/.local/share/bash-completion/completions/flakeid
@@ -35,7 +36,7 @@ Examples:
   flakeid completions powershell >> $PROFILE";
 
 pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outcome {
-    // The script is generated in memory, because the generator itself would panic on a closed pipe.
+    // The script is generated in memory, because clap's generator would panic on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "flakeid", &mut script);
     write(&script)

@@ -1,4 +1,4 @@
-//! `flakeid whois`: the process that generated an ID.
+//! `flakeid whois`: finds the process that generated an ID.
 
 use std::fmt::Write as _;
 
@@ -17,9 +17,10 @@ use crate::terminal;
 /// Finds the process that generated an ID
 ///
 /// The command searches the history of the namespace for the process that held the ID's node at the
-/// ID's tick. The windows of one node do not overlap, so it finds one process, or none if the
-/// history does not reach that far. If the process was a client of a broker, it also names the
-/// broker. With the broker's URL as --store it also finds grants that are not in the history yet.
+/// ID's tick. The windows of one node do not overlap, so the command finds one process, or none if
+/// the history does not reach back that far. If the process was a client of a broker, the command
+/// also names the broker. With the broker's URL as --store, it also finds grants that are not in
+/// the history yet.
 ///
 /// In a pipe, or with --json, it writes one JSON object per ID.
 #[derive(Args)]
@@ -36,12 +37,12 @@ pub(crate) struct WhoisArgs {
     #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
     format: InputForm,
 
-    /// Write one JSON object per ID, also on a terminal
+    /// Write one JSON object per ID, even on a terminal
     #[arg(long)]
     json: bool,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid whois 910499571847892992 --store sqlite://flakeid.db
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
         Source::Broker(broker) => {
             let layout = broker.layout()?;
             let ids = args.parse(&layout)?;
-            // All IDs are checked before the first request, so that an invalid one causes no
+            // All IDs are checked before the first request, so that an invalid ID causes no partial
             // output.
             ids.iter().try_for_each(|id| layout.unpack(*id).map(drop))?;
             ids.into_iter().map(|id| broker.holder(id)).collect::<Result<Vec<_>, _>>()?
@@ -93,7 +94,8 @@ fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Holder
     if let Some(of_record) = of_record {
         of_record.current = Some(is_current);
     }
-    // Only the broker knows whether a client still holds its node.
+    // The store cannot determine whether a broker's client still holds its node; only the broker
+    // can.
     if let (Some(holder), Some(Client::Known { .. }), false) =
         (&mut answer.holder, &found.client, is_current)
     {
@@ -102,7 +104,7 @@ fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Holder
     Ok(answer)
 }
 
-/// Whether the row's holder still holds the node, so that its window may still grow.
+/// Whether the row's holder still holds the node, so that its window can still be extended.
 fn is_current(listing: &Listing, PastHolder { record, .. }: &PastHolder) -> bool {
     listing.rows.iter().any(|row| {
         (row.node, row.grant, row.state) == (record.node, record.grant, State::Held)
@@ -111,7 +113,7 @@ fn is_current(listing: &Listing, PastHolder { record, .. }: &PastHolder) -> bool
 }
 
 fn draw(answer: &HolderJson) -> String {
-    // A broker's response can contain any characters.
+    // Control characters are replaced, because a broker's response can contain any characters.
     let [id, timestamp] = [&answer.id, &answer.timestamp].map(|text| printable(text));
     let mut text = format!("{BOLD}{id}{BOLD:#}  node {}, {timestamp}\n", answer.node);
     let mut pair = |name: &str, value: &str| {
@@ -160,7 +162,7 @@ fn why_unknown(listing: &Listing, node: u64, tick: u64) -> String {
         format!("block {number}, which contains node {node},")
     };
     match listing.rows.iter().find(|row| row.node == number && row.grant > 0) {
-        None => format!("{what} was never leased in namespace {}", namespace.name),
+        None => format!("{what} was never leased in the namespace {}", namespace.name),
         Some(row) if tick >= row.fence => {
             let end = namespace.layout.timestamp(namespace.layout.unix_ms_at(row.fence));
             format!("no window of {what} reaches the ID's tick: the latest one ends at {end}")

@@ -1,4 +1,4 @@
-//! A drawing of the 64 bits of an ID or a layout by field.
+//! A drawing of the 64 bits of an ID or a layout, grouped by field.
 
 use std::fmt::Write as _;
 
@@ -7,21 +7,21 @@ use flakeid_core::{Field, Id, Layout};
 
 use super::DIM;
 
-/// The number of bits between two spaces.
+/// The number of bits between two spaces in the drawing.
 const GROUP: usize = 8;
 
 /// The mark for bits that no field uses.
 const UNUSED: char = '-';
 
-/// The mark of the field of a bit: a letter that is readable without colour, and the colour.
+/// The mark that shows which field a bit belongs to: a letter, which is readable without colour, and a colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mark {
     letter: char,
     style: Style,
 }
 
-/// Draws three lines for every row of bits: the number of each group's first bit, the bits (if an
-/// ID is given), and the letters of their fields.
+/// Draws three lines for every row of bits: the number of the first bit in each group, the bits (if an ID is given),
+/// and the letters of the fields.
 pub(crate) fn draw(layout: &Layout, id: Option<Id>, columns: usize) -> String {
     let marks = marks(layout);
     let digits: Option<Vec<char>> = id.map(|id| format!("{:064b}", id.to_u64()).chars().collect());
@@ -43,7 +43,7 @@ pub(crate) fn draw(layout: &Layout, id: Option<Id>, columns: usize) -> String {
     text
 }
 
-/// Formats a field's letter in its colour, its name and its width.
+/// Formats the entry for a field: its letter in its colour, its name and its width.
 pub(crate) fn legend(field: Field, width: u8) -> String {
     entry(field.letter(), style(field), field.name(), u32::from(width))
 }
@@ -59,8 +59,8 @@ fn entry(letter: char, style: Style, name: &str, width: u32) -> String {
     format!("  {style}{letter}{style:#}  {name:<14}  {width:>2} {bits}")
 }
 
-/// Returns the number of bits in a row: all 64 if the terminal is wide enough, such as with 80
-/// columns.
+/// Returns the number of bits in a row: 64 if the terminal is wide enough (80 columns are enough), otherwise
+/// fewer.
 const fn bits_per_row(columns: usize) -> usize {
     match columns {
         0..38 => 16,
@@ -69,7 +69,7 @@ const fn bits_per_row(columns: usize) -> usize {
     }
 }
 
-/// Returns a mark for every bit, starting with the most significant one.
+/// Returns a mark for every bit, starting with the most significant bit.
 fn marks(layout: &Layout) -> Vec<Mark> {
     let unused = Mark { letter: UNUSED, style: DIM };
     let mut below = Vec::with_capacity(64);
@@ -106,8 +106,8 @@ fn line(characters: &[char], marks: &[Mark]) -> String {
     text
 }
 
-/// Returns a field's colour. Neighbouring fields of all layouts differ, and all are readable on
-/// dark and light backgrounds.
+/// Returns a field's colour. In every layout, neighbouring fields have different colours, and all colours are
+/// readable on dark and light backgrounds.
 fn style(field: Field) -> Style {
     let color = match field {
         Field::Time => AnsiColor::Cyan,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn draw_puts_all_bits_in_one_row_on_eighty_columns() {
+    fn draw_puts_all_bits_in_one_row_at_eighty_columns() {
         assert_eq!(
             plain(&draw(&Layout::TWITTER, Some(Id::from_u64(910_499_571_847_892_992)), 80)),
             "  63       55       47       39       31       23       15       7\n\

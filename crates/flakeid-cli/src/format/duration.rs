@@ -1,4 +1,4 @@
-//! Durations as arguments and in output.
+//! Durations in arguments and output.
 
 use flakeid_core::Error;
 
@@ -7,7 +7,7 @@ use super::number::{grouped, is_digits};
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-/// Parses a whole number with its unit, such as `20s`, into milliseconds.
+/// Parses a whole number with a unit, such as `20s`, into milliseconds.
 pub(crate) fn parse(option: &'static str, text: &str) -> Result<u64, Error> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -41,7 +41,7 @@ pub(crate) fn shown(ms: u64) -> String {
     }
 }
 
-/// Formats an instant relative to another: `in 7.2 s`, `3 min ago`.
+/// Formats an instant relative to another instant: `in 7.2 s`, `3 min ago`.
 pub(crate) fn relative(unix_ms: i64, now: i64) -> String {
     let distance = shown(unix_ms.abs_diff(now));
     if unix_ms > now { format!("in {distance}") } else { format!("{distance} ago") }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse_accepts_whole_numbers_with_units_only() {
+    fn parse_accepts_only_whole_numbers_with_units() {
         for (text, ms) in [
             ("0ms", 0),
             ("500ms", 500),
@@ -70,14 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn exact_formats_durations_without_rounding() {
+    fn exact_format_shows_durations_without_rounding() {
         assert_eq!(exact(1), "1 ms");
         assert_eq!(exact(1500), "1,500 ms");
         assert_eq!(exact(3_600_000), "3,600 s");
     }
 
     #[test]
-    fn shown_rounds_durations_down_to_a_few_digits() {
+    fn short_format_rounds_durations_down_to_a_few_digits() {
         for (ms, text) in [
             (0, "0.0 s"),
             (7_290, "7.2 s"),

@@ -1,12 +1,12 @@
-//! Instants as arguments and in output.
+//! Instants in arguments and output.
 
 use flakeid_core::{Error, Rfc3339};
 use flakeid_json::parse_instant;
 
 use super::number::is_digits;
 
-/// Parses the end of a period as [`parse_instant`] does, but includes all of a given year or date.
-/// Returns the first instant after the period.
+/// Parses the end of a period like [`parse_instant`], but a year or a date includes the whole year
+/// or day. Returns the first instant after the period.
 pub(crate) fn parse_end(option: &'static str, text: &str) -> Result<i64, Error> {
     let year = (text.len() == 4 && is_digits(text)).then(|| end_of_day(&format!("{text}-12-31")));
     year.flatten()
@@ -35,12 +35,12 @@ pub(crate) fn date(unix_ms: i64) -> String {
     text.split_once('T').map_or(text.clone(), |(date, _)| date.to_owned())
 }
 
-/// Formats an instant exactly as RFC 3339, with as few digits as possible.
+/// Formats an instant exactly in RFC 3339, with as few digits as possible.
 pub(crate) fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }
 
-/// Formats midnight UTC as a date, and any other instant as RFC 3339.
+/// Formats midnight UTC as a date, and any other instant in RFC 3339.
 pub(crate) fn shortest(unix_ms: i64) -> String {
     if start_of_day(unix_ms) == unix_ms { date(unix_ms) } else { exact(unix_ms) }
 }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_days_are_in_utc() {
+    fn timestamps_and_dates_are_in_utc() {
         assert_eq!(start_of_day(1_505_914_988_849), 1_505_865_600_000);
         assert_eq!(date(1_505_914_988_849), "2017-09-20");
         assert_eq!(start_of_day(-1), -86_400_000);

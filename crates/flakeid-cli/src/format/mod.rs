@@ -1,4 +1,4 @@
-//! The formats of values that users type and read, and that programs read.
+//! The formats of values in arguments and output, for human readers and for programs.
 
 use anstyle::Style;
 
@@ -11,8 +11,8 @@ pub(crate) mod table;
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 
-/// Shortens text from another party, such as names in a store, to one line without control
-/// characters, so that it cannot control the terminal.
+/// Shortens a string from another party, such as a name in a store, to one line without control
+/// characters, so that the string cannot control the terminal.
 pub(crate) fn sanitize(text: &str) -> String {
     const MOST: usize = 40;
     let mut line: String = printable(text).chars().take(MOST).collect();
@@ -22,7 +22,7 @@ pub(crate) fn sanitize(text: &str) -> String {
     line
 }
 
-/// Replaces control characters, without shortening the text.
+/// Replaces the control characters in a string, without shortening it.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

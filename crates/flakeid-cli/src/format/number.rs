@@ -1,19 +1,18 @@
-//! Numbers as arguments and in output.
+//! Numbers in arguments and output.
 
 use std::fmt;
 
 use flakeid_core::{Error, Field, FieldSpan, Layout};
 
-/// Parses a number that must be within `least..=most`. clap does not do this, so that text which no
-/// 64-bit integer can hold (-1, 2^64, "") gets the same error code and message as in every
-/// language.
+/// Parses a number that must be within `least..=most`. clap does not parse these numbers, so that an invalid string
+/// (-1, 2^64, "") causes the same error code and message in every language.
 pub(crate) fn parse(field: &'static str, text: &str, least: u64, most: u64) -> Result<u64, Error> {
     digits(text)
         .filter(|value| (least..=most).contains(value))
         .ok_or_else(|| Error::field_out_of_range(field, &Quoted(text), least, most))
 }
 
-/// Parses digits only, because Rust's own parser accepts a plus sign.
+/// Parses a number that consists only of digits. Rust's own parser would also accept a plus sign.
 fn digits(text: &str) -> Option<u64> {
     is_digits(text).then(|| text.parse().ok())?
 }
@@ -22,8 +21,8 @@ pub(crate) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The typed text: unquoted if it looks like a number, otherwise in quotes; shortened if it is
-/// long.
+/// A string that the user typed. It is formatted without quotes if it looks like a number,
+/// otherwise in quotes, and is shortened if it is long.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -53,13 +52,13 @@ pub(crate) fn grouped(value: u64) -> String {
     text
 }
 
-/// Formats a rate per second: as a whole number from 100 on, with decimals below, and in scientific
-/// notation if it is very large or very small.
+/// Formats a rate per second: as a whole number from 100 on, with decimals below 100, and in
+/// scientific notation if the rate is very large or very small.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second >= 1e15 {
         format!("{per_second:.1e}")
     } else if per_second >= 100.0 || per_second.fract() == 0.0 {
-        // The value is not negative and below 2^53, so it is exact once the fraction is cut.
+        // The value is at least 0 and below 2^53, so the conversion is exact except that the fraction is truncated.
         #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
         grouped(per_second as u64)
     } else if per_second >= 0.01 {
@@ -69,7 +68,7 @@ pub(crate) fn rate(per_second: f64) -> String {
     }
 }
 
-/// Formats the values that a field can hold.
+/// Formats the range of values that a field can hold.
 pub(crate) fn range(span: FieldSpan) -> String {
     match span.field {
         Field::Reserved => "always 0".to_owned(),
@@ -77,7 +76,7 @@ pub(crate) fn range(span: FieldSpan) -> String {
     }
 }
 
-/// Returns the number of nodes of a layout.
+/// Returns the number of nodes in a layout.
 pub(crate) fn nodes(layout: &Layout) -> u64 {
     layout.max_node() + 1
 }
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn grouped_and_rate_format_readable_numbers() {
+    fn grouped_and_rate_return_readable_numbers() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");

@@ -1,4 +1,4 @@
-//! Tables of text in aligned columns.
+//! Text tables with aligned columns.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub(crate) struct Table {
 struct Row {
     cells: Vec<String>,
     style: Style,
-    /// A line of text below the cells.
+    /// A line of text that is printed below the cells of the row.
     below: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Table {
         (0..self.columns.len()).map(width).collect()
     }
 
-    /// The width of the longest row, without the lines below rows.
+    /// Returns the width of the widest row, without the lines below rows.
     pub(crate) fn width(&self) -> usize {
         self.widths().iter().sum::<usize>() + GAP.len() * self.columns.len().saturating_sub(1)
     }

@@ -3,13 +3,13 @@ use flakeid_core::{Id, Layout};
 use crate::run::run;
 
 #[test]
-fn bounds_prints_both_ids_in_a_pipe() {
+fn bounds_prints_both_ids_into_a_pipe() {
     let run = run(&["bounds", "--from", "1505914988849", "--to", "2017-09-20T13:43:08.849Z"]);
     assert_eq!(run.quiet().text(), "910499571845562368\t910499571849756671\n");
 }
 
 #[test]
-fn bounds_accepts_only_one_end_in_a_pipe() {
+fn bounds_of_a_range_with_one_end_are_printed_into_a_pipe() {
     let lower = run(&["bounds", "--from", "2017-09-20T13:43:08.849Z"]).quiet();
     assert_eq!(lower.text(), "910499571845562368\t\n");
     let upper = run(&["bounds", "--to", "2017-09-20T15:43:08.849+02:00"]).quiet();

@@ -1,4 +1,4 @@
-//! `leases ls` and `whois` with the URL of a broker and with that of its store.
+//! Tests of `leases ls` and `whois` with a broker's URL, and with the URL of the broker's store.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ fn whois(id: &str, url: &str) -> Value {
     run(&["whois", id, "--store", url]).quiet().json().swap_remove(0)
 }
 
-/// The broker reports the process that generated an ID at once, and the store after the block was
-/// renewed.
+/// The broker immediately reports the process that generated an ID. The store reports the process
+/// only after the block has been renewed.
 #[test]
-fn whois_finds_a_client_at_its_broker_and_at_the_store() {
+fn whois_finds_a_client_in_its_broker_and_in_the_store() {
     let (_, store) = scratch("brokered");
     let (mut server, url) = serve(&["--store", &store]);
     let id = next(&url, &["--name", "import"]);
@@ -53,7 +53,7 @@ fn whois_finds_a_client_at_its_broker_and_at_the_store() {
         ..later["holder"]["to_unix_ms"].as_i64().unwrap();
     assert!(range.contains(&later["unix_ms"].as_i64().unwrap()), "{later}");
 
-    // The server still holds its own node.
+    // The server still holds the node on which it generates IDs itself.
     let own = run(&["leases", "ls", "--store", &url]).quiet().json();
     assert_eq!(
         (own.len(), &own[0]["state"], &own[0]["namespace"]),
@@ -80,11 +80,13 @@ fn whois_finds_a_client_at_its_broker_and_at_the_store() {
     assert_eq!(whois(&id, &store)["holder"]["pid"], later["holder"]["pid"]);
 }
 
-/// If a broker is killed before it records its grants, the store can report only the broker.
+/// If a broker is killed before it records its grants, the store reports the broker instead of its
+/// client.
 #[test]
-fn whois_finds_only_the_broker_after_it_was_killed() {
+fn whois_finds_only_the_broker_after_the_broker_is_killed() {
     let (_, store) = scratch("brokered_killed");
-    // On a busy machine the broker may have renewed its block before it was killed.
+    // On a busy machine, the broker may have renewed its block, and thereby recorded the grant,
+    // before it was killed.
     let mut attempts = (0..5).map(|_| {
         let (mut server, url) = serve(&["--store", &store]);
         let id = next(&url, &["--name", "import"]);
@@ -95,8 +97,8 @@ fn whois_finds_only_the_broker_after_it_was_killed() {
     let (id, url, found) = attempts.find(|(.., found)| found["holder"].is_null()).unwrap();
     assert_eq!((&found["holder"], &found["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
     assert!(found["reason"].as_str().unwrap().contains("unless it is killed"), "{found}");
-    // Another broker reports the same, and an error contains the URL of a broker that does not
-    // respond.
+    // Another broker reports the same holder as the store. If a broker does not respond, the error
+    // names its URL.
     let (_other, other) = serve(&["--store", &store]);
     let again = whois(&id, &other);
     assert_eq!((&again["holder"], &again["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
@@ -104,8 +106,8 @@ fn whois_finds_only_the_broker_after_it_was_killed() {
     refused(&gone, "FLAKEID_STORE_UNAVAILABLE", &[&url]);
 }
 
-/// A broker rejects requests that only a store supports, and its data requires its token or its
-/// socket.
+/// A broker rejects requests that only a store supports. Access to its data requires its token or
+/// its socket.
 #[test]
 fn broker_rejects_operator_commands_and_requests_without_its_token() {
     let (dir, store) = scratch("brokered_refused");

@@ -1,4 +1,5 @@
-//! Brokers as processes: killed while clients use them, behind a proxy, and crashing repeatedly.
+//! Tests of broker processes that are killed while clients use them, that run behind a proxy, or
+//! that crash repeatedly.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,10 +15,10 @@ use crate::serve::{serve, serve_at};
 const CLIENTS: usize = 60;
 
 /// Runs one client, which generates 100 IDs per second until `stop` is set. Returns the IDs and the
-/// longest time between two of them.
+/// longest time between two consecutive IDs.
 fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     let builder = Generator::lease(url, Layout::TWITTER).unwrap();
-    // With an observer, a lease is not shared with other generators.
+    // A lease with an observer is not shared with other generators.
     let generator = builder.observer(|_| {}).max_wait(Duration::from_secs(10)).open().unwrap();
     let (mut ids, mut longest, mut last) = (Vec::new(), Duration::ZERO, Instant::now());
     while !stop.load(Ordering::Relaxed) {
@@ -29,7 +30,7 @@ fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     (ids, longest)
 }
 
-/// The results of clients of one URL during an event at their brokers.
+/// The combined results of all clients that used one URL while a test disturbed their brokers.
 struct Fleet {
     ids: usize,
     /// The number of clients that leased another node.
@@ -39,7 +40,7 @@ struct Fleet {
 
 impl Fleet {
     /// Runs the clients until `happen` returns. Panics if an ID is issued twice, or if a client
-    /// fails, such as when no node is free for it.
+    /// fails, for example because no node is free.
     fn run(clients: usize, url: &str, happen: impl FnOnce()) -> Self {
         let stop = AtomicBool::new(false);
         let clients = std::thread::scope(|scope| {
@@ -78,8 +79,8 @@ fn clients_of_a_killed_broker_lease_other_nodes_in_time() {
     drop(other_server);
     let moved = fleet.moved;
     assert!((CLIENTS / 4..CLIENTS).contains(&moved), "{moved} of {CLIENTS} took another node");
-    // The windows of clients are 4 s, so a client that waited for the end of one would exceed this
-    // limit.
+    // The clients' windows last 4 s, so a client that waited for the end of its window would exceed
+    // the limit of 3 s.
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
@@ -87,8 +88,8 @@ fn port_of(url: &str) -> u16 {
     url.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
-/// Each connection through the proxy reaches another broker than the one before, but renewals go to
-/// the broker that granted the node. So no client loses its node.
+/// Each connection through the proxy reaches a different broker from the previous one, but renewals
+/// go to the broker that granted the node. No client therefore loses its node.
 #[test]
 fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     let (_, store) = scratch("brokers-proxied");
@@ -96,15 +97,15 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     let (_second, other) = serve(&["--store", &store]);
     let proxy = Proxy::to_each(vec![port_of(&one), port_of(&other)]);
     let url = format!("http://127.0.0.1:{}", proxy.port());
-    // Windows are 4 s, so each client renews several times.
+    // Windows last 4 s, so each client renews its lease several times.
     let fleet = Fleet::run(30, &url, || std::thread::sleep(Duration::from_secs(7)));
     assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
     assert_eq!(fleet.moved, 0, "the number of clients that leased another node");
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
-/// A broker that is killed and restarted leases other blocks until its old ones are free. There are
-/// enough nodes for its clients to continue with other ones.
+/// A broker that is killed and restarted leases other blocks until its old blocks are free. There
+/// are enough nodes for its clients to continue with other nodes.
 #[test]
 fn clients_continue_with_other_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;
@@ -124,7 +125,7 @@ fn clients_continue_with_other_nodes_while_their_broker_crashes_repeatedly() {
     assert!(fleet.longest < Duration::from_secs(4), "{:?} without an ID", fleet.longest);
 }
 
-/// This is the situation behind a Service of Kubernetes, whose brokers advertise their pods.
+/// The test simulates a Kubernetes Service whose brokers advertise the addresses of their pods.
 #[test]
 fn client_sends_its_token_only_to_hosts_in_the_url() {
     const TOKEN: &str = "correct-horse-battery-staple";
@@ -141,7 +142,7 @@ fn client_sends_its_token_only_to_hosts_in_the_url() {
     };
     let stays = client(&url);
     let follows = client(&format!("{url}?brokers=127.0.0.1:{port}"));
-    // From now on the broker can be reached only at its advertised address.
+    // From now on, the broker can be reached only at the address that it advertises.
     proxy.cut();
     proxy.reset();
     std::thread::sleep(Duration::from_secs(6));

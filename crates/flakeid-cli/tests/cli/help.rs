@@ -18,7 +18,7 @@ const COMMANDS: [&[&str]; 24] = [
     &["keygen"],
     &["seal"],
     &["open"],
-    // whois comes before the examples that make their shared store wait.
+    // The examples of `whois` run before the examples of commands that make the shared store wait.
     &["whois"],
     &["leases"],
     &["leases", "init"],
@@ -34,7 +34,7 @@ const COMMANDS: [&[&str]; 24] = [
 ];
 
 #[test]
-fn short_help_fits_a_screen_and_long_help_has_examples() {
+fn short_help_fits_on_one_screen_and_long_help_has_examples() {
     for command in COMMANDS {
         let short = run(&[command, &["-h"]].concat()).quiet();
         assert!(short.lines().len() <= 30, "{command:?}");
@@ -45,7 +45,7 @@ fn short_help_fits_a_screen_and_long_help_has_examples() {
     }
 }
 
-/// Users copy the examples of the help, so the test runs them as they are.
+/// Users copy the examples from the help, so the test runs the examples unchanged.
 #[cfg(unix)]
 #[test]
 fn every_example_in_the_help_runs_without_errors() {
@@ -56,8 +56,8 @@ fn every_example_in_the_help_runs_without_errors() {
     {
         std::fs::create_dir_all(home.join(place)).unwrap();
     }
-    // All examples share one store, so that later ones find the namespaces of earlier ones. It also
-    // replaces the server in an example.
+    // All examples share one store, so that later examples find the namespaces of earlier ones. The
+    // URL of this store also replaces the server's URL in an example.
     let (dir, url) = scratch("examples");
     let mut tried = 0;
     for command in COMMANDS {
@@ -70,17 +70,19 @@ fn every_example_in_the_help_runs_without_errors() {
         for example in examples.lines().filter(is_example) {
             let mut example = example.replace("postgresql://db/app", &url);
             if command == ["serve"] {
-                // The server stops gracefully on SIGTERM. It listens on any free port.
+                // SIGTERM makes the server stop gracefully. The server listens on any free port.
                 let port = if example.contains("--unix") { "" } else { " --listen 127.0.0.1:0" };
                 example = example.replace("127.0.0.1:7118", "127.0.0.1:0");
-                example = format!("timeout --preserve-status 2 {}{port}", example.trim());
+                let quiet = "--log-level warn --drain 0s";
+                example = format!("timeout --preserve-status 2 {} {quiet}{port}", example.trim());
             }
             let example = &example;
             let mut bash = Command::new("bash");
             for name in CLEARED {
                 bash.env_remove(name);
             }
-            // Build machines may be containers, which have no embedded store.
+            // The tests do not use the embedded store, because it is not available if the build
+            // machine is a container.
             if example.trim() == "flakeid next" {
                 bash.env("FLAKEID_STORE", &url);
             }

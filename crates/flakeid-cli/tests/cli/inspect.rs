@@ -31,7 +31,7 @@ const DRAWING: &str = "\
 ";
 
 #[test]
-fn inspect_prints_json_in_a_pipe_and_with_the_json_flag() {
+fn inspect_prints_json_into_a_pipe_and_with_the_json_flag() {
     assert_eq!(run(&["inspect", "910499571847892992"]).quiet().text(), TWITTER);
     assert_eq!(run(&["inspect", "--json", "910499571847892992"]).quiet().text(), TWITTER);
 }
@@ -72,15 +72,15 @@ fn inspect_prints_null_for_fields_that_the_layout_lacks() {
     assert_eq!(value["datacenter"], serde_json::Value::Null);
     assert_eq!(value["worker"], serde_json::Value::Null);
     assert_eq!(value["clock_sequence"], serde_json::Value::Null);
-    // The README of https://github.com/baidu/uid-generator decodes it to the same instant, in
-    // China's time.
+    // The README of https://github.com/baidu/uid-generator decodes this ID to the same instant, in
+    // China's time zone.
     assert_eq!(value["timestamp"], "2017-01-19T04:15:46Z");
     assert_eq!((&value["node"], &value["sequence"]), (&4.into(), &9.into()));
     assert_eq!(value["id"], "180363646902239241");
 }
 
 #[test]
-fn inspect_decodes_a_clock_sequence_of_a_descriptor() {
+fn inspect_decodes_the_clock_sequence_that_a_descriptor_defines() {
     let layout = "t41.c2.n8.s12@2020-01-01T00:00:00Z/1ms";
     let run = run(&["inspect", "--layout", layout, "3149824"]).quiet();
     let value = &run.json()[0];
@@ -115,7 +115,7 @@ fn inspect_keeps_the_order_of_its_arguments() {
 }
 
 #[test]
-fn pretty_flag_draws_without_colour_in_a_pipe() {
+fn pretty_flag_draws_without_colour_into_a_pipe() {
     assert_eq!(run(&["inspect", "--pretty", "910499571847892992"]).quiet().text(), DRAWING);
 }
 
@@ -148,7 +148,7 @@ fn inspect_draws_every_kind_of_field() {
 }
 
 #[test]
-fn color_flag_colours_drawings_and_never_json() {
+fn color_flag_colours_drawings_but_never_json() {
     let args = ["inspect", "--pretty", "910499571847892992", "--color"];
     let always = run(&[&args[..], &["always"]].concat()).quiet();
     assert!(always.text().contains("\u{1b}[36mttttttt tttttttt"), "{}", always.text());

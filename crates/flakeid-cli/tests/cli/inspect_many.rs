@@ -1,8 +1,9 @@
-//! `flakeid inspect --guess` and `--stats`: the preset of IDs, and statistics of many IDs.
+//! Tests of `flakeid inspect --guess` and `--stats`: the likely preset of many IDs, and statistics
+//! about these IDs.
 
 use crate::run::{Run, run, run_on};
 
-/// Returns the error output of a command that failed.
+/// Checks that a command failed, and returns its error output.
 fn refused(run: &Run) -> &str {
     assert_ne!(run.code, Some(0), "{}", run.text());
     &run.stderr
@@ -14,14 +15,14 @@ fn with(args: &[&str], input: &str) -> Run {
 }
 
 #[test]
-fn guess_ranks_presets_and_gives_reasons_against_others() {
+fn guess_ranks_presets_and_explains_why_others_do_not_match() {
     let tweet = "1050118621198921728";
     let run_of = |more: &[&str]| run(&[&["inspect", "--guess", tweet], more].concat()).quiet();
     let presets = run_of(&[]).json();
     assert_eq!(presets.len(), 13, "one line for every preset");
     assert_eq!((&presets[0]["layout"], &presets[0]["likely"]), (&"twitter".into(), &true.into()));
     assert_eq!(presets[0]["first"], "2018-10-10T20:19:24.211Z");
-    // The weakness of an unlikely preset is the field that contributes most to it.
+    // The `weakness` of an unlikely preset is the field that makes the preset most unlikely.
     let weakness =
         |name| presets.iter().find(|it| it["layout"] == name).unwrap()["weakness"].clone();
     assert_eq!(weakness("discord"), "node");
@@ -31,17 +32,17 @@ fn guess_ranks_presets_and_gives_reasons_against_others() {
     assert!(reason.ends_with("in the future"), "{reason}");
     let drawn = run_of(&["--pretty"]);
     assert!(drawn.text().starts_with("This ID could be from twitter.\n"), "{}", drawn.text());
-    assert!(drawn.text().contains("  not sonyflake: 1050118621198921728 would be of 2034-"));
+    assert!(drawn.text().contains("  not sonyflake: 1050118621198921728 would be from 2034-"));
     assert!(drawn.text().contains(" bits, mainly because of the node\n"), "{}", drawn.text());
 }
 
 #[test]
-fn guess_is_ambiguous_for_one_id_and_clear_for_ten() {
+fn guess_is_ambiguous_for_one_id_and_unique_for_ten() {
     // The ID is from one of the first Discord servers, but it could also be a tweet.
     let drawn = run(&["inspect", "--guess", "--pretty", "41771983423143937"]).quiet();
     assert!(drawn.text().contains(" or "), "{}", drawn.text());
     assert!(
-        drawn.text().contains("give more IDs of the same system to decide"),
+        drawn.text().contains("give more IDs from the same system to tell which"),
         "{}",
         drawn.text()
     );
@@ -80,7 +81,8 @@ fn stats_count_ids_without_repeats_in_order() {
 
 #[test]
 fn stats_count_repeats_and_steps_back_of_mixed_lines() {
-    // The lines differ: Windows line ends, spaces, hexadecimal digits, and no line end.
+    // The lines have different formats: Windows line ends, spaces, hexadecimal digits, and a last
+    // line without a line end.
     let text = "910499571847892992\r\n 910499571847892993\n0x0ca2be895c239000\n910499571847892992";
     let stats = with(&["inspect", "--stats"], text).quiet().json().remove(0);
     assert_eq!((&stats["count"], &stats["repeats"]), (&4.into(), &2.into()));
@@ -93,16 +95,16 @@ fn stats_count_repeats_and_steps_back_of_mixed_lines() {
     assert_eq!(with(&["inspect", "--stats", "--pretty"], "").quiet().text(), "No IDs.\n");
 }
 
-/// The layout has more nodes than the statistics distinguish.
+/// The layout has more nodes than the statistics can distinguish.
 #[test]
-fn stats_report_ids_of_nodes_beyond_the_limit() {
+fn stats_count_ids_from_nodes_beyond_the_limit() {
     let ids: Vec<String> = (0..70_000_u64).map(|node| (1 << 35 | node << 13).to_string()).collect();
     let given = ["inspect", "--stats", "--pretty", "--layout", "baidu"];
     let drawn = with(&given, &ids.join("\n")).quiet();
     for part in [
         "\nat least 65,536 nodes\n",
         "  and 65,526 more\n",
-        "  4,464 IDs come from other nodes, which are not distinguished\n",
+        "  4,464 IDs come from other nodes, which are not listed separately\n",
     ] {
         assert!(drawn.text().contains(part), "{part}: {}", drawn.text());
     }

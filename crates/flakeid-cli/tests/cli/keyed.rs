@@ -1,4 +1,4 @@
-//! `flakeid keygen`, `seal` and `open`: keys and public IDs.
+//! Tests of `flakeid keygen`, `flakeid seal` and `flakeid open`: keys and public IDs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ fn keygen_generates_random_keys_with_the_next_letter() {
     let (path, file) = key_file("keygen");
     fs::write(&path, "").unwrap();
     assert_eq!(run(&["keygen", "--key-file", &file]).quiet().text(), "a\n", "an empty file");
-    // An editor may have left the last line without a line end.
+    // An editor may have saved the file without a line end after the last line.
     fs::write(&path, format!("# by hand\n{}", keys[0].text().trim_end())).unwrap();
     let added = run(&["keygen", "--key-file", &file]).quiet();
     assert_eq!(added.text(), "b\n", "a key in a file is not shown");
@@ -60,7 +60,7 @@ fn new_key_file_is_readable_only_by_its_owner() {
 }
 
 #[test]
-fn public_ids_still_open_after_another_key_was_added() {
+fn existing_public_ids_can_be_opened_after_a_key_is_added() {
     let (_, file) = key_file("seal");
     run(&["keygen", "--key-file", &file]);
     let options = ["--key-file", &file, "--domain", "user", "--prefix", "usr"];
@@ -76,7 +76,7 @@ fn public_ids_still_open_after_another_key_was_added() {
     let opened = with("open", &[first, later.text().trim_end()]).quiet();
     assert_eq!(opened.lines(), [ID, ID]);
 
-    // The commands work in pipes, and with the file in the environment.
+    // The commands also work in pipes, and with the key file named in the environment.
     let generated = run(&["next", "-n", "1000", "--node", "7"]).quiet();
     let sealed = run_on(&generated.stdout, &[&["seal"], &options[..]].concat()).quiet();
     let opened = run_on(&sealed.stdout, &[&["open"], &options[..]].concat()).quiet();
@@ -96,7 +96,7 @@ fn open_rejects_ids_sealed_with_another_prefix_or_time() {
         let options = ["--key-file", &file, "--domain", domain, "--prefix", prefix];
         run(&[&["open"], &options[..], &["--since", since, text]].concat())
     };
-    // The time range of one second accepts a random string once in 4 billion attempts.
+    // With a time range of one second, only one random string in 4 billion is accepted.
     let since = "2017-09-20T13:43:08Z";
     assert_eq!(open("user", "usr", since, &sealed).quiet().lines(), [ID]);
     for (domain, prefix, since, text) in [
@@ -113,7 +113,7 @@ fn open_rejects_ids_sealed_with_another_prefix_or_time() {
 
     refused(&run(&["seal", "--domain", "user", ID]), "FLAKEID_INVALID_OPTION", &["--key-file"]);
     let of = |domain| run(&["seal", "--key-file", &file, "--domain", domain, ID]);
-    refused(&of(""), "FLAKEID_INVALID_OPTION", &["domain", "from 1 to 64"]);
+    refused(&of(""), "FLAKEID_INVALID_OPTION", &["domain", "1 to 64 bytes"]);
     let other = run(&[&seal[..7], &["--layout", "js-safe", ID]].concat());
     refused(&other, "FLAKEID_INVALID_ID", &["--layout"]);
     let none = ["seal", "--key-file", "/nowhere/keys", "--domain", "user", ID];

@@ -84,7 +84,7 @@ fn layout_describes_unused_and_reserved_bits() {
 }
 
 #[test]
-fn layout_reports_why_it_cannot_issue_ids_now() {
+fn layout_explains_why_it_cannot_issue_ids_now() {
     for (layout, part) in [
         ("baidu", "no: the layout's time field ran out at 2024-11-20T13:24:16Z"),
         ("t52.s12@0/1ms", "not generate them: time and sequence may have at most 63 bits together"),

@@ -1,12 +1,9 @@
-//! `flakeid next` with a store: leased nodes.
-
-use std::io::Read;
-use std::process::Stdio;
+//! Tests of `flakeid next` with a store, from which the command leases its node.
 
 use flakeid_core::{Id, Layout};
 
 use crate::refusals::refused;
-use crate::run::{Run, finish, flakeid, run, run_with, scratch};
+use crate::run::{Run, finish, flakeid, run, run_and_close, run_with, scratch};
 
 fn ids(run: &Run) -> Vec<Id> {
     run.lines().iter().map(|line| line.parse().unwrap()).collect()
@@ -38,7 +35,7 @@ fn next_releases_its_node_just_above_the_last_id() {
     let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
     let rows = rows(&url);
     assert_eq!((rows.len(), &rows[0]["state"]), (1, &"free".into()), "{rows:?}");
-    // Only the ticks up to the last ID are used up.
+    // Only the ticks up to and including the tick of the last ID are used up.
     let last_tick = Layout::TWITTER.unpack(first[2]).unwrap().tick;
     assert_eq!(rows[0]["fence"], last_tick + 1);
 }
@@ -46,17 +43,7 @@ fn next_releases_its_node_just_above_the_last_id() {
 #[test]
 fn next_releases_its_node_when_its_pipe_is_closed() {
     let (_, url) = scratch("closed_pipe");
-    let mut child = flakeid()
-        .args(["next", "-n", "1000000000", "--store", &url])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    stdout.read_exact(&mut [0; 100]).unwrap();
-    drop(stdout);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+    run_and_close(&["next", "-n", "1000000000", "--store", &url], 100).quiet();
     assert_eq!(rows(&url)[0]["state"], "free");
 }
 
@@ -73,7 +60,7 @@ fn consecutive_runs_of_next_do_not_repeat_ids() {
 }
 
 #[test]
-fn names_keep_their_nodes_and_given_nodes_are_leased() {
+fn named_holders_keep_their_nodes_and_explicit_nodes_are_leased() {
     let (_, url) = scratch("identities");
     let named = || node(run(&["next", "--store", &url, "--name", "import"]));
     let first = named();
@@ -161,15 +148,14 @@ fn store_password_never_appears_in_errors() {
 }
 
 #[test]
-fn node_from_selects_a_source_and_warns_of_unsafe_ones() {
+fn node_from_option_selects_a_source_and_warns_of_unsafe_sources() {
     let from_environment = run_with(&[("FLAKEID_NODE", "9")], &["next", "--node-from", "env"]);
     assert_eq!(node(from_environment), 9);
     let missing = run(&["next", "--node-from", "env"]);
     refused(&missing, "FLAKEID_INVALID_OPTION", &["env: neither FLAKEID_NODE nor"]);
     for source in ["mac", "ipv4"] {
         let run = run(&["next", "--node-from", source]);
-        // A machine may have no network at all. The command then fails, so it has nothing to warn
-        // of.
+        // On a machine without a network, the command fails, so it does not print a warning.
         let part =
             if run.code == Some(0) { "warning: nodes from" } else { "FLAKEID_INVALID_OPTION" };
         assert!(run.stderr.starts_with("flakeid: ") && run.stderr.contains(part), "{}", run.stderr);

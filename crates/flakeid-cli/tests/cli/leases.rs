@@ -1,15 +1,12 @@
-//! `flakeid leases` in pipes; `operator.rs` tests it on a terminal.
-
-use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
+//! Tests of `flakeid leases` in pipes. The tests in `operator.rs` run `flakeid leases` on a
+//! terminal.
 
 use serde_json::{Value, json};
 
 use crate::refusals::refused;
-use crate::run::{Run, flakeid, run, scratch};
+use crate::run::{Run, run, run_and_close, scratch, start};
 
-/// Runs the command `leases` with one store.
+/// Runs `flakeid leases` with one store.
 fn leases(url: &str, args: &[&str]) -> Run {
     run(&[&["leases"], args, &["--store", url]].concat())
 }
@@ -22,13 +19,9 @@ fn row(url: &str, node: u64) -> Value {
     rows(url).into_iter().find(|row| row["node"] == node).unwrap_or(Value::Null)
 }
 
-/// Leases a node in a process, kills the process, and returns its process ID.
+/// Leases a node in a new process, kills the process, and returns its process ID.
 pub(crate) fn die_with(url: &str, node: &str) -> u32 {
-    let mut child = flakeid()
-        .args(["next", "-n", "1000000000", "--store", url, "--node", node])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start(&["next", "-n", "1000000000", "--store", url, "--node", node]);
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0; 100]).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -64,70 +57,60 @@ fn init_creates_a_namespace_and_keeps_an_existing_one() {
 
 #[test]
 fn init_rejects_invalid_options() {
+    const OPTION: &str = "FLAKEID_INVALID_OPTION";
+    const RANGE: &str = "FLAKEID_FIELD_OUT_OF_RANGE";
     let (_, url) = scratch("init_refused");
     for (args, code, part) in [
-        (
-            &["--max-window", "1"] as &[&str],
-            "FLAKEID_INVALID_OPTION",
-            "--max-window: \"1\" is not a duration",
-        ),
-        (&["--max-ahead", "-1s"], "FLAKEID_INVALID_OPTION", "--max-ahead: \"-1s\" is not"),
-        (
-            &["--max-window", "1ms"],
-            "FLAKEID_FIELD_OUT_OF_RANGE",
-            "max_window_ms 1 is out of range: must be from 2",
-        ),
-        (
-            &["--max-ahead", "2d"],
-            "FLAKEID_FIELD_OUT_OF_RANGE",
-            "max_ahead_ms 172800000 is out of range",
-        ),
+        (&["--max-window", "1"] as &[&str], OPTION, "--max-window: \"1\" is not a duration"),
+        (&["--max-ahead", "-1s"], OPTION, "--max-ahead: \"-1s\" is not"),
+        (&["--max-window", "1ms"], RANGE, "max_window_ms 1 is out of range: must be from 2"),
+        (&["--max-ahead", "2d"], RANGE, "max_ahead_ms 172800000 is out of range"),
         (
             &["--lost", "1h"],
-            "FLAKEID_INVALID_OPTION",
+            OPTION,
             "--lost: \"1h\" is not WINDOW,AHEAD,SKEW: write the three bounds of the namespace that was \
              lost, such as 10s,20s,1s, or default",
         ),
-        (&["--lost", ""], "FLAKEID_INVALID_OPTION", "--lost: \"\" is not WINDOW,AHEAD,SKEW"),
-        (&["--lost", "1h,20s,5s,2h,1s"], "FLAKEID_INVALID_OPTION", "is not WINDOW,AHEAD,SKEW"),
+        (&["--lost", ""], OPTION, "--lost: \"\" is not WINDOW,AHEAD,SKEW"),
+        (&["--lost", "1h,20s,5s,2h,1s"], OPTION, "is not WINDOW,AHEAD,SKEW"),
         (
             &["--lost", "1h,20s,5s,1s"],
-            "FLAKEID_INVALID_OPTION",
+            OPTION,
             "--lost: quiet_ms 1000 is out of range: must be from 3610001 to 604800000",
         ),
         (
             &["--quiet", "11s"],
-            "FLAKEID_FIELD_OUT_OF_RANGE",
+            RANGE,
             "quiet_ms 11000 is out of range: must be from 12001 to 604800000",
         ),
-        (&["--lost", "usual"], "FLAKEID_INVALID_OPTION", "--lost: \"usual\" is not"),
+        (&["--lost", "usual"], OPTION, "--lost: \"usual\" is not"),
         (
             &["--lost", "1h,20,5s"],
-            "FLAKEID_INVALID_OPTION",
+            OPTION,
             "--lost: \"20\" is not a duration; write it as 500ms, 20s, 5min, 2h or 3d",
         ),
-        (&["--lost", "-1h,20s,5s"], "FLAKEID_INVALID_OPTION", "--lost: \"-1h\" is not a duration"),
+        (&["--lost", "-1h,20s,5s"], OPTION, "--lost: \"-1h\" is not a duration"),
         (
             &["--lost", "1ms,20s,5s"],
-            "FLAKEID_INVALID_OPTION",
+            OPTION,
             "--lost: max_window_ms 1 is out of range: must be from 2 to 86400000",
         ),
         (
             &["--lost", "20s,2d,5s"],
-            "FLAKEID_INVALID_OPTION",
+            OPTION,
             "--lost: max_ahead_ms 172800000 is out of range: must be from 0 to 86400000",
         ),
         (
             &["--lost", "20s,20s,0s"],
-            "FLAKEID_INVALID_OPTION",
+            OPTION,
             "--lost: max_skew_ms 0 is out of range: must be from 1 to 86400000",
         ),
         (
             &["--lost", "1h", "--layout", "t40.n10.s8@0/10s"],
-            "FLAKEID_INVALID_OPTION",
+            OPTION,
             "such as 40s,40s,1s, or default",
         ),
-        (&["--namespace", ""], "FLAKEID_INVALID_OPTION", "must be 1 to 64 of"),
+        (&["--namespace", ""], OPTION, "must be 1 to 64 of"),
         (&["--layout", "nope"], "FLAKEID_INVALID_LAYOUT", "neither a preset"),
     ] {
         refused(&leases(&url, &[&["init"], args].concat()), code, &[part]);
@@ -137,8 +120,7 @@ fn init_rejects_invalid_options() {
     assert!(both.stderr.contains("'--fresh' cannot be used with '--lost"), "{}", both.stderr);
 }
 
-/// An embedded store itself detects what it has lost, so --fresh and --lost are allowed but not
-/// required.
+/// An embedded store detects losses itself, so --fresh and --lost are allowed but not required.
 #[test]
 fn init_accepts_fresh_and_lost_for_an_embedded_store() {
     let (_, url) = scratch("init_lost");
@@ -146,7 +128,7 @@ fn init_accepts_fresh_and_lost_for_an_embedded_store() {
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
     let created = init(&["--namespace", "old", "--lost", "1h,20s,5s"]).quiet().json()[0].clone();
     assert_eq!((&created["created"], &created["max_window_ms"]), (&json!(true), &json!(10_000)));
-    // The wait is the lost window and twice the lost skew.
+    // The wait is the sum of the lost window and twice the lost skew.
     let wait_ms = created["wait_ms"].as_u64().unwrap();
     assert!((3_590_000..=3_625_000).contains(&wait_ms), "{created}");
     let next = run(&["next", "--store", &url, "--namespace", "old"]);
@@ -154,7 +136,7 @@ fn init_accepts_fresh_and_lost_for_an_embedded_store() {
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
     run(&["next", "--store", &url, "--namespace", "new"]).quiet();
 
-    // A later init reports how long the wait still takes.
+    // A later `init` reports the remaining time of the wait.
     let again = init(&["--namespace", "old"]).quiet().json()[0].clone();
     assert_eq!(again["created"], false);
     assert!(again["wait_ms"].as_u64().unwrap() <= wait_ms, "{again}");
@@ -186,7 +168,7 @@ fn ls_lists_nodes_with_their_holders_and_states() {
         (held["fence_unix_ms"].as_i64().unwrap(), held["store_unix_ms"].as_i64().unwrap());
     assert!(fence > now - 60_000 && fence < now + 45_000, "{held}");
     assert!(held["expires_unix_ms"].as_i64().unwrap() > held["acquired_unix_ms"].as_i64().unwrap());
-    // The output contains no token, so it does not let readers renew another process's lease.
+    // The output contains no token, so readers of the output cannot renew another process's lease.
     assert!(!shown.iter().any(|row| row.to_string().contains("token")));
 }
 
@@ -209,7 +191,7 @@ fn missing_namespace_error_lists_the_existing_namespaces() {
     }
 }
 
-/// A mistyped path causes an error, and does not create a store.
+/// A mistyped path causes an error, and no store is created.
 #[test]
 fn commands_report_a_missing_store_without_creating_it() {
     let (dir, url) = scratch("not_there");
@@ -228,7 +210,7 @@ fn commands_report_a_missing_store_without_creating_it() {
         refused(&run, "FLAKEID_STORE_REJECTED", &[&path, "check the path", "flakeid leases init"]);
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "{args:?}");
     }
-    // An empty file is not a store either, and stays empty.
+    // An empty file does not count as a store, and is left empty.
     std::fs::write(&path, "").unwrap();
     let empty = leases(&url, &["ls"]);
     refused(&empty, "FLAKEID_STORE_REJECTED", &[&path, "flakeid leases init"]);
@@ -257,18 +239,11 @@ fn released_node_is_free_and_keeps_its_fence() {
     assert!(done.text().ends_with(": it can be leased now\n"), "{}", done.text());
     let after = row(&url, 7);
     assert_eq!((&after["state"], &after["fence"]), (&json!("free"), &before["fence"]));
-    assert!(
-        leases(&url, &["release", "7", "--yes"])
-            .quiet()
-            .text()
-            .ends_with(" is free: nothing to do\n")
-    );
-    assert!(
-        leases(&url, &["release", "6", "--yes"])
-            .quiet()
-            .text()
-            .ends_with(" was never used: nothing to do\n")
-    );
+    for (node, outcome) in [("7", "is free"), ("6", "was never used")] {
+        let done = leases(&url, &["release", node, "--yes"]).quiet();
+        let outcome = format!(" {outcome}: nothing to do\n");
+        assert!(done.text().ends_with(&outcome), "{}", done.text());
+    }
     let wrong = leases(&url, &["release", "1024", "--yes"]);
     refused(
         &wrong,
@@ -278,7 +253,7 @@ fn released_node_is_free_and_keeps_its_fence() {
 }
 
 #[test]
-fn quarantined_node_cannot_be_leased_until_it_is_lifted() {
+fn quarantined_node_cannot_be_leased_until_its_quarantine_is_lifted() {
     let (_, url) = scratch("quarantine");
     run(&["next", "--store", &url]).quiet();
     leases(&url, &["quarantine", "5", "--yes"]).quiet();
@@ -288,12 +263,8 @@ fn quarantined_node_cannot_be_leased_until_it_is_lifted() {
     refused(&leases(&url, &["quarantine", "5", "--lift"]), "FLAKEID_INVALID_OPTION", &["--yes"]);
     leases(&url, &["quarantine", "5", "--lift", "--yes"]).quiet();
     next().quiet();
-    assert!(
-        leases(&url, &["quarantine", "5", "--lift", "--yes"])
-            .quiet()
-            .text()
-            .contains("nothing to do")
-    );
+    let lifted = leases(&url, &["quarantine", "5", "--lift", "--yes"]).quiet();
+    assert!(lifted.text().contains("nothing to do"), "{}", lifted.text());
 }
 
 #[test]
@@ -327,7 +298,7 @@ fn fast_forward_raises_the_floor_and_ends_leases() {
 }
 
 #[test]
-fn adopt_ends_every_lease_and_delays_new_grants() {
+fn adopt_ends_all_leases_and_delays_new_grants() {
     let (_, url) = scratch("adopt");
     run(&["next", "--store", &url]).quiet();
     refused(&leases(&url, &["adopt"]), "FLAKEID_INVALID_OPTION", &["--yes", "out of use"]);
@@ -344,17 +315,8 @@ fn adopt_ends_every_lease_and_delays_new_grants() {
 }
 
 #[test]
-fn ls_succeeds_when_the_reader_of_its_pipe_closes() {
+fn ls_succeeds_when_the_reader_closes_the_pipe() {
     let (_, url) = scratch("closed_reader");
     die_with(&url, "7");
-    let mut child = flakeid()
-        .args(["leases", "ls", "--store", &url])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    thread::sleep(Duration::from_millis(10));
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+    run_and_close(&["leases", "ls", "--store", &url], 0).quiet();
 }

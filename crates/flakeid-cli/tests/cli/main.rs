@@ -1,4 +1,4 @@
-//! Tests that run the command as its users do: with arguments and environment variables, checking
+//! Tests that run the command as users do, with arguments and environment variables, and check its
 //! output, messages and exit codes.
 
 #![allow(
@@ -26,7 +26,7 @@ mod leased;
 mod leases;
 #[cfg(unix)]
 mod many;
-// The servers are installed only on Linux, for the tests of the stores.
+// The database servers for the tests are installed only on Linux.
 #[cfg(target_os = "linux")]
 mod migrate;
 mod next;
@@ -34,10 +34,10 @@ mod plan;
 mod refusals;
 mod run;
 mod shells;
-// On other systems `script` has other arguments.
+// The `script` command takes different arguments on other systems.
 #[cfg(target_os = "linux")]
 mod operator;
-// The servers are installed only on Linux, for the tests of the stores.
+// The database servers for the tests are installed only on Linux.
 #[cfg(target_os = "linux")]
 mod serve;
 mod servers;

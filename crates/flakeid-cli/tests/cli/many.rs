@@ -1,23 +1,24 @@
-//! Many processes at once that lease from one store, some of them killed.
+//! Tests of many processes that lease nodes from one store at the same time. Some of the processes
+//! are killed.
 
 use std::io::Read;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
 use flakeid_core::{Id, Layout};
 
-use crate::run::{flakeid, run, scratch};
+use crate::run::{run, scratch, start};
 
 const PROCESSES: u64 = 12;
 const ROUNDS: u64 = 8;
 
-/// The layout has sixteen nodes for twelve processes, so nodes of killed processes must be used
-/// again.
+/// The layout has sixteen nodes for twelve processes, so the nodes of killed processes must be
+/// reused.
 const LAYOUT: &str = "t41.n4.s12@2010-01-01T00:00:00Z/1ms";
 
-/// One process, and the IDs that it wrote.
+/// A process that ran, and the IDs that it wrote.
 struct Outcome {
     pid: u32,
     ids: Vec<Id>,
@@ -25,15 +26,11 @@ struct Outcome {
 }
 
 fn spawn(url: &str) -> Child {
-    flakeid()
-        .args(["next", "-n", "60000", "--format", "bytes", "--layout", LAYOUT, "--store", url])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+    start(&["next", "-n", "60000", "--format", "bytes", "--layout", LAYOUT, "--store", url])
 }
 
-/// Runs a process and reads all of its output, or kills it after the given number of bytes.
+/// Runs a process and reads all of its output, or kills the process after the given number of
+/// bytes.
 fn generate(url: &str, kill_after: Option<u64>) -> Option<Outcome> {
     let mut child = spawn(url);
     let pid = child.id();
@@ -57,12 +54,12 @@ fn generate(url: &str, kill_after: Option<u64>) -> Option<Outcome> {
     Some(Outcome { pid, ids, was_killed: kill_after.is_some() })
 }
 
-/// Releases the node of a killed process, as an operator does who does not want to wait for its
-/// expiry.
+/// Releases the node of a killed process, like an operator who does not want to wait until the
+/// lease expires.
 fn release_node_of(url: &str, outcome: &Outcome) {
     let listing = run(&["leases", "ls", "--store", url]);
     if listing.code != Some(0) && outcome.ids.is_empty() {
-        // The process was killed before any process had created the store.
+        // If the store does not exist, the process was killed before the store was created.
         assert!(listing.stderr.contains("`flakeid leases init"), "{}", listing.stderr);
         return;
     }
@@ -83,8 +80,8 @@ fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     let turn = process * ROUNDS + round;
-                    // Every third process is killed at some point from before its first ID to after
-                    // many.
+                    // Every third process is killed, at a moment between its start and the time
+                    // when it has written many IDs.
                     let kill_after = turn.is_multiple_of(3).then_some(turn * 2_500 % 200_000);
                     let Some(outcome) = generate(url, kill_after) else { continue };
                     if outcome.was_killed {
@@ -116,7 +113,7 @@ fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
     let killed_at_work = all.iter().filter(is_killed_at_work).count();
     let ended = all.iter().filter(|outcome| !outcome.was_killed).count();
     assert!(killed_at_work >= 16 && ended >= 32, "{killed_at_work} killed, {ended} ended");
-    // The history contains the process that generated each ID.
+    // For each ID, the history contains the process that generated it.
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let found = run(&arguments).quiet().json();
     assert_eq!(found.len(), expected.len());

@@ -1,5 +1,5 @@
-//! `flakeid migrate`: IDs that flakeid generates afterwards are larger than those of the other
-//! library.
+//! Tests of `flakeid migrate`: the IDs that flakeid generates after a migration must be larger than
+//! the IDs from the other library.
 
 use flakeid_core::Layout;
 use flakeid_test_servers::{PostgresServer, Server};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::refusals::refused;
 use crate::run::{Run, run, scratch};
 
-/// IDs that the libraries themselves generated, most of them on one day.
+/// IDs that the libraries themselves generated, most of them on the same day.
 const GENERATED: &str = include_str!("../../../../tests/vectors/guess.json");
 
 fn migrate(url: &str, args: &[&str]) -> Run {
@@ -21,7 +21,7 @@ fn next(url: &str, namespace: &str, layout: &str) -> Vec<u64> {
     ids.lines().iter().map(|line| line.parse().unwrap()).collect()
 }
 
-/// Returns the IDs of one system in `GENERATED`.
+/// Returns the IDs from one system in `GENERATED`.
 fn ids_of(system: &str) -> Vec<String> {
     let file: Value = serde_json::from_str(GENERATED).unwrap();
     let groups = file["groups"].as_array().unwrap();
@@ -54,8 +54,8 @@ fn migrate_continues_above_the_last_ids_of_every_library() {
         assert_eq!(done["created"], true, "{done}");
         let last = done["last"].as_array().unwrap();
         assert_eq!(last.len(), ids.len());
-        // The times lie in the years in which the library has existed. A wrong layout would show
-        // other years.
+        // The times are in the years in which the library has existed. A wrong layout would show
+        // different years.
         for last in last {
             assert!(("2016".."2027").contains(&&last["time"].as_str().unwrap()[..4]), "{last}");
         }
@@ -80,7 +80,8 @@ fn migrate_quarantines_nodes_that_are_still_in_use() {
     }
     let none = run(&["next", "--store", &url, "--node", "7", "--layout", "js-safe"]);
     refused(&none, "FLAKEID_STORE_REJECTED", &["node 7 of namespace \"default\" is quarantined"]);
-    // A second migration with another node warns that this node was leased here.
+    // A second migration that specifies another node warns that this node has already been leased
+    // from the store.
     let more = migrate(&url, &["--from", "yitter", "--last-id", &last, "--in-use", "31"]);
     assert_eq!(more.code, Some(0));
     assert!(
@@ -102,7 +103,7 @@ fn migrate_only_raises_the_floor_of_an_existing_namespace() {
     assert_eq!(moved.code, Some(0), "{}", moved.stderr);
     assert!(moved.stderr.contains("which is later than this host's clock"), "{}", moved.stderr);
     assert!(next(&url, "default", "twitter").iter().all(|id| id >> 22 > ahead));
-    // An earlier ID does not lower the floor.
+    // Migrating again with an earlier ID does not lower the floor.
     let earlier = ids_of("bwmarrin/snowflake").remove(0);
     migrate(&url, &["--from", "bwmarrin", "--last-id", &earlier]).quiet();
     assert!(next(&url, "default", "twitter").iter().all(|id| id >> 22 > ahead));

@@ -1,11 +1,10 @@
 use std::collections::HashMap;
 use std::io::Read;
-use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flakeid_core::{Id, Layout, TextForm};
 
-use crate::run::{Run, flakeid, run, run_with};
+use crate::run::{Run, run, run_and_close, run_with, start};
 
 fn now_ms() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
@@ -161,11 +160,11 @@ fn sequence_start_option_randomises_the_start_of_each_tick() {
     };
     let random = starts("11");
     assert!(random.iter().all(|start| *start < 2048), "{random:?}");
-    // A dozen zeros in a row, each out of 2048 possible numbers, are practically impossible.
+    // A dozen random numbers below 2048 are practically never all zero.
     assert!(random.len() > 12 && random.iter().any(|start| *start != 0), "{random:?}");
     assert!(starts("0").iter().all(|start| *start == 0));
-    // The first ID of a process is also random. Otherwise a command that generates one ID at a time
-    // would gain nothing.
+    // The sequence number of a process's first ID is also random. Otherwise, commands that generate
+    // only one ID each would always use the sequence number 0.
     let first = || {
         let ids = ids(&run(&["next", "--node", "6", "--sequence-start", "11"]).quiet());
         Layout::TWITTER.unpack(ids[0]).unwrap().sequence
@@ -176,28 +175,17 @@ fn sequence_start_option_randomises_the_start_of_each_tick() {
 #[test]
 fn next_succeeds_when_its_pipe_is_closed_early() {
     for form in ["dec", "bytes", "json"] {
-        let mut child = flakeid()
-            .args(["next", "-n", "1000000000", "--node", "1", "--format", form])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdout = child.stdout.take().unwrap();
-        stdout.read_exact(&mut [0; 100]).unwrap();
-        drop(stdout);
-        let output = child.wait_with_output().unwrap();
-        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+        let args = ["next", "-n", "1000000000", "--node", "1", "--format", form];
+        run_and_close(&args, 100).quiet();
     }
 }
 
 #[test]
 fn next_writes_each_id_without_waiting_for_later_ticks() {
-    // The layout has one ID per second and node, so the first two IDs come long before all sixty.
-    let mut child = flakeid()
-        .args(["next", "-n", "60", "--node", "1", "--layout", "t32.n10@1577836800000/1s"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    // The layout allows one ID per second and node, so the first two IDs are written long before
+    // all sixty IDs are generated.
+    let mut child =
+        start(&["next", "-n", "60", "--node", "1", "--layout", "t32.n10@1577836800000/1s"]);
     let begin = Instant::now();
     let mut first = [0; 20];
     child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();

@@ -1,4 +1,5 @@
-//! `flakeid leases` and `flakeid whois` on a terminal, with a user who answers.
+//! Tests of `flakeid leases` and `flakeid whois` on a terminal, where a simulated user answers the
+//! questions.
 
 use crate::leases::die_with;
 use crate::run::{run, scratch};
@@ -13,7 +14,7 @@ fn shown(command: &str) -> String {
 }
 
 #[test]
-fn ls_draws_a_table_on_a_terminal() {
+fn ls_prints_a_table_on_a_terminal() {
     let (_, url) = scratch("table");
     let pid = die_with(&url, "7");
     run(&["next", "--store", &url, "--name", "import"]).quiet();
@@ -99,11 +100,11 @@ fn init_describes_the_created_namespace() {
     let command = format!("flakeid leases init --namespace users --lost 2h,20s,5s --store '{url}'");
     let text = shown(&command);
     let wait =
-        "\nnothing is granted for 2 h, until all leases that the store has lost have ended\n";
+        "\nnothing will be granted for 2 h, until all leases that the store has lost have ended\n";
     assert!(text.ends_with(wait), "{text}");
     let command = format!("flakeid leases init --namespace users --store '{url}'");
     let text = shown(&command);
-    assert!(text.contains("\nnothing is granted for another "), "{text}");
+    assert!(text.contains("\nnothing will be granted for another "), "{text}");
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn watch_redraws_the_table_until_it_is_interrupted() {
 }
 
 #[test]
-fn whois_draws_a_paragraph_on_a_terminal() {
+fn whois_prints_a_paragraph_on_a_terminal() {
     let (_, url) = scratch("paragraph");
     let id = run(&["next", "--name", "import", "--store", &url]).quiet().text().trim().to_owned();
     let text = shown(&format!("flakeid whois {id} 910499571847892992 --store '{url}'"));
@@ -136,13 +137,13 @@ fn whois_draws_a_paragraph_on_a_terminal() {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
     let unknown = "\n\n910499571847892992  node 569, 2017-09-20T13:43:08.849Z\n  unknown  node 569 was never \
-                   leased in namespace default\n";
+                   leased in the namespace default\n";
     assert!(text.ends_with(unknown), "{text}");
 }
 
-/// The output for a broker is drawn like the output for a store.
+/// The output for a broker looks like the output for a store.
 #[test]
-fn ls_and_whois_draw_the_data_of_a_broker() {
+fn ls_and_whois_print_the_data_of_a_broker() {
     let (_, store) = scratch("drawn_broker");
     let (_server, url) = crate::serve::serve(&["--store", &store]);
     let id = run(&["next", "--name", "import", "--store", &url]).quiet().text().trim().to_owned();
@@ -154,7 +155,7 @@ fn ls_and_whois_draw_the_data_of_a_broker() {
     for part in ["\n  owner    import\n", "\n  to       20", &format!("\n  broker   {url} (pid ")] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    // The history also contains the client if the block was renewed meanwhile.
+    // The history already contains the client if the block has been renewed in the meantime.
     let text = shown(&format!("flakeid whois {id} --store '{store}'"));
     let broker = format!("\n  broker   {url}");
     assert!(

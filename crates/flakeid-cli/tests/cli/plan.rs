@@ -10,7 +10,7 @@ fn plan(args: &[&str]) -> Run {
 const NEED: [&str; 6] = ["--nodes", "64", "--rate", "5000", "--until", "2095"];
 
 #[test]
-fn proposed_layouts_meet_the_requirements_in_json() {
+fn plan_json_proposes_layouts_that_meet_the_requirements() {
     let values = plan(&[&NEED[..], &["--json"]].concat()).quiet().json();
     assert!(values.len() >= 3, "{values:?}");
     for value in &values {
@@ -43,7 +43,7 @@ fn proposed_layouts_meet_the_requirements_in_json() {
 }
 
 #[test]
-fn proposals_are_a_table_with_a_legend() {
+fn proposals_are_printed_as_a_table_with_a_legend() {
     let run = plan(&NEED).quiet();
     let lines = run.lines();
     assert_eq!(
@@ -69,9 +69,10 @@ fn planned_epoch_is_today_by_default() {
     assert!(age < 2 * 86_400_000);
 }
 
-/// The test tries the numbers of the hint: each is sufficient, and the next larger one is not.
+/// The test tries the numbers in the hint: each number is sufficient, and the next larger one is
+/// not.
 #[test]
-fn unmet_plan_error_suggests_the_largest_possible_numbers() {
+fn unmet_requirements_error_suggests_the_largest_possible_values() {
     let need = |nodes: u64, rate: u64| {
         let (nodes, rate) = (nodes.to_string(), rate.to_string());
         plan(&["--nodes", &nodes, "--rate", &rate, "--until", "2060", "--bits", "60"])
@@ -101,7 +102,7 @@ fn unmet_plan_error_suggests_the_largest_possible_numbers() {
 }
 
 #[test]
-fn unmet_plan_error_suggests_more_bits() {
+fn unmet_requirements_error_suggests_more_bits() {
     let need = ["--nodes", "1024", "--rate", "1000000", "--until", "2085"];
     let run = plan(&[&need[..], &["--bits", "55"]].concat());
     assert!(run.stderr.contains("raise --bits to "), "{}", run.stderr);
@@ -117,7 +118,7 @@ fn unmet_plan_error_suggests_more_bits() {
 }
 
 #[test]
-fn impossible_plan_error_suggests_several_changes() {
+fn impossible_requirements_error_suggests_several_changes() {
     let run = plan(&["--nodes", "1000000000", "--rate", "4000000000", "--until", "9999"]);
     assert_eq!((run.code, run.text()), (Some(1), ""));
     assert!(run.stderr.contains("hint: lower more than one of"), "{}", run.stderr);
@@ -125,21 +126,15 @@ fn impossible_plan_error_suggests_several_changes() {
 
 #[test]
 fn plan_rejects_numbers_out_of_range() {
+    const OPTION: &str = "FLAKEID_INVALID_OPTION";
+    const RANGE: &str = "FLAKEID_FIELD_OUT_OF_RANGE";
     for (args, code, part) in [
-        (
-            ["0", "1", "2095"],
-            "FLAKEID_FIELD_OUT_OF_RANGE",
-            "nodes 0 is out of range: must be from 1",
-        ),
-        (["-1", "1", "2095"], "FLAKEID_FIELD_OUT_OF_RANGE", "nodes -1 is out of range"),
-        (
-            ["1", "0", "2095"],
-            "FLAKEID_FIELD_OUT_OF_RANGE",
-            "rate 0 is out of range: must be from 1",
-        ),
-        (["1", "many", "2095"], "FLAKEID_FIELD_OUT_OF_RANGE", "rate \"many\" is out of range"),
-        (["1", "1", "2020"], "FLAKEID_INVALID_OPTION", "--until: 2020 ends before the epoch"),
-        (["1", "1", "soon"], "FLAKEID_INVALID_OPTION", "--until: \"soon\" is not a time"),
+        (["0", "1", "2095"], RANGE, "nodes 0 is out of range: must be from 1"),
+        (["-1", "1", "2095"], RANGE, "nodes -1 is out of range"),
+        (["1", "0", "2095"], RANGE, "rate 0 is out of range: must be from 1"),
+        (["1", "many", "2095"], RANGE, "rate \"many\" is out of range"),
+        (["1", "1", "2020"], OPTION, "--until: 2020 ends before the epoch"),
+        (["1", "1", "soon"], OPTION, "--until: \"soon\" is not a time"),
     ] {
         let [nodes, rate, until] = args;
         let run = plan(&["--nodes", nodes, "--rate", rate, "--until", until]);
@@ -198,7 +193,7 @@ fn fleet_plan_in_json_lists_proposals_and_then_sizes() {
 }
 
 #[test]
-fn fleet_plan_is_a_table_with_a_legend() {
+fn fleet_plan_is_printed_as_a_table_with_a_legend() {
     let run = fleet(&["--processes", "2500"]).quiet();
     let lines = run.lines();
     assert_eq!(
@@ -232,7 +227,7 @@ fn lifetime_ttl_and_window_options_change_the_plan() {
     assert_eq!(size(&["--lifetime", "60s"])["nodes_needed"], 10);
     assert_eq!(size(&["--lifetime", "60s", "--ttl", "2min"])["nodes_needed"], 15);
     assert_eq!(size(&["--window", "60s", "--ttl", "3min"])["renewals_per_second"], 0.25);
-    // Half of the TTL is shorter than a third of the window.
+    // Half of the TTL is shorter than a third of the window, so it determines the rate of renewals.
     assert_eq!(size(&["--window", "1h", "--ttl", "20s"])["renewals_per_second"], 0.5);
 }
 
@@ -240,11 +235,12 @@ fn lifetime_ttl_and_window_options_change_the_plan() {
 fn brokers_reduce_the_load_on_the_store() {
     let values = fleet(&["--processes", "100000", "--brokers", "3", "--json"]).quiet().json();
     let size = values.last().unwrap();
-    // In 12 s of an hour, 334 processes died. A third of the nodes is spare, and each broker has
-    // two more blocks of 256.
+    // Within the TTL of 12 s, 334 processes die. There are a third as many spare nodes as nodes in
+    // use, and each broker holds two more blocks of 256 nodes.
     assert_eq!(size["nodes_needed"], 100_334 + 33_445 + 6 * 256);
     assert_eq!(size["node_bits"], 18);
-    // Each broker has 131 full blocks and an empty one, with three renewals in 10 s.
+    // Each broker has 131 full blocks and an empty block, and each block is renewed three times in
+    // 10 s.
     let renewals = size["renewals_per_second"].as_f64().unwrap();
     assert!((renewals - 3.0 * 132.0 * 0.3).abs() < 1e-6, "{size}");
     assert_eq!(size["each_broker"]["blocks"], 132);

@@ -1,4 +1,5 @@
-//! Errors: every invalid input causes one message with a code, and an empty standard output.
+//! Tests of errors: every invalid input must cause exactly one message with a code, and no standard
+//! output.
 
 use crate::run::{Run, run, run_on, run_with};
 
@@ -72,7 +73,8 @@ fn next_rejects_numbers_out_of_range() {
     }
 }
 
-/// Build machines may be containers or not, so a variable makes the command detect one.
+/// The build machine may or may not be a container, so a variable makes the command detect a
+/// container.
 #[test]
 fn commands_in_a_container_require_a_store_or_a_node() {
     let container = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];
@@ -94,7 +96,7 @@ fn commands_in_a_container_require_a_store_or_a_node() {
 }
 
 #[test]
-fn next_rejects_two_nodes_and_incomplete_ones() {
+fn next_rejects_a_second_node_and_an_incomplete_node() {
     let code = "FLAKEID_INVALID_OPTION";
     let both = run(&["next", "--node", "1", "--datacenter", "0", "--worker", "1"]);
     refused(&both, code, &["give either --node or --datacenter with --worker, not both"]);
@@ -175,7 +177,7 @@ fn invalid_ids_are_rejected_with_a_reason() {
         refused(&run(&["inspect", id, "--json"]), code, &[part, most]);
         refused(&run(&["inspect", "--pretty", id]), code, &[part, most]);
     }
-    let signed = "from a signed 64-bit column, its ID is 18446744073709551611";
+    let signed = "from a signed 64-bit column, the ID is 18446744073709551611";
     refused(&run(&["inspect", "-5"]), code, &[signed]);
     for (id, part) in [
         ("0x", "it is empty"),
@@ -222,7 +224,7 @@ fn invalid_line_of_input_is_reported_with_its_number() {
         assert_eq!(run.code, Some(1));
         assert_eq!(run.lines().len(), line - 1, "the results of the earlier lines are shown");
         assert!(run.stderr.starts_with("flakeid: FLAKEID_INVALID_ID: "), "{}", run.stderr);
-        let hint = format!("hint: the error is in line {line} of standard input");
+        let hint = format!("hint: the error is on line {line} of standard input");
         assert!(run.stderr.contains(&hint), "{}", run.stderr);
     }
     for endless in [vec![b'7'; 1 << 20], vec![b' '; 1 << 20], vec![0xff; 5000]] {
@@ -258,7 +260,7 @@ fn bounds_rejects_missing_reversed_and_invalid_times() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn failed_writes_are_reported_with_the_action() {
+fn write_errors_name_the_action_that_failed() {
     for args in [
         &["next", "-n", "100000", "--node", "1"] as &[&str],
         &["inspect", "1"],

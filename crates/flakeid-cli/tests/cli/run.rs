@@ -1,9 +1,9 @@
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 
-/// The result of running the command.
+/// The result of running the `flakeid` command.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
@@ -24,7 +24,7 @@ impl Run {
         self.lines().iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// Returns the output of a command that succeeded without any output on standard error.
+    /// Returns the output of a command that succeeded and wrote nothing to standard error.
     pub(crate) fn quiet(self) -> Self {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.text());
         self
@@ -45,7 +45,7 @@ pub(crate) const CLEARED: [&str; 10] = [
     "CLICOLOR_FORCE",
 ];
 
-/// Returns the command with an environment that does not affect IDs.
+/// Returns the command with an environment that affects neither IDs nor colours.
 pub(crate) fn flakeid() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flakeid"));
     for name in CLEARED {
@@ -66,16 +66,36 @@ pub(crate) fn run_with(variables: &[(&str, &str)], args: &[&str]) -> Run {
 }
 
 pub(crate) fn run_on(input: &[u8], args: &[&str]) -> Run {
-    let mut command = flakeid();
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the command runs");
+    finish(pipe(flakeid().args(args), input))
+}
+
+/// Runs a program with the input on its standard input.
+pub(crate) fn pipe(command: &mut Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let mut stdin = child.stdin.take().expect("it has a standard input");
     let input = input.to_vec();
-    // The command may end before it has read all input, which these tests do not check.
+    // A write error is ignored, because the command may end before it has read all of its input.
     let writer = thread::spawn(move || _ = stdin.write_all(&input));
-    let output = child.wait_with_output().expect("the command ends");
+    let output = child.wait_with_output().expect("the program ends");
     writer.join().expect("the writer ends");
-    finish(output)
+    output
+}
+
+/// Starts the command. The caller reads its output and its messages.
+pub(crate) fn start(args: &[&str]) -> Child {
+    let mut command = flakeid();
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the command runs")
+}
+
+/// Runs the command, and closes its output after reading the given number of bytes.
+pub(crate) fn run_and_close(args: &[&str], bytes: usize) -> Run {
+    let mut child = start(args);
+    let mut stdout = child.stdout.take().expect("it has a standard output");
+    stdout.read_exact(&mut vec![0; bytes]).expect("the command writes enough");
+    drop(stdout);
+    finish(child.wait_with_output().expect("the command ends"))
 }
 
 pub(crate) fn finish(output: Output) -> Run {
@@ -83,7 +103,8 @@ pub(crate) fn finish(output: Output) -> Run {
     Run { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// Creates an empty directory for one test, and returns it with the URL of a store in it.
+/// Creates an empty directory for one test, and returns the directory and the URL of a store in
+/// this directory.
 pub(crate) fn scratch(test: &str) -> (PathBuf, String) {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     _ = std::fs::remove_dir_all(&dir);

@@ -1,4 +1,5 @@
-//! `flakeid serve` as a process, from its first line of output to the signal that ends it.
+//! Tests of `flakeid serve` as a process, from the first line of its output to the signal that ends
+//! it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -7,11 +8,11 @@ use std::time::Duration;
 
 use crate::run::{flakeid, run, scratch};
 
-/// A server process that ends with its test.
+/// A server process that is ended when the test ends.
 pub(crate) struct Serving(Child);
 
 impl Serving {
-    /// Kills the server, as a power failure of its host would.
+    /// Kills the server, with the same effect as a power failure.
     pub(crate) fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -20,34 +21,42 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // The server may have ended already.
+        // An error is ignored, because the server may already have ended.
         drop(self.0.kill());
         drop(self.0.wait());
     }
 }
 
-/// Starts a server on a free port, and returns it with its URL.
+/// Starts a server on a free port, and returns the server and its URL.
 pub(crate) fn serve(args: &[&str]) -> (Serving, String) {
     serve_at("127.0.0.1:0", args)
 }
 
-/// Starts a server at an address, and returns it with its URL.
+/// Starts a server at an address, and returns the server and its URL.
 pub(crate) fn serve_at(address: &str, args: &[&str]) -> (Serving, String) {
     serve_with(&[&["--listen", address], args].concat())
 }
 
-/// Starts a server with exactly these arguments, and returns it with its URL.
+/// Starts a server with exactly the given arguments, and returns the server and its URL.
 pub(crate) fn serve_with(args: &[&str]) -> (Serving, String) {
-    let mut child =
-        flakeid().args([&["serve"], args].concat()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (Serving(child), line.trim_end().to_owned())
+    let (serving, [address]) = serve_addresses(args);
+    (serving, address)
+}
+
+/// Starts the server, and returns the addresses that it prints.
+fn serve_addresses<const N: usize>(args: &[&str]) -> (Serving, [String; N]) {
+    let mut child = flakeid()
+        .args([&["serve", "--drain", "0s"], args].concat())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (Serving(child), [(); N].map(|()| lines.next().unwrap().unwrap()))
 }
 
 fn request(url: &str, line: &str) -> String {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
-    let head = format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let head = format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
@@ -88,8 +97,8 @@ fn server_serves_the_given_page() {
     end(&mut child);
 }
 
-/// Two processes lease from the server. A third one bypasses it, and its error refers to the
-/// server.
+/// Two processes lease nodes from the server. A third process requests a node directly from the
+/// server's store, and the error refers it to the server.
 #[test]
 fn processes_lease_from_the_server_and_not_from_its_store() {
     let (_, store) = scratch("serve-leases");
@@ -118,8 +127,8 @@ fn processes_lease_from_the_server_and_not_from_its_store() {
     end(&mut child);
 }
 
-/// If the nodes of a namespace are leased from the store one by one, the server serves no leases
-/// for it.
+/// If the nodes of a namespace are leased from the store one by one, the server grants no leases in
+/// that namespace.
 #[test]
 fn namespace_without_blocks_is_served_without_leases() {
     let (_, store) = scratch("serve-nodes");
@@ -136,19 +145,12 @@ fn namespace_without_blocks_is_served_without_leases() {
     end(&mut child);
 }
 
-/// The test runs `redis-cli` in both versions of the protocol.
+/// The test runs `redis-cli` with both versions of the Redis protocol.
 #[test]
 fn redis_clients_get_ids_from_the_server() {
     let (_, store) = scratch("serve-resp");
-    let mut child = flakeid()
-        .args(["serve", "--listen", "127.0.0.1:0", "--resp", "127.0.0.1:0", "--store", &store])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut child = Serving(child);
-    let http = lines.next().unwrap().unwrap();
-    let redis = lines.next().unwrap().unwrap();
+    let args = ["--listen", "127.0.0.1:0", "--resp", "127.0.0.1:0", "--store", &store];
+    let (mut child, [http, redis]) = serve_addresses(&args);
     let mut ids = std::collections::HashSet::new();
     for version in ["-2", "-3"] {
         for (words, count) in [
@@ -174,20 +176,17 @@ fn redis_clients_get_ids_from_the_server() {
     end(&mut child);
 }
 
-/// The tests of the server crate make calls. This test checks the option.
+/// The tests of the server crate make gRPC calls. This test only checks the `--grpc` option.
 #[test]
 fn grpc_option_works_only_if_the_feature_is_built_in() {
     let (_, store) = scratch("serve-grpc");
-    let args = ["serve", "--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "--store", &store];
+    let args = ["--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "--store", &store];
     if cfg!(not(feature = "grpc")) {
-        let refused = run(&args);
+        let refused = run(&[&["serve"], &args[..]].concat());
         assert!(refused.stderr.contains("--features grpc"), "{}", refused.stderr);
         return;
     }
-    let mut child = flakeid().args(args).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut child = Serving(child);
-    let urls = [(); 2].map(|()| lines.next().unwrap().unwrap());
+    let (mut child, urls) = serve_addresses::<2>(&args);
     let address =
         urls[1].strip_prefix("grpc://").expect("the second line contains the address of gRPC");
     let mut stream = TcpStream::connect(address).unwrap();
@@ -243,7 +242,7 @@ fn serve_rejects_invalid_options_before_it_listens() {
         (&["--listen", &taken], ["cannot listen on", "in use"]),
         (&["--token-file", tokens], ["line 1", "16 characters"]),
         (&["--ui", "/nonexistent"], ["--ui", "/nonexistent"]),
-        (&["--token-file", "/nonexistent"], ["--token-file", "/nonexistent"]),
+        (&["--token-file", "/nonexistent"], ["token-file", "/nonexistent"]),
         (
             &["--tls-cert", "/nonexistent", "--tls-key", "/nonexistent"],
             ["tls-cert", "/nonexistent"],
@@ -263,4 +262,54 @@ fn serve_rejects_invalid_options_before_it_listens() {
             assert!(refused.stderr.contains(part), "{args:?}: {}", refused.stderr);
         }
     }
+}
+
+/// The log contains the changes of the server's state, and neither tokens nor the store's password.
+#[cfg(unix)]
+#[test]
+fn log_reports_changes_of_state_without_secrets() {
+    let (dir, store) = scratch("serve-log");
+    let tokens = dir.join("tokens");
+    std::fs::write(&tokens, "web metrics 0123456789abcdef\n").unwrap();
+    let log = dir.join("log");
+    let mut child = flakeid()
+        .args(["serve", "--listen", "127.0.0.1:0", "--store", &store, "--drain", "0s"])
+        .args(["--log-format", "json", "--access-log", "--token-file", tokens.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let line = BufReader::new(child.stdout.take().unwrap()).lines().next();
+    let (mut serving, url) = (Serving(child), line.unwrap().unwrap());
+    for token in ["0123456789abcdef", "9123456789abcdef"] {
+        let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
+        let head = format!(
+            "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+    }
+    end(&mut serving);
+    let log = std::fs::read_to_string(log).unwrap();
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let messages: Vec<_> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
+    for message in [
+        "starting",
+        "broker acquired block",
+        "acquired node",
+        "draining",
+        "refused requests",
+        "released node",
+        "stopped, and released all nodes",
+    ] {
+        assert!(messages.contains(&message), "{message}: {log}");
+    }
+    let denied = lines.iter().find(|line| line["reason"] == "scope").expect("a denied request");
+    assert_eq!((&denied["client"], &denied["count"]), (&"web".into(), &1.into()));
+    let accessed = lines.iter().filter(|line| line["target"] == "access").count();
+    assert_eq!(accessed, 2, "{log}");
+    assert!(!log.contains("123456789abcdef"), "{log}");
 }

@@ -1,5 +1,5 @@
-//! `flakeid leases init` on servers, which cannot distinguish a namespace that never existed from
-//! one that they have lost.
+//! Tests of `flakeid leases init` on servers. A server cannot distinguish a namespace that never
+//! existed from a namespace that it has lost.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn check(url: &str, contents: impl Fn() -> usize) {
     let created = init(url, &["--fresh"]).quiet().json();
     assert_eq!((&created[0]["created"], &created[0]["wait_ms"]), (&json!(true), &json!(0)));
     assert!(contents() > empty, "{}", contents());
-    // An existing namespace does not require --fresh, but accepts it.
+    // `init` does not require --fresh for an existing namespace, but accepts it.
     for args in [&[] as &[&str], &["--fresh"]] {
         assert_eq!(init(url, args).quiet().json()[0]["created"], false, "{args:?}");
     }
@@ -57,36 +57,36 @@ fn check(url: &str, contents: impl Fn() -> usize) {
 }
 
 #[test]
-fn init_without_a_decision_creates_no_table_in_postgres() {
+fn init_without_fresh_or_lost_creates_no_table_in_postgres() {
     let server = PostgresServer::new();
     let tables = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'flakeid%'";
     check(&server.url(), || server.sql(tables).unwrap().trim().parse().unwrap());
 }
 
 #[test]
-fn init_without_a_decision_creates_no_table_in_mariadb() {
+fn init_without_fresh_or_lost_creates_no_table_in_mariadb() {
     let server = MariadbServer::new();
     check(&server.url(), || server.sql("SHOW TABLES FROM ids").unwrap().lines().count());
 }
 
 #[test]
-fn init_without_a_decision_creates_no_key_in_etcd() {
+fn init_without_fresh_or_lost_creates_no_key_in_etcd() {
     let server = EtcdServer::new();
     let keys = ["get", "/flakeid/", "--prefix", "--keys-only"];
     check(&server.url(), || server.ctl(&keys).unwrap().lines().count());
 }
 
 #[test]
-fn init_without_a_decision_creates_no_key_in_redis() {
+fn init_without_fresh_or_lost_creates_no_key_in_redis() {
     let server = RedisServer::new();
     check(&server.url(), || server.command(&["DBSIZE"]).unwrap().parse().unwrap());
 }
 
-/// The lost namespace allowed windows of an hour, and a process still has one. An operator who
-/// creates it again with the default bounds must give the lost ones, and then nothing is granted
-/// for that long.
+/// The lost namespace allowed windows of an hour, and a process still has such a window. An
+/// operator who recreates the namespace with the default bounds must specify the lost bounds. No
+/// node is then granted until that window has ended.
 #[test]
-fn recreated_namespace_waits_for_the_larger_lost_bounds() {
+fn recreated_namespace_waits_until_the_larger_lost_bounds_have_passed() {
     let server = RedisServer::new();
     let url = server.url();
     init(&url, &["--fresh", "--max-window", "1h"]).quiet();
@@ -103,16 +103,18 @@ fn recreated_namespace_waits_for_the_larger_lost_bounds() {
     let next = run(&["next", "--store", &url, "--namespace", "orders"]);
     assert_eq!(next.code, Some(1), "{}", next.text());
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
-    // The process that has the window still generates IDs meanwhile.
+    // The process that has the window can still generate IDs.
     generator.next_id().unwrap();
 }
 
-/// `--lost default` means the default bounds, whatever the new bounds are.
+/// `--lost default` means that the lost bounds were the default bounds, whatever the new bounds
+/// are.
 #[test]
 fn lost_default_waits_for_the_default_bounds() {
     let server = RedisServer::new();
     let created = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
-    // The quiet time after a restore is longer than a window and two skews.
+    // The wait is the quiet time after a restore, which is longer than the sum of a window and two
+    // skews.
     let wait_ms = created.json()[0]["wait_ms"].as_u64().unwrap();
     assert!((14_000..=15_000).contains(&wait_ms), "{wait_ms}");
 }

@@ -1,16 +1,17 @@
-//! The output on a terminal, which util-linux's `script` provides.
+//! Tests of the output on a terminal. The `script` command from util-linux provides the terminal.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::run::CLEARED;
 
-/// Runs a shell command on its own terminal, and returns everything that it showed.
+/// Runs a shell command on its own terminal, and returns everything that the terminal showed.
 fn on_terminal(variables: &[(&str, &str)], command: &str) -> (Option<i32>, String) {
     typing("", variables, command)
 }
 
-/// Runs a shell command on its own terminal, with a user who types a line at once, or nothing.
+/// Runs a shell command on its own terminal, with a user who immediately types one line, or
+/// nothing.
 pub(crate) fn typing(
     line: &str,
     variables: &[(&str, &str)],
@@ -72,7 +73,7 @@ fn json_is_not_coloured_on_a_terminal() {
 }
 
 #[test]
-fn drawings_and_tables_fit_narrow_terminals() {
+fn drawings_and_tables_fit_into_narrow_terminals() {
     let (_, text) = on_terminal(&[("NO_COLOR", "1")], &format!("stty rows 24 cols 50; {INSPECT}"));
     assert!(text.contains("\n  -ttttttt tttttttt tttttttt tttttttt\n"), "{text}");
     assert!(text.contains("\n  tttttttt ttdddddw wwwwssss ssssssss\n"), "{text}");
@@ -84,7 +85,7 @@ fn drawings_and_tables_fit_narrow_terminals() {
 }
 
 #[test]
-fn bounds_prints_a_condition_for_queries_on_a_terminal() {
+fn bounds_prints_a_query_condition_on_a_terminal() {
     let command = "flakeid bounds --from 1505914988849 --to 1505914988849";
     let (code, text) = on_terminal(&[("NO_COLOR", "1")], command);
     assert_eq!(code, Some(0));

@@ -1,14 +1,15 @@
-//! `flakeid leases watch` in a pipe: one line for each change.
+//! Tests of `flakeid leases watch` in a pipe, where the command writes one line for each change.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 use serde_json::Value;
 
 use crate::leases::die_with;
-use crate::run::{flakeid, run, scratch};
+use crate::run::{run, scratch, start};
 
-/// Reads lines up to the given event of a node, and returns that line.
+/// Reads lines until the given event is reported for the given node, and returns the line with this
+/// event.
 fn until(lines: &mut impl BufRead, node: u64, event: &str) -> Value {
     let mut line = String::new();
     loop {
@@ -25,7 +26,7 @@ fn until(lines: &mut impl BufRead, node: u64, event: &str) -> Value {
     }
 }
 
-/// Kills the command, which ends it like Ctrl-C.
+/// Kills the command. This ends the output in the same way as Ctrl-C.
 fn end(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
@@ -38,11 +39,7 @@ fn watch_writes_a_line_for_every_change() {
         run(&[&["leases"], args, &["--yes", "--store", &url]].concat()).quiet();
     };
     let pid = die_with(&url, "7");
-    let mut child = flakeid()
-        .args(["leases", "watch", "--store", &url])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start(&["leases", "watch", "--store", &url]);
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     assert_eq!(until(&mut lines, 7, "present")["pid"], pid);
     repair(&["release", "7"]);

@@ -1,4 +1,4 @@
-//! `flakeid whois`: finds the process that generated an ID.
+//! Tests of `flakeid whois`, which finds the process that generated an ID.
 
 use serde_json::Value;
 
@@ -33,13 +33,13 @@ fn whois_finds_the_process_that_held_the_node() {
 }
 
 #[test]
-fn whois_gives_a_reason_for_ids_outside_the_history() {
+fn whois_explains_why_ids_are_outside_the_history() {
     let (_, url) = scratch("whois_unknown");
     let id = next(&url, &["--node", "3"]);
     // One ID is from node 569 in 2017, and the other from node 3 long before the namespace existed.
     let found = run(&["whois", "910499571847892992", "12288", &id, "--store", &url]).quiet().json();
     assert_eq!((&found[0]["holder"], &found[1]["holder"]), (&Value::Null, &Value::Null));
-    assert_eq!(found[0]["reason"], "node 569 was never leased in namespace default");
+    assert_eq!(found[0]["reason"], "node 569 was never leased in the namespace default");
     assert_eq!(found[1]["reason"], "the history of node 3 has no window that covers the ID's tick");
     let later: u64 = id.parse::<u64>().unwrap() + (3_600_000 << 22);
     let later = run(&["whois", &later.to_string(), "--store", &url]).quiet().json();

@@ -1,4 +1,4 @@
-//! The gate of [`GatedClock`](super::GatedClock): it reuses a millisecond of the system's clock until a counter shows that
+//! The gate of [`GatedClock`](super::GatedClock): it reuses a reading of the system clock until a counter shows that
 //! the millisecond may have ended.
 
 use crate::sync::{AtomicI64, AtomicU64, Ordering};
@@ -7,33 +7,34 @@ use crate::sync::{AtomicI64, AtomicU64, Ordering};
 pub(super) trait Instruments {
     /// Reads a counter that has a constant rate and the same value on every processor.
     fn counter(&self) -> u64;
-    /// Reads the system's clock: the milliseconds since 1970, and the nanoseconds since the current millisecond began.
+    /// Reads the system clock: the milliseconds since 1970, and the nanoseconds since the current millisecond began.
     fn wall(&self) -> (i64, u64);
-    /// Reads the nanoseconds of a clock that cannot be set and that continues while the machine sleeps.
+    /// Reads, in nanoseconds, a clock that cannot be set and that keeps running while the machine sleeps.
     fn steady(&self) -> u64;
-    /// Returns a number of this process that is not 0 and differs in a forked child.
+    /// Returns a nonzero number that identifies this process and differs in a forked child.
     fn process(&self) -> u64;
 }
 
-/// The data that readers load, on a cache line that is written a few times per millisecond.
+/// The data that readers load. The data has its own cache line, which is written only a few times per millisecond.
 #[repr(align(128))]
 struct Open {
-    /// The reading of the clock while the counter is at most `span` before `until`.
+    /// The time in milliseconds that readers return while the counter is at most `span` counts below `until`.
     ms: AtomicI64,
     until: AtomicU64,
     span: AtomicU64,
 }
 
-/// The data of the thread that refreshes the gate.
+/// The data for refreshing the gate.
 #[repr(align(128))]
 struct Refresh {
-    /// The process of the refreshing thread, or 0 if there is none. It is the process and not a flag, so that a child
-    /// that was forked during a refresh, in which that thread does not exist, can take over.
+    /// The number of the process whose thread is refreshing the gate, or 0 if no thread is refreshing it. A flag
+    /// would not suffice: a child that was forked during a refresh lacks that thread, and must be able to take over.
     holder: AtomicU64,
-    /// The counter and the steady clock at the last measurement of the rate; 0 before the first one.
+    /// The values of the counter and the steady clock at the last rate measurement; 0 before the first measurement.
     counter: AtomicU64,
     steady: AtomicU64,
-    /// The last measurement, and the lower of the last two, in counts per millisecond; 0 if unknown.
+    /// The last measured rate, and the rate that is used: the lower of the last two measured rates, minus an eighth.
+    /// Both are in counts per millisecond, and 0 if unknown.
     measured: AtomicU64,
     rate: AtomicU64,
 }
@@ -48,8 +49,8 @@ const MS: u64 = 1_000_000;
 impl Gate {
     /// The shortest time over which the rate is measured, in nanoseconds.
     const INTERVAL: u64 = 10 * MS;
-    /// The nanoseconds by which the gate closes early, because the counters of two processors may differ by this amount
-    /// and a processor may read its counter out of order.
+    /// The number of nanoseconds by which the gate closes early. This margin is needed because the counters of two
+    /// processors may differ by this amount, and because a processor may read its counter out of order.
     const MARGIN: u64 = 1_000;
     /// The plausible rates of a processor's counter, in counts per millisecond; any other measurement is discarded.
     const RATES: core::ops::RangeInclusive<u64> = 50_000..=50_000_000;
@@ -68,7 +69,7 @@ impl Gate {
         }
     }
 
-    /// Creates a gate with a known rate in counts per millisecond, for the models.
+    /// Creates a gate with a known counter rate, in counts per millisecond, for the loom models.
     #[cfg(loom)]
     pub(super) fn at_rate(rate: u64) -> Self {
         Self {
@@ -83,13 +84,14 @@ impl Gate {
         }
     }
 
-    /// Returns the time of the system's clock in milliseconds since 1970.
+    /// Returns the system time in milliseconds since 1970.
     #[inline]
     pub(super) fn read(&self, instruments: &impl Instruments) -> i64 {
         let now = instruments.counter();
-        // Acquire, so that `ms` is at least as new as `until`.
+        // This is an acquire load, so that `ms` is at least as new as `until`.
         let until = self.open.until.load(Ordering::Acquire);
-        // The difference must be in `1..=span`, so that a counter that was set back does not revive an old millisecond.
+        // The difference must be in `1..=span`, because a counter that was set back could otherwise revive an old
+        // millisecond.
         if until.wrapping_sub(now).wrapping_sub(1) < self.open.span.load(Ordering::Relaxed) {
             return self.open.ms.load(Ordering::Relaxed);
         }
@@ -102,8 +104,9 @@ impl Gate {
         if !self.enter(instruments.process()) {
             return instruments.wall().0;
         }
-        // The reads come after `enter`, so that they are not older than the values published before. The counter is read
-        // first, so that the real end of the millisecond is later than the published one.
+        // The instruments are read after `enter`, so that the readings are at least as recent as the previously
+        // published values. The counter is read first, so that the real end of the millisecond is later than the
+        // published end.
         let before = instruments.counter();
         let (ms, past) = instruments.wall();
         let rate = self.measure(instruments);
@@ -117,11 +120,11 @@ impl Gate {
         ms
     }
 
-    /// Whether this thread may refresh the gate. Other threads do not wait, because the refreshing thread may not be
-    /// running.
+    /// Whether this thread may refresh the gate. The other threads do not wait for the refreshing thread, because
+    /// that thread may be suspended.
     fn enter(&self, process: u64) -> bool {
         let holder = self.refresh.holder.load(Ordering::Relaxed);
-        // Acquire, so that the stores of the previous refresh are visible.
+        // The exchange has acquire ordering, so that the stores of the previous refresh are visible.
         holder != process
             && self
                 .refresh
@@ -130,7 +133,7 @@ impl Gate {
                 .is_ok()
     }
 
-    /// Simulates a thread of `process` that is refreshing and never finishes, for the tests.
+    /// Simulates, for the tests, a thread of `process` that never finishes a refresh.
     #[cfg(all(test, not(loom)))]
     pub(super) fn hold(&self, process: u64) {
         self.refresh.holder.store(process, Ordering::Relaxed);
@@ -140,11 +143,12 @@ impl Gate {
         self.refresh.holder.store(0, Ordering::Release);
     }
 
-    /// Returns the counts per millisecond minus an eighth, or 0 while the rate is unknown.
+    /// Returns the rate of the counter in counts per millisecond, reduced by an eighth, or 0 while the rate is
+    /// unknown.
     ///
-    /// The result is the lower of two measurements, so that a jump of the counter during one of them has no effect. Each
-    /// measurement errs on the low side, however long the thread was suspended: it counts only what certainly lies
-    /// between the two readings of the steady clock.
+    /// The result is the lower of two measurements, so that a counter jump during one measurement has no effect. A
+    /// measurement is never too high, even if the thread was suspended, because it only includes counts that
+    /// certainly lie between the two readings of the steady clock.
     fn measure(&self, instruments: &impl Instruments) -> u64 {
         let before = instruments.counter();
         let steady = instruments.steady();

@@ -13,7 +13,7 @@ const MS: i64 = 1_000_000;
 struct Machine {
     /// Nanoseconds since 1970.
     now: Cell<i64>,
-    /// The offset to which the clock was set, in nanoseconds.
+    /// The offset by which the clock was shifted, in nanoseconds.
     set: Cell<i64>,
     counter: Cell<u64>,
     /// The rate of the counter in thousandths of a count per nanosecond.
@@ -45,7 +45,7 @@ impl Machine {
         self.jump((counts / 1000).cast_signed());
     }
 
-    /// Moves only the counter.
+    /// Moves the counter by `counts`, but does not change the clocks.
     fn jump(&self, counts: i64) {
         self.counter.set(self.counter.get().wrapping_add_signed(counts));
     }
@@ -54,12 +54,12 @@ impl Machine {
         (self.now.get() + self.set.get()).div_euclid(MS)
     }
 
-    /// The number of counts in a millisecond.
+    /// The rate of the counter, in counts per millisecond.
     fn counts(&self) -> i64 {
         (self.rate.get() * 1000).cast_signed()
     }
 
-    /// Returns the number of milliseconds by which a reading is late.
+    /// Takes a reading, and returns the number of milliseconds by which the reading lags behind the clock.
     fn lag(&self, gate: &Gate) -> i64 {
         let earliest = self.ms();
         let read = gate.read(self);
@@ -67,7 +67,7 @@ impl Machine {
         (earliest - read).max(0)
     }
 
-    /// Returns the largest lag of readings at intervals of `apart` nanoseconds.
+    /// Takes readings at intervals of `apart` nanoseconds, and returns the largest lag among these readings.
     fn largest_lag(&self, gate: &Gate, milliseconds: u64, apart: u64) -> i64 {
         let readings = milliseconds * MS.cast_unsigned() / apart;
         (0..readings)
@@ -79,8 +79,8 @@ impl Machine {
             .unwrap_or(0)
     }
 
-    /// Returns the number of times that the clock is read in the given number of milliseconds, with one reading of the gate
-    /// per microsecond.
+    /// Returns how many times the clock is read in the given number of milliseconds if the gate is read once per
+    /// microsecond.
     fn looks_in(&self, gate: &Gate, milliseconds: u64) -> u32 {
         self.looks.set(0);
         self.largest_lag(gate, milliseconds, 1000);
@@ -131,7 +131,7 @@ fn gate_reads_the_clock_a_few_times_per_millisecond_at_known_rate() {
     }
 }
 
-/// Generates pauses between readings, including pauses in which the thread is suspended.
+/// Generates pauses between readings. Some pauses are as long as if the thread had been suspended.
 fn pause() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0_u64..3_000, 4 => 0_u64..400_000, 1 => 0_u64..40_000_000]
 }
@@ -148,9 +148,10 @@ proptest! {
         }
     }
 
-    /// The counter is up to a tenth slower than at another measurement, because only a slower counter makes readings late.
+    /// After the rate has been measured, the counter slows down by up to a tenth. Only a slower counter makes
+    /// readings lag.
     #[test]
-    fn gate_readings_are_exact_when_the_rate_is_a_tenth_off(
+    fn gate_readings_are_exact_when_the_rate_is_off_by_a_tenth(
         changes in vec((2_500_u64..2_750, 0_u64..30), 1..10),
     ) {
         let (machine, gate) = Machine::with_gate(2_750);
@@ -160,9 +161,9 @@ proptest! {
         }
     }
 
-    /// Whatever the counter does, a reading is never ahead of the clock, and soon late by at most a millisecond.
+    /// However the counter jumps, a reading is never ahead of the clock, and it soon lags by at most one millisecond.
     #[test]
-    fn gate_tolerates_a_counter_that_jumps(
+    fn gate_readings_stay_exact_when_the_counter_jumps(
         jumps in vec((any::<i32>(), 0_u64..5_000_000), 1..20),
     ) {
         let (machine, gate) = Machine::with_gate(2_500);
@@ -171,7 +172,7 @@ proptest! {
             machine.lag(&gate);
             machine.pass(pause);
             machine.lag(&gate);
-            // After this time every published end has passed.
+            // After this pause, every published end of a millisecond has passed.
             machine.pass(1_000_000);
             prop_assert!(machine.largest_lag(&gate, 3, 3_000) <= 1);
         }
@@ -182,7 +183,11 @@ proptest! {
 fn slower_counter_delays_readings_by_at_most_one_millisecond() {
     let (machine, gate) = Machine::with_gate(2_500);
     machine.rate.set(1_700);
-    assert_eq!(machine.largest_lag(&gate, 30, 700), 1, "the gate tolerates less than a third");
+    assert_eq!(
+        machine.largest_lag(&gate, 30, 700),
+        1,
+        "a counter slower by a third makes readings late"
+    );
     assert_eq!(machine.largest_lag(&gate, 100, 700), 0, "the rate was measured again");
     machine.rate.set(2_500);
     assert_eq!(machine.largest_lag(&gate, 100, 700), 0, "a faster counter is safe");
@@ -231,10 +236,11 @@ fn gate_readings_are_exact_when_counters_differ_slightly() {
 }
 
 #[test]
-fn gate_detects_a_set_clock_within_a_millisecond() {
+fn gate_detects_a_clock_change_within_a_millisecond() {
     let (machine, gate) = Machine::with_gate(2_500);
     for step in [10_000 * MS, -20_000 * MS, 7 * MS, -3 * MS, MS, -MS] {
-        // Begins at a millisecond, because its reading is then reused for the longest time.
+        // The test begins at the start of a millisecond, because the gate then reuses the reading for the longest
+        // time.
         machine.pass((MS - machine.now.get().rem_euclid(MS)).cast_unsigned());
         assert_eq!(gate.read(&machine), machine.ms());
         machine.set.set(machine.set.get() + step);

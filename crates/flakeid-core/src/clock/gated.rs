@@ -9,15 +9,15 @@ use super::{Clock, SystemClock};
 /// the millisecond may have ended. This clock is cheaper than [`SystemClock`] and also exact to the millisecond. It is
 /// the default.
 ///
-/// A reading is never ahead of the system's clock, unless the clock was set back within the last millisecond. A reading
-/// is late only in three cases: the clock was set forward within the last millisecond, the counters of two processors
-/// differ by more than a microsecond, or the counter's rate has changed by more than an eighth, relative to the clock,
-/// since it was last measured. It is then late by less than a millisecond of running time. Generators keep every rule
-/// whatever this clock reads, because they read the exact clock on the slow path. Generators of one node share their
-/// position, whether their clock is this one or [`SystemClock`].
+/// A reading is never ahead of the system's clock, unless the clock was set back within the last millisecond. A
+/// reading lags only in three cases: the clock was set forward within the last millisecond, the counters of two
+/// processors differ by more than a microsecond, or the counter's rate has changed by more than an eighth, relative to
+/// the clock, since it was last measured. The reading then lags by less than a millisecond of running time. Wrong
+/// readings of this clock do not affect the guarantees of generators, because the slow path reads the exact clock.
+/// Generators for the same node share their position even if one reads this clock and another reads [`SystemClock`].
 ///
-/// The gate works on Linux on x86-64 if the processor's counter is invariant and the kernel keeps time by it. On
-/// [other systems](Self::is_gated) this clock is the same as [`SystemClock`].
+/// The gate works on Linux on x86-64 if the processor's counter is invariant and the kernel uses it as the clock
+/// source. [Everywhere else](Self::is_gated) this clock behaves like [`SystemClock`].
 ///
 /// ```
 /// use flakeid_core::{Clock, GatedClock, SystemClock};
@@ -29,7 +29,7 @@ use super::{Clock, SystemClock};
 pub struct GatedClock;
 
 impl GatedClock {
-    /// Whether this machine has a counter that the gate can use; otherwise this clock is the same as [`SystemClock`].
+    /// Whether this machine has a counter that the gate can use; otherwise this clock behaves like [`SystemClock`].
     /// The result is computed once per process.
     #[must_use]
     #[inline]
@@ -40,7 +40,7 @@ impl GatedClock {
         return false;
     }
 
-    /// Returns the time of the gate in milliseconds. Call it only if the clock [is gated](Self::is_gated).
+    /// Returns the gate's time in milliseconds. Call this function only if the clock [is gated](Self::is_gated).
     #[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, miri))))]
     #[inline]
     pub(crate) fn now_ms() -> i64 {

@@ -1,4 +1,4 @@
-//! The system clock of a target without a clock: the host sets the time and does the waiting.
+//! The system clock for targets that cannot read a clock. The host sets the time and performs the waits.
 
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use core::time::Duration;
@@ -6,28 +6,30 @@ use core::time::Duration;
 use super::{Clock, SystemClock};
 use crate::calendar::whole_ms;
 
-/// The time that the host set last. It is before every epoch until then, so that no ID is issued without a time.
+/// The time that the host set last. The initial value is before every epoch, so that no ID is issued until the host
+/// sets a time.
 static UNIX_MS: AtomicI64 = AtomicI64::new(i64::MIN);
 
-/// The last wait that the clock could not make: its end, and its longest duration; 0 means no wait.
+/// The last wait that the clock could not perform: the instant at which the wait ends, and its maximum duration; 0 if
+/// there was no wait.
 static WAIT_UNTIL_MS: AtomicI64 = AtomicI64::new(0);
 static WAIT_AT_MOST_MS: AtomicU64 = AtomicU64::new(0);
 
 /// Sets the time of [`SystemClock`], in milliseconds since 1970.
 ///
 /// WebAssembly without an operating system cannot read a clock, so the host passes in its time before each call that
-/// builds a generator or generates IDs. Before the first time, generating an ID fails with
-/// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch). Only on `wasm32-unknown-unknown`.
+/// builds a generator or generates IDs. Until the host has set a time, generating an ID fails with
+/// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch). This function exists only on `wasm32-unknown-unknown`.
 #[inline]
 pub fn set_host_time(unix_ms: i64) {
     UNIX_MS.store(unix_ms, Ordering::Relaxed);
     WAIT_AT_MOST_MS.store(0, Ordering::Relaxed);
 }
 
-/// Returns the wait that a call on [`SystemClock`] could not make since the host set the time: the instant until which
-/// it would have slept, in Unix milliseconds, and its longest duration. Returns `None` if no call had to wait, if the
-/// policies did not allow a wait, or if the wait was returned before. The host may wait for that time, set the time and
-/// repeat the call. Only on `wasm32-unknown-unknown`.
+/// Returns the wait that a call on [`SystemClock`] could not perform since the host last set the time: the instant
+/// until which the call would have slept, in Unix milliseconds, and the maximum duration of the wait. Returns `None`
+/// if no call had to wait, if the policies did not allow waiting, or if the wait has already been returned. The host
+/// may perform the wait, set the new time and repeat the call. This function exists only on `wasm32-unknown-unknown`.
 #[must_use]
 pub fn take_host_wait() -> Option<(i64, Duration)> {
     match WAIT_AT_MOST_MS.swap(0, Ordering::Relaxed) {

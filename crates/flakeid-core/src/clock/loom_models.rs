@@ -1,5 +1,5 @@
-//! Loom models of the gate: every interleaving of a few readings, and the same model for twins with one flaw each, which
-//! loom must refute.
+//! Loom models of the gate, which explore every interleaving of a few readings. The same models also run on copies of
+//! the gate with one deliberate bug each, which loom must find.
 
 use alloc::sync::Arc;
 
@@ -10,13 +10,14 @@ use super::gate::{Gate, Instruments};
 
 const MS: u64 = 1_000_000;
 
-/// The nanoseconds that all instruments show and that threads advance. They are relaxed, so that they add no ordering to
-/// the gate's own stores.
+/// A nanosecond counter that all instruments read and that threads advance. Accesses to the counter are relaxed, so
+/// that they add no ordering to the gate's own stores.
 struct Time(AtomicU64);
 
 impl Time {
     fn now(&self) -> u64 {
-        // A read-modify-write, because it reads the latest value.
+        // This is a read-modify-write operation, because such operations return the latest value, whereas a load may
+        // return an older value.
         self.0.fetch_add(0, Ordering::Relaxed)
     }
 
@@ -56,17 +57,17 @@ impl Subject for Gate {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Flaw {
-    /// Publishes the end of a millisecond before the millisecond.
+    /// Publishes the end of a millisecond before the millisecond itself.
     EndFirst,
-    /// Publishes the end with relaxed ordering, so that a reader may load the end without its millisecond.
+    /// Publishes the end with relaxed ordering, so that a reader may load the end without the matching millisecond.
     RelaxedEnd,
     /// Lets several threads publish at once.
     Together,
-    /// Reads the clock before it enters the gate.
+    /// Reads the clock before entering the gate.
     ReadOutside,
 }
 
-/// The gate with one flaw.
+/// The gate with one deliberate bug.
 struct Twin {
     ms: AtomicI64,
     until: AtomicU64,
@@ -119,8 +120,8 @@ impl Subject for Twin {
     }
 }
 
-/// Runs three threads that read while a millisecond ends, each after the time has advanced. Each call must return the
-/// clock's value at some moment of the call.
+/// Runs three threads while a millisecond ends. Each thread advances the time and then reads the gate. Each call must
+/// return the clock's value at some moment during the call.
 fn readers(subject: impl Subject) {
     let shared = Arc::new((subject, Time(AtomicU64::new(MS / 5))));
     let read = || {
@@ -142,7 +143,7 @@ fn readers(subject: impl Subject) {
 
 fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // With a third preemption, the model runs for more than four minutes.
+    // The bound is two preemptions, because the model would run for more than four minutes with three.
     builder.preemption_bound = Some(2);
     builder.check(check);
 }
@@ -154,24 +155,24 @@ fn gate_readings_match_the_clock_at_some_moment_of_the_call() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn gate_that_publishes_the_end_first_is_refuted() {
+fn loom_detects_a_gate_that_publishes_the_end_first() {
     model(|| readers(Twin::new(Flaw::EndFirst)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn gate_that_publishes_the_end_relaxed_is_refuted() {
+fn loom_detects_a_gate_that_publishes_the_end_relaxed() {
     model(|| readers(Twin::new(Flaw::RelaxedEnd)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn gate_with_two_publishers_is_refuted() {
+fn loom_detects_a_gate_with_two_publishers() {
     model(|| readers(Twin::new(Flaw::Together)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn gate_that_reads_the_clock_before_entering_is_refuted() {
+fn loom_detects_a_gate_that_reads_the_clock_before_entering() {
     model(|| readers(Twin::new(Flaw::ReadOutside)));
 }

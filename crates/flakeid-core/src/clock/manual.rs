@@ -8,9 +8,9 @@ use crate::sync::{AtomicI64, Ordering};
 
 /// A clock that stands still until it is set, for tests of code that generates IDs.
 ///
-/// Clones are handles to one clock: keep one, and pass the other to the generator. Waiting moves the clock forward
-/// instead of sleeping, so tests do not wait and never hang. A new generator may issue IDs in the tick of its creation,
-/// because no earlier process could have used this clock.
+/// Clones are handles to the same clock: keep one, and pass the other to the generator. Waiting moves the clock
+/// forward instead of sleeping, so tests do not wait and never hang. A new generator may issue IDs in the tick of its
+/// creation, because no earlier process could have used this clock.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, ManualClock};
@@ -32,7 +32,7 @@ impl ManualClock {
         Self(Arc::new(AtomicI64::new(unix_ms)))
     }
 
-    /// Sets the clock, forward or back.
+    /// Sets the clock, forwards or backwards.
     pub fn set(&self, unix_ms: i64) {
         self.0.store(unix_ms, Ordering::SeqCst);
     }
@@ -66,7 +66,7 @@ impl Clock for ManualClock {
         let now = self.unix_ms();
         let needed = Duration::from_millis(unix_ms.saturating_sub(now).max(0).cast_unsigned());
         let waited = needed.min(at_most);
-        // The clock never moves back, even if another thread has moved it in the meantime.
+        // The clock never moves backwards, even if another thread has moved it in the meantime.
         self.0.fetch_max(now.saturating_add(step_of(waited)), Ordering::SeqCst);
         Some(waited)
     }

@@ -40,8 +40,8 @@ use core::time::Duration;
 
 /// A source of Unix time for generators.
 ///
-/// Readings may repeat and may go backwards; the generator handles both. A generator on your own clock does not share
-/// its position with other generators of the same node.
+/// Readings may repeat and may go backwards; the generator handles both. A generator with your own clock does not
+/// share its position with other generators for the same node.
 ///
 /// ```
 /// use flakeid_core::{Clock, Generator, Layout, SystemClock};
@@ -59,15 +59,16 @@ use core::time::Duration;
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 pub trait Clock: Send + Sync + 'static {
-    /// Returns the milliseconds since 1970-01-01T00:00:00Z without leap seconds; negative before that instant.
+    /// Returns the number of milliseconds since 1970-01-01T00:00:00Z, not counting leap seconds. The number is
+    /// negative before that instant.
     fn unix_ms(&self) -> i64;
 
-    /// Waits until the clock reads `unix_ms`, but no longer than `at_most`, and returns the time that it waited; it may
-    /// return early. Returns `None` if this clock cannot wait; the generator's call then fails instead of waiting. It
-    /// must not spin for more than a fraction of a millisecond.
+    /// Waits until the clock reads `unix_ms`, but no longer than `at_most`, and returns how long it waited. The call
+    /// may return early. Returns `None` if this clock cannot wait; the generator's call then fails instead of
+    /// waiting. An implementation must not spin for more than a fraction of a millisecond.
     ///
-    /// By default the thread sleeps. Without the `std` feature, or on a target that cannot sleep
-    /// (`wasm32-unknown-unknown`), the default returns `None`.
+    /// The default implementation puts the thread to sleep. Without the `std` feature, or on a target that cannot
+    /// sleep (`wasm32-unknown-unknown`), the default implementation returns `None`.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         sleep::wait(unix_ms.saturating_sub(self.unix_ms()), at_most)
     }
@@ -75,8 +76,8 @@ pub trait Clock: Send + Sync + 'static {
 
 /// The operating system's clock, exact to the millisecond.
 ///
-/// `wasm32-unknown-unknown` has no clock: there this clock returns the time that the host set last (`set_host_time`). It
-/// cannot wait, but it reports how long a call would have waited (`take_host_wait`).
+/// `wasm32-unknown-unknown` has no clock: on that target this clock returns the time that the host set last
+/// (`set_host_time`). This clock cannot wait, but it reports how long a call would have waited (`take_host_wait`).
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, SystemClock};

@@ -4,7 +4,7 @@ use core::time::Duration;
 use super::{Clock, CoarseClock, GatedClock, SystemClock};
 use crate::options::impl_by_name;
 
-/// The system's clocks by name, for options in the form of strings.
+/// The system's clocks by name, for options that are set with strings.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, NamedClock};
@@ -19,9 +19,10 @@ use crate::options::impl_by_name;
 pub enum NamedClock {
     /// [`SystemClock`], exact to the millisecond.
     System,
-    /// [`CoarseClock`], a few milliseconds late.
+    /// [`CoarseClock`], which lags by a few milliseconds.
     Coarse,
-    /// [`GatedClock`], exact to the millisecond and cheaper if the processor allows it. The default clock of generators.
+    /// [`GatedClock`], the default clock of generators. This clock is exact to the millisecond, and it is cheaper to
+    /// read on processors with a suitable counter.
     #[default]
     Gated,
 }
@@ -40,7 +41,7 @@ impl NamedClock {
         }
     }
 
-    /// Returns the named clock for `clock`, if `clock` is one of the system's clocks.
+    /// Returns the named clock for `clock`, if `clock` is one of the system clocks.
     #[inline]
     pub(crate) fn from_any(clock: &dyn Any) -> Option<Self> {
         if clock.is::<SystemClock>() {
@@ -57,7 +58,7 @@ impl NamedClock {
 
 impl_by_name!(NamedClock, "clock", "system, coarse or gated");
 
-/// Reads the clock of that name. A generator treats a named clock like that clock.
+/// Reads the clock with this name. A generator treats a named clock like the clock itself.
 impl Clock for NamedClock {
     fn unix_ms(&self) -> i64 {
         match self {

@@ -2,12 +2,13 @@
 
 use core::time::Duration;
 
-/// The longest sleep. It limits how late a thread reacts if the clock is stepped while the thread sleeps.
+/// The longest single sleep. This constant limits how long a thread takes to react to a clock change during the
+/// sleep.
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// Sleeps for `duration`, or for [`LONGEST_SLEEP`] if that is shorter, and returns the elapsed time of the monotonic
-/// clock.
+/// Sleeps for `duration`, or for [`LONGEST_SLEEP`] if that is shorter, and returns the time that elapsed on the
+/// monotonic clock.
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 pub(super) fn sleep(duration: Duration) -> Duration {
     let start = std::time::Instant::now();
@@ -16,7 +17,7 @@ pub(super) fn sleep(duration: Duration) -> Duration {
 }
 
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere there is no way to wait")]
+#[expect(clippy::unnecessary_wraps, reason = "targets that cannot sleep return `None`")]
 pub(super) fn wait(ms: i64, at_most: Duration) -> Option<Duration> {
     Some(sleep(Duration::from_millis(ms.max(0).cast_unsigned()).min(at_most)))
 }

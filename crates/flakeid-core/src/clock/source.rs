@@ -8,21 +8,21 @@ use super::{Clock, ManualClock};
 #[cfg(feature = "std")]
 use super::{CoarseClock, GatedClock, NamedClock, SystemClock};
 
-/// The clock of one generator. The known clocks have variants of their own, so that reading the system clock needs no
+/// The clock of one generator. Each known clock has its own variant, so that reading the system clock needs no
 /// indirect call, and so that generators can apply the rules for restarts.
 pub(crate) enum ClockSource {
     #[cfg(feature = "std")]
     System,
     #[cfg(feature = "std")]
     Coarse,
-    /// The gated clock, only if it [is gated](GatedClock::is_gated).
+    /// The gated clock. This variant is used only if the clock [is gated](GatedClock::is_gated).
     #[cfg(feature = "std")]
     Gated,
     Manual(ManualClock),
     Custom(Box<dyn Clock>),
 }
 
-/// Returns the clock of a generator for which the program sets no clock.
+/// Returns the clock that a generator uses if the program does not set a clock.
 #[cfg(feature = "std")]
 impl Default for ClockSource {
     fn default() -> Self {
@@ -65,7 +65,7 @@ impl ClockSource {
         }
     }
 
-    /// Reads the manual and custom clocks. It is a separate function, so that the clocks whose cost matters stay inlined.
+    /// Reads manual and custom clocks. This is a separate function, so that reading the faster clocks stays inlined.
     #[inline(never)]
     fn other_unix_ms(&self) -> i64 {
         match self {
@@ -76,7 +76,7 @@ impl ClockSource {
         }
     }
 
-    /// Returns a number that changes at least a few hundred times a second, or whenever the clock changes.
+    /// Returns a number that changes at least a few hundred times per second, or whenever the clock changes.
     #[inline(always)]
     pub(crate) fn mark(&self) -> u64 {
         match self {
@@ -86,7 +86,7 @@ impl ClockSource {
         }
     }
 
-    /// Returns the most exact time of this clock, for the slow path.
+    /// Returns the most precise time that this clock provides, for the slow path.
     pub(crate) fn exact_unix_ms(&self) -> i64 {
         match self {
             #[cfg(feature = "std")]
@@ -104,8 +104,8 @@ impl ClockSource {
         }
     }
 
-    /// Waits like `wait_until`, but returns after a part of the time, for callers that repeat the call. They wake up
-    /// closer to the instant, for twice the cost.
+    /// Does the same as `wait_until`, but returns after part of the time. A caller that repeats the call wakes up
+    /// closer to the requested instant, at twice the cost.
     pub(crate) fn wait_in_parts(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         #[cfg(feature = "std")]
         let at_most = match self {

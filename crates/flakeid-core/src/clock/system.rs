@@ -5,8 +5,8 @@ use core::time::Duration;
 use super::sleep::sleep;
 use super::{Clock, SystemClock};
 
-/// The longest time, in nanoseconds, that is slept in one part. Sleeps last about 60 µs longer than requested, which is
-/// longer than the second part of such a short time.
+/// The longest sleep, in nanoseconds, that is not split. A sleep lasts about 60 µs longer than requested. The second
+/// part of a shorter sleep would be shorter than this delay, so a split would not help.
 const IN_ONE_PART: u64 = 100_000;
 
 /// Reads the clock as `(seconds, nanoseconds)` since 1970.
@@ -39,15 +39,16 @@ impl SystemClock {
         seconds * 1000 + i64::from(nanoseconds / 1_000_000)
     }
 
-    /// Returns how long to sleep before the clock is read again: all of a short time, and three quarters of a longer
-    /// one, because an idle processor sometimes wakes half a millisecond late and a second sleep makes up for that.
+    /// Returns how long to sleep before the clock is read again: the whole time if it is short, or three quarters of
+    /// a longer time. An idle processor sometimes wakes half a millisecond late, and a second sleep makes up for
+    /// that.
     pub(super) fn first_part(unix_ms: i64, at_most: Duration) -> Duration {
         let left = Self::left(unix_ms);
         let part = if left < IN_ONE_PART { left } else { left - left / 4 };
         Duration::from_nanos(part).min(at_most)
     }
 
-    /// Returns the nanoseconds until a millisecond begins.
+    /// Returns the number of nanoseconds until the given millisecond begins.
     fn left(unix_ms: i64) -> u64 {
         let (seconds, nanoseconds) = read();
         let now = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
@@ -61,8 +62,8 @@ impl Clock for SystemClock {
         Self::now_ms()
     }
 
-    /// Sleeps until the millisecond begins, and not for a whole number of milliseconds, so that little of the next tick
-    /// is lost.
+    /// Sleeps until the millisecond begins, rather than for a whole number of milliseconds, so that little of the
+    /// next tick is lost.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         Some(sleep(Duration::from_nanos(Self::left(unix_ms)).min(at_most)))
     }

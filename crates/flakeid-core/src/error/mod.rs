@@ -1,5 +1,6 @@
-//! The one error type of all languages.
+//! The error type that all language bindings share.
 
+mod kind;
 mod reasons;
 mod spelled;
 mod spelling;
@@ -11,6 +12,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::calendar::{Rfc3339, whole_ms};
+pub use kind::ErrorKind;
 pub(crate) use reasons::{LayoutFault, TextFault};
 pub use spelled::SpelledError;
 use spelling::Named;
@@ -18,124 +20,9 @@ pub use spelling::Spelling;
 
 use crate::quoted::Quoted;
 
-/// What went wrong, one word for each case, the same in every language.
+/// An error from any function of this library: a kind, a message for people, and the time to wait if waiting helps.
 ///
-/// The table (code strings, C numbers, which kinds are worth a retry) is `tests/vectors/errors.json`.
-///
-/// ```
-/// use flakeid_core::{ErrorKind, Generator, Layout};
-///
-/// let error = Generator::new(Layout::TWITTER, 1024).unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::FieldOutOfRange);
-/// assert_eq!(error.kind().code(), "FLAKEID_FIELD_OUT_OF_RANGE");
-/// assert!(!error.kind().is_retryable());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// A layout's fields, epoch or unit do not make a layout, or not one that can generate.
-    InvalidLayout,
-    /// A field's value is outside the range its width allows.
-    FieldOutOfRange,
-    /// Text or bits that are not an ID (of this layout, or of this text form).
-    InvalidId,
-    /// An option of a generator that cannot be, or cannot be together with another.
-    InvalidOption,
-    /// The clock reads less than it did before.
-    ClockRollback,
-    /// Every sequence number of the tick is used up.
-    SequenceExhausted,
-    /// The layout's ticks have run out.
-    HorizonReached,
-    /// The clock reads less than the layout's epoch.
-    BeforeEpoch,
-    /// The generator was retired.
-    Closed,
-    /// The generator belongs to the parent of this forked process.
-    Forked,
-    /// The ring buffer of pre-built IDs is empty.
-    RingEmpty,
-    /// The window of ticks granted by the lease is used up and was not extended.
-    LeaseExpired,
-    /// No node can be leased now.
-    NoFreeNode,
-    /// This host's clock and the store's are too far apart.
-    ClockSkew,
-    /// The node's fence lies too far ahead of the clock to start there.
-    FenceInFuture,
-    /// The lease store does not answer.
-    StoreUnavailable,
-    /// The lease store answers no.
-    StoreRejected,
-}
-
-impl ErrorKind {
-    /// Every kind, in the order of the C numbers.
-    pub const ALL: [Self; 17] = [
-        Self::InvalidLayout,
-        Self::FieldOutOfRange,
-        Self::InvalidId,
-        Self::InvalidOption,
-        Self::ClockRollback,
-        Self::SequenceExhausted,
-        Self::HorizonReached,
-        Self::BeforeEpoch,
-        Self::Closed,
-        Self::Forked,
-        Self::RingEmpty,
-        Self::LeaseExpired,
-        Self::NoFreeNode,
-        Self::ClockSkew,
-        Self::FenceInFuture,
-        Self::StoreUnavailable,
-        Self::StoreRejected,
-    ];
-
-    const fn row(self) -> (&'static str, i32, bool) {
-        match self {
-            Self::InvalidLayout => ("FLAKEID_INVALID_LAYOUT", 1, false),
-            Self::FieldOutOfRange => ("FLAKEID_FIELD_OUT_OF_RANGE", 2, false),
-            Self::InvalidId => ("FLAKEID_INVALID_ID", 3, false),
-            Self::InvalidOption => ("FLAKEID_INVALID_OPTION", 4, false),
-            Self::ClockRollback => ("FLAKEID_CLOCK_ROLLBACK", 10, true),
-            Self::SequenceExhausted => ("FLAKEID_SEQUENCE_EXHAUSTED", 11, true),
-            Self::HorizonReached => ("FLAKEID_HORIZON_REACHED", 12, false),
-            Self::BeforeEpoch => ("FLAKEID_BEFORE_EPOCH", 13, true),
-            Self::Closed => ("FLAKEID_CLOSED", 14, false),
-            Self::Forked => ("FLAKEID_FORKED", 15, false),
-            Self::RingEmpty => ("FLAKEID_RING_EMPTY", 16, true),
-            Self::LeaseExpired => ("FLAKEID_LEASE_EXPIRED", 20, true),
-            Self::NoFreeNode => ("FLAKEID_NO_FREE_NODE", 21, true),
-            Self::ClockSkew => ("FLAKEID_CLOCK_SKEW", 22, false),
-            Self::FenceInFuture => ("FLAKEID_FENCE_IN_FUTURE", 23, true),
-            Self::StoreUnavailable => ("FLAKEID_STORE_UNAVAILABLE", 24, true),
-            Self::StoreRejected => ("FLAKEID_STORE_REJECTED", 25, false),
-        }
-    }
-
-    /// The code string, the same in every language: `FLAKEID_…`.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        self.row().0
-    }
-
-    /// The C status: never 0, never reused.
-    #[must_use]
-    pub const fn status(self) -> i32 {
-        self.row().1
-    }
-
-    /// Whether the same call may succeed later without anything else being changed.
-    #[must_use]
-    pub const fn is_retryable(self) -> bool {
-        self.row().2
-    }
-}
-
-/// The one error type: a kind, a sentence for people, and how long to wait where waiting helps.
-///
-/// Errors of the hot path (a full tick, a clock that went back, a window that ended) allocate
-/// nothing.
+/// Errors on the hot path (a full tick, a clock that went backwards, the end of a window) do not allocate memory.
 ///
 /// ```
 /// use flakeid_core::{Error, ErrorKind, Generator, Layout, ManualClock, Overflow};
@@ -216,7 +103,7 @@ struct Other {
     cause: Option<Cause>,
 }
 
-/// The error that caused another one. Errors are equal if they say the same, whatever caused them.
+/// The cause of an error. Comparisons ignore the cause: errors with equal messages are equal.
 #[derive(Clone)]
 struct Cause(Arc<dyn core::error::Error + Send + Sync>);
 
@@ -229,14 +116,14 @@ impl PartialEq for Cause {
 impl Eq for Cause {}
 
 impl Error {
-    /// An error of any kind with a sentence of its own, for crates built on this one.
+    /// Creates an error of any kind with the given message, for crates that build on this one.
     #[must_use]
     pub fn new(kind: ErrorKind, message: &str, retry_after: Option<Duration>) -> Self {
         let (message, cause) = (message.into(), None);
         Self(Repr::Other(Box::new(Other { kind, message, retry_after, cause })))
     }
 
-    /// Sets the [source](core::error::Error::source) of an error that [`new`](Self::new) made.
+    /// Sets the [source](core::error::Error::source) of an error that [`new`](Self::new) created.
     ///
     /// ```
     /// use std::error::Error as _;
@@ -256,8 +143,8 @@ impl Error {
         self
     }
 
-    /// A field's `value` that is not within `min..=max`. `value` is anything printable, so that
-    /// bindings can report what a 64-bit integer cannot hold (-1, 2^64).
+    /// Creates the error for a field whose `value` is not within `min..=max`. `value` can have any printable type, so
+    /// that bindings can report numbers that do not fit into a 64-bit integer (−1, 2^64).
     #[must_use]
     pub fn field_out_of_range(
         field: &'static str,
@@ -268,8 +155,8 @@ impl Error {
         Self::out_of_range(Named::Field(field), value, min, max)
     }
 
-    /// As [`field_out_of_range`](Self::field_out_of_range), for an option: [`spelled`](Self::spelled)
-    /// writes its name as the caller does.
+    /// Does the same as [`field_out_of_range`](Self::field_out_of_range) for an option. [`spelled`](Self::spelled)
+    /// writes the option's name in the caller's spelling.
     #[must_use]
     pub fn option_out_of_range(
         option: &'static str,
@@ -284,22 +171,23 @@ impl Error {
         Self(Repr::Field { name, value: excerpt(&value.to_string()), min, max })
     }
 
-    /// An option that cannot be, with the reason and what to do instead.
+    /// Creates the error for an invalid option, with the reason and a remedy.
     ///
-    /// Names of options in the reason are in backticks, as in "requires `worker`", so that
-    /// [`spelled`](Self::spelled) finds them.
+    /// Option names in the reason are in backticks, as in "requires `worker`", so that [`spelled`](Self::spelled)
+    /// finds them.
     #[must_use]
     pub fn invalid_option(option: &'static str, reason: &str) -> Self {
         Self(Repr::Option { name: Named::Option(option), reason: reason.into() })
     }
 
-    /// As [`invalid_option`](Self::invalid_option), for a field of an ID or another argument.
+    /// Does the same as [`invalid_option`](Self::invalid_option) for a field of an ID or another
+    /// argument.
     #[must_use]
     pub fn invalid_field(field: &'static str, reason: &str) -> Self {
         Self(Repr::Option { name: Named::Field(field), reason: reason.into() })
     }
 
-    /// Returns the same error, naming the option of the same name if it names a field of an ID.
+    /// Returns the error with the ID field replaced by the option of the same name.
     #[must_use]
     pub fn of_option(mut self) -> Self {
         if let Repr::Field { name, .. } | Repr::Option { name, .. } = &mut self.0 {
@@ -353,7 +241,7 @@ impl Error {
         Self(Repr::LeaseExpired { retry_after })
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match &self.0 {
@@ -373,13 +261,13 @@ impl Error {
         }
     }
 
-    /// The kind's code string, for searching and for other languages: `FLAKEID_…`.
+    /// The code string of the kind, `FLAKEID_…`, which is the same in every language.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.kind().code()
     }
 
-    /// After how long the same call may succeed; `None` where waiting does not help.
+    /// The time after which the same call may succeed; `None` if waiting does not help.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         match &self.0 {
@@ -393,7 +281,7 @@ impl Error {
         }
     }
 
-    /// By how much the clock went back, for [`ErrorKind::ClockRollback`].
+    /// The duration by which the clock went backwards, for [`ErrorKind::ClockRollback`].
     #[must_use]
     pub const fn rollback(&self) -> Option<Duration> {
         match &self.0 {
@@ -402,7 +290,8 @@ impl Error {
         }
     }
 
-    /// When the layout ran out, in Unix milliseconds, for [`ErrorKind::HorizonReached`].
+    /// The instant at which the layout's ticks ran out, in Unix milliseconds, for
+    /// [`ErrorKind::HorizonReached`].
     #[must_use]
     pub const fn horizon(&self) -> Option<i64> {
         match &self.0 {
@@ -411,7 +300,7 @@ impl Error {
         }
     }
 
-    /// The field at fault, for [`ErrorKind::FieldOutOfRange`].
+    /// The invalid field, for [`ErrorKind::FieldOutOfRange`].
     #[must_use]
     pub const fn field(&self) -> Option<&'static str> {
         match &self.0 {
@@ -421,7 +310,7 @@ impl Error {
     }
 }
 
-/// Input is quoted in messages, but a megabyte of it helps nobody.
+/// Shortens the input that a message quotes, because input may be arbitrarily long.
 pub(crate) fn excerpt(text: &str) -> Box<str> {
     const MOST: usize = 64;
     let cut = text.char_indices().nth(MOST).and_then(|(end, _)| text.get(..end));
@@ -455,8 +344,8 @@ impl Error {
             Repr::Option { name, reason } => spelling.write_reason(f, *name, reason),
             Repr::ClockRollback { by, .. } => write!(
                 f,
-                "the clock went back by {} ms; no ID is issued until it has caught up (configure NTP to slew \
-                 the clock, not to step it, or choose another rollback policy)",
+                "the clock went backwards by {} ms; no ID is issued until it has caught up (configure NTP to slew \
+                 the clock instead of stepping it, or choose another rollback policy)",
                 whole_ms(*by)
             ),
             Repr::SequenceExhausted { retry_after } => write!(

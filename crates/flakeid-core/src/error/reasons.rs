@@ -1,11 +1,11 @@
-//! The reasons why a text or a builder does not make a layout, and why a text is not an ID.
+//! The reasons why a string or a builder does not define a layout, and why a string is not an ID.
 
 use core::fmt;
 
 use crate::field::Field;
 use crate::quoted::QuotedChar;
 
-/// Why fields, an epoch and a unit do not make a layout.
+/// The reason why fields, an epoch and a unit do not form a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LayoutFault {
     Shape,
@@ -27,7 +27,7 @@ pub(crate) enum LayoutFault {
 }
 
 impl LayoutFault {
-    /// The sentence without its numbers, for compile-time errors.
+    /// The message without its numbers, for compile-time errors.
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Shape => {
@@ -37,15 +37,15 @@ impl LayoutFault {
             }
             Self::Letter(_) => "unknown field letter (t, d, w, n, s, c and r are known)",
             Self::Width(_) => "a field's width must be from 1 to 64 bits",
-            Self::Repeated(_) => "a field stands twice",
+            Self::Repeated(_) => "a field is repeated",
             Self::NoTime => "the time field (t) is missing",
             Self::TimeNotFirst(_) => {
                 "the time field (t) must come first, so that IDs sort by time (unused top bits \
-                 need no field)"
+                 do not need a field)"
             }
             Self::NodeAndSplit => "give either the node (n) or datacenter and worker (d, w)",
             Self::HalfSplit => {
-                "datacenter (d) and worker (w) require each other; for a node in one field use n"
+                "datacenter (d) and worker (w) require each other; use n for a node in one field"
             }
             Self::SplitApart => "worker (w) must directly follow datacenter (d)",
             Self::Total(_) => "the widths must sum to at most 64 bits",
@@ -89,7 +89,7 @@ impl fmt::Display for LayoutFault {
     }
 }
 
-/// Why a text is not an ID.
+/// The reason why a string is not an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextFault {
     Empty,
@@ -112,7 +112,7 @@ impl fmt::Display for TextFault {
             }
             Self::LeadingZero => f.write_str("it must not begin with a zero digit"),
             Self::Overflow => f.write_str(
-                "it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615",
+                "it is larger than the largest 64-bit ID; it must be from 0 to 18446744073709551615",
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Errors whose messages have the caller's spelling.
+//! Errors whose messages use the caller's spelling of names.
 
 use core::fmt;
 
@@ -24,7 +24,7 @@ impl Error {
     }
 }
 
-/// An error whose message uses a [`Spelling`].
+/// An error whose message uses the names from a [`Spelling`].
 #[derive(Clone, Copy)]
 pub struct SpelledError<'a> {
     error: &'a Error,
@@ -32,7 +32,7 @@ pub struct SpelledError<'a> {
 }
 
 impl SpelledError<'_> {
-    /// The field or option at fault, for [`ErrorKind::FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange).
+    /// The invalid field or option, for [`ErrorKind::FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange).
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         match &self.error.0 {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_options_as_the_caller_does() {
+    fn messages_use_the_option_names_of_the_caller() {
         let error = Error::invalid_option("node", "give either `node` or `nodes`, not both");
         assert_eq!(shown(&error), "WithNode: give either `WithNode` or `nodes`, not both");
         assert_eq!(error.to_string(), "node: give either `node` or `nodes`, not both");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_their_unit_if_the_name_has_none() {
+    fn range_errors_add_the_unit_that_the_name_lacks() {
         let error = Error::option_out_of_range("window_ms", &1, 2, 9);
         assert_eq!(shown(&error), "WithWindow 1 ms is out of range: must be from 2 to 9 ms");
         assert_eq!(error.to_string(), "window_ms 1 is out of range: must be from 2 to 9");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_backtick_begins_no_name() {
+    fn message_with_a_single_backtick_stays_unchanged() {
         let odd = Error::invalid_option("nodes", "a ` alone, and `node");
         assert_eq!(shown(&odd), "nodes: a ` alone, and `node");
     }

@@ -1,21 +1,22 @@
-//! Names of options and fields in messages, as the caller's language spells them.
+//! Names of options and fields in messages, in the spelling of the caller's language.
 
 use core::fmt::{self, Write};
 
-/// How a language, or a program with flags, writes the names of options and fields.
+/// The spelling of option and field names in a language, or in a program with command-line flags.
 ///
-/// This library names options as [`SetByName`](crate::SetByName) does, and so do its messages.
-/// [`Error::spelled`](crate::Error::spelled) writes a message in another spelling. A name that is in neither list stays as
-/// it is.
+/// By default, messages contain the names of [`SetByName`](crate::SetByName).
+/// [`Error::spelled`](crate::Error::spelled) writes a message in another spelling. A name that neither `options` nor
+/// `fields` contains stays unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spelling<'a> {
-    /// Options: the name in this library, and the name in the other spelling.
+    /// Pairs of an option's name in this library and its name in the other spelling.
     pub options: &'a [(&'a str, &'a str)],
-    /// Fields of IDs and other arguments, in the same way.
+    /// Pairs of the name of an ID field or another argument in this library and its name in the other spelling.
     pub fields: &'a [(&'a str, &'a str)],
 }
 
-/// The subject of a message. A field of an ID and an option may have the same name.
+/// The subject of a message: an ID field or an option. These are distinguished because a field and an option can have
+/// the same name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     Field(&'static str),
@@ -44,7 +45,7 @@ impl<'a> Spelling<'a> {
         }
     }
 
-    /// Writes the unit behind each number of milliseconds if the name does not say it any more.
+    /// Writes the unit after each number of milliseconds, unless the name contains the unit.
     pub(super) fn write_out_of_range(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -62,7 +63,8 @@ impl<'a> Spelling<'a> {
         write!(f, "{shown} {value}{value_unit} is out of range: must be from {min} to {max}{unit}")
     }
 
-    /// Writes the name and the reason. Every second piece between backticks is a name.
+    /// Writes the name and the reason. The parts of the reason between backticks, which are every second part, are
+    /// names.
     pub(super) fn write_reason(
         &self,
         f: &mut fmt::Formatter<'_>,

@@ -16,7 +16,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// Takes a slot in the pages of this process.
+    /// Takes a slot in this process's pages.
     #[cfg(not(loom))]
     pub(crate) fn new(limit: u64) -> Self {
         Self { slot: PAGES.take(limit) }
@@ -31,7 +31,8 @@ impl Limit {
     /// The exclusive bound of the positions that may be issued; 0 if no position may ever be issued again.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
-        // Acquire, so that a thread that loads a limit also sees the writes made before it was raised.
+        // This is an acquire load, so that a thread that loads a limit also sees the writes that were made before the
+        // limit was raised.
         self.slot.limit.load(Ordering::Acquire)
     }
 
@@ -40,8 +41,8 @@ impl Limit {
         self.slot.owned.load(Ordering::Acquire) == OWNED
     }
 
-    /// Raises the limit. It never lowers the limit, and never raises a limit that is 0 (invariant I6: the limit only
-    /// rises, and is 0 in a forked child). Returns `false` if the limit is 0.
+    /// Raises the limit. The function never lowers the limit, and never raises a limit that is 0 (invariant I6: the
+    /// limit only rises, and is 0 in a forked child). Returns `false` if the limit is 0.
     pub(crate) fn raise(&self, limit: u64) -> bool {
         let mut current = self.get();
         loop {
@@ -63,7 +64,7 @@ impl Limit {
         }
     }
 
-    /// Sets the limit to 0 forever. Returns `false` if it was 0 already.
+    /// Sets the limit to 0 permanently. Returns `false` if the limit was already 0.
     pub(crate) fn close(&self) -> bool {
         self.is_ours() && self.slot.limit.swap(0, Ordering::AcqRel) != 0
     }
@@ -71,7 +72,7 @@ impl Limit {
 
 impl Drop for Limit {
     fn drop(&mut self) {
-        // In a child the slot has no owner, and its page will not be used again.
+        // A forked child does not have to free the slot, because the child never uses the slot's page again.
         if self.is_ours() {
             self.slot.limit.store(0, Ordering::Release);
             self.slot.owned.store(0, Ordering::Release);
@@ -79,8 +80,8 @@ impl Drop for Limit {
     }
 }
 
-/// A mark that detects whether the calling process created it. It guards resources that a forked child must not use of
-/// its parent (connections, threads, locks).
+/// A mark that detects whether the calling process created it. The mark guards resources of the parent that a forked
+/// child must not use (connections, threads, locks).
 ///
 /// ```
 /// let mark = flakeid_core::internal::ProcessMark::new();
@@ -91,7 +92,7 @@ pub struct ProcessMark(Limit);
 
 #[cfg(feature = "std")]
 impl ProcessMark {
-    /// Creates a mark of this process.
+    /// Creates a mark that belongs to this process.
     #[must_use]
     pub fn new() -> Self {
         Self(Limit::new(1))
@@ -126,9 +127,10 @@ mod loom_models {
     use alloc::vec::Vec;
     use loom::thread;
 
-    /// Three threads take slots from pages with two slots: each gets a separate slot with its own limit.
+    /// Three threads take slots from pages with two slots each. Checks that each thread gets a separate slot with its
+    /// own limit.
     #[test]
-    fn limits_have_separate_slots() {
+    fn concurrent_limits_get_separate_slots() {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(2);
         builder.check(|| {
@@ -146,10 +148,10 @@ mod loom_models {
         });
     }
 
-    /// A twin that checks a slot first and writes it afterwards.
+    /// Checks that loom finds the bug in a version that reads a slot and then writes the slot in a separate step.
     #[test]
     #[should_panic(expected = "two limits in one slot")]
-    fn slots_taken_with_plain_stores_are_refuted() {
+    fn loom_detects_slots_taken_with_plain_stores() {
         loom::model(|| {
             let slot = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
             let take = |limit| {

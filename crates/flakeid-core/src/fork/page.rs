@@ -1,10 +1,11 @@
-//! The memory of limits: pages that are wiped in a forked child, with two words for each limit.
+//! The memory for limits: pages that are cleared in a forked child. Each limit takes two words of a page.
 
 #![allow(unsafe_code)]
 
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
-/// A limit, and whether it has an owner. A slot of zeros is free; the kernel leaves zeros in a child.
+/// A limit, and whether the slot has an owner. A slot that contains only zeros is free; in a forked child, all slots
+/// are free.
 pub(super) struct Slot {
     pub(super) limit: AtomicU64,
     pub(super) owned: AtomicU64,
@@ -13,7 +14,7 @@ pub(super) struct Slot {
 pub(super) const OWNED: u64 = 1;
 
 impl Slot {
-    /// Takes the slot if it is free. Returns whether it was free.
+    /// Takes the slot if it is free. Returns `false` if the slot is not free.
     pub(super) fn take(&self, limit: u64) -> bool {
         let taken =
             self.owned.compare_exchange(0, OWNED, Ordering::AcqRel, Ordering::Acquire).is_ok();
@@ -28,7 +29,7 @@ const SLOTS: usize = if cfg!(loom) { 2 } else { 255 };
 
 const ALIVE: u64 = 1;
 
-/// A page of slots. A page of zeros is valid: it is wiped, has no link, and all its slots are free.
+/// A page of slots. A page of zeros is valid: it counts as wiped, has no link, and all its slots are free.
 #[repr(C)]
 pub(super) struct Page {
     alive: AtomicU64,
@@ -37,10 +38,11 @@ pub(super) struct Page {
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Page>() <= 4096, "a page must fit the smallest page there is");
+const _: () =
+    assert!(size_of::<Page>() <= 4096, "the slots must fit into the smallest page of any system");
 
 impl Page {
-    /// Returns the page, if the pointer is not null and the page was not wiped.
+    /// Returns the page, if the pointer is not null and the page has not been wiped.
     fn alive(page: *mut Self) -> Option<&'static Self> {
         // SAFETY: every non-null pointer in `Pages` and in `older` came from `map`, was published by a compare-and-swap
         // and is never unmapped after that; a fork also maps the page in the child.
@@ -56,10 +58,10 @@ impl Page {
         &self.slots
     }
 
-    /// Allocates a new, unpublished page that is linked to an older one.
+    /// Allocates a new, unpublished page that is linked to an older page.
     fn map(older: *mut Self) -> *mut Self {
         let page = memory::allocate();
-        // SAFETY: `allocate` returned a valid page, and no other thread knows it, so it stays mapped.
+        // SAFETY: `allocate` returned a valid page, and no other thread can access the page, so it stays mapped.
         let new = unsafe { &*page };
         new.older.store(older, Ordering::Relaxed);
         new.alive.store(ALIVE, Ordering::Release);
@@ -125,7 +127,7 @@ impl Pages {
     }
 }
 
-/// Wipes all pages in a forked child, for kernels that cannot do it.
+/// Clears all pages in a forked child, if the kernel does not clear them.
 #[cfg(all(unix, feature = "std", not(loom), not(miri)))]
 extern "C" fn wipe_in_child() {
     let mut page = Page::alive(PAGES.newest.load(Ordering::Acquire));
@@ -142,7 +144,7 @@ mod memory {
 
     const SIZE: usize = size_of::<Page>();
 
-    /// Allocates a page of zeros. If there is no memory, it fails like any other allocation.
+    /// Allocates a page of zeros. If memory is exhausted, the function fails like any other allocation.
     pub(super) fn allocate() -> *mut Page {
         // SAFETY: an anonymous private mapping at an address of the kernel's choice overlaps no memory that is in use.
         // It is page-aligned and contains zeros, which are a valid `Page`.
@@ -166,16 +168,16 @@ mod memory {
     }
 
     pub(super) fn free(page: *mut Page) {
-        // SAFETY: the page came from `allocate` with this size, and no other thread knows it.
+        // SAFETY: the page came from `allocate` with this size, and no other thread can access it.
         unsafe { libc::munmap(page.cast(), SIZE) };
     }
 
-    /// Asks the kernel to wipe the page in forked children, and returns whether it will. Some emulators accept any advice
-    /// without effect, so the function also passes an invalid advice, which must fail.
+    /// Asks the kernel to clear the page in forked children, and returns whether the kernel will do so. Some
+    /// emulators accept any advice without effect, so the function also passes invalid advice, which must fail.
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(flakeid_atfork)))]
     fn wiped_by_kernel(page: *mut libc::c_void) -> bool {
         const NONSENSE: libc::c_int = 0x7fff_0000;
-        // SAFETY: the advice concerns a whole mapping of this module, and only changes what fork copies.
+        // SAFETY: the advice applies to a whole mapping that this module created, and only changes what fork copies.
         unsafe {
             libc::madvise(page, SIZE, NONSENSE) != 0
                 && libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) == 0
@@ -189,8 +191,8 @@ mod memory {
 
     fn wipe_at_fork() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
-        // Two threads may both register the handler, because wiping twice does no harm; but no thread may continue before
-        // a handler is registered.
+        // It does not matter if two threads register the handler, because clearing a page twice does no harm.
+        // However, no thread may continue before a handler is registered.
         if !REGISTERED.load(Ordering::Acquire) {
             // SAFETY: the handler only stores to atomics, which POSIX allows after fork.
             let failed = unsafe { libc::pthread_atfork(None, None, Some(super::wipe_in_child)) };
@@ -202,7 +204,8 @@ mod memory {
     }
 }
 
-/// Memory for systems without fork, for loom, which does not model fork, and for Miri, which cannot fork.
+/// The memory for pages on systems without fork. This memory is also used under loom, which does not model fork, and
+/// under Miri, which does not support fork.
 #[cfg(any(not(all(unix, feature = "std")), loom, miri))]
 mod memory {
     use super::{Page, Slot};
@@ -221,7 +224,7 @@ mod memory {
     }
 
     pub(super) fn free(page: *mut Page) {
-        // SAFETY: the page came from `allocate`, and no other thread knows it.
+        // SAFETY: the page came from `allocate`, and no other thread can access it.
         drop(unsafe { Box::from_raw(page) });
     }
 }

@@ -1,4 +1,4 @@
-//! A column of diesel, `BigInt`, in every database that diesel knows.
+//! An ID as a diesel `BigInt` column, in every database that diesel supports.
 
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, Queryable};
@@ -51,7 +51,7 @@ as_number!(BigInt, &Id);
 as_number!(Nullable<BigInt>, Id);
 as_number!(Nullable<BigInt>, &Id);
 
-/// Writes an ID as a parameter, also in `Option<Id>`, in the databases that take parameters as bytes.
+/// Writes an `Id`, or the `Id` in an `Option<Id>`, as a parameter for databases that take parameters as bytes.
 #[cfg(any(feature = "diesel-postgres", feature = "diesel-mysql"))]
 macro_rules! as_bytes {
     ($database:ty) => {

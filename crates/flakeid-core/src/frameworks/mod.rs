@@ -1,5 +1,5 @@
-//! Implementations for other crates: an [`Id`](crate::Id) as a column of sqlx or diesel, and its schema for schemars or
-//! utoipa.
+//! Implementations of traits from other crates: an [`Id`](crate::Id) as an sqlx or diesel column, and its schema for
+//! schemars or utoipa.
 
 #[cfg(feature = "diesel")]
 mod diesel;
@@ -15,4 +15,4 @@ mod utoipa;
 const PATTERN: &str = "^[0-9]{1,20}$";
 
 #[cfg(any(feature = "schemars", feature = "utoipa"))]
-const DESCRIPTION: &str = "A 64-bit ID. It is a string because numbers lose digits in JavaScript.";
+const DESCRIPTION: &str = "A 64-bit ID, as a string, because JavaScript numbers would lose digits.";

@@ -1,4 +1,4 @@
-//! An ID as a column of sqlx.
+//! An ID as an sqlx column.
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -6,7 +6,7 @@ use sqlx::{Database, Decode, Encode, Type};
 
 use crate::Id;
 
-/// The type of a signed 64-bit column (`bigint`, `INTEGER`) in every database that has one; see
+/// The type of a signed 64-bit column (`bigint`, `INTEGER`) in every database that has such columns; see
 /// [`Id::to_i64`].
 impl<DB: Database> Type<DB> for Id
 where

@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::{DESCRIPTION, PATTERN};
 use crate::Id;
 
-/// The schema of a string of decimal digits, which the feature `serde` writes.
+/// The schema of the string of decimal digits that the `serde` feature writes.
 impl PartialSchema for Id {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()

@@ -1,4 +1,4 @@
-//! The slow path: takes a position with all rules, or reports the obstacle.
+//! The slow path of ID generation, which applies all rules and then takes a position or reports the obstacle.
 
 use core::time::Duration;
 
@@ -10,11 +10,11 @@ use super::{Ahead, Generator, Overflow, Rollback, Run};
 use crate::Error;
 use crate::sync::back_off;
 
-/// The decision of the policies about a candidate that is ahead of the clock.
+/// The policies' decision about a candidate that is ahead of the clock.
 enum Verdict {
     Issue,
-    /// Issue the candidate in the tick that was current before the clock went backwards. The tick is not sanctioned, so
-    /// that the next call detects the same rollback.
+    /// Issue the candidate, whose tick was current before the clock went backwards. The tick is not noted as allowed
+    /// to be ahead of the clock, so that the next call detects the same rollback.
     Hold,
     /// Switch to another clock sequence.
     Switch,
@@ -84,8 +84,8 @@ impl Generator {
         queue.take(self, wanted, max_wait)
     }
 
-    /// Whether calls may use the queue. A forked child, whose limit is 0, must not use it, because another thread of the
-    /// parent may have held its lock.
+    /// Whether calls may use the queue. A forked child, whose limit is 0, must not use the queue, because another
+    /// thread of the parent may have held the queue's lock at the time of the fork.
     #[cfg(feature = "std")]
     fn may_queue(&self) -> bool {
         self.limit.get() != 0
@@ -109,12 +109,14 @@ impl Generator {
             if spent.is_zero() {
                 self.cell.count_wait();
             }
-            // Counts at least 1 µs, so that a clock whose waits take no time does not keep a caller forever.
+            // Counts each wait as at least 1 µs, so that a caller cannot wait forever on a clock whose waits take no
+            // time.
             spent = spent.saturating_add(slept.max(Duration::from_micros(1)));
         }
     }
 
-    /// Takes up to `wanted` positions of one tick, or returns the obstacle. State changes only when positions are taken.
+    /// Takes up to `wanted` positions of one tick, or returns the obstacle. Changes no state unless it takes
+    /// positions.
     pub(super) fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
         let mut word = self.cell.load();
         loop {
@@ -123,8 +125,8 @@ impl Generator {
                 let ours = self.limit.is_ours();
                 return Err(if ours { Error::closed() } else { Error::forked() }.into());
             }
-            // The clock is read after the word, so that a clock that has not gone backwards reads at least the time that led to
-            // the word.
+            // The clock is read after the word, so that a clock that has not gone backwards returns at least the
+            // reading from which the word was derived.
             let now = self.now()?;
             let (clock_sequence, next) = self.cell.split(word);
             let first = self.candidate(next, now.tick);
@@ -150,7 +152,8 @@ impl Generator {
             let count = wanted.min(left);
             let tick = self.shape.tick(first);
             if sanctioned {
-                // The note comes before the swap, so that a thread that loads the position does not treat it as a rollback.
+                // The end of the positions that may be ahead of the clock is noted before the swap. A thread that
+                // loads the new position therefore does not treat the position as a rollback.
                 let end = if self.ahead >= Ahead::Tick {
                     self.shape.position(tick + 1)
                 } else {
@@ -174,8 +177,9 @@ impl Generator {
         Ok(Now { unix_ms, tick: self.layout.tick_at(unix_ms)? })
     }
 
-    /// Returns the position to issue next: the beginning of the clock's tick, or the word if that is later. If the usable
-    /// sequence numbers of that tick are used up, it is the beginning of the following tick.
+    /// Returns the position to issue next: the beginning of the clock's tick, or the word's position if that is
+    /// later. If the usable sequence numbers of that tick are used up, the position is the beginning of the following
+    /// tick.
     fn candidate(&self, next: u64, now: u64) -> u64 {
         let first = if next <= self.shape.position(now) { self.start_of(now) } else { next };
         if self.shape.sequence(first) > self.sequence_mask {
@@ -193,10 +197,10 @@ impl Generator {
         }
     }
 
-    /// Decides about a candidate whose tick is ahead of the clock.
+    /// Decides how to handle a candidate whose tick is ahead of the clock.
     ///
-    /// There are three possible reasons: the clock went backwards; the generator runs ahead on purpose (its window begins
-    /// ahead of the clock, or it borrows); or the clock's tick is full.
+    /// There are three possible reasons: the clock went backwards, the generator runs ahead on purpose (its window
+    /// begins ahead of the clock, or it borrows), or the clock's tick is full.
     fn judge(&self, next: u64, tick: u64, now: Now) -> Verdict {
         let windowed = self.cell.is_windowed();
         let issued = self.shape.tick(next.saturating_sub(1));
@@ -219,7 +223,7 @@ impl Generator {
         }
         match self.policy.overflow {
             Overflow::Borrow => self.within_max_ahead(tick, now),
-            // Before the first tick no tick has overflowed; the generator only waits for its start.
+            // Before the first tick, no tick can be full; the generator only waits for the first tick to begin.
             Overflow::Error if next != self.cell.start() => {
                 let Obstacle { error, .. } = self.full_until(tick, now);
                 Verdict::Wait(error.into())
@@ -228,8 +232,8 @@ impl Generator {
         }
     }
 
-    /// Decides about a rollback. `short_of` is the tick that the clock read, or in which an ID was issued, before the
-    /// clock went backwards.
+    /// Decides how to handle a rollback. `short_of` is the tick that the clock has to reach again: the highest tick
+    /// that the clock read, or in which an ID was issued, before the rollback.
     fn judge_rollback(&self, issued: u64, short_of: u64, tick: u64, now: Now) -> Verdict {
         self.cell.count_rollback(short_of);
         match self.policy.rollback {
@@ -268,7 +272,7 @@ impl Generator {
         }
     }
 
-    /// Returns the obstacle that all positions before `tick` are used up.
+    /// Returns the obstacle that applies if all positions before `tick` are used up.
     fn full_until(&self, tick: u64, now: Now) -> Obstacle {
         Obstacle {
             error: Error::sequence_exhausted(self.until(tick, now)),
@@ -276,7 +280,7 @@ impl Generator {
         }
     }
 
-    /// Returns the obstacle that the clock has to catch up with `tick`.
+    /// Returns the obstacle that applies if the clock has to catch up with `tick`.
     fn fallen_short(&self, tick: u64, now: Now) -> Obstacle {
         let by = self.until(tick, now);
         Obstacle { error: Error::clock_rollback(by, by), until: Some(self.layout.unix_ms_at(tick)) }

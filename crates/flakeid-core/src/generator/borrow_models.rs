@@ -1,5 +1,5 @@
-//! Loom models of borrowing: every interleaving of calls that continue in later ticks because the clock's tick is full,
-//! and twins with a flaw, which loom must refute.
+//! Loom models of borrowing, which explore every interleaving of calls that continue in later ticks because the
+//! clock's tick is full. The models also run on versions with one deliberate bug each, which loom must find.
 
 use alloc::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::loom_twin::Subject;
 use super::{Generator, Overflow, Rollback, Window};
 use crate::ManualClock;
 
-/// The clock's tick is nearly full, and two threads continue in later ticks. Neither may treat these ticks as a
-/// rollback, which would be an error here.
+/// The clock's tick is nearly full, and two threads continue in later ticks. Checks that neither thread treats these
+/// ticks as a rollback, which would be an error in this model.
 #[test]
 fn loom_borrowed_tick_is_not_treated_as_a_rollback() {
     model(|| {
@@ -38,7 +38,8 @@ fn loom_borrowed_tick_is_not_treated_as_a_rollback() {
             0,
             "a borrowed tick was treated as a rollback: {ids:?}"
         );
-        // A range ends with its tick, so a call that wanted two IDs may have got one; this takes the rest.
+        // A range ends with its tick, so a call that wanted two IDs may have received only one; this loop takes the
+        // remaining IDs.
         while let [id] = generator.issue(1)[..] {
             ids.push(id);
         }
@@ -47,8 +48,8 @@ fn loom_borrowed_tick_is_not_treated_as_a_rollback() {
     });
 }
 
-/// A position that is ahead of the clock on purpose must be noted before the word reaches it, because a thread that loads
-/// the word would otherwise treat it as a rollback.
+/// Models a position that is ahead of the clock on purpose. The note that allows the position must be written before
+/// the word reaches the position. Otherwise, a thread that loads the word would detect a rollback.
 fn note_against_swap(note_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(22), AtomicU64::new(22)));
     let borrower = {
@@ -62,23 +63,23 @@ fn note_against_swap(note_first: bool, read: Ordering) {
         })
     };
     let word = state.0.load(read);
-    assert!(word <= state.1.load(Ordering::Acquire), "a borrowed tick is taken for a rollback");
+    assert!(word <= state.1.load(Ordering::Acquire), "a borrowed tick was treated as a rollback");
     borrower.join().unwrap();
 }
 
 #[test]
-fn loom_note_before_the_swap_hides_no_borrowed_tick() {
+fn loom_borrowed_tick_recorded_before_the_swap_is_visible() {
     model(|| note_against_swap(true, Ordering::Acquire));
 }
 
 #[test]
-#[should_panic(expected = "taken for a rollback")]
-fn loom_note_after_the_swap_is_refuted() {
+#[should_panic(expected = "treated as a rollback")]
+fn loom_detects_a_note_written_after_the_swap() {
     model(|| note_against_swap(false, Ordering::Acquire));
 }
 
 #[test]
-#[should_panic(expected = "taken for a rollback")]
-fn loom_relaxed_load_of_borrowed_ticks_is_refuted() {
+#[should_panic(expected = "treated as a rollback")]
+fn loom_detects_a_relaxed_load_of_borrowed_ticks() {
     model(|| note_against_swap(true, Ordering::Relaxed));
 }

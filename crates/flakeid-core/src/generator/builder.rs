@@ -1,4 +1,4 @@
-//! The options of generators: by method, by name, and what becomes of them.
+//! The options of generators, set by method or by name, and their validation.
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -18,6 +18,17 @@ use crate::sync::NativeOnly;
 use crate::{Error, ErrorKind, Layout};
 
 /// The options of a [`Generator`]. Only the node has no default.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use flakeid_core::{Generator, GeneratorBuilder, Layout, Overflow};
+///
+/// let builder: GeneratorBuilder = Generator::builder(Layout::TWITTER).node(7);
+/// let generator = builder.overflow(Overflow::Error).max_wait(Duration::from_millis(50)).build()?;
+/// assert_eq!(generator.node(), 7);
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
 #[must_use = "a builder does nothing until it is built"]
 pub struct GeneratorBuilder {
     layout: Layout,
@@ -48,113 +59,113 @@ impl GeneratorBuilder {
         }
     }
 
-    /// The node, 0 to the layout's [`max_node`](Layout::max_node). There is no default: two
-    /// generators that got the same one silently would repeat each other's IDs. So would a process
-    /// that uses the node of an earlier one while its clock reads earlier than that one's latest ID.
+    /// Sets the node, from 0 to the layout's [`max_node`](Layout::max_node). The node has no default, because two
+    /// generators with the same default would issue the same IDs. IDs are also repeated if a process uses the node of
+    /// an earlier process while the clock is behind the latest ID of that earlier process.
     pub const fn node(mut self, node: u64) -> Self {
         self.node.node = Some(node);
         self
     }
 
-    /// Several nodes instead of one: 1, 2, 4, 8 or another power of two, all different. The ceiling
-    /// rises with their number (four of Twitter's give 16.384 million IDs a second), and the IDs of
-    /// the generator still strictly rise, which those of several generators would not: in the word
-    /// that orders them the nodes extend the sequence.
+    /// Sets several different nodes instead of a single node. The number of nodes must be a power of two. The largest
+    /// number of IDs per second is multiplied by the number of nodes (four nodes in Twitter's layout give 16.384
+    /// million IDs per second). The IDs of the generator still strictly increase, unlike the IDs of several
+    /// generators, because the nodes extend the sequence in the generator's word.
     ///
-    /// Does not go with [`sequence_mask`](Self::sequence_mask) or layouts with clock sequences.
-    /// Within a process a node cannot be used alone and together with others, or in different sets.
+    /// Cannot be combined with [`sequence_mask`](Self::sequence_mask) or with layouts that have a clock sequence.
+    /// Within a process, a node cannot be used both alone and with others, or in different sets.
     ///
-    /// Not on `wasm32-unknown-unknown`, where every kilobyte is downloaded.
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    /// On `wasm32-unknown-unknown`, [`build`](Self::build) rejects several nodes, to keep the downloaded module small.
     pub fn nodes(mut self, nodes: &[u64]) -> Self {
         self.node.several = Some(NativeOnly::new(|| Some(nodes.into())));
         self
     }
 
-    /// The high part of the node, in layouts that split it, together with
-    /// [`worker`](Self::worker) and instead of [`node`](Self::node).
+    /// Sets the high part of the node, in layouts that split the node. Requires [`worker`](Self::worker) and replaces
+    /// [`node`](Self::node).
     pub const fn datacenter(mut self, datacenter: u64) -> Self {
         self.node.datacenter = Some(datacenter);
         self
     }
 
-    /// The low part of the node, in layouts that split it, together with
-    /// [`datacenter`](Self::datacenter) and instead of [`node`](Self::node).
+    /// Sets the low part of the node, in layouts that split the node. Requires [`datacenter`](Self::datacenter) and
+    /// replaces [`node`](Self::node).
     pub const fn worker(mut self, worker: u64) -> Self {
         self.node.worker = Some(worker);
         self
     }
 
-    /// What to do when a tick is full: [`Overflow::Wait`] unless set.
+    /// Sets the behaviour when a tick is full. The default is [`Overflow::Wait`].
     pub const fn overflow(mut self, overflow: Overflow) -> Self {
         self.policy.overflow = overflow;
         self
     }
 
-    /// What to do when the clock goes back: [`Rollback::Continue`] unless set.
+    /// Sets the behaviour when the clock goes backwards. The default is [`Rollback::Continue`].
     pub const fn rollback(mut self, rollback: Rollback) -> Self {
         self.policy.rollback = rollback;
         self
     }
 
-    /// Both at once, for example [`Policy::STRICT`].
+    /// Sets the overflow and rollback behaviour together, for example to [`Policy::STRICT`].
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// The largest sequence number to use: 2^k − 1, at most the layout's
-    /// [`max_sequence`](Layout::max_sequence), which is the default. `FlakeId`'s `seqMask`.
+    /// Sets the largest sequence number to use. It must be 2^k − 1, and at most the layout's
+    /// [`max_sequence`](Layout::max_sequence), which is the default. The option corresponds to `seqMask` in
+    /// `FlakeId`.
     pub const fn sequence_mask(mut self, mask: u64) -> Self {
         self.sequence_mask = Some(mask);
         self
     }
 
-    /// Begin each tick at a random sequence number below 2^`bits` instead of at 0, which is the
-    /// default. At low rates every ID otherwise ends in sequence 0, and `id mod 2^k` is badly
-    /// skewed. It costs up to that many IDs per tick, and it cannot help `id mod 2^k` where the
-    /// layout has the sequence above the node.
+    /// Sets the number of random bits in the sequence number at which each tick begins. The default is 0, so that
+    /// each tick begins at sequence number 0. Without random bits, every ID of a generator with a low rate ends in
+    /// sequence number 0, so `id mod 2^k` is badly skewed. Each tick loses up to 2^`bits` − 1 IDs. Random bits do not
+    /// make `id mod 2^k` more uniform if the layout has the sequence above the node.
     pub const fn sequence_start(mut self, bits: u64) -> Self {
         self.sequence_start = bits;
         self
     }
 
-    /// How far ahead of the clock IDs may be issued from a window: 20 s unless set, rounded up to
-    /// whole ticks.
+    /// Sets how far IDs from a window may be ahead of the clock, rounded up to whole ticks. The default is 20 s.
     pub const fn max_ahead(mut self, max_ahead: Duration) -> Self {
         self.max_ahead = max_ahead;
         self
     }
 
-    /// How long a call waits without issuing an ID: unless set, 1 s or two ticks, whichever is
-    /// longer. A call may overrun it by what the operating system takes to wake a thread.
+    /// Sets the longest time that a call waits without issuing an ID. The default is 1 s or two ticks, whichever is
+    /// longer. A call may exceed this time by the time that the operating system takes to wake a thread.
     pub const fn max_wait(mut self, max_wait: Duration) -> Self {
         self.max_wait = Some(max_wait);
         self
     }
 
-    /// The clock: the system's, by way of [`GatedClock`](crate::GatedClock), unless set. On a clock of your own, or a
-    /// [`ManualClock`](crate::ManualClock), a generator shares its position with no other.
+    /// Sets the clock. The default is the system clock, read through [`GatedClock`](crate::GatedClock). A generator
+    /// with your own clock, or with a [`ManualClock`](crate::ManualClock), does not share its position with other
+    /// generators.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Some(ClockSource::of(clock));
         self
     }
 
-    /// The ticks that this generator may use, instead of all of the node's. For leases: whoever
-    /// hands out windows sees to it that those of one node never overlap.
+    /// Sets the ticks that this generator may use. By default, the generator may use all ticks of the node. This
+    /// option is for leases: the component that grants windows must ensure that the windows of one node never
+    /// overlap.
     pub const fn window(mut self, window: Window) -> Self {
         (self.window_start, self.window_fence) = (Some(window.start()), Some(window.fence()));
         self
     }
 
-    /// Checks everything and makes the generator.
+    /// Checks all options and builds the generator.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for node, datacenter, worker,
-    /// `sequence_start`; [`InvalidOption`](ErrorKind::InvalidOption) for a missing node, options
-    /// that exclude each other, or a mask that is not 2^k − 1;
-    /// [`InvalidLayout`](ErrorKind::InvalidLayout) if the layout only decodes;
-    /// [`HorizonReached`](ErrorKind::HorizonReached) if its ticks have run out;
+    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for `node`, `datacenter`, `worker` or `sequence_start`;
+    /// [`InvalidOption`](ErrorKind::InvalidOption) for a missing node, options that exclude each other, or a mask
+    /// that is not 2^k − 1; [`InvalidLayout`](ErrorKind::InvalidLayout) if the layout can only decode IDs;
+    /// [`HorizonReached`](ErrorKind::HorizonReached) if the layout's ticks have run out;
     /// [`Forked`](ErrorKind::Forked) if the parent process used this node.
     pub fn build(mut self) -> Result<Generator, Error> {
         let layout = self.layout;
@@ -171,7 +182,7 @@ impl GeneratorBuilder {
             return Err(Error::invalid_option(
                 "sequence_mask",
                 "cannot be combined with several nodes, which are for more IDs per tick; \
-                 leave one of the two out",
+                 omit one of them",
             ));
         }
         let shape = Shape::new(&layout, &nodes).map_err(Error::of_option)?;
@@ -188,7 +199,7 @@ impl GeneratorBuilder {
         };
         let make = || match window {
             Some(window) => Cell::windowed(shape.position(window.start())),
-            // An earlier run may have issued in this very tick, up to its last sequence number.
+            // An earlier process may have issued IDs in the current tick, up to the last sequence number.
             None if clock.is_real() => {
                 Cell::fixed(&layout, shape.position(now.map_or(0, |tick| tick + 1)))
             }
@@ -253,7 +264,10 @@ impl GeneratorBuilder {
         }
     }
 
-    #[cfg_attr(feature = "std", expect(clippy::unnecessary_wraps, reason = "it can fail without"))]
+    #[cfg_attr(
+        feature = "std",
+        expect(clippy::unnecessary_wraps, reason = "without `std` this function can fail")
+    )]
     fn resolve_clock(&mut self) -> Result<ClockSource, Error> {
         if let Some(clock) = self.clock.take() {
             return Ok(clock);
@@ -263,18 +277,17 @@ impl GeneratorBuilder {
         #[cfg(not(feature = "std"))]
         Err(Error::invalid_option(
             "clock",
-            "missing: give a clock, because the feature std is \
-             off and there is no system clock without it",
+            "missing: give a clock, because the system clock \
+             requires the feature std, which is off",
         ))
     }
 }
 
-/// Each option is checked against the others when the generator is built. The clock can be named
-/// where there is more than one.
+/// The options by name. Each option is checked against the others when the generator is built. `clock` exists only on
+/// targets with more than one clock.
 impl SetByName for GeneratorBuilder {
     const OPTIONS: &'static [NamedOption<Self>] = &[
         NamedOption::number("node", |b| b.layout.max_node(), |b, node| b.node.node = Some(node)),
-        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
         NamedOption::numbers(
             "nodes",
             |b| b.layout.max_node(),
@@ -302,7 +315,7 @@ impl SetByName for GeneratorBuilder {
         ),
         NamedOption::text("overflow", |b, text| text.parse().map(|it| b.policy.overflow = it)),
         NamedOption::text("rollback", |b, text| text.parse().map(|it| b.policy.rollback = it)),
-        #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
+        #[cfg(feature = "std")]
         NamedOption::text("clock", |b, text| {
             text.parse::<crate::NamedClock>().map(|it| b.clock = Some(ClockSource::of(it)))
         }),
@@ -326,7 +339,8 @@ fn shared_cell(
     super::registry::REGISTRY.cell(layout, nodes, make)
 }
 
-/// A static would outlive one run of a model; the registry has models of its own.
+/// Creates a cell without the registry, because the static registry would outlive one execution of a model. The
+/// registry has its own models.
 #[cfg(loom)]
 #[expect(clippy::unnecessary_wraps, reason = "the real one can fail")]
 fn shared_cell(
@@ -337,22 +351,22 @@ fn shared_cell(
     Ok(Arc::new(make()))
 }
 
-/// A duration in whole ticks, rounded up.
+/// Converts a duration to whole ticks, rounded up.
 fn ticks_in(duration: Duration, layout: &Layout) -> u64 {
     whole_ms(duration).div_ceil(layout.unit_ms()).min(layout.max_tick())
 }
 
 impl Generator {
-    /// A generator for a fixed node on the system clock, with the default policies.
+    /// Builds a generator for a fixed node on the system clock, with the default policies.
     ///
     /// # Errors
-    /// As [`GeneratorBuilder::build`].
+    /// Those of [`GeneratorBuilder::build`].
     #[cfg(feature = "std")]
     pub fn new(layout: Layout, node: u64) -> Result<Self, Error> {
         Self::builder(layout).node(node).build()
     }
 
-    /// Starts a generator with options.
+    /// Returns a builder with which to set a generator's options.
     pub fn builder(layout: Layout) -> GeneratorBuilder {
         GeneratorBuilder::new(layout)
     }
@@ -376,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_do_what_the_methods_do() {
+    fn options_set_by_name_equal_those_set_by_method() {
         let builder = set(&[
             ("datacenter", "3"),
             ("worker", "4"),
@@ -403,12 +417,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn set_error_names_the_option_and_its_invalid_value() {
         for (options, kind, said) in [
             (
                 &[("nod", "7")][..],
                 ErrorKind::InvalidOption,
-                "no option \"nod\"; there are node: number, ",
+                "no option \"nod\"; the options are node: number, ",
             ),
             (
                 &[("node", "-1")],
@@ -438,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_window_is_refused() {
+    fn window_start_and_fence_require_each_other() {
         for given in ["window_start", "window_fence"] {
             let error = set(&[("node", "7"), (given, "10")]).unwrap().build().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidOption);

@@ -9,37 +9,38 @@ use crate::sync::{AtomicU64, Ordering};
 /// The word of a closed cell. Positions have at most 63 bits, so this value is not a position.
 pub(super) const CLOSED: u64 = u64::MAX;
 
-/// The word on a cache line of its own, because threads on other cores fetch this line for every ID.
+/// The word, which has a cache line of its own, because threads on other cores fetch this line for every ID.
 #[repr(align(128))]
 struct Word(AtomicU64);
 
 pub(crate) struct Cell {
     word: Word,
-    /// The first position of the cell. The first tick of a fixed node may not have begun yet (an earlier process may have
-    /// used the tick before), and the first tick of a window may be ahead of the clock.
+    /// The first position of the cell. The first tick of a fixed node may be in the future, because an earlier
+    /// process may have used the current tick. The first tick of a window may also be ahead of the clock.
     start: u64,
     windowed: bool,
     clock_sequences: Option<ClockSequences>,
-    /// The highest tick read from the clock by an attempt whose candidate was ahead of it.
+    /// The highest tick that was read from the clock while the candidate was ahead of the clock.
     seen: AtomicU64,
-    /// The exclusive bound of the positions for which running ahead of the clock was sanctioned.
+    /// The exclusive end of the positions that are allowed to be ahead of the clock.
     ahead_until: AtomicU64,
-    /// The tick that the clock was behind at the last counted rollback, plus one.
+    /// The tick that the clock had to reach again at the last counted rollback, plus one.
     fallen_short_of: AtomicU64,
     waits: AtomicU64,
     rollbacks: AtomicU64,
     largest_ahead: AtomicU64,
 }
 
-/// The clock-sequence values of a layout with such a field. The word contains the current value above the position; this
-/// struct contains the next free position of each value that was used.
+/// The clock-sequence values of a layout with a clock-sequence field. The word contains the current value above the
+/// position; this struct contains the next free position of each value that has been used.
 struct ClockSequences {
     shift: u8,
     marks: Box<[AtomicU64]>,
 }
 
 impl ClockSequences {
-    /// The largest number of bits that are used; more values are never needed, and each takes eight bytes.
+    /// The largest number of clock-sequence bits that are used. More values are never needed, and each value takes
+    /// eight bytes of memory.
     const MOST_BITS: u8 = 8;
 }
 
@@ -49,8 +50,9 @@ impl Cell {
         let (_, _, clock_sequence, _) = layout.spans();
         let bits = clock_sequence.width.min(ClockSequences::MOST_BITS);
         let clock_sequences = (bits > 0).then(|| ClockSequences {
-            // The clock sequence is at the top of the word, so that layouts whose time fields have different widths can share
-            // the cell. The fields of an ID fit into 64 bits, so the position fits below.
+            // The clock sequence is at the top of the word, so that layouts with different widths of the time field
+            // can share the cell. The fields of an ID fit into 64 bits, so the position fits below the clock
+            // sequence.
             shift: 64 - bits,
             marks: (0..1u64 << bits).map(|_| AtomicU64::new(0)).collect(),
         });
@@ -79,11 +81,12 @@ impl Cell {
 
     #[inline]
     pub(super) fn load(&self) -> u64 {
-        // Acquire, so that the notes written before the word (marks, sanctioned positions) are visible.
+        // This is an acquire load, so that the notes written before the word (the marks, and the end of the positions
+        // allowed to be ahead of the clock) are visible.
         self.word.0.load(Ordering::Acquire)
     }
 
-    /// Issues positions by moving the word. Returns `false` if another thread has moved it first.
+    /// Issues positions by moving the word. Returns `false` if another thread has moved the word first.
     #[inline]
     pub(super) fn swap(&self, from: u64, to: u64) -> bool {
         self.word.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -128,8 +131,8 @@ impl Cell {
         }
     }
 
-    /// Returns a clock-sequence value of which no position at or above `floor` was used, if there is one. It raises the mark
-    /// of the current value first, so that a thread that loads the switch also sees the mark.
+    /// Returns a clock-sequence value whose positions at or above `floor` are all unused, if such a value exists.
+    /// Raises the mark of the current value first, so that a thread that loads the switch also loads the mark.
     pub(super) fn other_clock_sequence(&self, current: u64, next: u64, floor: u64) -> Option<u64> {
         let marks = &self.clock_sequences.as_ref()?.marks;
         marks[current as usize].fetch_max(next, Ordering::AcqRel);
@@ -140,8 +143,8 @@ impl Cell {
             .map(|value| value as u64)
     }
 
-    /// Notes a clock reading and returns the highest reading noted before. The tick must have been read after the word,
-    /// because a slow thread would otherwise mistake a fast one for a rollback.
+    /// Records a clock reading and returns the highest earlier reading. The caller must read the tick after the word,
+    /// because a slow thread would otherwise mistake the progress of a fast thread for a rollback.
     pub(super) fn note_reading(&self, tick: u64) -> u64 {
         self.seen.fetch_max(tick, Ordering::AcqRel)
     }
@@ -150,7 +153,7 @@ impl Cell {
         self.ahead_until.load(Ordering::Acquire)
     }
 
-    /// Notes that positions below `until` are issued ahead of the clock on purpose.
+    /// Records that positions below `until` are issued ahead of the clock on purpose.
     pub(super) fn sanction(&self, until: u64) {
         self.ahead_until.fetch_max(until, Ordering::AcqRel);
     }
@@ -167,8 +170,8 @@ impl Cell {
         self.waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a rollback. Every attempt during a rollback detects it, but it counts as one event while the clock is behind
-    /// the same tick.
+    /// Counts a rollback. Every attempt during a rollback detects the rollback, but the rollback is counted only once
+    /// while the clock is behind the same tick.
     pub(super) fn count_rollback(&self, short_of: u64) {
         let mark = short_of + 1;
         if self.fallen_short_of.swap(mark, Ordering::Relaxed) != mark {
@@ -185,7 +188,8 @@ impl Cell {
     }
 }
 
-/// Counts of a generator's waits, rollbacks and similar events. IDs that meet no obstacle are not counted.
+/// Counts of a generator's waits, rollbacks and similar events. IDs that are issued without such an event are not
+/// counted.
 ///
 /// Generators that share a node in one process also share these counts.
 ///
@@ -200,10 +204,10 @@ impl Cell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The number of waits; a `fill` counts each of its waits.
+    /// The number of waits. Each wait during a `fill` call is counted separately.
     pub waits: u64,
-    /// The number of times that the clock went backwards. A generator that may run ahead of the clock (with a window and the
-    /// policy `continue`) checks this once per tick while it is ahead.
+    /// The number of times that the clock went backwards. A generator that may run ahead of the clock (with a window
+    /// and the policy `continue`) checks for a rollback once per tick while it is ahead.
     pub rollbacks: u64,
     /// The largest number of ticks by which an ID was ahead of the clock.
     pub largest_ahead: u64,

@@ -8,16 +8,17 @@ use super::Generator;
 use super::shape::Run;
 use crate::{Error, Id};
 
-/// A handle of a [`Generator`] for one thread. It reserves chunks of positions with one compare-and-swap each, and issues
-/// them without another one. In exchange, its IDs are not in order with those of other threads.
+/// A handle of a [`Generator`] for one thread. It reserves chunks of positions with one compare-and-swap each, and
+/// then issues the IDs of a chunk without further synchronization. In exchange, its IDs are not ordered relative to
+/// the IDs of other threads.
 ///
-/// The IDs of one handle strictly increase, and no ID is issued twice by any handle. A chunk is valid for one tick of the
-/// kernel's coarse clock, a few milliseconds, and only while the generator may issue IDs (in its window, and in the
-/// process that created it); the rest of the chunk is not used. So times in IDs are never ahead of the clock, but late by
-/// up to one tick of the coarse clock.
+/// The IDs of one handle strictly increase, and no two handles issue the same ID. A chunk is valid for one tick of
+/// the kernel's coarse clock, a few milliseconds, and only while the generator may issue IDs (in its window, and in
+/// the process that created it). The handle discards the rest of an invalid chunk. The times in IDs are therefore
+/// never ahead of the clock, but they may lag by up to one tick of the coarse clock.
 ///
-/// Reserved IDs count towards a tick's sequence: with many handles and 12 sequence bits, ticks fill up sooner. On a clock
-/// other than the system's, a chunk is valid for one reading of that clock.
+/// Reserved IDs count towards a tick's sequence, so ticks fill up sooner if there are many handles and only 12
+/// sequence bits. On a clock other than the system's, a chunk is valid for one reading of that clock.
 ///
 /// The handle may borrow the generator, as [`Generator::local`] does, or share it as an `Arc<Generator>`.
 ///
@@ -39,22 +40,23 @@ use crate::{Error, Id};
 /// ```
 pub struct LocalGenerator<G> {
     generator: G,
-    /// The next position of the chunk, and the position after its last.
+    /// The next position of the chunk, and the exclusive end of the chunk.
     next: u64,
     end: u64,
     clock_sequence: u64,
     /// The ID of the next position.
     id: u64,
-    /// The difference between consecutive IDs of a chunk; 0 if it varies.
+    /// The difference between consecutive IDs of a chunk; 0 if the difference varies.
     step: u64,
-    /// The clock's mark when the chunk was reserved.
+    /// The clock's mark when the chunk was reserved. When the mark changes, the chunk becomes invalid.
     mark: u64,
     block: u64,
 }
 
 impl Generator {
-    /// Creates a handle of this generator for one thread. It is several times faster, but its IDs are not in order with
-    /// those of other threads, and their times may be a few milliseconds late.
+    /// Creates a handle of this generator for one thread. The handle is several times faster than the generator, but
+    /// its IDs are not ordered relative to the IDs of other threads, and their times may lag behind the clock by a
+    /// few milliseconds.
     #[must_use]
     pub fn local(&self) -> LocalGenerator<&Self> {
         LocalGenerator::new(self)
@@ -62,21 +64,21 @@ impl Generator {
 }
 
 impl<G: Deref<Target = Generator>> LocalGenerator<G> {
-    /// The largest number of positions in a chunk: a sixteenth of the 4096 positions of a default tick. Larger chunks are
-    /// not faster.
+    /// The largest number of positions in a chunk: a sixteenth of the 4096 positions per tick in the default layout.
+    /// Larger chunks are not faster.
     const LARGEST_BLOCK: u64 = 256;
 
-    /// Creates a handle on `generator`.
+    /// Creates a handle for `generator`.
     pub fn new(generator: G) -> Self {
         let block = ((generator.sequence_mask + 1) / 16).clamp(1, Self::LARGEST_BLOCK);
         let step = generator.shape.step().unwrap_or(0);
         Self { generator, next: 0, end: 0, clock_sequence: 0, id: 0, step, mark: 0, block }
     }
 
-    /// Returns the next ID. Reserves a chunk if the last one is used up or has ended.
+    /// Returns the next ID. Reserves a new chunk if the current chunk is used up or no longer valid.
     ///
     /// # Errors
-    /// As [`Generator::next_id`].
+    /// Those of [`Generator::next_id`].
     #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
@@ -88,7 +90,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// Does the same as [`next_id`](Self::next_id), but waits at most `max_wait` instead of the generator's `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
         match self.poll() {
@@ -100,7 +102,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// Returns the next ID without waiting.
     ///
     /// # Errors
-    /// As [`Generator::try_next_id`].
+    /// Those of [`Generator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
@@ -109,9 +111,9 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         }
     }
 
-    /// Returns the next ID of the chunk that was reserved last, or `None` if the chunk is used up or has ended. The other
-    /// calls then reserve a new chunk or return the reason. This call is for callers that have other work to do before
-    /// they wait.
+    /// Returns the next ID of the current chunk, or `None` if the chunk is used up or no longer valid. In that case,
+    /// the other methods reserve a new chunk, or return the reason why they cannot reserve one. This method is for
+    /// callers that have other work to do before they wait.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
         self.holds().then(|| self.hand_out())
@@ -121,7 +123,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     #[inline(always)]
     fn holds(&self) -> bool {
         let mark = self.generator.clock.mark();
-        // The limit is 0 in a forked child and once the generator is retired.
+        // The check of the limit also covers forked children and retired generators, because their limit is 0.
         mark == self.mark && self.next < self.end && self.next < self.generator.limit.get()
     }
 
@@ -144,7 +146,8 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         self.generator.shape.id(&Run { first: position, count: 1, clock_sequence })
     }
 
-    /// A flawed twin for the models: uses up a chunk without checking the limit.
+    /// Does the same as `next_id`, but does not check the limit. The loom models use this method to show that they
+    /// find the missing check.
     #[cfg(all(test, loom))]
     pub(super) fn next_id_unchecked(&mut self) -> Result<Id, Error> {
         if self.next >= self.end {
@@ -153,16 +156,16 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         Ok(self.hand_out())
     }
 
-    /// Reserves a chunk, waiting at most `max_wait` (`None` for no wait), and returns its first ID. It is a separate
-    /// function, because the fast path would cost a third more if this were inlined.
+    /// Reserves a chunk, waiting at most `max_wait` (not at all if `max_wait` is `None`), and returns its first ID.
+    /// This is a separate function, because inlining it would make the fast path slower by a third.
     #[cold]
     #[inline(never)]
     fn begin_block(&mut self, max_wait: Option<Duration>) -> Result<Id, Error> {
-        // The mark is read before the chunk is reserved, so that it is never newer than the chunk's tick.
+        // The mark is read before the chunk is reserved, so that the mark is never newer than the chunk's tick.
         let mark = self.generator.clock.mark();
         let run = match self.generator.take(self.block) {
             Some(run) => run,
-            // Only one position, because the mark may be outdated after a wait.
+            // Only one position is taken, because the mark may be outdated after a wait.
             None => match max_wait {
                 Some(max_wait) => self.generator.take_waiting(1, max_wait)?,
                 None => self.generator.take_at_once(1)?,

@@ -1,5 +1,6 @@
-//! Loom models of the generator: every interleaving of a few calls, and the same models for twins with one flaw each.
-//! Loom must refute the twins, because the models would otherwise prove nothing.
+//! Loom models of the generator, which explore every interleaving of a few calls. The same models also run on copies
+//! of the generator with one deliberate bug each. Loom must find these bugs, because a model that accepts a faulty
+//! copy would prove nothing.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p flakeid-core --lib loom`
 
@@ -18,7 +19,8 @@ use crate::{Id, Layout, ManualClock};
 
 pub(super) fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // According to loom's authors, nearly every bug appears with two or three preemptions.
+    // The bound is three preemptions, because nearly every bug appears with two or three, according to loom's
+    // authors.
     builder.preemption_bound = Some(3);
     builder.check(check);
 }
@@ -28,7 +30,8 @@ pub(super) fn layout() -> Layout {
     Layout::builder().time(8).sequence(1).build_const()
 }
 
-/// Builds a generator on the window of ticks 10 to 12 (positions 20 to 24) whose clock reads `now`.
+/// Builds a generator with a clock that reads `now`, and with the window `[10, 12)`, which contains the positions 20
+/// to 23.
 fn real(now: i64) -> Generator {
     Generator::builder(layout())
         .clock(ManualClock::new(now))
@@ -58,7 +61,7 @@ fn assert_distinct(mut ids: Vec<u64>) {
     assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "issued twice: {ids:?}");
 }
 
-/// Checks that the IDs of two threads increase in each thread (I8) and are distinct (I1).
+/// Checks that two threads issue distinct IDs (invariant I1), which increase in each thread (I8).
 fn two_take(subject: impl Subject, wanted: [&'static [usize]; 2]) {
     let subject = Arc::new(subject);
     let threads = wanted.map(|wanted| {
@@ -79,24 +82,24 @@ fn concurrent_next_calls_issue_distinct_ids() {
 
 #[test]
 #[should_panic(expected = "issued twice")]
-fn next_with_a_plain_store_is_refuted() {
+fn loom_detects_next_with_a_plain_store() {
     model(|| two_take(Twin::new(Flaw::PlainStore), [&[1], &[1]]));
 }
 
 #[test]
 fn concurrent_next_and_fill_issue_distinct_ids() {
-    // The window starts ahead of the clock, so that the range and the single IDs cross a tick.
+    // The window starts ahead of the clock, so that the range and the single IDs span two ticks.
     model(|| two_take(real(5), [&[1, 1], &[3]]));
 }
 
 #[test]
 #[should_panic(expected = "issued twice")]
-fn fill_of_a_stale_range_is_refuted() {
+fn loom_detects_fill_of_a_stale_range() {
     model(|| two_take(Twin::new(Flaw::StaleRun), [&[1], &[2]]));
 }
 
-/// One thread takes IDs while another persists a fence and then raises the limit to it. Checks that each ID has a tick
-/// below a persisted fence (I2, I5).
+/// Takes IDs in one thread while another thread persists a fence and then raises the limit to that fence. Checks that
+/// each ID has a tick below a persisted fence (I2, I5).
 fn take_against_extend(subject: impl Subject, wanted: &'static [usize]) {
     let subject = Arc::new(subject);
     let persisted = Arc::new(AtomicU64::new(12));
@@ -117,18 +120,18 @@ fn take_against_extend(subject: impl Subject, wanted: &'static [usize]) {
 }
 
 #[test]
-fn next_during_extend_stays_below_the_fence() {
+fn next_stays_below_the_fence_during_a_concurrent_extend() {
     model(|| take_against_extend(real(11), &[1, 1]));
 }
 
 #[test]
-fn next_beyond_the_window_during_extend_stays_below_the_fence() {
+fn next_beyond_the_window_stays_below_the_fence_during_a_concurrent_extend() {
     model(|| take_against_extend(real(13), &[1]));
 }
 
 #[test]
 #[should_panic(expected = "beyond the fence")]
-fn limit_checked_only_once_is_refuted() {
+fn loom_detects_a_generator_that_checks_the_limit_once() {
     model(|| take_against_extend(Twin::new(Flaw::LimitCheckedOnce), &[1, 1]));
 }
 
@@ -147,18 +150,18 @@ fn extend_against_extend(subject: impl Subject) {
 
 #[test]
 fn concurrent_extends_keep_the_highest_fence() {
-    // The window starts ahead of the clock, so that every tick of it is used up.
+    // The window starts ahead of the clock, so that every tick of the window is used up.
     model(|| extend_against_extend(real(5)));
 }
 
 #[test]
 #[should_panic(expected = "the limit was lowered")]
-fn extend_with_a_plain_store_is_refuted() {
+fn loom_detects_extend_with_a_plain_store() {
     model(|| extend_against_extend(Twin::new(Flaw::LoweredLimit)));
 }
 
-/// One thread takes IDs while another retires the generator. Checks that all issued IDs are below the reported bound, and
-/// that no ID is issued afterwards (I6).
+/// Takes IDs in one thread while another thread retires the generator. Checks that all issued IDs are below the
+/// reported bound, and that no ID is issued after the generator has been retired (I6).
 fn take_against_retire(subject: impl Subject, wanted: &'static [usize]) {
     let subject = Arc::new(subject);
     let taker = {
@@ -166,7 +169,7 @@ fn take_against_retire(subject: impl Subject, wanted: &'static [usize]) {
         thread::spawn(move || wanted.iter().flat_map(|n| subject.issue(*n)).collect::<Vec<_>>())
     };
     let bound = subject.retire();
-    assert!(subject.issue(1).is_empty(), "issued after it was retired");
+    assert!(subject.issue(1).is_empty(), "an ID was issued after the generator was retired");
     for id in taker.join().unwrap() {
         assert!(id < bound, "position {id} was issued but {bound} was reported");
     }
@@ -184,7 +187,7 @@ fn fill_issues_no_id_after_a_concurrent_retire() {
 
 #[test]
 #[should_panic(expected = "issued")]
-fn late_close_is_refuted() {
+fn loom_detects_a_generator_that_closes_late() {
     model(|| take_against_retire(Twin::new(Flaw::LateClose), &[1, 1]));
 }
 
@@ -198,14 +201,14 @@ fn extend_does_not_revive_a_retired_generator() {
             thread::spawn(move || Generator::extend(&generator, 14))
         };
         generator.retire().unwrap();
-        // The extension may be refused or too late; both are right.
+        // The extension may be rejected or come too late; both outcomes are correct.
         let _either = extender.join().unwrap();
-        assert!(generator.issue(1).is_empty(), "issued after it was retired");
+        assert!(generator.issue(1).is_empty(), "an ID was issued after the generator was retired");
     });
 }
 
-/// The clock goes backwards twice while two threads take IDs. No position of the two earlier clock sequences may be used
-/// again.
+/// Takes IDs in two threads while the clock goes backwards twice. Checks that no position of the two earlier clock
+/// sequences is used again.
 #[test]
 fn clock_sequences_are_not_reused_after_two_rollbacks() {
     model(|| {
@@ -255,23 +258,24 @@ fn mark_against_switch(mark_first: bool, read: Ordering) {
 }
 
 #[test]
-fn marks_raised_before_the_switch_are_visible() {
+fn clock_sequence_marks_raised_before_the_switch_are_visible_after_it() {
     model(|| mark_against_switch(true, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "the old value looks unused")]
-fn marks_raised_after_the_switch_are_refuted() {
+fn loom_detects_marks_raised_after_the_switch() {
     model(|| mark_against_switch(false, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "the old value looks unused")]
-fn marks_behind_a_relaxed_load_are_refuted() {
+fn loom_detects_marks_read_with_a_relaxed_load() {
     model(|| mark_against_switch(true, Ordering::Relaxed));
 }
 
-/// Two threads build generators of one node, and a third thread one of another node in the same bucket.
+/// Checks that two generators for the same node share a cell, and that a third generator, for another node in the
+/// same bucket, has its own cell.
 #[test]
 fn registry_keeps_one_cell_for_each_node() {
     model(|| {
@@ -289,8 +293,8 @@ fn registry_keeps_one_cell_for_each_node() {
     });
 }
 
-/// Two threads build generators of the same two nodes, and a third thread one of the first node and another. Generators
-/// that have a node in common must share one cell.
+/// Checks that generators with a common node share one cell: two threads build generators of the same two nodes, and
+/// a third thread builds a generator of the first node and a different node.
 #[test]
 fn registry_keeps_one_cell_for_all_nodes_of_a_set() {
     model(|| {
@@ -310,12 +314,12 @@ fn registry_keeps_one_cell_for_all_nodes_of_a_set() {
     });
 }
 
-/// A twin that adds an entry with a load and a store.
+/// Checks that loom finds the bug in a version that adds an entry with a separate load and store.
 #[test]
 #[should_panic(expected = "the entry was lost")]
-fn entries_added_with_plain_stores_are_refuted() {
+fn loom_detects_registry_entries_added_with_plain_stores() {
     model(|| {
-        // The entries of the bucket, as bits.
+        // The entries in the bucket, as a bit mask.
         let bucket = Arc::new(AtomicU64::new(0));
         let add = |entry| {
             let bucket = Arc::clone(&bucket);
@@ -333,7 +337,8 @@ fn entries_added_with_plain_stores_are_refuted() {
 
 /// Models a local handle, which checks the limit only if `looks` is set.
 fn local_against_retire(looks: bool) {
-    // The clock reads tick 11, so that a chunk of several positions is reserved at once.
+    // The clock is at tick 11, one tick after the window's start, so that the handle reserves several positions at
+    // once, as a chunk.
     let layout = Layout::builder().time(8).sequence(5).build_const();
     let generator = Generator::builder(layout)
         .clock(ManualClock::new(11))
@@ -351,7 +356,7 @@ fn local_against_retire(looks: bool) {
                 let over = ended.load(Ordering::Acquire) == 1;
                 let id = if looks { local.next_id() } else { local.next_id_unchecked() };
                 if let Ok(id) = id {
-                    assert!(!over, "issued after it was retired");
+                    assert!(!over, "an ID was issued after the generator was retired");
                     ids.push(id.to_u64());
                 }
             }
@@ -360,7 +365,10 @@ fn local_against_retire(looks: bool) {
     };
     let bound = generator.retire().unwrap().map_or(0, |tick| (tick + 1) << 5);
     ended.store(1, Ordering::Release);
-    assert!(user.join().unwrap().iter().all(|id| *id < bound), "beyond what was reported");
+    assert!(
+        user.join().unwrap().iter().all(|id| *id < bound),
+        "an ID is at or above the reported bound"
+    );
 }
 
 #[test]
@@ -369,7 +377,7 @@ fn local_handle_issues_no_id_after_retire() {
 }
 
 #[test]
-#[should_panic(expected = "issued after it was retired")]
-fn local_handle_that_skips_the_limit_is_refuted() {
+#[should_panic(expected = "an ID was issued after the generator was retired")]
+fn loom_detects_a_local_handle_that_ignores_the_limit() {
     model(|| local_against_retire(false));
 }

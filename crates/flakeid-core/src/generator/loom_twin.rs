@@ -1,4 +1,4 @@
-//! Twins of the generator's algorithm with one flaw each, which the models must refute.
+//! Copies of the generator's algorithm with one deliberate bug each, which the loom models must find.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell::CLOSED;
 
-/// The calls of a generator that the models use; IDs are positions.
+/// The generator calls that the models use. Each ID is represented by its position.
 pub(super) trait Subject: Send + Sync + 'static {
     fn issue(&self, wanted: usize) -> Vec<u64>;
     fn extend(&self, fence: u64);
@@ -16,19 +16,19 @@ pub(super) trait Subject: Send + Sync + 'static {
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {
-    /// Takes a position with a load and a store.
+    /// Takes a position with a separate load and store instead of a compare-and-swap.
     PlainStore,
-    /// Takes a range by adding to the word, but numbers it from the word loaded before.
+    /// Takes a range by adding to the word, but computes the range from a value of the word that was loaded earlier.
     StaleRun,
-    /// Sets the limit to the given value, even if it is lower.
+    /// Sets the limit to the given value, even if that value is lower than the limit.
     LoweredLimit,
-    /// Checks the limit, but does not check it again after a failed swap.
+    /// Checks the limit only once, and not again after a failed swap.
     LimitCheckedOnce,
-    /// Reads the word, then closes it.
+    /// Reads the word before closing it, in a separate step.
     LateClose,
 }
 
-/// The generator's algorithm with one flaw, on a clock that reads tick 11.
+/// The generator's algorithm with one deliberate bug, on a clock that reads tick 11.
 pub(super) struct Twin {
     word: AtomicU64,
     limit: AtomicU64,

@@ -1,4 +1,4 @@
-//! Generators of IDs.
+//! ID generators.
 
 #![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 
@@ -49,22 +49,25 @@ use cell::{CLOSED, Cell};
 use shape::{Run, Shape, limit_of};
 use start::SequenceStart;
 
-/// The decisions that `attempt` has to make about IDs ahead of the clock.
+/// The decisions about IDs ahead of the clock that the slow path, `attempt`, has to make.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Ahead {
-    /// `attempt` decides about each ID.
+    /// `attempt` makes a decision for each ID that is ahead of the clock.
     Each,
-    /// `attempt` decides about each tick: once a tick is entered, the policies do not restrict the rest of it.
+    /// `attempt` makes a decision for each tick that is ahead of the clock: after the generator has entered a tick,
+    /// the policies do not restrict the rest of that tick.
     Tick,
-    /// `attempt` decides about each tick, and the generator borrows when a tick is full.
+    /// `attempt` makes a decision for each tick that is ahead of the clock, and the generator borrows when a tick is
+    /// full.
     Borrow,
 }
 
-/// A generator of the IDs of one node. The IDs are unique and strictly increase, and any number of threads may use it.
+/// A generator of unique, strictly increasing IDs for one node or for several nodes. Any number of threads may use
+/// the generator.
 ///
-/// The whole state is one atomic word, the next free position (tick and sequence). Every call takes positions with one
-/// compare-and-swap that moves the word forward. So no two calls return the same ID, and a later call returns a larger
-/// ID, also across threads.
+/// The state is one atomic word, the next free position (tick and sequence). Every call takes positions with one
+/// compare-and-swap that moves the word forward. Therefore, no two calls return the same ID, and a later call returns
+/// a larger ID, also across threads.
 ///
 /// # Waiting
 /// The table shows the behaviour of calls when the clock went backwards (rollback) and when the tick is full (overflow):
@@ -79,12 +82,12 @@ enum Ahead {
 /// | `try_fill` | never | like `try_next_id`, but returns the IDs it has instead of the error | the same |
 ///
 /// The first generator of a node in a process, on the system clock and without a window, begins in the tick after its
-/// creation, because an earlier process may have used the current tick. Until then waiting calls wait under every policy,
-/// and the other calls fail with [`SequenceExhausted`].
+/// creation, because an earlier process may have used the current tick. Before that tick, waiting calls wait under
+/// every policy, and the other calls fail with [`SequenceExhausted`].
 ///
 /// # Within a process
 /// Within a process, generators on the system clock with the same layout and node share the word, and a new generator
-/// continues at the position of the last one. In a forked child every call fails with
+/// continues at the position of the previous generator. In a forked child every call fails with
 /// [`Forked`](crate::ErrorKind::Forked), and so does building a generator on a node that the parent used.
 ///
 /// Two copies of this library in one process share nothing: give them different nodes.
@@ -120,14 +123,15 @@ pub struct Generator {
     pub(crate) max_wait: Duration,
     layout: Layout,
     nodes: Box<[u64]>,
-    /// The queue of waiting calls, only on the system's clock, because another clock may need another thread to advance it.
+    /// The queue of waiting calls. Only generators on the system clock have a queue, because any other clock may
+    /// depend on another thread to advance it.
     #[cfg(feature = "std")]
     queue: NativeOnly<queue::Queue>,
 }
 
 impl Generator {
-    /// Returns the next ID. Sleeps at most `max_wait` according to the policies: until the next tick if the current one is
-    /// full, or until the clock has caught up if it went backwards.
+    /// Returns the next ID. Sleeps at most `max_wait` according to the policies: until the next tick if the current
+    /// tick is full, or until the clock has caught up if the clock went backwards.
     ///
     /// # Errors
     /// [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) and
@@ -147,11 +151,11 @@ impl Generator {
         self.max_wait
     }
 
-    /// Returns the next ID. Waits at most the given `max_wait` instead of the generator's own, for callers that must continue
-    /// soon, such as an event loop.
+    /// Returns the next ID. Waits at most the given `max_wait`, which overrides the generator's own limit. Use this
+    /// method in callers that must not block for long, such as an event loop.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// Those of [`next_id`](Self::next_id).
     #[inline(always)]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.take(1) {
@@ -163,7 +167,8 @@ impl Generator {
     /// Returns the next ID without waiting. Serves waiting calls first.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), at once; [`Error::retry_after`] gives the time after which to try again.
+    /// Those of [`next_id`](Self::next_id), but returned without waiting; [`Error::retry_after`] returns the time
+    /// after which to try again.
     #[inline]
     pub fn try_next_id(&self) -> Result<Id, Error> {
         let run = if self.others_wait() { None } else { self.take(1) };
@@ -173,22 +178,23 @@ impl Generator {
         }
     }
 
-    /// Fills `ids` from its beginning with the next IDs, in order, and returns their number. A range of IDs of one tick
-    /// costs one compare-and-swap. Waits like [`next_id`](Self::next_id), each time at most `max_wait` without progress.
+    /// Fills `ids` from the beginning with the next IDs, in order, and returns the number of IDs written. A range of
+    /// IDs from one tick costs one compare-and-swap. Waits like [`next_id`](Self::next_id), each time at most
+    /// `max_wait` without progress.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id), but only if it got no ID at all. Otherwise the returned number is
+    /// Those of [`next_id`](Self::next_id), but only if the call got no ID at all. Otherwise the returned number is
     /// smaller than `ids.len()`, and the next call reports the obstacle.
     #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_within(ids, self.max_wait)
     }
 
-    /// Does the same as [`fill`](Self::fill), but waits each time at most the given `max_wait` instead of the generator's
-    /// own.
+    /// Does the same as [`fill`](Self::fill), but each wait lasts at most the given `max_wait`, which overrides the
+    /// generator's own limit.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     #[inline]
     pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
         self.fill_by(ids, |wanted| self.take_waiting(wanted, max_wait))
@@ -197,7 +203,7 @@ impl Generator {
     /// Does the same as [`fill`](Self::fill) without waiting.
     ///
     /// # Errors
-    /// As [`try_next_id`](Self::try_next_id), but only if it got no ID at all.
+    /// Those of [`try_next_id`](Self::try_next_id), but only if the call got no ID at all.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_by(ids, |wanted| self.take_at_once(wanted))
@@ -217,7 +223,8 @@ impl Generator {
                 None => match take_slowly(wanted) {
                     Ok(run) => run,
                     Err(error) if filled == 0 => return Err(error),
-                    // The error is not lost, because the next call meets the obstacle again; the IDs so far are returned.
+                    // The call returns the IDs that it has generated so far. The error can be dropped, because the
+                    // next call runs into the same obstacle.
                     Err(_) => break,
                 },
             };
@@ -228,21 +235,22 @@ impl Generator {
         Ok(filled)
     }
 
-    /// Returns the next `n` IDs, in order. Returns fewer, but at least one, if an obstacle lasts longer than `max_wait`.
+    /// Returns the next `n` IDs, in order. Returns fewer IDs, but at least one, if an obstacle lasts longer than
+    /// `max_wait`.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
         self.next_ids_within(n, self.max_wait)
     }
 
-    /// Does the same as [`next_ids`](Self::next_ids), but waits each time at most the given `max_wait` instead of the
-    /// generator's own.
+    /// Does the same as [`next_ids`](Self::next_ids), but each wait lasts at most the given `max_wait`, which
+    /// overrides the generator's own limit.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Those of [`fill`](Self::fill).
     pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
-        // Memory is allocated while it is filled, so that a huge `n` does not allocate everything at once.
+        // The function allocates memory in batches, so that a huge `n` does not allocate everything at once.
         const CHUNK: usize = 1 << 16;
         let mut ids = Vec::new();
         while ids.len() < n {
@@ -264,8 +272,8 @@ impl Generator {
         Ok(ids)
     }
 
-    /// Raises the exclusive end of the window to the tick `fence`; a fence below the present one changes nothing. Call it
-    /// only after the store has confirmed the fence.
+    /// Raises the exclusive end of the window to the tick `fence`; a fence below the current fence has no effect.
+    /// Call this method only after the store has confirmed the fence.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) without a window;
@@ -288,14 +296,15 @@ impl Generator {
         }
     }
 
-    /// Retires this generator: no later call issues an ID. Returns the last tick in which it issued an ID, if it issued any;
-    /// every ID that it returned is in that tick or an earlier one.
+    /// Retires this generator: no later call issues an ID. Returns the last tick in which the generator issued an ID,
+    /// or `None` if it issued no ID. Every ID that the generator returned is in that tick or an earlier tick.
     ///
-    /// With a window, the tick covers the pending calls of other threads that succeed; the others fail. On a fixed node the
-    /// position is kept for the next generator of the node, and a pending call may still succeed.
+    /// With a window, the returned tick covers pending calls of other threads that still succeed. On a fixed node,
+    /// the next generator of the node continues at the same position, and a pending call may still succeed.
     ///
     /// # Errors
-    /// [`Closed`](crate::ErrorKind::Closed) if the generator was retired before; [`Forked`](crate::ErrorKind::Forked).
+    /// [`Closed`](crate::ErrorKind::Closed) if the generator has already been retired;
+    /// [`Forked`](crate::ErrorKind::Forked).
     pub fn retire(&self) -> Result<Option<u64>, Error> {
         if !self.limit.is_ours() {
             return Err(Error::forked());
@@ -308,9 +317,10 @@ impl Generator {
         Ok((next > self.cell.start()).then(|| self.shape.tick(next - 1)))
     }
 
-    /// The tick of the next free position: no ID of a later tick was issued yet, and no ID of an earlier tick will be issued.
-    /// `None` after a generator with a window was retired. In a forked child it is the tick of the parent at the time of the
-    /// fork. In layouts with a clock sequence it is the tick for the current value.
+    /// The tick of the next free position: no ID of a later tick has been issued yet, and no ID of an earlier tick
+    /// will be. `None` after a generator with a window has been retired. In a forked child, the method returns the
+    /// parent's tick at the time of the fork. In layouts with a clock sequence, it returns the tick of the current
+    /// clock-sequence value.
     #[must_use]
     pub fn next_tick(&self) -> Option<u64> {
         let word = self.cell.load();
@@ -329,20 +339,20 @@ impl Generator {
         if self.cell.is_windowed() { self.max_ahead } else { 0 }
     }
 
-    /// The layout of the IDs.
+    /// The layout with which the IDs are encoded.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The node of the IDs; the smallest one if there are several.
+    /// The node in the generator's IDs, or the smallest node if the generator has several.
     #[must_use]
     pub fn node(&self) -> u64 {
         self.nodes.first().copied().unwrap_or_default()
     }
 
-    /// All nodes of the IDs, in increasing order: one, unless
-    /// [`GeneratorBuilder::nodes`] set more.
+    /// Returns all nodes that the generator's IDs can contain, in increasing order: a single node, unless
+    /// [`GeneratorBuilder::nodes`] set several.
     #[must_use]
     pub const fn nodes(&self) -> &[u64] {
         &self.nodes

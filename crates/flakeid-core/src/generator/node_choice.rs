@@ -1,4 +1,4 @@
-//! The node of a generator, which the options give as one number, in two parts, or as several nodes.
+//! The node of a generator, which options set as one number, in two parts, or as several nodes.
 
 use alloc::format;
 use alloc::vec;
@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use crate::sync::NativeOnly;
 use crate::{Error, Layout};
 
-/// The options of a generator that give its node. Exactly one kind of them may be set.
+/// The options of a generator that set its node. The node must be set in exactly one way: with
+/// `node`, with `datacenter` and `worker`, or with `several`.
 #[derive(Default)]
 pub(super) struct NodeChoice {
     pub(super) node: Option<u64>,
@@ -21,17 +22,20 @@ impl NodeChoice {
     pub(super) fn resolve(&self, layout: &Layout) -> Result<Vec<u64>, Error> {
         let Some(several) = &self.several else { return Ok(vec![self.one(layout)?]) };
         let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));
-        let Some(nodes) = several.get() else { return refused("not on WebAssembly") };
+        let Some(nodes) = several.get() else { return refused("not available on WebAssembly") };
         if self.node.is_some() || self.datacenter.is_some() || self.worker.is_some() {
             return refused("give either `nodes` or one node, not both");
         }
         if !nodes.len().is_power_of_two() {
-            return refused(&format!("{} nodes: their number must be a power of two", nodes.len()));
+            return refused(&format!(
+                "{} nodes were given; the number of nodes must be a power of two",
+                nodes.len()
+            ));
         }
         let mut nodes = nodes.clone();
         nodes.sort_unstable();
         if let Some((twice, _)) = nodes.iter().zip(&nodes[1..]).find(|(a, b)| a == b) {
-            return refused(&format!("node {twice} is there twice"));
+            return refused(&format!("node {twice} is given twice"));
         }
         if nodes.len() > 1 {
             let (time, _, clock_sequence, sequence) = layout.spans();
@@ -43,8 +47,8 @@ impl NodeChoice {
             }
             if u32::from(time.width + sequence.width) + more > 63 {
                 return refused(&format!(
-                    "{} nodes need {more} bits besides the {} of time and the {} of sequence, and \
-                     together these may be 63; give fewer nodes",
+                    "{} nodes need {more} bits in addition to the {} bits of time and the {} bits of \
+                     sequence, and at most 63 bits are available; give fewer nodes",
                     nodes.len(),
                     time.width,
                     sequence.width

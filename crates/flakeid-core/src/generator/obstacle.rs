@@ -2,7 +2,7 @@
 
 use crate::Error;
 
-/// The error of a failed attempt, and the instant until which waiting may help, in Unix milliseconds, if it may.
+/// The error of a failed attempt, and the instant, in Unix milliseconds, until which waiting may help.
 pub(super) struct Obstacle {
     pub(super) error: Error,
     pub(super) until: Option<i64>,

@@ -6,7 +6,7 @@ use super::window::Window;
 use crate::options::impl_by_name;
 use crate::{Error, Layout};
 
-/// The behaviour when every sequence number of the current tick is used up.
+/// The behaviour when all sequence numbers of the current tick have been used.
 ///
 /// ```
 /// use flakeid_core::{ErrorKind, Generator, Layout, ManualClock, Overflow};
@@ -24,18 +24,19 @@ use crate::{Error, Layout};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// `next_id` and `fill` sleep until the next tick, at most `max_wait`.
+    /// `next_id` and `fill` sleep until the next tick, but for at most `max_wait`.
     #[default]
     Wait,
-    /// Fail at once with [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted).
+    /// `next_id` and `fill` fail immediately with [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted).
     Error,
-    /// Issue IDs of the following ticks, at most `max_ahead` ahead of the clock, then wait. Only with a
-    /// [`Window`](crate::Window), because without a lease a restart would repeat the IDs that ran ahead.
+    /// The generator issues IDs from the following ticks, at most `max_ahead` ahead of the clock, and then waits.
+    /// Requires a [`Window`](crate::Window), because without a lease, a restart would repeat the IDs that were ahead
+    /// of the clock.
     Borrow,
 }
 
 impl Overflow {
-    /// Every behaviour.
+    /// All behaviours.
     pub const ALL: [Self; 3] = [Self::Wait, Self::Error, Self::Borrow];
 
     /// The name of the behaviour in options: `wait`, `error` or `borrow`.
@@ -71,25 +72,28 @@ impl_by_name!(Overflow, "overflow", "wait, error or borrow");
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rollback {
-    /// Use up the current tick, then wait at most `max_wait` for the clock to catch up, then fail with
-    /// [`ClockRollback`](crate::ErrorKind::ClockRollback). With a [`Window`](crate::Window), continue with the following
-    /// ticks while they are at most `max_ahead` ahead of the clock.
+    /// The generator uses up the current tick, then waits at most `max_wait` for the clock to catch up, and then
+    /// fails with [`ClockRollback`](crate::ErrorKind::ClockRollback). With a [`Window`](crate::Window), the generator
+    /// continues with the following ticks while these ticks are at most `max_ahead` ahead of the clock.
     #[default]
     Continue,
-    /// Fail at once and report by how much the clock went backwards, like `FlakeId`, Twitter and Baidu.
+    /// Calls fail immediately and report by how much the clock went backwards, as in the generators of `FlakeId`,
+    /// Twitter and Baidu.
     Error,
-    /// Wait at most `max_wait` for the clock to catch up.
+    /// Calls wait at most `max_wait` for the clock to catch up.
     Wait,
-    /// Switch to a clock-sequence value that was not used at this time yet; if there is none, behave like `Wait`. Needs a
-    /// layout with `c` bits and a fixed node. IDs are not in order across a switch.
+    /// The generator switches to a clock-sequence value that has not been used at this time yet. If there is no such
+    /// value, the generator behaves as with `Wait`. Requires a layout with `c` bits and a fixed node. IDs are not in
+    /// order across a switch.
     ///
-    /// Only this process records which values were used. Each process begins with value 0, so a process that starts before
-    /// the clock has caught up with the latest ID of an earlier process repeats IDs, as with every other behaviour.
+    /// Only this process records which values have been used. Each process begins with value 0. As with every other
+    /// behaviour, a process therefore repeats IDs if it starts before the clock has caught up with the latest ID of
+    /// an earlier process.
     ClockSequence,
 }
 
 impl Rollback {
-    /// Every behaviour.
+    /// All behaviours.
     pub const ALL: [Self; 4] = [Self::Continue, Self::Error, Self::Wait, Self::ClockSequence];
 
     /// The name of the behaviour in options: `continue`, `error`, `wait` or `clock-sequence`.
@@ -106,7 +110,7 @@ impl Rollback {
 
 impl_by_name!(Rollback, "rollback", "continue, error, wait or clock-sequence");
 
-/// The behaviour for overflow and for rollback together, with a name for the behaviour of other systems.
+/// The overflow and rollback behaviour together, with a constant for the behaviour of other systems.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, Policy, Rollback};
@@ -126,11 +130,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The behaviour of Twitter's Snowflake and `FlakeId`: wait when the tick is full, fail at once when the clock goes
-    /// backwards.
+    /// The behaviour of Twitter's Snowflake and `FlakeId`: wait when the tick is full, fail immediately when the clock
+    /// goes backwards.
     pub const STRICT: Self = Self { overflow: Overflow::Wait, rollback: Rollback::Error };
 
-    /// Checks that a generator of this layout supports the policy, with this window or without one.
+    /// Checks that a generator of this layout supports the policy with the given window, or without a window.
     pub(super) fn check(self, layout: &Layout, window: Option<Window>) -> Result<(), Error> {
         if self.overflow == Overflow::Borrow && window.is_none() {
             return Err(Error::invalid_option(

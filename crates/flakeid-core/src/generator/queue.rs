@@ -1,8 +1,9 @@
-//! The queue of calls that wait for IDs of one generator, which are served in the order of their arrival.
+//! The queue of calls that wait for IDs from one generator. The calls are served in the order of their arrival.
 //!
-//! If every waiting call slept on its own, the first one to wake up could use up the whole next tick, and the others
-//! would keep sleeping, some of them for many ticks. So one of them, the leader, sleeps for all of them, then takes IDs
-//! for all with one compare-and-swap and divides them. Calls that do not have to wait do not use the queue.
+//! If every waiting call slept on its own, the first call to wake up could use up the whole next tick, and the others
+//! would continue to sleep, some of them for many ticks. Therefore one of the calls, the leader, sleeps for all of
+//! them. The leader then takes IDs for all calls with one compare-and-swap and divides the IDs among them. Calls that
+//! do not have to wait do not use the queue.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -15,33 +16,33 @@ use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
 
-/// The source of a queue's IDs, and its way to sleep.
+/// A source of IDs for a queue, with a method that waits for IDs.
 pub(super) trait Supply {
     /// Takes up to `wanted` positions of one tick, or returns the obstacle.
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle>;
 
-    /// Sleeps until the clock reads `until`, or for a part of that time, but no longer than `at_most`. If `exact` is set,
-    /// the queue calls it again after each part.
+    /// Sleeps until the clock reads `until`, or for part of that time, but no longer than `at_most`. If `exact` is
+    /// set, the queue calls this function again after each part.
     fn sleep(&self, until: i64, at_most: Duration, exact: bool);
 }
 
 pub(super) struct Queue {
-    /// The number of calls in the queue, for calls that must not overtake them.
+    /// The number of calls in the queue. Later calls read this number so that they do not overtake the queue.
     length: AtomicU64,
     state: Mutex<State>,
-    /// Notified when calls were served, or when the leader has left.
+    /// The condition variable that is notified when calls have been served or the leader has left.
     changed: Condvar,
     #[cfg(all(test, loom))]
     flaw: Option<Flaw>,
 }
 
-/// The flaw of a twin, for the models.
+/// The deliberate bug in a copy of the queue, for the loom models.
 #[cfg(all(test, loom))]
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {
-    /// Does not notify calls that they were served, or that the leader has left.
+    /// Does not notify calls when they are served or when the leader leaves.
     NotifiesNoCall,
-    /// A leader that another call has served leaves without making another call the leader.
+    /// A leader that has been served by another call leaves without appointing a new leader.
     LeavesNoSuccessor,
 }
 
@@ -49,7 +50,7 @@ pub(super) enum Flaw {
 struct State {
     /// The waiting calls, in the order of their tickets.
     waiting: VecDeque<Call>,
-    /// The positions that calls were given and have not fetched yet, by ticket.
+    /// The positions that have been assigned to calls but have not been fetched yet, by ticket.
     served: BTreeMap<u64, Run>,
     tickets: u64,
     led: bool,
@@ -71,19 +72,19 @@ impl Queue {
         }
     }
 
-    /// Creates a twin with a flaw, for the models.
+    /// Creates a queue with a deliberate bug, for the loom models.
     #[cfg(all(test, loom))]
     pub(super) fn with_flaw(flaw: Flaw) -> Self {
         Self { flaw: Some(flaw), ..Self::new() }
     }
 
-    /// Whether a call waits. The result may be outdated immediately.
+    /// Whether a call is waiting. The result may be outdated immediately.
     #[inline]
     pub(super) fn is_waiting(&self) -> bool {
         self.length.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits for the call's turn, at most `max_wait`, and returns up to `wanted` positions of one tick.
+    /// Waits for the call's turn, for at most `max_wait`, and returns up to `wanted` positions of one tick.
     pub(super) fn take(
         &self,
         supply: &impl Supply,
@@ -105,7 +106,8 @@ impl Queue {
             let left = max_wait.saturating_sub(start.elapsed());
             if left.is_zero() {
                 self.leave(state, ticket);
-                // The last attempt, because a caller that waits exactly for `retry_after` would otherwise fail at that moment.
+                // This last attempt is necessary, because a caller that waits exactly for `retry_after` would
+                // otherwise fail although IDs have just become available.
                 return supply.attempt(wanted).map_err(|obstacle| obstacle.error);
             }
             if state.led {
@@ -131,13 +133,14 @@ impl Queue {
         }
     }
 
-    /// Serves the waiting calls if IDs are available for them now. Calls that do not wait use it, because a thread that
-    /// repeats such a call in a loop could otherwise use up each tick before the leader is awake.
+    /// Serves the waiting calls if IDs are available now. Calls that do not wait use this function, because a thread
+    /// that repeats such a call in a loop could otherwise use up each tick before the leader wakes up.
     pub(super) fn serve(&self, supply: &impl Supply) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // The thread that holds the lock serves the calls, or has just found no IDs.
+            // If another thread holds the lock, that thread serves the calls, or has just found that no IDs are
+            // available.
             Err(TryLockError::WouldBlock) => return,
         };
         if !state.waiting.is_empty() && state.serve(supply).is_ok() {
@@ -146,7 +149,7 @@ impl Queue {
         }
     }
 
-    /// Removes a call from the queue, and makes another one the leader.
+    /// Removes a call from the queue, and makes another call the leader.
     fn leave(&self, mut state: MutexGuard<'_, State>, ticket: u64) {
         if let Ok(place) = state.waiting.binary_search_by_key(&ticket, |call| call.ticket) {
             state.waiting.remove(place);
@@ -185,8 +188,8 @@ impl State {
         self.tickets
     }
 
-    /// Takes positions for all calls and divides them: one for each call in the order of arrival, then the rest in equal
-    /// parts among the calls that want more.
+    /// Takes positions for all calls and divides them: one position for each call in the order of arrival, then the
+    /// rest in equal parts for the calls that want more.
     fn serve(&mut self, supply: &impl Supply) -> Result<(), Obstacle> {
         let wanted = self.waiting.iter().fold(0, |sum: u64, call| sum.saturating_add(call.wanted));
         let mut rest = supply.attempt(wanted)?;
@@ -201,8 +204,9 @@ impl State {
     }
 }
 
-/// Returns how many of `count` positions each call gets: no call gets more than it wants, and calls that want as many get
-/// as many. All positions are used if the calls together want at least `count`.
+/// Divides `count` positions among the calls, and returns the number for each call: at most as many as the call
+/// wants, and equal numbers for calls that want equally many. All positions are used if the calls together want at
+/// least `count`.
 fn shares(calls: &[Call], count: u64) -> Vec<u64> {
     let mut shares = alloc::vec![0; calls.len()];
     let mut modest_first: Vec<usize> = (0..calls.len()).collect();

@@ -1,5 +1,6 @@
-//! Loom models of the queue: every interleaving of a few calls. Loom's condition variables have no spurious wake-ups, so
-//! a call that is not notified appears as a deadlock. Loom must refute twins that do not notify.
+//! Loom models of the queue, which explore every interleaving of a few calls. Loom's condition variables have no
+//! spurious wake-ups, so a missing notification shows up as a deadlock. Loom must find the bug in copies of the queue
+//! that do not notify calls.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,11 +14,11 @@ use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Ordering};
 
-/// A supply with ticks of two positions. The first tick is used up, and the next one begins when a call sleeps.
+/// A supply with ticks of two positions. The first tick is used up, and the next tick begins when a call sleeps.
 struct Ticks {
     next: AtomicU64,
     end: AtomicU64,
-    /// The number of positions after which waiting does not help.
+    /// The exclusive end of the positions, after which waiting does not help.
     last: u64,
 }
 
@@ -29,7 +30,7 @@ impl Ticks {
 
 impl Supply for Ticks {
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
-        // The relaxed loads are correct, because only one call at a time attempts, under the queue's lock.
+        // Relaxed loads suffice, because only one call at a time makes an attempt, under the queue's lock.
         let (first, end) = (self.next.load(Ordering::Relaxed), self.end.load(Ordering::Relaxed));
         if first == self.last {
             return Err(Error::closed().into());
@@ -50,8 +51,8 @@ impl Supply for Ticks {
     }
 }
 
-/// Runs calls that want the given numbers of positions, each in a thread, until the supply ends after `last`. Returns
-/// what they got.
+/// Runs calls that want the given numbers of positions, each in its own thread, until the supply ends at `last`.
+/// Returns the ranges that the calls received.
 fn calls(queue: Queue, last: u64, wanted: [u64; 2], mine: u64) -> Vec<Run> {
     let shared = Arc::new((queue, Ticks::until(last)));
     let threads = wanted.map(|wanted| {
@@ -91,11 +92,12 @@ fn loom_queue_ends_every_call_when_waiting_cannot_help() {
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_refutes_a_queue_that_does_not_notify() {
+fn loom_detects_a_queue_that_does_not_notify() {
     model(|| assert_apart(calls(Queue::with_flaw(Flaw::NotifiesNoCall), u64::MAX, [1, 2], 1)));
 }
 
-/// One call leads and sleeps while this thread serves the waiting calls; a tick has too few positions for all of them.
+/// Lets one call lead and sleep while this thread serves the waiting calls. A tick has too few positions for all
+/// calls.
 fn served_by_another(queue: Queue) {
     let shared = Arc::new((queue, Ticks::until(u64::MAX)));
     let threads = [(); 3].map(|()| {
@@ -116,6 +118,6 @@ fn loom_queue_serves_calls_after_another_thread_served_some() {
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_refutes_a_leader_that_leaves_without_a_successor() {
+fn loom_detects_a_leader_that_leaves_without_a_successor() {
     model(|| served_by_another(Queue::with_flaw(Flaw::LeavesNoSuccessor)));
 }

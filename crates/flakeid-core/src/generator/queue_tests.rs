@@ -16,7 +16,7 @@ fn divided(wanted: &[u64], count: u64) -> Vec<u64> {
 }
 
 #[test]
-fn shares_divide_a_tick_evenly_and_completely() {
+fn queue_divides_a_tick_evenly_and_completely() {
     assert_eq!(divided(&[1, 1, 1], 3), [1, 1, 1]);
     assert_eq!(divided(&[4_096, 1], 4_096), [4_095, 1]);
     assert_eq!(divided(&[4_096, 4_096], 4_096), [2_048, 2_048]);
@@ -25,7 +25,8 @@ fn shares_divide_a_tick_evenly_and_completely() {
     assert_eq!(divided(&[7], 7), [7]);
 }
 
-/// A supply with ticks of eight positions. The next tick begins when a call sleeps and the given number of calls waits.
+/// A supply with ticks of eight positions. The next tick begins when a call sleeps and the given number of calls are
+/// waiting.
 struct Ticks<'a> {
     queue: &'a Queue,
     crowd: RangeInclusive<u64>,
@@ -90,7 +91,7 @@ fn call_for_a_whole_tick_leaves_one_id_for_each_other_call() {
 }
 
 #[test]
-fn queue_serves_more_calls_than_a_tick_has_ids_in_turn() {
+fn calls_that_exceed_one_ticks_capacity_are_served_in_order() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 0..=30);
     let mut firsts: Vec<u64> = thread::scope(|scope| {
@@ -112,7 +113,7 @@ fn call_leaves_the_queue_after_its_max_wait() {
     assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
     assert!(start.elapsed() >= Duration::from_millis(20));
     assert!(!queue.is_waiting());
-    // A call that leaves while another one leads gets nothing of the next tick.
+    // A call that leaves while another call leads does not get a position of the next tick.
     let runs = thread::scope(|scope| {
         let take = |wanted, max_wait| queue.take(&ticks, wanted, max_wait);
         let leader = scope.spawn(move || take(8, PATIENT));
@@ -145,7 +146,8 @@ fn call_that_does_not_wait_serves_waiting_calls() {
         queue.serve(&ticks);
         assert!(queue.is_waiting(), "no position is available yet");
         ticks.begin_next();
-        // `serve` does not wait for the lock, which the second call may still hold, so it is repeated.
+        // `serve` does not wait for the lock, which the second call may still hold, so the test calls `serve`
+        // repeatedly.
         while queue.is_waiting() {
             queue.serve(&ticks);
         }
@@ -156,7 +158,7 @@ fn call_that_does_not_wait_serves_waiting_calls() {
     assert_eq!(runs, [(8, 2), (10, 1)], "the calls are served in the order of arrival");
 }
 
-/// Without the queue, such threads used up many ticks before a waiting call was awake in time.
+/// Without the queue, threads that repeat `try_next_id` would use up many ticks before a waiting call woke up.
 #[test]
 fn repeated_try_next_id_does_not_starve_waiting_calls() {
     let layout: Layout = "t41.n10.s1@1577836800000/1ms".parse().unwrap();
@@ -174,7 +176,8 @@ fn repeated_try_next_id_does_not_starve_waiting_calls() {
                 let _full = generator.try_fill(&mut [Id::default(); 8]);
             }
         });
-        // Counts the ticks from the beginning of the call to the tick of its ID, not to the time when the thread woke up.
+        // Counts the ticks from the beginning of the call to the tick of its ID, because the time when the thread
+        // wakes up depends on the scheduler.
         let call = || {
             let begin = layout.tick_at(SystemClock.unix_ms()).unwrap();
             let id = generator.next_id_within(PATIENT)?;
@@ -184,8 +187,8 @@ fn repeated_try_next_id_does_not_starve_waiting_calls() {
         ended.store(true, Ordering::SeqCst);
         ticks.unwrap()
     });
-    // Each call takes one or two ticks, or more if the thread had no processor at its beginning; without the queue it
-    // takes thousands.
+    // Each call takes one or two ticks, or more if its thread was not running at first. Without the queue a call
+    // takes thousands of ticks.
     assert!(ticks.iter().sum::<u64>() < 1_000, "{ticks:?}");
 }
 
@@ -203,7 +206,8 @@ fn permanent_obstacle_ends_every_waiting_call() {
     assert_eq!(kinds, [ErrorKind::LeaseExpired; 2]);
 }
 
-/// Runs on the real clock together with a thread that fills arrays: no ID is repeated, and single calls are served.
+/// Makes calls for single IDs on the real clock while another thread fills arrays. Checks that no ID is repeated and
+/// that the calls for single IDs are served.
 #[test]
 fn ids_at_the_maximum_rate_are_distinct_for_all_callers() {
     let layout: Layout = "t41.n10.s3@1577836800000/1ms".parse().unwrap();

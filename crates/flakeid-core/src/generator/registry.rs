@@ -11,15 +11,15 @@ use crate::fork::Limit;
 use crate::sync::{AtomicPtr, NativeOnly, Ordering};
 use crate::{Error, Layout};
 
-/// An append-only hash table. It has no lock, because another thread could hold the lock at the moment of a fork, and it
-/// would then never be released in the child. It never removes an entry, because a generator that is built again has to
-/// continue at the last position.
+/// An append-only hash table. It has no lock, because a lock that another thread holds at the moment of a fork would
+/// never be released in the child. Entries are never removed, because a new generator of a node has to continue at
+/// the node's last position.
 pub(super) struct Registry<const BUCKETS: usize> {
     buckets: [AtomicPtr<Entry>; BUCKETS],
 }
 
-/// The key of an ID space: the places of the fields, the epoch and the unit of a layout. Layouts that differ only in the
-/// width of the time field, in their names, or in the split of the node belong to one ID space.
+/// The key of an ID space: the bit positions of the fields, the epoch and the unit of a layout. Layouts that differ
+/// only in the width of the time field, in their names, or in the split of the node share one ID space.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct IdSpace {
     epoch: i64,
@@ -47,10 +47,10 @@ impl IdSpace {
 struct Entry {
     space: IdSpace,
     node: u64,
-    /// All nodes that share the cell, including this one.
+    /// All nodes that share the cell, including this node.
     nodes: NativeOnly<Vec<u64>>,
     cell: Arc<Cell>,
-    /// A limit that only detects whether this process created the entry.
+    /// A limit that is used only to detect whether this process created the entry.
     birth: Limit,
     older: *const Entry,
 }
@@ -65,13 +65,13 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         Self { buckets: core::array::from_fn(|_| AtomicPtr::new(core::ptr::null_mut())) }
     }
 
-    /// Returns the cell of `nodes`, which are in increasing order, in the layout's ID space. Creates it with `make` if this is
-    /// the first use of the nodes in this process.
+    /// Returns the cell of `nodes`, which are in increasing order, in the layout's ID space. Creates the cell with
+    /// `make` if this is the first use of the nodes in this process.
     ///
     /// # Errors
-    /// [`Forked`](crate::ErrorKind::Forked) if the parent process used a node first;
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if one of the nodes was used alone or
-    /// in another set.
+    /// [`Forked`](crate::ErrorKind::Forked) if the parent process used one of the nodes first;
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if one of the nodes has already been used alone or in another
+    /// set.
     pub(super) fn cell(
         &self,
         layout: &Layout,
@@ -79,7 +79,7 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         make: impl FnOnce() -> Cell,
     ) -> Result<Arc<Cell>, Error> {
         let space = IdSpace::of(layout);
-        // The check comes before any entry is added, so that a rejected set leaves no entries, except in a race.
+        // All nodes are checked before an entry is added, so that a rejected set leaves no entries, except in a race.
         for node in nodes {
             if let Some(entry) = self.find(space, *node) {
                 entry.shared(nodes)?;
@@ -90,15 +90,15 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
             Some(entry) => entry.shared(nodes)?,
             None => Arc::new(make()),
         };
-        // The nodes are added in order, so that of two threads with the same nodes one adds the first node first, and both
-        // continue with its cell.
+        // The nodes are added in order. If two threads add the same nodes, one thread is the first to add the first
+        // node, and both threads then use the cell of that thread.
         for node in nodes {
             cell = self.find_or_add(space, *node, nodes, cell)?;
         }
         Ok(cell)
     }
 
-    /// Returns the cell of a node's entry. Adds an entry with `cell` if there is none.
+    /// Returns the cell of a node's entry. Adds an entry with `cell` if the node has no entry.
     fn find_or_add(
         &self,
         space: IdSpace,
@@ -172,9 +172,9 @@ fn entries(newest: *const Entry) -> impl Iterator<Item = &'static Entry> {
 }
 
 #[allow(unsafe_code)]
-#[expect(clippy::unnecessary_box_returns, reason = "it may be published after all")]
+#[expect(clippy::unnecessary_box_returns, reason = "the caller may publish the box again")]
 fn reclaim(entry: *mut Entry) -> Box<Entry> {
-    // SAFETY: the pointer came from `Box::into_raw` and was not published, so no other thread has it.
+    // SAFETY: the pointer came from `Box::into_raw` and was not published, so no other thread has a copy of it.
     unsafe { Box::from_raw(entry) }
 }
 

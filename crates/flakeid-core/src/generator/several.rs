@@ -5,16 +5,16 @@ use crate::sync::NativeOnly;
 
 /// The nodes of a generator with more than one node; their number is a power of two.
 pub(super) struct Several {
-    /// The node bits of an ID for each node, in increasing order.
+    /// For each node, the node bits of its IDs. The list is in increasing order.
     node_bits: Box<[u64]>,
-    /// The shifts of the node's index and of the sequence in a position.
+    /// The numbers of bits by which the node's index and the sequence are shifted within a position.
     index_shift: u8,
     sequence_from: u8,
     sequence_mask: u64,
 }
 
 impl Several {
-    /// Creates the nodes; returns nothing for a single node.
+    /// Creates the list of nodes; the result is empty for a single node.
     pub(super) fn new(layout: &Layout, nodes: &[u64]) -> NativeOnly<Self> {
         NativeOnly::new(|| (nodes.len() > 1).then(|| Self::of_several(layout, nodes)))
     }
@@ -36,13 +36,14 @@ impl Several {
         self.node_bits.len().trailing_zeros() as u8
     }
 
-    /// Returns the sequence number and the node bits of a place in a tick.
+    /// Returns the sequence number and the node bits for a place in a tick.
     pub(super) fn split(&self, place: u64) -> (u64, u64) {
         let index = place >> self.index_shift & (self.node_bits.len() as u64 - 1);
         (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
     }
 
-    /// Returns the number of IDs from this place on, at most `wanted`, that belong to one node and differ by one step.
+    /// Returns the number of IDs starting at this place, at most `wanted`, that have the same node and consecutive
+    /// sequence numbers.
     pub(super) fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
         if self.sequence_from > 0 {
             return 1;

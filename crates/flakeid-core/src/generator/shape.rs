@@ -15,7 +15,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The position after the last one of the range.
+    /// The position after the last position of the range.
     #[inline]
     pub(super) const fn end(&self) -> u64 {
         self.first + self.count
@@ -24,9 +24,9 @@ impl Run {
 
 /// The conversion of positions to IDs: the shifts and masks for a layout and one or several nodes.
 ///
-/// Several nodes extend the sequence, so that one word also counts them and IDs increase with positions. If the layout has
-/// the node above the sequence, a tick consists of the whole sequence of one node after another. If it has the sequence
-/// above the node, each sequence number is used for all nodes in turn.
+/// Several nodes extend the sequence, so that one word covers all nodes and IDs increase with positions. If the
+/// layout has the node above the sequence, a tick contains the whole sequence of the first node, then that of the
+/// second node, and so on. If the sequence is above the node, each sequence number is used for all nodes in turn.
 pub(super) struct Shape {
     /// The number of bits of a position below the tick: the sequence and the index of the node.
     width: u8,
@@ -68,13 +68,13 @@ impl Shape {
         position >> self.width
     }
 
-    /// Returns the place of a position in its tick.
+    /// Returns the place of a position within its tick.
     #[inline]
     pub(super) fn sequence(&self, position: u64) -> u64 {
         position & self.max_sequence()
     }
 
-    /// The last place of a tick.
+    /// The last place that a position can have within its tick.
     #[inline]
     pub(super) fn max_sequence(&self) -> u64 {
         (1 << self.width) - 1
@@ -95,7 +95,7 @@ impl Shape {
         )
     }
 
-    /// Returns the difference between the IDs of neighbouring positions of a tick, if it is constant.
+    /// Returns the difference between the IDs of neighbouring positions within a tick, if the difference is constant.
     pub(super) fn step(&self) -> Option<u64> {
         self.several.get().is_none().then_some(1 << self.sequence_shift)
     }

@@ -37,14 +37,14 @@ pub(super) fn split_mix(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns a seed that differs between processes; it is not secret.
+/// Returns a seed that differs between processes. The seed is not secret.
 #[cfg(feature = "std")]
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(())
 }
 
-/// Returns a seed from an address in memory, because there is no operating system.
+/// Derives a seed from a memory address, because the target has no operating system that provides random numbers.
 #[cfg(not(feature = "std"))]
 fn random_seed() -> u64 {
     let here = 0u8;

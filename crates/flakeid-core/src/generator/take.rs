@@ -9,9 +9,10 @@ use crate::clock::CoarseClock;
 use crate::sync::back_off;
 
 impl Generator {
-    /// Takes up to `wanted` positions if there is no obstacle: the candidate is in the clock's tick, has a sequence number,
-    /// and is below the limit; or it is in a tick ahead of the clock that `attempt` has entered and that the policies do not
-    /// restrict further. All other cases go to [`attempt`](Self::attempt), which does the same with all rules.
+    /// Takes up to `wanted` positions if there is no obstacle. There is no obstacle if the candidate is in the
+    /// clock's tick, has a usable sequence number, and is below the limit, or if it is in a tick ahead of the clock
+    /// that `attempt` has entered and that the policies do not restrict further. In all other cases,
+    /// [`attempt`](Self::attempt) applies all rules.
     #[inline(always)]
     pub(super) fn take(&self, wanted: u64) -> Option<Run> {
         if self.has_clock_sequences || wanted > 1 && self.others_wait() {
@@ -24,7 +25,8 @@ impl Generator {
         {
             return Some(run);
         }
-        // The clock is read first, because its code waits for earlier loads: loading the word before it costs a fifth more.
+        // The clock is read first, because reading the clock waits for earlier loads to complete. Loading the word
+        // before reading the clock takes a fifth more time.
         let tick = self.tick_at(self.clock.unix_ms())?;
         let limit = self.limit.get();
         let word = self.cell.load();
@@ -46,10 +48,11 @@ impl Generator {
         Some(if self.unit == 1 { since } else { since / self.unit })
     }
 
-    /// Takes positions of the rest of a tick ahead of the clock that `attempt` has entered.
+    /// Takes positions from the rest of a tick ahead of the clock that `attempt` has entered.
     #[inline(never)]
     fn take_ahead(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
-        // `attempt` handles a position that is further ahead than any before, because it has to note that.
+        // `attempt` handles a position that is further ahead than any earlier position, because the distance has to
+        // be recorded.
         if self.shape.tick(word).wrapping_sub(tick) > self.cell.largest_ahead() {
             return None;
         }
@@ -63,21 +66,22 @@ impl Generator {
         if self.cell.swap(word, run.end()) { Some(run) } else { self.take_again(tick, end, wanted) }
     }
 
-    /// Does the same as `take` while the word is so far ahead that the coarse clock suffices to see that the exact clock has
-    /// not caught up.
+    /// Does the same as `take` while the word is so far ahead that the coarse clock suffices to prove that the exact
+    /// clock has not caught up with the word.
     #[cfg(feature = "std")]
     #[inline(never)]
     fn take_borrowed(&self, wanted: u64) -> Option<Run> {
         if !self.clock.is_system() {
             return None;
         }
-        // The exact clock is in this tick or an earlier one (with one more millisecond for rounding). A word before it wraps to
-        // a number above the largest distance so far.
+        // The exact clock is in this tick or an earlier one (with one more millisecond for rounding). A word before
+        // this tick wraps to a number above the largest distance so far.
         let tick = self.tick_at(CoarseClock::now().0 + CoarseClock::LAG_MS + 1)?;
         self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }
 
-    /// Whether calls wait for IDs, which a call that wants several IDs, or that is repeated in a loop, must not overtake.
+    /// Whether calls wait for IDs. A call that wants several IDs, or that is repeated in a loop, must not overtake
+    /// the waiting calls.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn others_wait(&self) -> bool {
@@ -90,15 +94,15 @@ impl Generator {
         false
     }
 
-    /// Tries again after another thread moved the word first. It is a separate function, because the first try usually
-    /// succeeds.
+    /// Tries again after another thread has moved the word first. This is a separate function, because the first
+    /// attempt usually succeeds.
     #[cold]
     #[inline(never)]
     fn take_again(&self, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
         loop {
             back_off();
-            // Loads the word again, because it is outdated after the pause, and a swap with the old word would fail
-            // repeatedly.
+            // The word is loaded again, because the word loaded earlier is outdated after the pause, and a swap with
+            // that word would fail repeatedly.
             let word = self.cell.load();
             let run = self.plan(word, tick, limit, wanted)?;
             if self.cell.swap(word, run.end()) {
@@ -115,12 +119,12 @@ impl Generator {
         if first >= limit || sequence > self.sequence_mask {
             return None;
         }
-        // A limit is at the end of a tick, so the end of the sequence comes first.
+        // Every limit is at the end of a tick, so the sequence numbers of this tick end before the limit.
         let count = wanted.min(self.sequence_mask - sequence + 1);
         Some(Run { first, count, clock_sequence: 0 })
     }
 
-    /// Returns the first position of an unused tick.
+    /// Returns the position at which a generator begins an unused tick.
     #[inline]
     pub(super) fn start_of(&self, tick: u64) -> u64 {
         self.shape.position(tick) | self.start.of_tick(tick)

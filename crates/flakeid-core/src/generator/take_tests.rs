@@ -7,12 +7,12 @@ use crate::{
 
 const DAY: u64 = 86_400_000;
 
-/// Returns a layout with eight IDs per tick, so that every machine is faster than the clock.
+/// Returns a layout with eight IDs per tick, so that every machine generates IDs faster than the clock allows.
 fn layout() -> Layout {
     "t41.n10.s3@1577836800000/1ms".parse().unwrap()
 }
 
-/// Builds a generator that borrows, on a window of `ticks` ticks that begins `after` ticks after the present one.
+/// Builds a borrowing generator on a window of `ticks` ticks that begins `after` ticks after the current tick.
 fn borrowing(after: u64, ticks: u64, max_ahead: Duration, rollback: Rollback) -> Generator {
     let start = layout().tick_at(SystemClock.unix_ms()).unwrap() + after;
     Generator::builder(layout())
@@ -40,7 +40,7 @@ fn until_refused(generator: &Generator, most: usize) -> (Vec<Id>, Option<Error>)
 #[test]
 fn borrowed_ids_increase_up_to_the_fence() {
     for rollback in [Rollback::Continue, Rollback::Error] {
-        // The window is so far ahead that the clock does not catch up before all IDs are generated.
+        // The window is so far ahead that the clock does not reach it before all IDs are generated.
         let generator = borrowing(600_000, 1_000, Duration::from_millis(DAY), rollback);
         let (ids, error) = until_refused(&generator, usize::MAX);
         assert_eq!(error.unwrap().kind(), ErrorKind::LeaseExpired);

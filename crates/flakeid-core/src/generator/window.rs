@@ -26,8 +26,8 @@ impl Window {
     /// The shortest length of a window, in ticks.
     pub const SHORTEST: u64 = 2;
 
-    /// Creates a window from the tick `start`, inclusive, to the tick `fence`, exclusive. It must be at least two ticks long,
-    /// so that a tick which is about to end is never the whole window.
+    /// Creates a window from the tick `start`, inclusive, to the tick `fence`, exclusive. The window must be at least
+    /// two ticks long, because the first tick may be about to end.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the window is shorter.
@@ -50,13 +50,14 @@ impl Window {
         self.start
     }
 
-    /// The tick after the last one of the window.
+    /// The tick after the last tick of the window.
     #[must_use]
     pub const fn fence(&self) -> u64 {
         self.fence
     }
 
-    /// Checks that the window begins within the layout's ticks. It may end after them, because the ticks then end first.
+    /// Checks that the window begins within the layout's ticks. The window may end after the layout's last tick,
+    /// because generators stop at the end of the layout.
     pub(super) fn check(self, layout: &Layout) -> Result<(), Error> {
         check("window_start", self.start, layout.max_tick())
     }

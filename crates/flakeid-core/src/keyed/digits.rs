@@ -1,20 +1,20 @@
-//! Converts 64 bits to eleven digits of base58, including leading zeros.
+//! Converts between a 64-bit number and eleven base58 digits, including leading zeros.
 //!
-//! [`TextForm::Base58`](crate::TextForm::Base58) does the same without leading zeros. Here the length is fixed, so the two
-//! halves of the digits can be computed in parallel, and every divisor is a constant.
+//! [`TextForm::Base58`](crate::TextForm::Base58) produces the same digits without leading zeros. Because this module
+//! uses a fixed number of digits, the two halves of the digits are computed in parallel and with constant divisors.
 
 use crate::text::{BITCOIN, Text};
 
-/// The number of digits of 2^64 - 1.
+/// The number of base58 digits in the largest 64-bit number, 2^64 − 1.
 pub(super) const DIGITS: usize = 11;
 
 const FIVE: u64 = 58u64.pow(5);
 const TEN: u64 = 58u64.pow(10);
 
-/// The value of a byte that is not a digit.
+/// The entry in `VALUES` for a byte that is not a digit.
 const NONE: u8 = u8::MAX;
 
-/// The values of the digits by their ASCII codes.
+/// The value of each base58 digit, indexed by the ASCII code of the digit.
 const VALUES: [u8; 128] = {
     let mut values = [NONE; 128];
     let mut value = 0;
@@ -38,7 +38,8 @@ pub(super) fn encode(bits: u64) -> Text {
     Text::of_digits(&digits)
 }
 
-/// Returns the number of the digits; `None` if a byte is not a digit, or if the number does not fit 64 bits.
+/// Returns the number that the digits represent, or `None` if a byte is not a digit or the number does not fit into
+/// 64 bits.
 pub(super) fn decode(digits: [u8; DIGITS]) -> Option<u64> {
     let mut wrong = 0;
     let mut value = |byte: u8| {
@@ -62,7 +63,7 @@ mod tests {
     use super::{DIGITS, FIVE, TEN, decode, encode};
     use crate::{Id, TextForm};
 
-    /// The test uses the smallest and largest value of each digit, and values in between.
+    /// Checks the smallest and the largest number of each length, and a sample of other numbers.
     #[test]
     fn digits_match_base58_with_leading_zeros() {
         let ends = (0..DIGITS as u32).map(|power| 58u64.pow(power));
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn decode_rejects_other_bytes_and_larger_numbers() {
+    fn decode_rejects_invalid_bytes_and_numbers_above_64_bits() {
         assert_eq!(encode(u64::MAX).as_str(), "jpXCZedGfVQ");
         assert_eq!(decode(*b"jpXCZedGfVR"), None, "2^64");
         assert_eq!(decode([b'z'; DIGITS]), None);

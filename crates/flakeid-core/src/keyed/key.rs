@@ -1,11 +1,11 @@
-//! Keys, and the keys of domains.
+//! Secret keys, and the derivation of the key for each domain.
 
 use core::fmt;
 
 use super::speck::Cipher;
 use crate::Error;
 
-/// A secret key of 128 bits.
+/// A secret 128-bit key.
 ///
 /// Its string form is 32 hexadecimal digits. `Debug` does not print the key.
 ///
@@ -28,12 +28,14 @@ impl Key {
         Self(bytes)
     }
 
-    /// Returns the key for the IDs of one domain: two codes of the domain's name, each of which depends on the whole key.
+    /// Derives the key for the IDs of one domain. The derived key consists of two 64-bit codes, which are computed from
+    /// the name of the domain. Each code depends on all bits of this key.
     ///
-    /// A code is the CBC-MAC of a block with the code's number and the name's length in bytes, followed by the name in blocks
-    /// of eight bytes, with the first byte lowest and the last block padded with zeros. (A CBC-MAC is safe for names of any
-    /// length because the length comes first: Bellare, Kilian and Rogaway, "The Security of the Cipher Block Chaining Message
-    /// Authentication Code", 2000.)
+    /// Each code is the CBC-MAC of several blocks of eight bytes. The first block contains the number of the code and
+    /// the length of the name in bytes, and the other blocks contain the name. The first byte of a block is the least
+    /// significant, and the last block is padded with zeros. A CBC-MAC is safe for names of different lengths if the
+    /// length comes first (Bellare, Kilian and Rogaway, "The Security of the Cipher Block Chaining Message
+    /// Authentication Code", 2000).
     pub(super) fn of_domain(&self, name: &str) -> Self {
         let cipher = Cipher::new(self.0);
         let code = |number: u64| {
@@ -59,7 +61,7 @@ impl core::str::FromStr for Key {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        // The message does not contain the input, because it may be a secret with a typing error.
+        // The message omits the input, because the input may be a mistyped secret.
         let wrong = || Error::invalid_option("key", "must have 32 hexadecimal digits (128 bits)");
         let digits = text.as_bytes();
         if digits.len() != 32 {

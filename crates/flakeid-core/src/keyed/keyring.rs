@@ -1,4 +1,4 @@
-//! Keyrings: several keys, each with a letter.
+//! Keyrings: sets of secret keys, in which a letter identifies each key.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,17 +9,18 @@ use super::key::Key;
 use super::public_ids::PublicIds;
 use crate::{Error, Layout};
 
-/// The keys of an application, each with a letter from `a` to `z` that its public IDs contain. The key that was added last
-/// is the current key: new public IDs are sealed with it, and public IDs of the other keys still open.
+/// The keys of an application, each with a letter from `a` to `z` that its public IDs contain. The key that was added
+/// last is the current key: new public IDs are sealed with the current key, and public IDs that were sealed with the
+/// other keys can still be opened.
 ///
-/// The string form has a line for each key with its letter and 32 hexadecimal digits, the current key last. Empty lines
-/// and lines that begin with `#` are ignored.
+/// The string form has a line for each key with its letter and 32 hexadecimal digits. The line for the current key is
+/// the last. Empty lines and lines that begin with `#` are ignored.
 ///
 /// ```
 /// use flakeid_core::{Id, Keyring, Layout};
 ///
 /// let keyring = Keyring::new('a', "000102030405060708090a0b0c0d0e0f".parse()?)?;
-/// // The same, as `flakeid keygen` writes it.
+/// // The same keyring in the format of `flakeid keygen`.
 /// assert_eq!(keyring, "a 000102030405060708090a0b0c0d0e0f".parse()?);
 /// let users = keyring.domain("user", Layout::TWITTER)?.with_prefix("usr")?;
 /// let text = users.seal(Id::from_u64(910_499_571_847_892_992))?;
@@ -30,7 +31,7 @@ use crate::{Error, Layout};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keyring {
     current: (char, Key),
-    /// The other keys, the oldest first.
+    /// All keys except the current key, from the oldest to the newest.
     older: Vec<(char, Key)>,
 }
 
@@ -41,7 +42,7 @@ impl Keyring {
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not from `a` to `z`.
     pub fn new(letter: char, key: Key) -> Result<Self, Error> {
         if !letter.is_ascii_lowercase() {
-            return Err(Error::invalid_option("key", "its letter must be one from a to z"));
+            return Err(Error::invalid_option("key", "the letter must be from a to z"));
         }
         Ok(Self { current: (letter, key), older: Vec::new() })
     }
@@ -49,12 +50,13 @@ impl Keyring {
     /// Adds a key, which becomes the current key.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not from `a` to `z`, or if
-    /// another key has it.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the letter is not from `a` to `z`, or if another key has
+    /// the same letter.
     pub fn with(mut self, letter: char, key: Key) -> Result<Self, Error> {
         if self.letters().any(|other| other == letter) {
-            let reason =
-                alloc::format!("the letter {letter} belongs to two keys; each needs its own");
+            let reason = alloc::format!(
+                "the letter {letter} belongs to two keys; give each key its own letter"
+            );
             return Err(Error::invalid_option("key", &reason));
         }
         let Self { current, .. } = Self::new(letter, key)?;
@@ -62,21 +64,22 @@ impl Keyring {
         Ok(self)
     }
 
-    /// Returns the letters of the keys, the letter of the current key last.
+    /// Returns the letters of the keys. The last letter belongs to the current key.
     pub fn letters(&self) -> impl Iterator<Item = char> {
         self.older.iter().chain([&self.current]).map(|(letter, _)| *letter)
     }
 
-    /// Returns the converter for the public form of the IDs of one domain, such as `user`, in the given layout.
+    /// Returns a converter between the IDs and the public IDs of one domain, such as `user`. The IDs have the given
+    /// layout.
     ///
-    /// Equal IDs of two domains have different public forms, and a public ID of one domain does not open in another. The name
-    /// of a domain must not change while its public IDs are in use.
+    /// Equal IDs in two domains have different public forms, and a public ID of one domain cannot be opened in
+    /// another domain. The name of a domain must not change while its public IDs are in use.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the name has 1 to 64 bytes.
     pub fn domain(&self, name: &str, layout: Layout) -> Result<PublicIds, Error> {
         if name.is_empty() || name.len() > 64 {
-            let reason = alloc::format!("has {} bytes; it must have from 1 to 64", name.len());
+            let reason = alloc::format!("must be 1 to 64 bytes long, but has {}", name.len());
             return Err(Error::invalid_option("domain", &reason));
         }
         let cipher = |(letter, key): &(char, Key)| (*letter, key.of_domain(name).cipher());
@@ -86,8 +89,9 @@ impl Keyring {
 }
 
 impl PublicIds {
-    /// Creates the converter from strings, for bindings and for programs with settings: the string form of a [`Keyring`], the
-    /// domain, and the arguments of [`with_prefix`](Self::with_prefix) and [`since`](Self::since).
+    /// Creates a converter from settings, for bindings and for programs that read their settings as strings. `keyring`
+    /// is the string form of a [`Keyring`]. `prefix` and `since_ms` are the arguments of
+    /// [`with_prefix`](Self::with_prefix) and [`since`](Self::since).
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if `keyring`, `domain` or `prefix` is invalid.
@@ -128,13 +132,12 @@ impl FromStr for Keyring {
             })?);
         }
         keyring.ok_or_else(|| {
-            Error::invalid_option("keyring", "has no key; `flakeid keygen` makes one")
+            Error::invalid_option("keyring", "has no key; create one with `flakeid keygen`")
         })
     }
 }
 
-/// Prints only the letters of the keys.
-/// Parses a line with a letter, a space and a key.
+/// Parses a line of a keyring, which contains a letter, a space and a key.
 fn key_of_line(line: &str) -> Result<(char, Key), Error> {
     let mut words = line.split_ascii_whitespace();
     let (Some(letter), Some(digits), None) = (words.next(), words.next(), words.next()) else {

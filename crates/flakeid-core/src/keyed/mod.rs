@@ -1,4 +1,4 @@
-//! Public IDs: the encrypted form of IDs for outsiders, which hides the time and the node.
+//! Public IDs: an encrypted form of IDs that hides the time and the node from outsiders.
 
 mod digits;
 mod key;

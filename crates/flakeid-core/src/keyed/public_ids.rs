@@ -10,20 +10,21 @@ use crate::error::excerpt;
 use crate::quoted::Quoted;
 use crate::{Error, ErrorKind, Id, Layout};
 
-/// The largest time in the future that an opened ID may have, because generators may run ahead of the clock and clocks
-/// differ.
+/// The longest time, in milliseconds, by which an opened ID may be ahead of the clock. Generators may run ahead of the
+/// clock, and the clocks of two computers differ.
 const MOST_AHEAD_MS: i64 = 60_000;
 const MOST_OF_PREFIX: usize = 16;
 
 /// Seals and opens the public IDs of one domain; created by [`Keyring::domain`](crate::Keyring::domain).
 ///
-/// A public ID is an ID encrypted by Speck64/128 with a key of the domain. It is written as a prefix and an underscore (if
-/// there is a prefix), the letter of the key, and 11 digits of base58. Without the key it does not reveal when and by
-/// which node the ID was generated, how many IDs there are, or which of two IDs is older.
+/// A public ID is an ID encrypted with Speck64/128 under a key of the domain. Its string consists of a prefix and an
+/// underscore (if a prefix is set), the key letter, and 11 base58 digits. Without the key, a public ID does not
+/// reveal when and by which node the ID was generated, how many IDs exist, or which of two IDs is older.
 ///
-/// **It hides an ID, but it does not authorize.** The public form of a given ID cannot be computed without the key, but a
-/// random string may open as some ID, unless the layout and the time rule it out; with Twitter's layout and IDs of one
-/// year, one try in 140 succeeds. Look the ID up, and check the caller's permissions, as with any other ID.
+/// **A public ID hides an ID, but it does not authorize.** The public form of a given ID cannot be computed without
+/// the key. However, a random string may open as some ID, unless the layout and the time rule that out; with
+/// Twitter's layout and IDs of one year, one attempt in 140 succeeds. Look the ID up, and check the caller's
+/// permissions, as with any other ID.
 ///
 /// ```
 /// use flakeid_core::{Id, Key, Keyring, Layout};
@@ -42,7 +43,7 @@ pub struct PublicIds {
     current: (char, Cipher),
     older: Vec<(char, Cipher)>,
     layout: Layout,
-    /// The smallest ID that opens.
+    /// The smallest ID that can be opened.
     first: Id,
     prefix: String,
 }
@@ -53,7 +54,8 @@ impl PublicIds {
         Self { current, older, layout, first, prefix: String::new() }
     }
 
-    /// Sets a prefix, which tells readers what the ID identifies. It is followed by an underscore.
+    /// Sets the prefix of the public IDs, which shows readers the kind of the object. An underscore separates the
+    /// prefix from the rest of the public ID.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the prefix has 1 to 16 lowercase letters and digits, and
@@ -68,8 +70,8 @@ impl PublicIds {
         let begins = prefix.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
         if !begins || prefix.len() > MOST_OF_PREFIX || !prefix.bytes().all(known) {
             let reason = alloc::format!(
-                "{} is not one: it must have from 1 to {MOST_OF_PREFIX} lower-case letters and digits, a \
-                 letter first",
+                "{} must have 1 to {MOST_OF_PREFIX} lowercase letters and digits, and begin with \
+                 a letter",
                 Quoted(prefix)
             );
             return Err(Error::invalid_option("prefix", &reason));
@@ -78,8 +80,8 @@ impl PublicIds {
         Ok(())
     }
 
-    /// Sets the instant before which no ID opens, in Unix milliseconds; the default is the layout's epoch. The later it is,
-    /// the fewer random strings open.
+    /// Sets the earliest time of the IDs that can be opened, in Unix milliseconds. The default is the layout's epoch. A
+    /// later time reduces the number of random strings that can be opened.
     #[must_use]
     pub const fn since(mut self, unix_ms: i64) -> Self {
         self.first = self.layout.lower_bound(unix_ms);
@@ -105,30 +107,32 @@ impl PublicIds {
         Ok(text)
     }
 
-    /// Seals an ID: returns its public form as 64 bits, without the prefix and the letter of the key.
+    /// Seals an ID: returns its public form as 64 bits, without the prefix and the key letter.
     ///
     /// # Errors
-    /// As [`seal`](Self::seal).
+    /// The same errors as [`seal`](Self::seal).
     pub fn seal_bits(&self, id: Id) -> Result<u64, Error> {
         self.layout.check_bits(id)?;
         Ok(self.current.1.encrypt(id.to_u64()))
     }
 
-    /// Opens a public ID, and compares its time with the system's clock.
+    /// Opens a public ID, and compares the ID's time with the system clock.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId), which does not reveal the reason: another key, domain or prefix, a random
-    /// string, or an ID from before [`since`](Self::since) or of more than a minute in the future.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the string cannot be opened. The error does not reveal the reason:
+    /// a different key, domain or prefix, a random string, an ID from before [`since`](Self::since), or an ID that is
+    /// more than a minute ahead of the clock.
     #[cfg(feature = "std")]
     pub fn open(&self, text: &str) -> Result<Id, Error> {
-        // The coarse clock is the cheapest; it may be a few milliseconds late, which does not matter compared with a minute.
+        // The coarse clock is used, because it is the cheapest clock to read. Its lag of a few milliseconds is
+        // negligible compared with the allowed minute.
         self.open_at(text, crate::Clock::unix_ms(&crate::CoarseClock))
     }
 
-    /// Opens a public ID like `open`, at the given instant in Unix milliseconds.
+    /// Opens a public ID like `open`, but compares the ID's time with the given instant, in Unix milliseconds.
     ///
     /// # Errors
-    /// As `open`.
+    /// The same errors as `open`.
     pub fn open_at(&self, text: &str, unix_ms: i64) -> Result<Id, Error> {
         self.opened(text, unix_ms).ok_or_else(|| {
             let text = excerpt(text);

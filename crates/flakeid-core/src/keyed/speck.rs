@@ -2,8 +2,8 @@
 //!
 //! The cipher is from Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers" (2013,
 //! <https://eprint.iacr.org/2013/404>), with the byte order of the authors' implementation guide
-//! (<https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>). It was chosen because databases
-//! and JavaScript can also compute it, and because a block is as long as an ID.
+//! (<https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>). We chose Speck because
+//! databases and JavaScript code can also compute it, and because its blocks are as long as an ID.
 
 const ROUNDS: usize = 27;
 
@@ -55,7 +55,7 @@ const fn round(high: u32, low: u32, key: u32) -> (u32, u32) {
 mod tests {
     use super::Cipher;
 
-    /// The vector is from the paper (appendix C), with the byte order of the implementation guide.
+    /// Checks the test vector from the paper (appendix C), with the byte order of the implementation guide.
     #[test]
     fn cipher_encrypts_the_published_test_vector() {
         let key = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];

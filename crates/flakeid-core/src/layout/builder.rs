@@ -1,4 +1,4 @@
-//! Builds layouts from their fields, with all checks.
+//! Builds layouts from their fields, and checks the fields.
 
 use super::Layout;
 use crate::Error;
@@ -6,7 +6,7 @@ use crate::calendar::LAST_FOUR_DIGIT_YEAR;
 use crate::error::LayoutFault;
 use crate::field::{Field, FieldList, Span};
 
-/// A builder of layouts: add fields from the most significant to the least significant, then an epoch and a unit.
+/// A builder of layouts. Add fields from the most significant to the least significant, then an epoch and a unit.
 ///
 /// ```
 /// use flakeid_core::Layout;
@@ -43,7 +43,8 @@ impl LayoutBuilder {
         } else if self.fields.position(field).is_some() {
             LayoutFault::Repeated(field)
         } else if !self.fields.push(field, width) {
-            // There are seven kinds of fields; only a whole node together with a split node overflows the six places.
+            // The list has room for six of the seven kinds of fields. A layout with a seventh field would have both an
+            // unsplit node and a split node, which is invalid.
             LayoutFault::NodeAndSplit
         } else {
             return self;
@@ -54,43 +55,44 @@ impl LayoutBuilder {
         self
     }
 
-    /// Adds the time field with `width` bits (1 to 64). It must be the first field.
+    /// Adds the time field with `width` bits (1 to 64). The time field must be the first field.
     pub const fn time(self, width: u8) -> Self {
         self.field(Field::Time, width)
     }
 
-    /// Adds the high part of a split node with `width` bits; the worker must follow.
+    /// Adds the datacenter field with `width` bits: the high part of a split node. The worker field must follow.
     pub const fn datacenter(self, width: u8) -> Self {
         self.field(Field::Datacenter, width)
     }
 
-    /// Adds the low part of a split node with `width` bits.
+    /// Adds the worker field with `width` bits: the low part of a split node.
     pub const fn worker(self, width: u8) -> Self {
         self.field(Field::Worker, width)
     }
 
-    /// Adds a whole node with `width` bits.
+    /// Adds the field for an unsplit node with `width` bits.
     pub const fn node(self, width: u8) -> Self {
         self.field(Field::Node, width)
     }
 
-    /// Adds the counter within a tick with `width` bits.
+    /// Adds the sequence field with `width` bits: the counter within a tick.
     pub const fn sequence(self, width: u8) -> Self {
         self.field(Field::Sequence, width)
     }
 
-    /// Adds the clock sequence with `width` bits, for
+    /// Adds the clock-sequence field with `width` bits, for
     /// [`Rollback::ClockSequence`](crate::Rollback::ClockSequence).
     pub const fn clock_sequence(self, width: u8) -> Self {
         self.field(Field::ClockSequence, width)
     }
 
-    /// Adds `width` bits that are always zero.
+    /// Adds `width` reserved bits, which are always zero.
     pub const fn reserved(self, width: u8) -> Self {
         self.field(Field::Reserved, width)
     }
 
-    /// Sets the instant of tick 0 in Unix milliseconds, from 0 to 253402300799999. The default is 0.
+    /// Sets the epoch, which is the instant of tick 0, in Unix milliseconds from 0 to 253402300799999. The default is
+    /// 0.
     pub const fn epoch(mut self, unix_ms: i64) -> Self {
         self.epoch = unix_ms;
         self
@@ -105,14 +107,20 @@ impl LayoutBuilder {
     /// Checks the fields and builds the layout.
     ///
     /// # Errors
-    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if a width is not from 1 to 64, the widths add up to more than 64, a
-    /// field is repeated, time is missing or not the first field, a split node is incomplete, the epoch is outside the years
-    /// 1970 to 9999, the unit is 0, or the horizon is beyond 2^63 − 1 ms.
+    /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) in each of these cases:
+    /// - A width is not from 1 to 64, or the widths add up to more than 64.
+    /// - A field is repeated.
+    /// - The time field is missing or is not the first field.
+    /// - The layout has only one part of a split node, or the worker field does not follow the datacenter field.
+    /// - The layout has both an unsplit node and a split node.
+    /// - The epoch is outside the years 1970 to 9999.
+    /// - The unit is 0.
+    /// - The horizon is beyond 2^63 − 1 milliseconds.
     pub fn build(self) -> Result<Layout, Error> {
         self.check().map_err(|fault| Error::layout(None, fault))
     }
 
-    /// Builds a layout for a constant, like [`build`](Self::build); an invalid layout fails to compile.
+    /// Builds a layout for a constant, like [`build`](Self::build). An invalid layout fails to compile.
     ///
     /// ```compile_fail
     /// use flakeid_core::Layout;
@@ -122,7 +130,7 @@ impl LayoutBuilder {
     /// ```
     ///
     /// # Panics
-    /// If the layout is invalid; in a `const` that is a compile-time error.
+    /// Panics if the layout is invalid; in a `const` that is a compile-time error.
     #[must_use]
     #[expect(clippy::panic, reason = "the panic makes an invalid constant fail to compile")]
     pub const fn build_const(self) -> Layout {
@@ -160,7 +168,7 @@ impl LayoutBuilder {
             return Err(LayoutFault::UnitZero);
         }
         let time = fields.span(Field::Time);
-        // The result is at most 2^64 × (2^64 − 1) + 2^48, which fits into a u128.
+        // The horizon is at most 2^64 × (2^64 − 1) + 2^48, which fits into a `u128`.
         let horizon = self.epoch as u128 + (1 << time.width) * self.unit as u128;
         if horizon > i64::MAX as u128 {
             return Err(LayoutFault::Horizon);
@@ -187,13 +195,14 @@ impl LayoutBuilder {
 }
 
 impl Layout {
-    /// Returns a builder, to which fields are added from the most significant to the least significant.
+    /// Returns a builder for a layout without fields. Add the fields from the most significant to the least
+    /// significant.
     pub const fn builder() -> LayoutBuilder {
         LayoutBuilder::new()
     }
 
-    /// Returns a layout with the same fields and unit and another epoch (in Unix milliseconds, from 0 to 253402300799999, the
-    /// end of the year 9999).
+    /// Returns a layout with the same fields and unit, and the given epoch in Unix milliseconds, from 0 to
+    /// 253402300799999 (the end of the year 9999).
     ///
     /// # Errors
     /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts

@@ -9,8 +9,9 @@ use crate::calendar::Rfc3339;
 use crate::error::LayoutFault;
 use crate::field::Field;
 
-/// Writes the canonical descriptor, `FIELDS@EPOCH/UNIT`: the fields from the most significant down, the epoch in Unix
-/// milliseconds, and the unit in seconds if it is a whole number of seconds.
+/// Writes the canonical descriptor, `FIELDS@EPOCH/UNIT`. The fields begin with the most significant field, and the
+/// epoch is in Unix milliseconds. The unit is in seconds if it is a whole number of seconds, and otherwise in
+/// milliseconds.
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, span) in self.fields().enumerate() {
@@ -34,7 +35,7 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Parses a descriptor, whose epoch may also be an RFC 3339 timestamp, or the name of a preset.
+/// Parses a descriptor or the name of a preset. The epoch in the descriptor may also be an RFC 3339 timestamp.
 impl FromStr for Layout {
     type Err = Error;
 
@@ -84,7 +85,7 @@ fn parse_unit(text: &str) -> Result<u64, LayoutFault> {
     parse_number(number).and_then(|n| n.checked_mul(scale)).ok_or(LayoutFault::UnitText)
 }
 
-/// Parses a number that consists only of digits, because Rust's own parser also accepts a plus sign.
+/// Parses a number that consists only of digits. Rust's own parser would also accept a plus sign.
 fn parse_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

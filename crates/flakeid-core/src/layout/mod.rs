@@ -14,10 +14,11 @@ use crate::calendar::{Rfc3339, digits_needed};
 use crate::field::{Field, FieldList, FieldSpan, Span};
 use crate::{Error, GivenParts, Id, Parts};
 
-/// A layout of the bits of an ID, with the epoch and the unit of its ticks.
+/// The layout of an ID's bits, with the epoch and the tick unit.
 ///
-/// IDs are K-ordered because time is the most significant field; node and sequence follow in either order. A layout is
-/// checked when it is built, and every [`pack`](Self::pack) checks every field, also in release builds.
+/// IDs are K-ordered because time is the most significant field; node and sequence follow in either order. The fields
+/// of a layout are checked when it is built. [`pack`](Self::pack) checks the value of every field, also in release
+/// builds.
 ///
 /// ```
 /// use flakeid_core::Layout;
@@ -37,23 +38,23 @@ pub struct Layout {
     node: Span,
     sequence: Span,
     clock_sequence: Span,
-    /// The number of low bits of the node that are the worker, if the layout splits the node.
+    /// The width of the worker field in bits, if the layout splits the node.
     worker_width: Option<u8>,
 }
 
 impl Layout {
-    /// Returns the fields from the most significant to the least significant, with their widths and places.
+    /// Returns the fields from the most significant to the least significant, with their widths and bit positions.
     pub fn fields(&self) -> impl Iterator<Item = FieldSpan> + use<> {
         self.fields.spans()
     }
 
-    /// The number of bits that the layout uses, up to 64; the other bits are at the top and are zero.
+    /// The number of bits that the layout uses, up to 64. The unused high bits are zero.
     #[must_use]
     pub const fn width(&self) -> u32 {
         self.fields.total()
     }
 
-    /// The instant of tick 0 in Unix milliseconds.
+    /// The epoch: the instant of tick 0, in Unix milliseconds.
     #[must_use]
     pub const fn epoch(&self) -> i64 {
         self.epoch
@@ -65,31 +66,31 @@ impl Layout {
         self.unit
     }
 
-    /// The last tick: 2^time bits − 1.
+    /// The last tick: 2^(time bits) − 1.
     #[must_use]
     pub const fn max_tick(&self) -> u64 {
         self.time.mask()
     }
 
-    /// The largest node: 2^node bits − 1; 0 if the layout has no node field.
+    /// The largest node: 2^(node bits) − 1. The result is 0 if the layout has no node field.
     #[must_use]
     pub const fn max_node(&self) -> u64 {
         self.node.mask()
     }
 
-    /// The largest sequence number: 2^sequence bits − 1.
+    /// The largest sequence number: 2^(sequence bits) − 1.
     #[must_use]
     pub const fn max_sequence(&self) -> u64 {
         self.sequence.mask()
     }
 
-    /// The largest clock sequence; 0 if the layout has none.
+    /// The largest clock sequence, or 0 if the layout has no clock-sequence field.
     #[must_use]
     pub const fn max_clock_sequence(&self) -> u64 {
         self.clock_sequence.mask()
     }
 
-    /// The number of IDs that one node can issue in one tick: 2^sequence bits.
+    /// The number of IDs that one node can issue in one tick: 2^(sequence bits).
     #[must_use]
     pub const fn ids_per_tick(&self) -> u64 {
         self.sequence.mask() + 1
@@ -101,7 +102,7 @@ impl Layout {
         self.ids_per_tick() as f64 * 1000.0 / self.unit as f64
     }
 
-    /// Whether the node field is split into datacenter (high bits) and worker (low bits).
+    /// Whether the node field is split into a datacenter (the high bits) and a worker (the low bits).
     #[must_use]
     pub const fn is_split(&self) -> bool {
         self.worker_width.is_some()
@@ -116,15 +117,15 @@ impl Layout {
         }
     }
 
-    /// The first instant that has no tick, in Unix milliseconds.
+    /// The horizon: the instant at which the last tick ends, in Unix milliseconds.
     #[must_use]
     pub const fn horizon(&self) -> i64 {
-        // `build` checked that epoch + 2^time bits × unit fits into an i64.
+        // The horizon fits into an `i64`, because `build` rejects layouts with a larger horizon.
         self.epoch + ((self.time.mask() as i128 + 1) * self.unit as i128) as i64
     }
 
-    /// The exclusive end, in Unix milliseconds, of the time in which IDs are positive as signed 64-bit integers. For 64-bit
-    /// layouts it is epoch + 2^(time bits − 1) units; for other layouts it is the horizon.
+    /// The exclusive end of the period in which all IDs are positive as signed 64-bit integers, in Unix milliseconds.
+    /// For 64-bit layouts, the end is epoch + 2^(time bits − 1) units. For other layouts, the end is the horizon.
     #[must_use]
     pub const fn fits_i64_until(&self) -> i64 {
         if self.width() == 64 {
@@ -135,7 +136,8 @@ impl Layout {
         }
     }
 
-    /// Whether every ID is exact as a 64-bit float, and therefore as a JavaScript number: the layout has at most 53 bits.
+    /// Whether a 64-bit float, and therefore a JavaScript number, can represent every ID exactly. This is the case if
+    /// the layout has at most 53 bits.
     #[must_use]
     pub const fn fits_f64(&self) -> bool {
         self.width() <= 53
@@ -144,8 +146,8 @@ impl Layout {
     /// Returns the tick of an instant: floor((`unix_ms` − epoch) / unit).
     ///
     /// # Errors
-    /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch),
-    /// [`HorizonReached`](crate::ErrorKind::HorizonReached).
+    /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch) if the instant is before the epoch;
+    /// [`HorizonReached`](crate::ErrorKind::HorizonReached) if the instant is at the horizon or later.
     pub const fn tick_at(&self, unix_ms: i64) -> Result<u64, Error> {
         if unix_ms < self.epoch {
             let by = self.epoch as i128 - unix_ms as i128;
@@ -158,13 +160,15 @@ impl Layout {
         Ok(tick)
     }
 
-    /// Returns the instant at which a tick begins, in Unix milliseconds; the horizon for ticks after the last one.
+    /// Returns the instant at which a tick begins, in Unix milliseconds, or the horizon for ticks after the last
+    /// tick.
     #[must_use]
     pub const fn unix_ms_at(&self, tick: u64) -> i64 {
         if tick > self.max_tick() { self.horizon() } else { self.epoch + (tick * self.unit) as i64 }
     }
 
-    /// Returns the beginning of a tick as an RFC 3339 timestamp in UTC, with the precision of the unit and the epoch.
+    /// Formats an instant, such as the beginning of a tick, as an RFC 3339 timestamp in UTC. The unit and the epoch
+    /// determine the number of fractional digits.
     #[must_use]
     pub fn timestamp(&self, unix_ms: i64) -> Rfc3339 {
         let unit = if self.unit.is_multiple_of(1000) { 0 } else { self.unit % 1000 };
@@ -172,10 +176,10 @@ impl Layout {
         Rfc3339::new(unix_ms, digits)
     }
 
-    /// Returns the node of a datacenter and a worker: `datacenter << worker bits | worker`.
+    /// Combines a datacenter and a worker into a node: `datacenter << worker_bits | worker`.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) if one of them is out of range;
+    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) if `datacenter` or `worker` is out of range;
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the layout does not split its node.
     pub fn join_node(&self, datacenter: u64, worker: u64) -> Result<u64, Error> {
         let (Some((most_datacenter, most_worker)), Some(width)) =
@@ -191,7 +195,7 @@ impl Layout {
         Ok(datacenter << width | worker)
     }
 
-    /// Returns the datacenter and the worker of a node, if the layout splits the node.
+    /// Splits a node into its datacenter and its worker, or returns `None` if the layout does not split the node.
     #[must_use]
     pub const fn split_node(&self, node: u64) -> Option<(u64, u64)> {
         match self.worker_width {
@@ -200,12 +204,13 @@ impl Layout {
         }
     }
 
-    /// Returns the ID with these parts. `unix_ms` must match `tick`, and `datacenter` and `worker`, if they are set, must
-    /// match `node`.
+    /// Encodes parts as an ID. `unix_ms` must be an instant within `tick`. `datacenter` and `worker` must match `node`
+    /// if they are set.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange), with field, value and range;
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if parts contradict each other.
+    /// [`FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange) if a value does not fit into its field;
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if parts contradict each other; the errors of
+    /// [`tick_at`](Self::tick_at) for `unix_ms`.
     pub fn pack(&self, parts: &Parts) -> Result<Id, Error> {
         check("tick", parts.tick, self.time.mask())?;
         check("node", parts.node, self.node.mask())?;
@@ -215,12 +220,12 @@ impl Layout {
             return Err(Error::invalid_field("unix_ms", "not in the tick given"));
         }
         let split = self.split_node(parts.node);
-        let told = (parts.datacenter, parts.worker);
-        if told.0.is_some_and(|d| split.map(|s| s.0) != Some(d)) {
-            return Err(Error::invalid_field("datacenter", "not that of the node given"));
+        let given = (parts.datacenter, parts.worker);
+        if given.0.is_some_and(|d| split.map(|s| s.0) != Some(d)) {
+            return Err(Error::invalid_field("datacenter", "does not match `node`"));
         }
-        if told.1.is_some_and(|w| split.map(|s| s.1) != Some(w)) {
-            return Err(Error::invalid_field("worker", "not that of the node given"));
+        if given.1.is_some_and(|w| split.map(|s| s.1) != Some(w)) {
+            return Err(Error::invalid_field("worker", "does not match `node`"));
         }
         Ok(Id::from_u64(
             self.time.place(parts.tick)
@@ -230,11 +235,12 @@ impl Layout {
         ))
     }
 
-    /// Derives all parts, for [`pack`](Self::pack), from the given ones: a tick or an instant in it, and a node or its two
-    /// parts, unless the layout has none. It does not compare parts that are given twice; `pack` does.
+    /// Derives all parts for [`pack`](Self::pack) from the given parts. A tick or an instant within the tick is
+    /// required. If the layout has a node, the node or both its datacenter and its worker are required. This function
+    /// does not check for contradictions between the given parts, because `pack` does.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the tick or the node is missing, and as
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the tick or the node is missing; the errors of
     /// [`tick_at`](Self::tick_at) and [`join_node`](Self::join_node).
     pub fn complete(&self, given: &GivenParts) -> Result<Parts, Error> {
         let (tick, unix_ms) = match (given.tick, given.unix_ms) {
@@ -259,10 +265,11 @@ impl Layout {
         Ok(Parts { tick, unix_ms, node, datacenter, worker, clock_sequence, sequence })
     }
 
-    /// Returns parts for [`pack`](Self::pack) with the tick of an instant; all other parts are zero or `None`.
+    /// Returns parts for [`pack`](Self::pack) with the tick that contains the given instant. All other parts are zero
+    /// or `None`.
     ///
     /// # Errors
-    /// As [`tick_at`](Self::tick_at).
+    /// The same errors as [`tick_at`](Self::tick_at).
     pub fn parts_at(&self, unix_ms: i64) -> Result<Parts, Error> {
         let tick = self.tick_at(unix_ms)?;
         Ok(Parts { tick, unix_ms: self.unix_ms_at(tick), ..Parts::default() })
@@ -271,8 +278,8 @@ impl Layout {
     /// Decodes the parts of an ID.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if bits are set that this layout never sets: the ID belongs to another
-    /// layout, and decoding would lose those bits.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has a bit set that this layout never sets. Such an ID
+    /// belongs to another layout, and decoding would lose the bit.
     pub fn unpack(&self, id: Id) -> Result<Parts, Error> {
         self.check_bits(id)?;
         let bits = id.to_u64();
@@ -298,35 +305,36 @@ impl Layout {
         }
     }
 
-    /// Returns the bits of an ID that this layout never sets.
+    /// Returns the bits that are set in an ID although this layout never sets them.
     #[inline]
     pub(crate) const fn stray_bits(&self, id: Id) -> u64 {
         id.to_u64() & !self.used_bits()
     }
 
-    /// Returns the beginning of an ID's tick, in Unix milliseconds, regardless of its other bits.
+    /// Returns the beginning of an ID's tick, in Unix milliseconds, regardless of the ID's other bits.
     #[inline]
     pub(crate) const fn time_of(&self, id: Id) -> i64 {
         self.unix_ms_at(self.time.extract(id.to_u64()))
     }
 
-    /// Returns the smallest ID of the tick that contains `unix_ms`, for range scans (`id >= lower`). An instant outside the
-    /// layout's range is clamped to the first or the last tick.
+    /// Returns the smallest ID in the tick that contains `unix_ms`, for range scans (`id >= lower`). Clamps an
+    /// instant outside the layout's range to the first or the last tick.
     #[must_use]
     pub const fn lower_bound(&self, unix_ms: i64) -> Id {
         Id::from_u64(self.time.place(self.clamped_tick(unix_ms)))
     }
 
-    /// Returns the largest ID of the tick that contains `unix_ms`, for range scans (`id <= upper`). An instant outside the
-    /// layout's range is clamped to the first or the last tick.
+    /// Returns the largest ID in the tick that contains `unix_ms`, for range scans (`id <= upper`). Clamps an instant
+    /// outside the layout's range to the first or the last tick.
     #[must_use]
     pub const fn upper_bound(&self, unix_ms: i64) -> Id {
         let below = self.used_bits() & !self.time.place(self.time.mask());
         Id::from_u64(self.time.place(self.clamped_tick(unix_ms)) | below)
     }
 
-    /// Returns the first tick of which every ID is larger than `id`, which may belong to another layout; `None` if this layout has
-    /// no such tick. It keeps tables in order after a change of the layout.
+    /// Returns the first tick in which every ID is larger than `id`, or `None` if the layout does not have such a tick.
+    /// `id` may belong to another layout. If a table's new layout begins at this tick, new rows sort after the existing
+    /// rows.
     #[must_use]
     pub const fn tick_above(&self, id: Id) -> Option<u64> {
         let tick = id.to_u64() >> self.time.shift;
@@ -349,25 +357,26 @@ impl Layout {
             | self.sequence.place(self.sequence.mask())
     }
 
-    /// Whether generators can be built on this layout: tick and sequence, and the clock sequence if there is one, have to fit
-    /// into one atomic word.
+    /// Whether flakeid can generate IDs with this layout. The tick, the sequence and the clock sequence, if the layout
+    /// has one, must fit together into one 64-bit atomic integer.
     #[must_use]
     pub const fn can_generate(&self) -> bool {
         let position = self.time.width + self.sequence.width;
         match self.clock_sequence.width {
             0 => position <= 63,
-            // One more bit, because the position after the last one must not carry into the field above.
+            // One additional bit is necessary, so that the position after the last position does not carry into the
+            // next field.
             width => position + width <= 62,
         }
     }
 
-    /// Whether both layouts have the same IDs: they differ at most in the split of the node.
+    /// Whether both layouts describe the same IDs. Such layouts differ at most in the split of the node.
     #[must_use]
     pub fn is_same_space(&self, other: &Self) -> bool {
         self.unsplit() == other.unsplit()
     }
 
-    /// Returns the same layout with a whole node.
+    /// Returns this layout with an unsplit node.
     pub(crate) fn unsplit(self) -> Self {
         let mut fields = FieldList::new();
         for span in self.fields() {
@@ -380,14 +389,14 @@ impl Layout {
         Self { fields, worker_width: None, ..self }
     }
 
-    /// The places of time, node, clock sequence and sequence.
+    /// The bit ranges of the time, the node, the clock sequence and the sequence.
     pub(crate) const fn spans(&self) -> (Span, Span, Span, Span) {
         (self.time, self.node, self.clock_sequence, self.sequence)
     }
 }
 
 impl Id {
-    /// Decodes the parts of the ID in a layout, like [`Layout::unpack`].
+    /// Decodes the parts of the ID with the given layout, like [`Layout::unpack`].
     ///
     /// # Errors
     /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.

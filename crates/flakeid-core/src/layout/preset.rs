@@ -15,24 +15,25 @@ const fn unsplit(time: u8, node: u8, sequence: u8, epoch: i64, unit_ms: u64) -> 
 }
 
 impl Layout {
-    /// Twitter's Snowflake, the default: `t41.d5.w5.s12@1288834974657/1ms`. Positive as a signed
-    /// 64-bit integer until its horizon, 2080-07-10. (<https://github.com/twitter-archive/snowflake>)
+    /// The layout of Twitter's Snowflake, which is flakeid's default layout: `t41.d5.w5.s12@1288834974657/1ms`. IDs are
+    /// positive as signed 64-bit integers until the horizon, 2080-07-10.
+    /// (<https://github.com/twitter-archive/snowflake>)
     pub const TWITTER: Self = split(41, 1_288_834_974_657);
 
-    /// The layout of flake-idgen and similar libraries: `t42.d5.w5.s12@0/1ms`, 64 bits, 8 bytes big-endian. The top bit is set
-    /// from 2039-09-07 on. (<https://github.com/T-PWK/flake-idgen>)
+    /// The layout of flake-idgen and similar libraries: `t42.d5.w5.s12@0/1ms`. The 64-bit IDs are stored as 8 bytes in
+    /// big-endian order. The top bit is set from 2039-09-07 on. (<https://github.com/T-PWK/flake-idgen>)
     pub const FLAKEID: Self = split(42, 0);
 
-    /// A layout with a whole node of 10 bits and the Unix epoch: `t41.n10.s12@0/1ms`. It ends on 2039-09-07.
+    /// A layout with an unsplit 10-bit node and the Unix epoch: `t41.n10.s12@0/1ms`. The layout ends on 2039-09-07.
     pub const PLAIN: Self = unsplit(41, 10, 12, 0, 1);
 
-    /// The default layout of Baidu's `UidGenerator`: `t28.n22.s13@1463673600000/1s`. It ended at
-    /// 2024-11-20T13:24:16Z, so it can only decode IDs; generating fails with `HorizonReached`.
-    /// (<https://github.com/baidu/uid-generator>; its epoch is midnight at UTC+8)
+    /// The default layout of Baidu's `UidGenerator`: `t28.n22.s13@1463673600000/1s`. The epoch is midnight at UTC+8.
+    /// The layout ended at 2024-11-20T13:24:16Z: existing IDs can be decoded, but generating IDs fails with
+    /// `HorizonReached`. (<https://github.com/baidu/uid-generator>)
     pub const BAIDU: Self = unsplit(28, 22, 13, 1_463_673_600_000, 1000);
 
-    /// The layout of the cached example of Baidu's `UidGenerator`: `t29.n21.s13@1474300800000/1s`. It ends on
-    /// 2033-09-24.
+    /// The layout in the configuration example for Baidu's `CachedUidGenerator`: `t29.n21.s13@1474300800000/1s`. The
+    /// layout ends on 2033-09-24.
     pub const BAIDU_29: Self = unsplit(29, 21, 13, 1_474_300_800_000, 1000);
 
     /// The layout of Sonyflake, version 1: `t39.s8.n16@1409529600000/10ms`, with the sequence above the node.
@@ -45,35 +46,35 @@ impl Layout {
         .unit_ms(10)
         .build_const();
 
-    /// The layout of Discord: `t42.d5.w5.s12@1420070400000/1ms`, 64 bits; the top bit is set from 2084-09-06 on. Discord's
-    /// worker corresponds to the datacenter, and Discord's process to the worker.
+    /// Discord's 64-bit layout: `t42.d5.w5.s12@1420070400000/1ms`. The top bit is set from 2084-09-06 on. Discord's
+    /// worker corresponds to flakeid's datacenter, and Discord's process corresponds to flakeid's worker.
     /// (<https://discord.com/developers/docs/reference#snowflakes>)
     pub const DISCORD: Self = split(42, 1_420_070_400_000);
 
-    /// The layout of Instagram: `t41.n13.s10@1314220021721/1ms`, 64 bits; Instagram's shard corresponds to the node.
+    /// Instagram's 64-bit layout: `t41.n13.s10@1314220021721/1ms`. Instagram's shard corresponds to flakeid's node.
     /// ("Sharding & IDs at Instagram", Instagram Engineering, 2012)
     pub const INSTAGRAM: Self = unsplit(41, 13, 10, 1_314_220_021_721, 1);
 
-    /// A layout of 53 bits, in which every ID is an exact JavaScript number: `t41.n6.s6@1582136402000/1ms`. It is the default
-    /// layout of yitter. (<https://github.com/yitter/IdGenerator>)
+    /// A 53-bit layout whose IDs are exact as JavaScript numbers: `t41.n6.s6@1582136402000/1ms`. This layout is the
+    /// default of yitter's `IdGenerator`. (<https://github.com/yitter/IdGenerator>)
     pub const JS_SAFE: Self = unsplit(41, 6, 6, 1_582_136_402_000, 1);
 
-    /// The layout of Mastodon: `t47.s16@0/1ms`. The first of its 48 bits of milliseconds is the sign of a `bigint`, which is
-    /// never set; the last 16 bits are a hash and a sequence of each table, and there is no node.
-    /// (<https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb>)
+    /// Mastodon's layout: `t47.s16@0/1ms`. Mastodon reserves 48 bits for the milliseconds, but the first of these bits
+    /// is the sign bit of a `bigint` and is never set. The last 16 bits combine a hash and a per-table sequence. The
+    /// layout has no node. (<https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb>)
     pub const MASTODON: Self =
         Self::builder().time(47).sequence(16).epoch(0).unit_ms(1).build_const();
 
-    /// The layout of TSID in `tsid-creator`, with its default of 10 node bits: `t42.n10.s12@1577836800000/1ms`, 64 bits.
-    /// (<https://github.com/f4b6a3/tsid-creator>)
+    /// The TSID layout in `tsid-creator`, with the default of 10 node bits: `t42.n10.s12@1577836800000/1ms`. The IDs
+    /// have 64 bits. (<https://github.com/f4b6a3/tsid-creator>)
     pub const TSID: Self = unsplit(42, 10, 12, 1_577_836_800_000, 1);
 
-    /// The default layout of `CosId` in milliseconds: `t41.n10.s12@1577203200000/1ms`.
+    /// The default millisecond layout of `CosId`: `t41.n10.s12@1577203200000/1ms`.
     /// (<https://github.com/Ahoo-Wang/CosId>)
     pub const COSID: Self = unsplit(41, 10, 12, 1_577_203_200_000, 1);
 
-    /// The layout of pgEdge's extension `snowflake`: `t41.n10.s12@1672531200000/1ms`. Until October 2023 its counter was above
-    /// the node. (<https://github.com/pgEdge/snowflake>)
+    /// The layout of pgEdge's `snowflake` extension: `t41.n10.s12@1672531200000/1ms`. Before October 2023, the
+    /// extension placed the counter above the node. (<https://github.com/pgEdge/snowflake>)
     pub const PGEDGE: Self = unsplit(41, 10, 12, 1_672_531_200_000, 1);
 
     const PRESETS: [(&'static str, Self); 13] = [
@@ -92,13 +93,13 @@ impl Layout {
         ("pgedge", Self::PGEDGE),
     ];
 
-    /// Returns all presets with their names, which are accepted wherever a descriptor is.
+    /// Returns the name and the layout of every preset. The name is accepted wherever a descriptor is accepted.
     #[must_use]
     pub const fn presets() -> &'static [(&'static str, Self)] {
         &Self::PRESETS
     }
 
-    /// The name of the preset that equals this layout, if there is one.
+    /// The name of the preset that equals this layout, or `None` if no preset equals this layout.
     #[must_use]
     pub fn preset_name(&self) -> Option<&'static str> {
         Self::PRESETS.iter().find(|(_, preset)| preset == self).map(|(name, _)| *name)

@@ -4,28 +4,28 @@ use alloc::boxed::Box;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// A value on a cache line of its own, because takers and the producer fetch these lines constantly.
+/// An integer with a cache line of its own, because the takers and the producer access these integers constantly.
 #[repr(align(128))]
 struct Padded(AtomicU64);
 
-/// A buffer of IDs in the order in which they were put. Places are counted from the first ID ever put and never wrap (2^64
-/// places last for centuries), so a compare-and-swap cannot confuse two laps of the ring; the slot of a place is its
-/// remainder.
+/// A ring buffer that contains IDs in the order in which they were added. The place of an ID is the number of IDs added
+/// before it. Places never wrap, because 2^64 places last for centuries, so a compare-and-swap cannot confuse two laps
+/// of the ring. The slot of a place is the place modulo the capacity.
 ///
-/// `cursor` is the place of the next ID to take, `tail` the place after the last ID put:
-/// `cursor <= tail <= cursor + capacity`.
+/// `cursor` is the place of the next ID to take, and `tail` is the place after the last ID added: `cursor <= tail <=
+/// cursor + capacity`.
 pub(super) struct Buffer {
     cursor: Padded,
     tail: Padded,
     slots: Box<[AtomicU64]>,
 }
 
-/// The right to put IDs; every buffer has exactly one producer.
+/// The exclusive right to put IDs into a buffer. Every buffer has exactly one producer.
 pub(super) struct Producer {
     tail: u64,
 }
 
-/// The ID that was at the front, with the data to check that it still is.
+/// A snapshot of the front of the buffer: the first ID, and the cursor and the tail at that time.
 pub(super) struct Front {
     cursor: u64,
     tail: u64,
@@ -33,12 +33,12 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// The number of IDs after this one.
+    /// The number of IDs in the buffer after the front ID.
     pub(super) const fn behind(&self) -> u64 {
         self.tail - self.cursor - 1
     }
 
-    /// Whether the cursor has not moved between the two readings.
+    /// Whether the cursor is the same in both snapshots.
     pub(super) const fn is_at(&self, other: &Self) -> bool {
         self.cursor == other.cursor
     }
@@ -68,7 +68,7 @@ impl Buffer {
         self.tail.0.load(Ordering::Acquire).saturating_sub(cursor).min(self.capacity())
     }
 
-    /// The number of IDs that were taken or skipped.
+    /// The number of IDs that have been taken or skipped so far.
     pub(super) fn gone(&self) -> u64 {
         self.cursor.0.load(Ordering::Relaxed)
     }
@@ -76,33 +76,35 @@ impl Buffer {
     /// Reads the ID at the front without taking it.
     #[inline]
     pub(super) fn front(&self) -> Option<Front> {
-        // Acquire: the thread that moved the cursor had seen a tail beyond it, and this thread must see that tail, too.
-        // Otherwise an old tail could make a full ring look empty.
+        // The acquire load ensures that this thread sees at least the tail that the previous taker saw. With an older
+        // tail, a full ring could look empty.
         let cursor = self.cursor.0.load(Ordering::Acquire);
-        // Acquire, so that the IDs below the tail, which were written before it was published, are visible.
+        // The acquire load makes the IDs below the tail visible, because the producer wrote them before it published
+        // the tail.
         let tail = self.tail.0.load(Ordering::Acquire);
         if cursor >= tail {
             return None;
         }
-        // Relaxed, because the slot was written before the tail. It may belong to a later lap if the cursor has moved in
-        // the meantime; the swap that takes it then fails.
+        // A relaxed load suffices, because the slot was written before the tail was published. If the cursor has moved
+        // in the meantime, the slot may contain a newer ID, but then the swap that takes the ID fails.
         let id = self.slot(cursor).load(Ordering::Relaxed);
         Some(Front { cursor, tail, id })
     }
 
-    /// Takes the ID at the front, unless another thread took it first.
+    /// Takes the ID at the front. Returns false if another thread has moved the cursor in the meantime.
     #[inline]
     pub(super) fn take(&self, front: &Front) -> bool {
         self.advance(front, 1)
     }
 
-    /// Removes all IDs from the front on for which `is_stale` holds (IDs increase, so the stale ones come first). Returns
-    /// their number, or `None` if another thread moved the cursor first.
+    /// Removes the IDs at the front for which `is_stale` returns true. A binary search finds the first fresh ID,
+    /// because the IDs increase. Returns the number of removed IDs, or `None` if another thread has moved the cursor in
+    /// the meantime.
     pub(super) fn skip(&self, front: &Front, is_stale: impl Fn(u64) -> bool) -> Option<u64> {
         let (mut stale, mut fresh) = (0, front.tail - front.cursor);
         while stale < fresh {
             let middle = stale + (fresh - stale) / 2;
-            // As in `front`, the value is right if the swap succeeds.
+            // The slot may already contain a newer ID. In that case the swap below fails, and the result has no effect.
             if is_stale(self.slot(front.cursor + middle).load(Ordering::Relaxed)) {
                 stale = middle + 1;
             } else {
@@ -114,9 +116,10 @@ impl Buffer {
 
     #[inline]
     fn advance(&self, front: &Front, count: u64) -> bool {
-        // Release: the slots were read before the cursor moved, so the producer, which acquires the cursor, writes them
-        // afterwards. An unchanged cursor proves that no thread has taken these IDs and, because the producer stays one lap
-        // behind it, that the producer has not overwritten them. Later swaps by other threads continue the release sequence.
+        // The swap has release ordering, so that the producer, which loads the cursor with acquire ordering, overwrites
+        // the slots only after this thread has read them. Later swaps by other threads continue the release sequence.
+        // An unchanged cursor proves that no thread has taken these IDs. It also proves that the slots were not
+        // overwritten, because the producer stays within one lap of the cursor.
         self.cursor
             .0
             .compare_exchange(
@@ -132,20 +135,21 @@ impl Buffer {
 impl Producer {
     /// Returns the number of IDs for which the buffer has room.
     pub(super) fn room(&self, buffer: &Buffer) -> u64 {
-        // Acquire, because the thread that moved the cursor has read the slots before it.
+        // The acquire load ensures that the takers have read the slots below the cursor before this thread overwrites
+        // them.
         let cursor = buffer.cursor.0.load(Ordering::Acquire);
         buffer.capacity() - (self.tail - cursor)
     }
 
-    /// Appends `ids`; there must be enough [`room`](Self::room).
+    /// Appends `ids`. The buffer must have enough [`room`](Self::room).
     pub(super) fn put(&mut self, buffer: &Buffer, ids: impl ExactSizeIterator<Item = u64>) {
         debug_assert!(ids.len() as u64 <= self.room(buffer));
         for id in ids {
-            // Relaxed, because the tail publishes the slot.
+            // A relaxed store suffices, because the store of the tail publishes the slot.
             buffer.slot(self.tail).store(id, Ordering::Relaxed);
             self.tail += 1;
         }
-        // Release, so that a thread that loads the tail sees the slots below it. One store publishes all of them.
+        // The release store publishes all new slots: a thread that loads this tail also sees the slots below the tail.
         buffer.tail.0.store(self.tail, Ordering::Release);
     }
 }

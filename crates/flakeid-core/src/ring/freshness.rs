@@ -4,34 +4,36 @@ use crate::clock::ClockSource;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{CoarseClock, Generator};
 
-/// Checks whether an ID's tick is close enough to the clock to be issued.
+/// The rule that decides whether the tick of an ID is close enough to the clock for the ID to be issued.
 pub(super) struct Freshness {
     time_shift: u8,
     unit: i64,
     epoch: i64,
     max_age: i64,
     max_ahead: i64,
-    /// Whether the age is measured with the coarse clock, which takes a few nanoseconds instead of a few dozen.
+    /// Whether the age of an ID is measured with the coarse clock. Reading the coarse clock takes a few nanoseconds,
+    /// and reading the exact clock takes a few dozen.
     coarse: bool,
-    /// The last exact reading: the milliseconds by which it was ahead of the coarse clock, below the lower half of the coarse
-    /// clock's mark. It is valid until the coarse clock changes, so that IDs of the current milliseconds do not each need an
-    /// exact reading.
+    /// The last exact reading, packed into one integer. The upper half contains the lower half of the coarse clock's
+    /// mark, and the lower half contains the number of milliseconds by which the exact clock was ahead of the coarse
+    /// clock. The reading is valid until the coarse clock changes, so that one exact reading suffices for many IDs.
     confirmed: AtomicU64,
 }
 
-/// A lower and an upper bound of the time.
+/// A clock reading: a lower and an upper bound on the current time.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     earliest: i64,
     latest: i64,
-    /// The mark of the coarse clock, if the reading is from the coarse clock.
+    /// The lower half of the coarse clock's mark, if the reading is from the coarse clock.
     mark: Option<u32>,
 }
 
 pub(super) enum Verdict {
     Fresh,
     Stale,
-    /// The clock went backwards after the ID was generated, so that the ID is too far ahead by this duration.
+    /// The ID is too far ahead of the clock, because the clock went backwards after the ID was generated. The duration
+    /// is the time by which the ID exceeds the limit.
     Early(Duration),
 }
 
@@ -66,8 +68,8 @@ impl Freshness {
         Reading { earliest: now, latest: now, mark: None }
     }
 
-    /// Returns the beginning of the ID's tick. Time is the most significant field of every layout, so a shift removes all
-    /// other fields; the layout's range keeps the result within an `i64`.
+    /// Returns the beginning of the ID's tick, in Unix milliseconds. A shift extracts the tick, because time is the
+    /// most significant field of every layout. The result fits into an `i64`, because the horizon of every layout does.
     #[inline]
     fn born(&self, id: u64) -> i64 {
         self.epoch + (id >> self.time_shift).cast_signed() * self.unit
@@ -90,15 +92,17 @@ impl Freshness {
         Verdict::Fresh
     }
 
-    /// Whether an exact reading was that far ahead of this coarse reading.
+    /// Whether the last exact reading confirmed that the exact clock was at least `ahead` milliseconds ahead of the
+    /// coarse reading.
     #[inline]
     fn is_confirmed(&self, ahead: i64, coarse: Reading) -> bool {
-        // Relaxed, because the word is self-contained.
+        // A relaxed load suffices, because the integer does not refer to any other memory.
         let confirmed = self.confirmed.load(Ordering::Relaxed);
         coarse.mark == Some((confirmed >> 32) as u32) && ahead <= i64::from(confirmed as u32)
     }
 
-    /// Reads the exact clock, because an ID of the current millisecond is ahead of the coarse clock, but not of the exact one.
+    /// Compares an ID that seems to be too far ahead with the exact clock, because even an ID of the current
+    /// millisecond can be ahead of the coarse clock.
     #[cold]
     fn judge_early(&self, id: u64, coarse: Reading, clock: &ClockSource) -> Verdict {
         let now = Self::read_exactly(clock).earliest;

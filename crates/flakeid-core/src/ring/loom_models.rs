@@ -1,5 +1,5 @@
-//! Loom models of the ring: every interleaving of a few calls, and the same models for twins with one flaw each, which
-//! loom must refute.
+//! Loom models of the ring, which explore the interleavings of a few calls with at most three preemptions. The models
+//! also run on copies of the ring. Each copy has one deliberate bug, which loom must detect.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -51,13 +51,13 @@ fn real() -> (Buffer, (Producer, u64)) {
     (buffer, (producer, 0))
 }
 
-/// Two threads take `each` IDs, while a third puts up to `then` IDs after `first` were put. Checks that the IDs of a taker
-/// increase, that only IDs that were put are taken, that no ID is taken twice, and that the other IDs are still in the
-/// ring.
+/// Checks that each taker gets increasing IDs, that no two takes return the same ID, and that the ring loses no ID.
+/// Before the takers start, the ring contains the IDs up to `first`. Two threads then take the numbers of IDs in
+/// `each`, while a third thread puts the IDs up to `then` into the ring.
 ///
-/// The takers are spawned first and therefore run first, because loom records only one access to each word and would
-/// otherwise never let the producer see a moved cursor. The model's own thread only waits, so that starting with any of
-/// the others does not count as a preemption.
+/// The takers are spawned first, so that they run first. Loom records only one access to each integer, so the producer
+/// would otherwise never see a moved cursor. The main thread of the model only waits, so that the start of another
+/// thread does not count as a preemption.
 fn takers_and_producer<S: Subject>(
     (subject, mut producer): (S, S::Producer),
     first: u64,
@@ -84,7 +84,7 @@ fn takers_and_producer<S: Subject>(
     if let Some(putter) = putter {
         put = putter.join().unwrap();
     }
-    // Bounded, because a twin may loop forever.
+    // The number of takes is bounded, because a faulty copy of the ring may return IDs forever.
     ids.extend((0..=CAPACITY + 1).map_while(|_| subject.take()));
     ids.sort_unstable();
     assert_eq!(ids, (1..=put).collect::<Vec<_>>(), "wrong: not each ID once");
@@ -97,7 +97,7 @@ fn concurrent_takes_get_distinct_ids() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn take_with_a_plain_store_is_refuted() {
+fn loom_detects_a_take_with_a_plain_store() {
     model(|| takers_and_producer(Twin::new(Flaw::PlainStore), 2, [1, 1], 0));
 }
 
@@ -108,51 +108,51 @@ fn concurrent_take_and_fill_lose_no_id() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn tail_published_before_the_slots_is_refuted() {
+fn loom_detects_a_tail_published_before_the_slots() {
     model(|| takers_and_producer(Twin::new(Flaw::EarlyTail), 0, [1, 1], 2));
 }
 
 #[test]
-fn takes_at_the_empty_boundary_get_distinct_ids() {
+fn concurrent_takers_never_get_the_same_last_id() {
     model(|| takers_and_producer(real(), 1, [1, 1], 2));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn empty_check_apart_from_the_take_is_refuted() {
+fn loom_detects_a_check_separate_from_the_take() {
     model(|| takers_and_producer(Twin::new(Flaw::CheckedApart), 1, [1, 1], 2));
 }
 
 #[test]
-fn takes_at_the_full_boundary_get_distinct_ids() {
+fn concurrent_takes_from_a_full_ring_get_distinct_ids() {
     model(|| takers_and_producer(real(), 2, [1, 1], 3));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn overfull_ring_is_refuted() {
+fn loom_detects_an_overfull_ring() {
     model(|| takers_and_producer(Twin::new(Flaw::Overfull), 2, [1, 1], 3));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn slot_read_after_the_cursor_moved_is_refuted() {
+fn loom_detects_a_slot_read_after_the_cursor_moved() {
     model(|| takers_and_producer(Twin::new(Flaw::LateRead), 2, [1, 0], 3));
 }
 
 #[test]
-fn takes_across_a_lap_get_distinct_ids() {
+fn concurrent_takes_get_distinct_ids_when_the_ring_wraps() {
     model(|| takers_and_producer(real(), 2, [2, 1], 4));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn wrapping_cursor_is_refuted() {
+fn loom_detects_a_wrapping_cursor() {
     model(|| takers_and_producer(Twin::new(Flaw::Lapping), 2, [2, 1], 2));
 }
 
-/// One thread drops IDs up to 1 while another takes and a third puts. Checks that 2 and 3 are not lost. The order of the
-/// first two threads determines which interleavings loom tries.
+/// Checks that the IDs 2 and 3 are not lost while three threads use the ring: one drops the IDs up to 1, one takes an
+/// ID, and one puts IDs into the ring. The order of the first two threads determines which interleavings loom explores.
 fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skips_first: bool) {
     subject.put(&mut producer, 2);
     let subject = Arc::new(subject);
@@ -193,17 +193,18 @@ fn skip_during_take_and_fill_loses_no_id() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn take_during_a_blind_skip_is_refuted() {
+fn loom_detects_a_take_during_an_unchecked_skip() {
     model(|| skip_against_take(Twin::new(Flaw::BlindSkip), false));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn blind_skip_is_refuted() {
+fn loom_detects_an_unchecked_skip() {
     model(|| skip_against_take(Twin::new(Flaw::BlindSkip), true));
 }
 
-/// The limit becomes 0 while a thread takes from a full ring.
+/// Checks that the ring issues no ID after its generator has been retired, while another thread takes IDs from a full
+/// ring. The taker checks the generator's limit only if `looks` is true.
 fn take_against_retire(looks: bool) {
     let layout = Layout::builder().time(8).sequence(2).build_const();
     let generator = Generator::builder(layout)
@@ -232,12 +233,12 @@ fn take_against_retire(looks: bool) {
             stock.take_unchecked()
         };
         if let Some(id) = id {
-            assert!(!over, "wrong: issued after it was retired");
+            assert!(!over, "wrong: an ID was issued after the generator was retired");
             ids.push(id);
         }
     }
     let bound = retirer.join().unwrap();
-    assert!(ids.iter().all(|id| *id < bound), "wrong: beyond what was reported");
+    assert!(ids.iter().all(|id| *id < bound), "wrong: an ID is at or above the reported bound");
     assert!(stock.put(&mut producer).is_err() || stock.buffer.len() == 4, "wrong: refilled");
 }
 
@@ -248,6 +249,6 @@ fn ring_issues_no_id_after_its_generator_retires() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn take_that_skips_the_limit_is_refuted() {
+fn loom_detects_a_take_that_ignores_the_limit() {
     model(|| take_against_retire(false));
 }

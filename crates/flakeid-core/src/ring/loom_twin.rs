@@ -1,4 +1,4 @@
-//! Twins of the ring with one flaw each, for the models.
+//! Copies of the ring with one deliberate bug each, for the loom models.
 
 use alloc::boxed::Box;
 
@@ -6,31 +6,33 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) const CAPACITY: u64 = 2;
 
-/// The calls of a ring that the models use; IDs are 1, 2, 3 … in the order in which they are put.
+/// The operations of a ring that the models use. The IDs are 1, 2, 3 … in the order in which they are put into the
+/// ring.
 pub(super) trait Subject: Send + Sync + 'static {
     type Producer: Send + 'static;
     fn take(&self) -> Option<u64>;
-    /// Removes IDs up to `bound`.
+    /// Removes the IDs up to `bound` from the front of the ring.
     fn skip(&self, bound: u64);
-    /// Puts as many IDs as there is room for, at most up to `last`, and returns the last ID put so far.
+    /// Puts the next IDs into the ring, until the ring is full or contains `last`. Returns the last ID that was ever
+    /// put into the ring.
     fn put(&self, producer: &mut Self::Producer, last: u64) -> u64;
 }
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {
-    /// Moves the cursor with a load and a store.
+    /// Moves the cursor with a separate load and store instead of a compare-and-swap.
     PlainStore,
     /// Publishes the tail before the slots are written.
     EarlyTail,
-    /// Checks whether there is an ID, then moves the cursor without checking it again, like Baidu's ring.
+    /// Checks whether the ring contains an ID, and then moves the cursor without another check, like Baidu's ring.
     CheckedApart,
-    /// Treats a full ring as one with room.
+    /// Puts one ID too many into a full ring.
     Overfull,
     /// Reads the slot after the cursor has moved.
     LateRead,
-    /// Wraps the cursor with every lap.
+    /// Resets the cursor to 0 after every lap.
     Lapping,
-    /// Moves the cursor past the IDs to skip without checking that they are still there.
+    /// Skips IDs by moving the cursor, without checking that the skipped IDs are still in the ring.
     BlindSkip,
 }
 
@@ -74,7 +76,8 @@ impl Subject for Twin {
                 }
                 _ => {}
             }
-            // The tail never wraps in this twin, which fills the ring once.
+            // Only the cursor wraps. The tail does not have to wrap, because the model with this bug fills the ring
+            // only once.
             let next = match self.flaw {
                 Flaw::Lapping => (cursor + 1) % CAPACITY,
                 _ => cursor + 1,

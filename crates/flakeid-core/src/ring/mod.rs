@@ -26,21 +26,22 @@ use crate::{Error, ErrorKind, Generator, Id, Rollback};
 use buffer::Producer;
 use refill::{Refiller, Shared};
 
-/// A handle that takes IDs from a ring buffer, which a background thread fills in advance. Taking an ID costs a
-/// compare-and-swap and a reading of the kernel's coarse clock, from any number of threads. It corresponds to Baidu's
-/// `CachedUidGenerator`, but bounds the age of IDs and their distance from the clock.
+/// A handle that takes IDs from a ring buffer, which a background thread fills in advance. Any number of threads can
+/// take IDs; each ID costs a compare-and-swap and a reading of the kernel's coarse clock. The type corresponds to
+/// Baidu's `CachedUidGenerator`, but bounds the age of IDs and their distance from the clock.
 ///
 /// - IDs leave the ring in increasing order. No ID is issued twice, and only stale IDs are skipped.
-/// - `max_age` bounds the time since an ID's tick began when the ring issues it; older IDs are dropped and counted. The
-///   generator's rules bound how far an ID may be ahead of the clock: it is never ahead on a fixed node, and at most
-///   `max_ahead` in a window. The ring runs ahead beyond full ticks only with
-///   [`Overflow::Borrow`](crate::Overflow::Borrow). If the clock goes backwards by more, calls fail with
-///   [`ClockRollback`](ErrorKind::ClockRollback) until it has caught up.
+/// - `max_age` bounds the time from the beginning of an ID's tick to the moment when the ring issues the ID. Older
+///   IDs are dropped and counted.
+/// - The generator's rules bound how far an ID may be ahead of the clock: it is never ahead on a fixed node, and at
+///   most `max_ahead` in a window. The ring runs ahead beyond full ticks only with
+///   [`Overflow::Borrow`](crate::Overflow::Borrow). If the clock goes backwards by more than that, calls fail with
+///   [`ClockRollback`](ErrorKind::ClockRollback) until the clock has caught up.
 /// - After [`Generator::retire`] and in a forked child, the ring issues none of its IDs.
 ///
-/// The ring is faster than its generator only in bursts, or below the layout's rate, because it cannot hold more IDs than
-/// the generator may issue. IDs taken from [`generator`](Self::generator) directly are distinct from the ring's IDs, but
-/// not in order with them.
+/// The ring is faster than its generator only in bursts, or below the layout's rate, because it cannot hold more IDs
+/// than the generator may issue. IDs taken from [`generator`](Self::generator) directly are distinct from the ring's
+/// IDs, but not ordered relative to them.
 ///
 /// ```
 /// use flakeid_core::{CachedGenerator, Generator, Layout};
@@ -53,7 +54,7 @@ use refill::{Refiller, Shared};
 /// Closing or dropping the `CachedGenerator` ends the thread and waits for it.
 pub struct CachedGenerator {
     shared: Arc<Shared>,
-    /// The refilling thread; `None` after the ring was closed. A forked child never locks the mutex.
+    /// The refilling thread; `None` after the ring has been closed. A forked child never locks the mutex.
     refiller: Mutex<Option<JoinHandle<()>>>,
     waker: thread::Thread,
 }
@@ -71,40 +72,42 @@ pub struct CachedGenerator {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RingStats {
-    /// The number of IDs in the ring now.
+    /// The number of IDs in the ring.
     pub size: u64,
-    /// The number of IDs that the ring issued.
+    /// The number of IDs that the ring has issued.
     pub taken: u64,
-    /// The number of IDs that were dropped because their tick was older than `max_age`. They are never issued.
+    /// The number of IDs that were dropped because their tick was older than `max_age`. Dropped IDs are never issued.
     pub dropped_stale: u64,
     /// The number of refills that the generator refused for a reason other than a full tick.
     pub rejected_put: u64,
     /// The number of calls that got no ID for a reason other than a retired generator.
     pub rejected_take: u64,
-    /// The number of refills after the ring was first filled.
+    /// The number of refills since the ring was first filled.
     pub refills: u64,
 }
 
 impl CachedGenerator {
-    /// The longest interval at which a waiting call checks the ring and requests a refill.
+    /// The longest time after which a waiting call checks the ring again and requests another refill.
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
     /// Creates a ring for `generator` with the default options.
     ///
     /// # Errors
-    /// As [`with`](Self::with).
+    /// The same errors as [`with`](Self::with).
     pub fn new(generator: impl Into<Arc<Generator>>) -> Result<Self, Error> {
         Self::with(generator, RingOptions::new())
     }
 
-    /// Checks the options, fills the ring and starts the refilling thread. Waits for the first IDs like [`Generator::fill`],
-    /// because a node's first tick begins after its creation.
+    /// Creates a ring for `generator` with the given options, fills the ring, and starts the refilling thread. Waits
+    /// for the first IDs like [`Generator::fill`], because the first tick of a node begins only after the node's first
+    /// generator is created.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if `boost_power` or `padding_factor` is out of range;
-    /// [`InvalidOption`](ErrorKind::InvalidOption) if `max_age` or `refill_interval` is too short, if the generator has
-    /// [`Rollback::ClockSequence`] (because its IDs do not increase), or if the system cannot start a thread; the errors of
-    /// [`Generator::fill`] for the first IDs.
+    /// - [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if `boost_power` or `padding_factor` is out of range.
+    /// - [`InvalidOption`](ErrorKind::InvalidOption) if `max_age` or `refill_interval` is too short, if the system
+    ///   cannot start a thread, or if the generator has [`Rollback::ClockSequence`], because the IDs of such a
+    ///   generator do not increase.
+    /// - The errors of [`Generator::fill`] for the first IDs.
     pub fn with(generator: impl Into<Arc<Generator>>, options: RingOptions) -> Result<Self, Error> {
         let (shared, producer) = options.fill_ring(generator.into())?;
         Self::start(shared, producer)
@@ -115,18 +118,22 @@ impl CachedGenerator {
         let refiller = Refiller::new(Arc::clone(&shared), producer);
         let refiller =
             spawn_background("flakeid-ring", move || refiller.run()).map_err(|error| {
-                Error::invalid_option("ring", &format!("no thread to refill it: {error}"))
+                Error::invalid_option(
+                    "ring",
+                    &format!("the refilling thread cannot be started: {error}"),
+                )
             })?;
         let waker = refiller.thread().clone();
         Ok(Self { shared, refiller: Mutex::new(Some(refiller)), waker })
     }
 
-    /// Takes the next ID of the ring. Never waits and takes no lock.
+    /// Takes the next ID from the ring. This method never waits and does not use a lock.
     ///
     /// # Errors
-    /// [`RingEmpty`](ErrorKind::RingEmpty) if the ring has not been refilled yet;
-    /// [`ClockRollback`](ErrorKind::ClockRollback) if its IDs are too far ahead of the clock;
-    /// [`Closed`](ErrorKind::Closed); [`Forked`](ErrorKind::Forked).
+    /// [`RingEmpty`](ErrorKind::RingEmpty) if all IDs have been taken and the ring has not been refilled yet;
+    /// [`ClockRollback`](ErrorKind::ClockRollback) if the ring's IDs are too far ahead of the clock;
+    /// [`Closed`](ErrorKind::Closed) if the ring is closed or its generator is retired; [`Forked`](ErrorKind::Forked)
+    /// in a forked child.
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
         match self.poll() {
@@ -135,8 +142,9 @@ impl CachedGenerator {
         }
     }
 
-    /// Takes the next ID of the ring, if one can be issued. `None` does not count as a rejected take: nothing is counted and
-    /// no handler is called. This call is for callers that have other work to do before they [`take`](Self::take) or wait.
+    /// Takes the next ID from the ring, or returns `None` if the ring cannot issue an ID. `None` does not count as a
+    /// rejected take, and no handler is called. Use this method if the caller has other work to do before it calls
+    /// [`take`](Self::take) or waits.
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
@@ -145,12 +153,12 @@ impl CachedGenerator {
         Some(taken.id)
     }
 
-    /// Takes the next ID of the ring. Waits for a refill, for at most the generator's `max_wait`.
+    /// Takes the next ID from the ring. If necessary, waits for a refill, but at most for the generator's `max_wait`.
     ///
     /// # Errors
-    /// As [`take`](Self::take), but instead of [`RingEmpty`](ErrorKind::RingEmpty) the error that prevents the generator from
-    /// refilling the ring, such as [`LeaseExpired`](ErrorKind::LeaseExpired) or
-    /// [`HorizonReached`](ErrorKind::HorizonReached).
+    /// The same errors as [`take`](Self::take), with one exception. If the generator cannot refill the ring, the call
+    /// returns the generator's error instead of [`RingEmpty`](ErrorKind::RingEmpty), for example
+    /// [`LeaseExpired`](ErrorKind::LeaseExpired) or [`HorizonReached`](ErrorKind::HorizonReached).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
         match self.poll() {
@@ -159,10 +167,10 @@ impl CachedGenerator {
         }
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits at most `max_wait`.
+    /// Takes the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
-    /// As [`next_id`](Self::next_id).
+    /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.poll() {
@@ -171,14 +179,14 @@ impl CachedGenerator {
         }
     }
 
-    /// Handles a ring that had no ID to issue.
+    /// Takes an ID after [`poll`](Self::poll) has failed. Handles a second failure as a rejected take.
     #[cold]
     #[inline(never)]
     fn take_or_refuse(&self) -> Result<Id, Error> {
         self.shared.stock.take().map(|taken| taken.id).map_err(|error| self.refuse(error))
     }
 
-    /// Does the same as [`take_or_refuse`](Self::take_or_refuse), and waits.
+    /// Takes an ID like [`take_or_refuse`](Self::take_or_refuse), but waits for a refill.
     #[cold]
     #[inline(never)]
     fn take_waiting(&self, max_wait: Duration) -> Result<Id, Error> {
@@ -208,7 +216,8 @@ impl CachedGenerator {
             }
             self.shared.ask(&self.waker);
             let obstacle = self.shared.obstacle();
-            // Under the lock, so that this thread is notified of IDs that are put from now on.
+            // The ring is checked under the lock, so that this thread is notified of IDs that are put into the ring
+            // after the check.
             match self.shared.stock.take() {
                 Ok(taken) => return Ok(taken.id),
                 Err(again) => error = again,
@@ -225,7 +234,8 @@ impl CachedGenerator {
         }
     }
 
-    /// Whether this process is the one that created the ring; a forked child must not use it.
+    /// Counts a rejected take, requests a refill, calls the handler, and returns the error. If the generator has ended
+    /// or belongs to the parent process, only returns the error.
     #[cold]
     #[inline(never)]
     fn refuse(&self, error: Error) -> Error {
@@ -246,11 +256,12 @@ impl CachedGenerator {
         self.shared.stock.buffer.capacity()
     }
 
-    /// Returns the counts of the ring's events so far.
+    /// Returns the ring's statistics so far.
     #[must_use]
     pub fn stats(&self) -> RingStats {
         let stock = &self.shared.stock;
-        // The dropped IDs are read first, because they are part of the IDs that have left the ring.
+        // The number of dropped IDs is read before the number of IDs that have left the ring. The second number
+        // includes the dropped IDs, so the difference is never negative.
         let (dropped_stale, dropped_at_end) = (stock.dropped_stale(), stock.dropped_at_end());
         RingStats {
             size: stock.buffer.len(),
@@ -262,26 +273,28 @@ impl CachedGenerator {
         }
     }
 
-    /// Closes the ring, for programs that do not know which calls of other threads are pending: later calls and waiting calls
-    /// fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued; the generator stays open. Waits for the
-    /// ring's thread, except in a handler that this thread calls. Has no effect the second time, and in a forked child.
+    /// Closes the ring, and waits for its thread to end, except in a handler that this thread calls. Other threads may
+    /// still use the ring: their waiting and later calls fail with [`Closed`](ErrorKind::Closed). The remaining IDs are
+    /// never issued, and the generator stays open. A second call has no effect, and neither does a call in a forked
+    /// child.
     pub fn close(&self) {
         if !self.generator().limit.is_ours() {
             return;
         }
         self.shared.stock.stop();
         self.waker.unpark();
-        // A thread cannot wait for itself, or for a thread that waits for it.
+        // The ring's thread cannot join itself. It also must not wait for the lock, which another thread may hold while
+        // it joins the ring's thread.
         if self.waker.id() != thread::current().id() {
             let mut refiller = self.refiller.lock().unwrap_or_else(PoisonError::into_inner);
-            // The thread catches panics itself, so there is no panic to propagate.
+            // The ring's thread catches its own panics, so `join` never returns a panic.
             let _ended = refiller.take().map(JoinHandle::join);
         }
-        // The producer has ended, so an empty ring stays empty.
+        // The producer adds no more IDs, so the ring stays empty.
         self.shared.stock.drop_all();
     }
 
-    /// The generator of the IDs: to extend its window, to retire it, or to read its counts.
+    /// The generator of the ring's IDs, for example to extend its window, to retire it, or to read its statistics.
     #[must_use]
     pub fn generator(&self) -> &Arc<Generator> {
         &self.shared.stock.generator
@@ -291,10 +304,11 @@ impl CachedGenerator {
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
         if self.generator().limit.is_ours() {
-            // The drop may run in a handler that held the last reference.
+            // `close` is safe even if a handler on the ring's own thread drops the last reference.
             return self.close();
         }
-        // In a forked child the thread belongs to the parent, and so does everything that it would free.
+        // In a forked child, the thread and the memory that it would free belong to the parent, so the handle is not
+        // dropped.
         let refiller = self.refiller.get_mut().unwrap_or_else(PoisonError::into_inner);
         core::mem::forget(refiller.take());
     }

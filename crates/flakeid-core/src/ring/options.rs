@@ -9,7 +9,7 @@ use super::stock::Stock;
 use crate::options::{NamedOption, OptionKind, SetByName};
 use crate::{Error, Generator, Rollback};
 
-/// The options of a [`CachedGenerator`](crate::CachedGenerator); all have defaults.
+/// The options of a [`CachedGenerator`](crate::CachedGenerator). All options have defaults.
 ///
 /// ```
 /// use flakeid_core::{CachedGenerator, Generator, Layout, RingOptions};
@@ -35,7 +35,7 @@ pub struct RingOptions {
 }
 
 impl RingOptions {
-    /// The largest capacity of a ring: 8 MiB of IDs.
+    /// The largest capacity of a ring, in IDs. This number of IDs takes 8 MiB of memory.
     const MOST_IDS: u64 = 1 << 20;
     const MOST_BOOST: u64 = 20;
 
@@ -51,46 +51,50 @@ impl RingOptions {
         }
     }
 
-    /// Sets the capacity of the ring: the IDs of 2^`power` full ticks, from 0 to 20, but at least 2 IDs and at most 2^20 IDs.
-    /// The default is 3.
+    /// Sets the capacity of the ring: the IDs of 2^`power` full ticks, but at least 2 IDs and at most 2^20 IDs.
+    /// `power` is a number from 0 to 20; the default is 3.
     pub const fn boost_power(mut self, power: u64) -> Self {
         self.boost_power = power;
         self
     }
 
-    /// Sets the percentage of remaining IDs below which the ring is refilled, from 1 to 99. The default is 50.
+    /// Sets the fill level below which the ring is refilled, as a percentage of the capacity from 1 to 99. The default
+    /// is 50.
     pub const fn padding_factor(mut self, percent: u64) -> Self {
         self.padding_factor = percent;
         self
     }
 
-    /// Sets an interval, at least 1 ms, at which the ring is also refilled, which keeps an idle ring fresh. With `None`, the
-    /// default, the ring is refilled only when few IDs are left.
+    /// Sets the interval at which the ring is refilled even if enough IDs are left, so that an idle ring contains fresh
+    /// IDs. The interval must be at least 1 ms. With `None`, the default, the ring is refilled only when few IDs are
+    /// left.
     pub const fn refill_interval(mut self, interval: Option<Duration>) -> Self {
         self.refill_interval = interval;
         self
     }
 
-    /// Sets the longest time after the beginning of its tick at which an ID may be issued, in whole milliseconds and at least
-    /// two ticks. The default is 1 s or two ticks, whichever is longer. Older IDs are dropped and counted.
+    /// Sets the longest age at which an ID may be issued, in whole milliseconds. The age counts from the beginning of
+    /// the ID's tick, and the limit must be at least two ticks. The default is 1 s or two ticks, whichever is longer.
+    /// Older IDs are dropped and counted.
     ///
-    /// On the system clock, bounds of 40 ms and more are checked with the coarse clock and 10 ms early, because that clock may
-    /// be late by this time.
+    /// With the system clock, the coarse clock checks limits of 40 ms or more. IDs may then be dropped up to 10 ms
+    /// early, because the coarse clock may lag by this time.
     pub const fn max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(max_age);
         self
     }
 
-    /// Sets a handler that the refilling thread calls with the error each time the generator refuses to fill the ring. A full
-    /// tick is not reported, because it eventually stops every refill, and neither is a full ring, because no ID is generated
-    /// for it. The handler must not block. A panic in it is reported like a panic of any thread, and refilling continues.
+    /// Sets a handler that the refilling thread calls with the error each time the generator refuses to fill the ring.
+    /// Full ticks are not reported, because every refill eventually reaches a full tick. Full rings are not reported,
+    /// because no ID is generated for a full ring. The handler must not block. If the handler panics, the panic is
+    /// reported as in any other thread, and refilling continues.
     pub fn on_rejected_put(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.on_rejected_put = Some(Arc::new(handler));
         self
     }
 
-    /// Sets a handler that is called on the taker's thread with the error each time a call gets no ID for a reason other than
-    /// a retired generator.
+    /// Sets a handler that is called with the error each time a call gets no ID for a reason other than a retired
+    /// generator. The handler runs on the thread of that call.
     pub fn on_rejected_take(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.on_rejected_take = Some(Arc::new(handler));
         self
@@ -119,8 +123,8 @@ impl RingOptions {
         let low = (capacity * self.padding_factor).div_ceil(100).max(1);
         let (stock, mut producer) = Stock::new(generator, capacity, max_age);
         stock.put_one_waiting(&mut producer)?;
-        // Any obstacle ends this loop, such as a full tick or the end of a window. The thread meets it again, and takers can
-        // take the IDs so far.
+        // Any error, such as a full tick or the end of a window, ends this loop. The error can be ignored here, because
+        // the refilling thread will encounter the same error, and takers can already take the existing IDs.
         while matches!(stock.put(&mut producer), Ok(1..)) {}
         let limits = Limits { low, interval: self.refill_interval };
         let handlers = Handlers { put: self.on_rejected_put, take: self.on_rejected_take };
@@ -136,7 +140,8 @@ impl RingOptions {
                 Self::MOST_BOOST,
             ));
         }
-        // The bound comes before the shift, because a layout may have almost 63 sequence bits.
+        // The bound is applied before the shift, because the shift could overflow in a layout with almost 63 sequence
+        // bits.
         let tick = (generator.layout().max_sequence() + 1).min(Self::MOST_IDS);
         Ok((tick << self.boost_power).clamp(2, Self::MOST_IDS))
     }
@@ -199,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_do_what_the_methods_do() {
+    fn ring_options_are_equal_whether_set_by_name_or_method() {
         let mut by_name = RingOptions::new();
         for (name, text) in [
             ("boost_power", "5"),

@@ -12,7 +12,7 @@ use super::stock::Stock;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{Error, ErrorKind};
 
-/// A function of the user that is called with an error.
+/// A user-supplied function that is called with an error.
 pub(super) type Handler = Arc<dyn Fn(&Error) + Send + Sync>;
 
 pub(super) struct Limits {
@@ -30,9 +30,10 @@ pub(super) struct Shared {
     pub(super) stock: Stock,
     pub(super) limits: Limits,
     pub(super) handlers: Handlers,
-    /// 1 from the request of a refill by a taker until the thread begins the refill.
+    /// The flag for a requested refill: 1 from a taker's request until the thread begins the refill, otherwise 0.
     asked: AtomicU64,
-    /// The error that stopped the last refill, other than a full tick. Only waiting threads read it.
+    /// The last error that stopped a refill, other than a full tick, or `None` once new IDs are in the ring. Only
+    /// waiting threads read this field.
     obstacle: Mutex<Option<Error>>,
     refilled: Condvar,
     pub(super) rejected_put: AtomicU64,
@@ -55,10 +56,10 @@ impl Shared {
         }
     }
 
-    /// Wakes the thread, unless another thread has done so since its last round.
+    /// Wakes the refilling thread, unless another thread has woken it since its last round.
     ///
-    /// The first load may return an outdated 1, and the call then does not wake the thread; the next taker below the threshold
-    /// does, and waiting calls repeat the request.
+    /// If the first load returns an outdated 1, this call does not wake the thread. Instead, the next taker that finds
+    /// too few IDs in the ring wakes the thread, and waiting calls repeat the request.
     #[inline]
     pub(super) fn ask(&self, refiller: &thread::Thread) {
         if self.asked.load(Ordering::Relaxed) == 0 && self.asked.swap(1, Ordering::AcqRel) == 0 {
@@ -66,8 +67,9 @@ impl Shared {
         }
     }
 
-    /// Locks the obstacle. Calls hold the lock while they check the ring before they wait, and the thread holds it while it
-    /// announces IDs, so that no call misses an announcement.
+    /// Locks the obstacle, which is the error that stopped the last refill. A call holds the lock from its check of the
+    /// ring until it waits. The refilling thread holds the lock while it announces new IDs, so that no call misses an
+    /// announcement.
     pub(super) fn obstacle(&self) -> MutexGuard<'_, Option<Error>> {
         self.obstacle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,15 +88,15 @@ impl Shared {
     }
 }
 
-/// The next action of the thread.
+/// The next action of the refilling thread.
 enum Next {
-    /// The ring is full enough: sleep until a taker requests a refill or the interval is over.
+    /// Sleep until a taker requests a refill or the interval ends, because the ring contains enough IDs.
     Idle,
-    /// The tick is full: continue when the next one begins.
+    /// Sleep until the next tick begins, because the current tick is full.
     Tick(Duration),
-    /// The generator refuses: try again after this time, regardless of requests.
+    /// Try again after this time, regardless of requests, because the generator refuses to fill the ring.
     Retry(Duration),
-    /// The generator will issue no more IDs.
+    /// End the thread, because the ring is closed or the generator will issue no more IDs.
     End,
 }
 
@@ -102,15 +104,15 @@ pub(super) struct Refiller {
     shared: Arc<Shared>,
     producer: Producer,
     due: Option<Instant>,
-    /// Whether a refill has begun, which continues until the ring is full.
+    /// Whether a refill is in progress. A refill continues until the ring is full.
     filling: bool,
 }
 
 impl Refiller {
-    /// The interval at which a generator that refuses is tried again.
+    /// The shortest time until the thread tries again, after the generator refused to fill the ring.
     const SHORTEST_RETRY: Duration = Duration::from_millis(10);
     const LONGEST_RETRY: Duration = Duration::from_secs(1);
-    /// The longest delay in detecting the end of the generator while the thread waits for a tick.
+    /// The longest sleep while the thread waits for a tick, so that the thread soon detects the end of the generator.
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
     pub(super) fn new(shared: Arc<Shared>, producer: Producer) -> Self {
@@ -121,8 +123,8 @@ impl Refiller {
     pub(super) fn run(mut self) {
         self.due = self.shared.limits.interval.map(|interval| Instant::now() + interval);
         while !self.shared.stock.is_stopped() {
-            // Handlers and clocks of the user may panic. The IDs of an interrupted portion are lost and not repeated, because
-            // the tail was not moved.
+            // User-supplied handlers and clocks may panic. The IDs of an interrupted batch are lost and not repeated,
+            // because the tail was not moved.
             let next = catch_unwind(AssertUnwindSafe(|| self.round()));
             match next.unwrap_or(Next::Retry(Self::SHORTEST_RETRY)) {
                 Next::Idle => match self.due {
@@ -140,8 +142,8 @@ impl Refiller {
 
     fn round(&mut self) -> Next {
         let shared = Arc::clone(&self.shared);
-        // Acquire, and before the ring is checked, so that the IDs that the taker took are visible, and a later request
-        // wakes the thread again.
+        // The acquire ordering ensures that this thread sees the takes that preceded the request. The swap precedes the
+        // check of the ring, so that a later request wakes this thread again.
         shared.asked.swap(0, Ordering::AcqRel);
         shared.stock.drop_stale();
         let now = Instant::now();
@@ -192,16 +194,16 @@ impl Refiller {
         let clock = &self.shared.stock.generator.clock;
         let after = after.min(Self::LONGEST_SLEEP);
         if clock.is_system() {
-            // Sleeps until the millisecond begins, so that little of the tick is lost.
+            // The clock waits for the beginning of the millisecond, so that little of the tick is lost.
             let until = clock.exact_unix_ms().saturating_add(after.as_millis() as i64);
             let _slept = clock.wait_until(until, after);
         } else {
-            // A user's clock may move when a thread waits on it, so this thread only sleeps.
+            // The thread sleeps instead of waiting on the clock, because waiting may advance a user-supplied clock.
             self.sleep(after);
         }
     }
 
-    /// Sleeps regardless of requests, but not after the generator has ended.
+    /// Sleeps for the given time regardless of requests, but returns early if the ring is closed.
     fn sleep(&self, duration: Duration) {
         let until = Instant::now() + duration;
         while !self.shared.stock.is_stopped() {

@@ -14,18 +14,19 @@ pub(super) struct Stock {
     freshness: Freshness,
     dropped_stale: AtomicU64,
     dropped_at_end: AtomicU64,
-    /// 1 once no more IDs are put, because the ring is being closed.
+    /// The flag that stops refills: 1 once the ring is being closed, otherwise 0.
     stopped: AtomicU64,
 }
 
-/// An ID that was taken, and the number of remaining IDs.
+/// A taken ID, and the number of IDs that remain in the ring.
 pub(super) struct Taken {
     pub(super) id: Id,
     pub(super) left: u64,
 }
 
 impl Stock {
-    /// The number of IDs that are generated at once, so that takers get IDs before all are generated.
+    /// The largest number of IDs that are generated at once. The number is small, so that takers get IDs before the
+    /// ring is full.
     const PORTION: usize = 1024;
 
     pub(super) fn new(
@@ -45,16 +46,16 @@ impl Stock {
     #[inline]
     pub(super) fn take(&self) -> Result<Taken, Error> {
         loop {
-            // The limit is 0 in a forked child and after the generator was retired. It is checked before the clock and the ring,
-            // because they do not matter then.
+            // The limit is 0 in a forked child and after the generator has been retired. The limit is checked first,
+            // because the clock and the ring do not matter in these cases.
             if self.generator.limit.get() == 0 {
                 return Err(self.ended());
             }
             let Some(front) = self.buffer.front() else {
                 return Err(self.empty());
             };
-            // The clock is read after the front, so that a clock that has not gone backwards reads at least the time that led
-            // to the front.
+            // The clock is read after the front ID, so that the reading is not earlier than the one from which the ID
+            // was generated, unless the clock went backwards.
             let now = self.freshness.read(&self.generator.clock);
             match self.freshness.judge(front.id, now, &self.generator.clock) {
                 Verdict::Fresh => {
@@ -65,7 +66,8 @@ impl Stock {
                 }
                 Verdict::Stale => self.drop_stale_at(now),
                 Verdict::Early(by) => {
-                    // The slot may have been overwritten in the meantime; the ID that was read then proves nothing.
+                    // Another thread may have taken this ID in the meantime, so the error is returned only if the ID is
+                    // still at the front.
                     if self.buffer.front().is_some_and(|again| again.is_at(&front)) {
                         return Err(Error::clock_rollback(by, by));
                     }
@@ -74,7 +76,8 @@ impl Stock {
         }
     }
 
-    /// A flawed twin for the models: does not check the limit.
+    /// Takes an ID like `take`, but does not check the limit. The loom models use this method to show that they detect
+    /// the missing check.
     #[cfg(all(test, loom))]
     pub(super) fn take_unchecked(&self) -> Option<u64> {
         let front = self.buffer.front()?;
@@ -107,12 +110,12 @@ impl Stock {
         self.drop_stale_at(self.freshness.read(&self.generator.clock));
     }
 
-    /// Puts one portion of new IDs into the ring and returns their number; 0 if the ring is full.
+    /// Puts one batch of new IDs into the ring. Returns the number of IDs added, or 0 if the ring is full.
     pub(super) fn put(&self, producer: &mut Producer) -> Result<usize, Error> {
         self.put_by(producer, |ids| self.generator.try_fill(ids))
     }
 
-    /// Puts one ID, and waits for it up to the generator's `max_wait`.
+    /// Puts one ID into the ring, and waits up to the generator's `max_wait` for the ID.
     pub(super) fn put_one_waiting(&self, producer: &mut Producer) -> Result<usize, Error> {
         self.put_by(producer, |ids| self.generator.fill(&mut ids[..1]))
     }
@@ -144,8 +147,8 @@ impl Stock {
         self.stopped.load(Ordering::Acquire) == 1
     }
 
-    /// Empties a ring into which no more IDs are put. So takers do not have to check whether the ring was stopped while it
-    /// contains IDs.
+    /// Removes all IDs from a stopped ring, so that `take` has to check whether the ring is stopped only if the ring is
+    /// empty.
     pub(super) fn drop_all(&self) {
         while let Some(front) = self.buffer.front() {
             let dropped = self.buffer.skip(&front, |_| true);

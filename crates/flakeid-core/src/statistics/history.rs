@@ -7,10 +7,12 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 pub(super) struct History {
     counts: Vec<u64>,
-    /// The number of the first period. Periods are counted from 1970, so that they always begin at the same times.
+    /// The number of the first period. Periods are counted from 1970, so that they begin at the same times regardless
+    /// of the first event.
     first: i64,
     period_ms: i64,
-    /// The index and the beginning of the period of the last event, because the next event is usually in the same period.
+    /// The index and the beginning of the period that contains the last event. The next event is usually in the same
+    /// period.
     last: (usize, i64),
 }
 
@@ -22,7 +24,7 @@ impl History {
         Self { counts: vec![0; Self::PERIODS], first: 0, period_ms: 0, last: (0, i64::MAX) }
     }
 
-    /// Counts an event at a time in Unix milliseconds.
+    /// Counts an event at the given time, in Unix milliseconds.
     #[inline]
     pub(super) fn add(&mut self, unix_ms: i64) {
         let (place, begin) = self.last;
@@ -36,7 +38,7 @@ impl History {
     #[inline(never)]
     fn add_elsewhere(&mut self, unix_ms: i64) {
         if self.period_ms == 0 {
-            // The first event is put into the middle.
+            // The first event is counted in the middle period, because later calls may add earlier or later events.
             self.period_ms = 1000;
             self.first = unix_ms.div_euclid(1000) - (Self::PERIODS / 2) as i64;
         }
@@ -54,12 +56,13 @@ impl History {
         }
     }
 
-    /// Doubles the length of the periods, which makes room before or after the existing ones.
+    /// Doubles the length of the periods, to make room before or after the existing periods.
     #[cold]
     fn double(&mut self, before: bool) {
         let most = Self::PERIODS as i64;
         let start = self.first.div_euclid(2);
-        // The merged periods move to the end or to the beginning.
+        // If room is necessary before the existing periods, the merged periods move to the second half of the list.
+        // Otherwise, they move to the first half.
         let shift = if before { most / 2 - 1 } else { 0 };
         let first = start - shift;
         let mut joined = vec![0; Self::PERIODS];
@@ -80,7 +83,8 @@ impl History {
         self.period_ms
     }
 
-    /// Returns the beginning, in Unix milliseconds, and the count of each period from the first to the last non-empty one.
+    /// Returns the beginning of each period, in Unix milliseconds, and the number of events in the period, from the
+    /// first to the last non-empty period.
     pub(super) fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         let begin = self.counts.iter().position(|count| *count > 0).unwrap_or(0);
         let end = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);

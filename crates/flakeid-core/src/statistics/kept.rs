@@ -1,15 +1,15 @@
-//! Keeps the IDs, up to a limit, to count repeated ones.
+//! Keeps a limited number of IDs, so that repeated IDs can be counted.
 
 use alloc::vec::Vec;
 
-/// The IDs, unless there are more than the limit.
+/// All IDs that were added, or no IDs if their number exceeds the limit.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     ids: Vec<u64>,
     /// The number of IDs for which memory is allocated.
     room: usize,
     most: usize,
-    /// Whether there were more than `most` IDs; none are kept then.
+    /// Whether more than `most` IDs were added. In that case, no IDs are kept.
     too_many: bool,
 }
 
@@ -28,7 +28,8 @@ impl Kept {
         }
     }
 
-    /// Doubles the allocated memory up to the limit, because a `Vec` alone would reserve up to twice the limit.
+    /// Doubles the allocated memory up to the limit, because a `Vec` alone would reserve up to twice the limit. Drops
+    /// all IDs if the limit is exceeded.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -41,12 +42,12 @@ impl Kept {
         }
     }
 
-    /// Returns the number of repeated IDs; `None` if there were too many IDs.
+    /// Returns the number of repeated IDs, or `None` if the number of IDs exceeds the limit.
     pub(super) fn repeats(&mut self) -> Option<u64> {
         if self.too_many {
             return None;
         }
-        // IDs that are added later are no longer in order, so the next call sorts again.
+        // IDs that are added after this call may not be in order, so the next call sorts the IDs again.
         self.ids.sort_unstable();
         Some(self.ids.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)
     }

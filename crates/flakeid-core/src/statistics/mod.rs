@@ -11,11 +11,11 @@ use crate::{Error, Id, Layout};
 use history::History;
 use kept::Kept;
 
-/// Statistics of many IDs, from one pass over them.
+/// Statistics of many IDs, computed in a single pass.
 ///
-/// Memory use does not grow with the number of IDs, except for the IDs themselves: to detect repeated IDs, up to
-/// [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each. If there are more, none are kept. While memory is
-/// enlarged, it may temporarily take half as much again.
+/// Memory use does not grow with the number of IDs, with one exception: to detect repeated IDs, up to
+/// [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each. If there are more IDs, none are kept. While the
+/// memory is enlarged, it may temporarily be half as large again.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout, Statistics};
@@ -39,7 +39,7 @@ pub struct Statistics {
     kept: Kept,
     ascending: bool,
     last: Option<Id>,
-    /// The smallest and the largest ID so far.
+    /// The smallest and the largest of the IDs that have been added so far.
     ends: Option<(Id, Id)>,
     steps_back: u64,
     longest_step_back_ms: u64,
@@ -48,7 +48,7 @@ pub struct Statistics {
     full_ticks: u64,
 }
 
-/// A time without an ID, if the IDs are in the order of their creation.
+/// A period without an ID, if the IDs are in the order of their creation.
 ///
 /// ```
 /// use flakeid_core::{Layout, Statistics};
@@ -70,12 +70,13 @@ pub struct Gap {
     pub ms: u64,
 }
 
-/// The number of IDs of each node.
+/// The number of IDs from each node.
 #[derive(Clone, Debug)]
 enum Nodes {
-    /// The counts by node number.
+    /// The number of IDs from each node, indexed by node number.
     Few(Vec<u64>),
-    /// For a layout with many node numbers: the counts of the first nodes that occur, and the number of IDs of all others.
+    /// The number of IDs from each of the 65,536 nodes that occur first, and the total number of IDs from all other
+    /// nodes. Layouts with more than 65,536 nodes use this variant.
     Many(BTreeMap<u64, u64>, u64),
 }
 
@@ -108,7 +109,7 @@ impl Nodes {
 }
 
 impl Statistics {
-    /// The largest number of IDs that are kept to detect repeated ones: 2^27, which take a gibibyte.
+    /// The largest number of IDs that are kept to detect repeated IDs: 2^27 IDs, which take one gibibyte of memory.
     pub const MOST_KEPT: usize = 1 << 27;
 
     /// Creates empty statistics for a layout.
@@ -134,7 +135,7 @@ impl Statistics {
     /// Adds the next ID.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID is not an ID of the layout. It is then not counted.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID does not belong to the layout. Such an ID is not counted.
     #[inline]
     pub fn add(&mut self, id: Id) -> Result<(), Error> {
         let parts = self.layout.unpack(id)?;
@@ -188,13 +189,13 @@ impl Statistics {
         self.count
     }
 
-    /// The smallest and the largest ID, which are also the earliest and the latest.
+    /// The smallest and the largest ID, which are also the earliest and the latest ID.
     #[must_use]
     pub const fn ends(&self) -> Option<(Id, Id)> {
         self.ends
     }
 
-    /// Returns each node with its number of IDs, by node number.
+    /// Returns each node and its ID count, in order of node number.
     pub fn nodes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (few, many) = match &self.nodes {
             Nodes::Few(counts) => (Some(counts), None),
@@ -205,8 +206,8 @@ impl Statistics {
         few.chain(many).filter(|(_, count)| *count > 0)
     }
 
-    /// The number of IDs of other nodes: for a layout with more than 65,536 node numbers, only 65,536 nodes are counted
-    /// separately.
+    /// The number of IDs from nodes that are not counted separately. For a layout with more than 65,536 node numbers,
+    /// only 65,536 nodes are counted separately.
     #[must_use]
     pub const fn other_nodes(&self) -> u64 {
         match &self.nodes {
@@ -215,38 +216,39 @@ impl Statistics {
         }
     }
 
-    /// Returns the beginning, in Unix milliseconds, and the number of IDs of each period of [`period_ms`](Self::period_ms),
-    /// from the first to the last non-empty one; at most 1,024 periods.
+    /// Returns the beginning of each period, in Unix milliseconds, and the number of IDs in the period, from the first
+    /// to the last non-empty period. Returns at most 1,024 periods, each of which lasts [`period_ms`](Self::period_ms).
     pub fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         self.history.periods()
     }
 
-    /// The length of a period in milliseconds: a second, or 2, 4, 8 … seconds if the IDs cover a longer time; 0 without IDs.
+    /// The length of a period in milliseconds. The period lasts one second, or 2, 4, 8 … seconds if the IDs cover a
+    /// longer time. The result is 0 if there are no IDs.
     #[must_use]
     pub const fn period_ms(&self) -> i64 {
         self.history.period_ms()
     }
 
-    /// The number of IDs that are smaller than the previous one, because several nodes or threads wrote the IDs, or because a
-    /// clock was set back.
+    /// The number of IDs that are smaller than the previous ID. Such IDs occur if several nodes or threads wrote the
+    /// IDs, or if a clock was set back.
     #[must_use]
     pub const fn steps_back(&self) -> u64 {
         self.steps_back
     }
 
-    /// The largest of these steps back, in milliseconds.
+    /// The largest decrease in time from one ID to the next, in milliseconds.
     #[must_use]
     pub const fn longest_step_back_ms(&self) -> u64 {
         self.longest_step_back_ms
     }
 
-    /// The longest time without an ID. IDs that are smaller than an earlier one are ignored.
+    /// The longest time without an ID. IDs that are smaller than an earlier ID are ignored.
     #[must_use]
     pub const fn longest_gap(&self) -> Option<Gap> {
         self.longest_gap
     }
 
-    /// The largest sequence number.
+    /// The largest sequence number among the IDs.
     #[must_use]
     pub const fn largest_sequence(&self) -> u64 {
         self.largest_sequence
@@ -258,8 +260,9 @@ impl Statistics {
         self.full_ticks
     }
 
-    /// Returns the number of repeated IDs, which should be 0; `None` if there were more than
-    /// [`MOST_KEPT`](Self::MOST_KEPT) IDs. Sorts the kept IDs, unless they were added in order.
+    /// Returns the number of repeated IDs, which should be 0. Returns `None` if more than
+    /// [`MOST_KEPT`](Self::MOST_KEPT) IDs were added and they were not in order. Sorts the kept IDs, unless they were
+    /// added in order.
     pub fn repeats(&mut self) -> Option<u64> {
         if self.ascending {
             return Some(0);
@@ -319,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_count_nodes_of_wide_fields() {
+    fn statistics_count_ids_per_node_in_wide_fields() {
         let mut statistics = Statistics::new(Layout::BAIDU);
         for node in [4_000_000, 3, 4_000_000] {
             statistics.add(id(&Layout::BAIDU, 1_700_000_000_000, node, 0)).unwrap();
@@ -359,7 +362,7 @@ mod tests {
         add(&mut statistics, 5_000);
         assert_eq!((statistics.repeats(), statistics.count()), (None, 8_001));
         assert_eq!(statistics.kept.capacity(), 0);
-        // IDs that are added in order cannot repeat, so their number is not limited.
+        // IDs that are added in order cannot repeat, so the number of such IDs is not limited.
         let mut statistics = new();
         add(&mut statistics, 10_000);
         assert_eq!(statistics.repeats(), Some(0));

@@ -1,4 +1,4 @@
-//! A model of a generator in 128-bit integers: it computes the result of each call, without concurrency.
+//! A model of a generator. The model computes the result of each call with 128-bit integers and without concurrency.
 
 use flakeid_core::{ErrorKind, Overflow, Policy, Rollback};
 
@@ -12,11 +12,11 @@ pub struct Options {
     pub sequence_mask: i128,
     pub max_ahead_ms: i128,
     pub max_wait_ms: i128,
-    /// The ticks `[start, fence)` of the window.
+    /// The first tick of the window, and the fence (the tick after the last).
     pub window: Option<(i128, i128)>,
 }
 
-/// A failure in the form that the caller gets.
+/// The properties of the error that the caller receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
     pub kind: ErrorKind,
@@ -43,17 +43,17 @@ pub struct Model {
 
 enum Step {
     Issued(Vec<i128>),
-    /// The failure, and the time until which the caller can wait, if waiting may help.
+    /// The failure, and the instant until which the call can wait. The instant is `None` if waiting does not help.
     Stuck(Failure, Option<i128>),
 }
 
-/// The reason why a candidate ahead of the clock may be issued.
+/// The reason why an ID may be issued although its tick seems to be ahead of the clock.
 enum Leave {
-    /// An option allows the generator to run ahead.
+    /// An option allows the generator to run ahead of the clock.
     Ahead,
-    /// The candidate is in the tick that was current before the clock went backwards.
+    /// The ID is in the tick that was current before the clock went backwards.
     Held,
-    /// The candidate is not ahead, because it uses another clock sequence.
+    /// The ID is not ahead of the clock, because it uses another clock sequence.
     Switched(usize),
 }
 
@@ -158,7 +158,7 @@ impl Model {
             let kind = ErrorKind::LeaseExpired;
             return Step::Stuck(Failure { kind, retry_after_ms, by_ms: None }, None);
         }
-        // Once a tick has been entered, the rest of it is issued without reading the notes.
+        // Once a generator has entered a tick, it issues the rest of the tick without checking the clock rules again.
         let entered = self.may_use_up_ticks()
             && first == self.next
             && first < self.ahead_until
@@ -206,7 +206,8 @@ impl Model {
         Step::Issued((first..end).map(id).collect())
     }
 
-    /// Returns the reason why the candidate may be issued although its tick is ahead of the clock, if there is one.
+    /// Decides whether an ID may be issued although its tick is ahead of the clock. Returns the reason, or the failure
+    /// of the call.
     fn judge(&mut self, now: i128, issued: i128, tick: i128) -> Result<Leave, Step> {
         let windowed = self.options.window.is_some();
         let seen = if windowed { self.seen } else { 0 };

@@ -1,11 +1,11 @@
-//! A model of layouts that computes with products of powers of two.
+//! A model of layouts that multiplies by powers of two instead of shifting bits.
 
 use flakeid_core::{ErrorKind, Layout};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 
-/// A layout as letters and widths from the most significant field down, an epoch and a unit. It may be invalid.
+/// A layout, which may be invalid. The letters and widths of its fields begin with the most significant field.
 #[derive(Clone, Debug)]
 pub struct BigLayout {
     pub fields: Vec<(char, u32)>,
@@ -127,7 +127,7 @@ fn epoch() -> impl Strategy<Value = i128> {
     prop_oneof![Just(0), Just(1_288_834_974_657), 0..253_402_300_800_000i128]
 }
 
-/// Generates layouts with any letters in any order, which are often invalid.
+/// Generates layouts with any letters in any order. The layouts are often invalid.
 fn wild() -> impl Strategy<Value = BigLayout> {
     let field = (prop::sample::select(b"tdwnscr".to_vec()), 0..70u32);
     (vec(field, 1..7), epoch(), 0..3i128).prop_map(|(fields, epoch, unit)| BigLayout {
@@ -137,7 +137,7 @@ fn wild() -> impl Strategy<Value = BigLayout> {
     })
 }
 
-/// Generates valid layouts: time first, then some of the other fields in some order, up to 64 bits.
+/// Generates valid layouts of up to 64 bits. The time field is first, and some of the other fields follow in any order.
 pub fn valid_layout() -> impl Strategy<Value = BigLayout> {
     let below = subsequence(vec!["n", "dw", "s", "c", "r"], 0..=4)
         .prop_filter("one kind of node", |items| !(items.contains(&"n") && items.contains(&"dw")))
@@ -148,7 +148,7 @@ pub fn valid_layout() -> impl Strategy<Value = BigLayout> {
             let mut fields = vec![('t', time)];
             let mut left = 64 - time;
             for (letter, pick) in below.iter().flat_map(|item| item.chars()).zip(picks) {
-                // Leaves at least one bit for each of the following fields.
+                // The limit leaves at least one bit for each of the following fields.
                 let width = 1 + pick.index(left.saturating_sub(6).max(1) as usize) as u32;
                 if width > left {
                     return None;

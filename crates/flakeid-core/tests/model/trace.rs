@@ -30,7 +30,7 @@ pub struct Trace {
     calls: Vec<Call>,
 }
 
-/// The layouts of the traces are so small that ticks fill up, windows end and the horizon is reached in a few calls.
+/// Generates layouts that are so small that ticks fill up, windows end and the horizon is reached within a few calls.
 fn small_layout() -> impl Strategy<Value = BigLayout> {
     let shape = prop_oneof![
         Just("t10.n2.s2"),
@@ -77,7 +77,8 @@ pub fn any_trace() -> impl Strategy<Value = Trace> {
                 let from = start / layout.unit + offset - 5;
                 (from.max(0), from.max(0) + length)
             });
-            // `build` rejects impossible combinations; other tests cover this.
+            // The trace avoids combinations of options that `build` rejects, because other tests cover these
+            // combinations.
             let window = if rollback == Rollback::ClockSequence { None } else { window };
             let mut policy = Policy::default();
             policy.overflow = match overflow {

@@ -1,4 +1,4 @@
-//! Tests of public IDs with the vectors in `keyed.json`, and of the influence of the key.
+//! Tests of public IDs with the vectors in `keyed.json` and with random keys and IDs.
 
 use flakeid_core::{Error, ErrorKind, Id, Key, Keyring, Layout, PublicIds};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn public_ids(row: &Value, layout: Layout) -> Result<PublicIds, Error> {
 }
 
 #[test]
-fn public_ids_seal_and_open_as_in_the_vectors() {
+fn seal_and_open_agree_with_the_vectors() {
     for row in rows(&load("keyed"), "public_ids") {
         let ids = public_ids(row, text(row, "layout").parse().unwrap()).unwrap();
         let id = Id::from_u64(number(row, "id"));
@@ -38,13 +38,13 @@ fn open_accepts_and_rejects_strings_as_in_the_vectors() {
     for row in rows(&file, "rejected") {
         let Err(error) = open(row) else { panic!("opens: {row}") };
         assert_eq!(error.code(), text(row, "code"), "{row}");
-        // The message must not reveal the reason.
+        // The error message must not reveal why the public ID was rejected.
         assert!(error.to_string().ends_with("is not a public ID of this domain"), "{error}");
     }
 }
 
 #[test]
-fn invalid_keyrings_and_domains_are_rejected_by_option_name() {
+fn public_id_errors_begin_with_the_invalid_option() {
     for row in rows(&load("keyed"), "invalid") {
         let Err(error) = public_ids(row, Layout::TWITTER) else { panic!("accepted: {row}") };
         assert_eq!(error.code(), text(row, "code"), "{row}");
@@ -63,22 +63,23 @@ fn debug_output_contains_no_keys() {
     assert!(!format!("{ids:?}").contains("cipher"), "{ids:?}");
 }
 
-/// Returns the average number of the 64 bits that differ between two ways to seal an ID.
+/// Returns the average number of differing bits between the public IDs from `one` and from `other`, over 1,000 IDs.
 fn distance(one: &PublicIds, other: impl Fn(u64) -> u64) -> f64 {
     let seal = |id| one.seal_bits(Id::from_u64(id)).unwrap();
     let differing = (0..1000).map(|id| f64::from((seal(id) ^ other(id)).count_ones()));
     differing.sum::<f64>() / 1000.0
 }
 
-/// About half of the bits of a public ID change if one bit of the ID, one bit of the key, or the domain changes.
+/// Checks that changing one bit of the ID, one bit of the key or the domain changes about half of a public ID's bits.
 #[test]
-fn changing_id_key_or_domain_changes_half_of_the_bits() {
+fn small_input_change_flips_half_of_the_bits() {
     let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
     let of = |bytes, domain| {
         Keyring::new('a', Key::from_bytes(bytes)).unwrap().domain(domain, layout).unwrap()
     };
     let ids = of([7; 16], "user");
-    // The standard deviation of an average of 1,000 numbers of differing bits is 0.13.
+    // The range extends six standard deviations on either side of 32, because the average over 1,000 IDs has a standard
+    // deviation of 0.13.
     let is_half = |distance: f64| (31.2..32.8).contains(&distance);
     for bit in 0..64 {
         let moved = |id: u64| ids.seal_bits(Id::from_u64(id ^ 1 << bit)).unwrap();
@@ -99,9 +100,10 @@ fn changing_id_key_or_domain_changes_half_of_the_bits() {
 }
 
 proptest! {
-    /// A sealed ID opens with every key and layout, and different IDs have different public forms.
+    /// Checks that each public ID opens to its ID with any key and domain, and that different IDs have different public
+    /// IDs.
     #[test]
-    fn seal_is_a_permutation(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {
+    fn public_ids_are_distinct_and_open_to_their_ids(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {
         let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
         let ids = Keyring::new('z', Key::from_bytes(key)).unwrap().domain(&domain, layout).unwrap();
         let [first, second] = [one, other].map(|id| ids.seal(Id::from_u64(id)).unwrap());
@@ -110,9 +112,9 @@ proptest! {
         prop_assert_eq!(first.len(), 12);
     }
 
-    /// Opening a string never panics.
+    /// Checks that opening a string never panics, and that `InvalidId` is the only error.
     #[test]
-    fn open_returns_an_id_or_invalid_id_for_any_string(text in ".{0,20}") {
+    fn open_fails_only_with_invalid_id(text in ".{0,20}") {
         let ids = Keyring::new('a', Key::from_bytes([1; 16])).unwrap();
         let ids = ids.domain("user", Layout::TWITTER).unwrap().with_prefix("usr").unwrap();
         if let Err(error) = ids.open_at(&text, i64::MAX) {

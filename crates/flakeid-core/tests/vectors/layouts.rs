@@ -8,7 +8,7 @@ fn layout(row: &Value) -> Layout {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Whether a generator can be built on the layout with a clock at its epoch.
+/// Whether a generator for the layout can be built when the clock reads the layout's epoch.
 fn generates(layout: Layout) -> bool {
     let clock = ManualClock::new(layout.epoch());
     Generator::builder(layout).node(0).clock(clock).build().is_ok()
@@ -51,7 +51,7 @@ fn descriptors_agree_with_the_vectors() {
     }
     for row in rows(&file["descriptors"], "invalid") {
         match text(row, "text").parse::<Layout>() {
-            Ok(layout) => panic!("{row} was read as {layout}"),
+            Ok(layout) => panic!("{row} was parsed as {layout}"),
             Err(error) => assert_eq!(error.code(), "FLAKEID_INVALID_LAYOUT", "{row}"),
         }
     }
@@ -85,7 +85,7 @@ fn packed_and_unpacked_ids_agree_with_the_vectors() {
 }
 
 #[test]
-fn invalid_parts_splits_and_ids_are_rejected() {
+fn layouts_reject_invalid_parts_node_splits_and_ids() {
     let file = load("layouts");
     for row in rows(&file, "rejected_parts") {
         let layout = layout(row);
@@ -116,7 +116,7 @@ fn bounds_agree_with_the_vectors() {
         let (layout, unix_ms) = (layout(row), number(row, "unix_ms"));
         assert_eq!(layout.lower_bound(unix_ms).to_u64(), number::<u64>(row, "lower"), "{row}");
         assert_eq!(layout.upper_bound(unix_ms).to_u64(), number::<u64>(row, "upper"), "{row}");
-        // The tick above both bounds is the next tick, except for the last tick, which has none above.
+        // `tick_above` returns the next tick for every ID of a tick, or `None` for the layout's last tick.
         let next = layout.unpack(layout.upper_bound(unix_ms)).unwrap().tick + 1;
         let above = (next <= layout.max_tick()).then_some(next);
         assert_eq!(layout.tick_above(layout.upper_bound(unix_ms)), above, "{row}");
@@ -124,9 +124,9 @@ fn bounds_agree_with_the_vectors() {
     }
 }
 
-/// `tick_above` treats an ID of another layout as a number.
+/// Checks that `tick_above` compares IDs from other layouts as plain numbers.
 #[test]
-fn tick_above_returns_the_first_tick_above_a_foreign_id() {
+fn tick_above_compares_foreign_ids_as_numbers() {
     for (id, layout) in [
         (873_739_216_556_229, Layout::TWITTER),
         (647_469_744_588_332_839, Layout::TWITTER),
@@ -142,7 +142,7 @@ fn tick_above_returns_the_first_tick_above_a_foreign_id() {
     assert_eq!(Layout::TWITTER.tick_above(Id::from_u64(u64::MAX)), None);
 }
 
-/// The table of presets in the project's README must match the code.
+/// Checks that the table of presets in the project's README matches the code.
 #[test]
 fn readme_lists_every_preset_with_its_layout() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
@@ -159,9 +159,9 @@ fn readme_lists_every_preset_with_its_layout() {
     }
 }
 
-/// `complete` derives the parts that are not given, and its error names a missing part.
+/// Checks that `complete` derives missing parts, or returns an error that names a part that it cannot derive.
 #[test]
-fn complete_derives_missing_parts_and_names_required_ones() {
+fn complete_derives_missing_parts_or_names_a_required_part() {
     let layout = Layout::TWITTER;
     let id = Id::from_u64(910_499_571_847_892_992);
     let parts = layout.unpack(id).unwrap();
@@ -185,7 +185,7 @@ fn complete_derives_missing_parts_and_names_required_ones() {
             assert!(refused.to_string().contains(&format!("{option}: missing")), "{refused}");
         }
     }
-    // `pack` compares parts that are given twice.
+    // The datacenter contradicts the node, so `pack` must reject the parts.
     let mut other = by_tick;
     (other.node, other.datacenter) = (Some(0), parts.datacenter);
     let contradiction = layout.pack(&layout.complete(&other).unwrap()).unwrap_err();

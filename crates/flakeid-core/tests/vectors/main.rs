@@ -1,4 +1,4 @@
-//! Tests with the shared vectors in `tests/vectors/*.json`, which every language runs.
+//! Tests with the vectors in `tests/vectors/*.json`, which the tests of all languages share.
 
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
@@ -10,14 +10,15 @@ mod schedules;
 use flakeid_core::{ErrorKind, Id, TextForm};
 use serde_json::Value;
 
-/// Loads one of the shared files.
+/// Loads the vector file `tests/vectors/{name}.json`.
 fn load(name: &str) -> Value {
     let path = format!("{}/../../tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Returns a list of a file. The list must not be empty, because a loop over an empty list tests nothing.
+/// Returns the list under a key of a vector file. Panics if the list is empty, because an empty list would test
+/// nothing.
 fn rows<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     let rows = value[key].as_array().unwrap_or_else(|| panic!("{key} is not a list"));
     assert!(!rows.is_empty(), "{key} is empty");
@@ -28,13 +29,13 @@ fn text<'a>(row: &'a Value, key: &str) -> &'a str {
     row[key].as_str().unwrap_or_else(|| panic!("{key} is not a string in {row}"))
 }
 
-/// Parses a number that is written as a string of digits.
+/// Parses a number that the vector file contains as a string of digits.
 fn number<T: std::str::FromStr>(row: &Value, key: &str) -> T {
     let digits = text(row, key);
     digits.parse().unwrap_or_else(|_| panic!("{key} is not in range in {row}"))
 }
 
-/// Parses a number, or returns `None` if the row has null or lacks the key.
+/// Parses a number. Returns `None` if the row's value is null or missing.
 fn optional<T: std::str::FromStr>(row: &Value, key: &str) -> Option<T> {
     (!row[key].is_null()).then(|| number(row, key))
 }
@@ -65,14 +66,14 @@ fn text_forms_agree_with_the_vectors() {
             assert_eq!(id.to_text(form).as_str(), text(row, "text"), "{form} of {id}");
             assert_eq!(form.decode(text(row, "text")).unwrap(), id, "{form} {row}");
         }
-        // This list may be empty, because some forms accept only one spelling for each ID.
+        // This list may be empty, because some text forms accept only one string for each ID.
         for row in group["accepted"].as_array().unwrap() {
             let id = Id::from_u64(number(row, "id"));
             assert_eq!(form.decode(text(row, "text")).unwrap(), id, "{form} {row}");
         }
         for row in rows(group, "rejected") {
             match form.decode(text(row, "text")) {
-                Ok(id) => panic!("{form} {row} was read as {id}"),
+                Ok(id) => panic!("{form} {row} was parsed as {id}"),
                 Err(error) => assert_eq!(error.code(), text(row, "code"), "{form} {row}"),
             }
         }

@@ -1,4 +1,5 @@
-//! Tests every policy with scripted clocks: given the readings, a generator returns the IDs or errors of the vectors.
+//! Tests of all overflow and rollback policies. With the clock readings of a vector, a generator must return the IDs or
+//! errors in that vector.
 
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ fn build(row: &Value, clock: &ManualClock) -> Result<Generator, Error> {
     builder.build()
 }
 
-/// The result of a call in the notation of the file.
+/// The result of a call to a generator, as the vector file represents it.
 enum Outcome {
     Ids { wanted: usize, ids: Vec<Id> },
     LastTick(Option<u64>),
@@ -87,7 +88,7 @@ fn check_outcome(outcome: &Outcome, expect: &Value, place: &str) {
 }
 
 #[test]
-fn generators_follow_every_schedule_of_the_vectors() {
+fn generators_follow_every_schedule_in_the_vectors() {
     let file = load("schedules");
     for row in rows(&file, "schedules") {
         let name = text(row, "name");

@@ -1,31 +1,32 @@
-//! A block of nodes that a broker holds, with the rows of its nodes.
+//! A block of nodes that a broker holds, with the nodes' rows.
 
 use std::collections::BTreeSet;
 
 use super::unrecorded::Unrecorded;
 use crate::{Grant, Handover, Row};
 
-/// A block of nodes under one grant of the store. It ends with the grant: a later grant of the same block begins without
-/// rows, at or above its own first tick.
+/// A block of nodes under one grant from the store. A later grant of the same nodes is represented by a new `Block`,
+/// which has no rows and its own first tick.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Block {
-    /// The first tick of the grant. No window in the block starts before it (I12).
+    /// The first tick of the grant. No window in the block starts before this tick (I12).
     pub(super) start: u64,
-    /// The fence that the store confirmed last. No window in the block ends after it (I11).
+    /// The latest fence that the store confirmed. No window in the block ends after this fence (I11).
     pub(super) fence: u64,
-    /// The tick after the last one that the broker ever granted: when the block is released, its own fence must not fall
-    /// below this tick (I13).
+    /// The tick after the last tick that the broker has granted in this block. When the block is released, its fence
+    /// must not fall below this tick (I13).
     pub(super) used_until: u64,
-    /// The time since which no node of the block is held, in Unix milliseconds; `None` while a node is held.
+    /// The time at which the block became empty, in Unix milliseconds; `None` while a node is held.
     pub(super) empty_since: Option<i64>,
-    /// The grants that the store's history lacks; `None` if the store keeps no history.
+    /// The grants that are missing from the store's history; `None` if the store keeps no history.
     unrecorded: Option<Unrecorded>,
     first_node: u64,
     /// The row of each node; `None` until the node is granted.
     rows: Vec<Option<Box<Row>>>,
-    /// The number of nodes, from the first on, that were granted at least once.
+    /// The number of nodes that have been granted at least once. New nodes are granted in ascending order.
     touched: u64,
-    /// The free nodes that were granted before, by fence, the coldest first.
+    /// The free nodes that have been granted before, as pairs of fence and node. The node with the lowest fence comes
+    /// first.
     free: BTreeSet<(u64, u64)>,
 }
 
@@ -51,7 +52,7 @@ impl Block {
         self.unrecorded.as_ref().map_or(self.start, Unrecorded::floor)
     }
 
-    /// Returns the grants for the store's history in the next renewal; see [`Unrecorded::hand_over`].
+    /// Returns the grants that the next renewal hands over to the store's history; see [`Unrecorded::hand_over`].
     pub(super) fn hand_over(&mut self, until: u64, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, fence, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
@@ -59,14 +60,15 @@ impl Block {
         unrecorded.as_mut().map(|of| of.hand_over(until, most, row)).unwrap_or_default()
     }
 
-    /// Returns the grants for the store's history in the release.
+    /// Returns the grants that the block's release hands over to the store's history.
     pub(super) fn hand_over_last(&mut self, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
         unrecorded.as_mut().map(|of| of.hand_over_last(most, row)).unwrap_or_default()
     }
 
-    /// Notes that the store has the grants that were handed over, and all grants up to a tick.
+    /// Records that the store has written the grants that were handed over. The store's history of the block is then
+    /// complete up to the tick `history_until`.
     pub(super) fn confirm_history(&mut self, history_until: u64) {
         let Some(unrecorded) = &mut self.unrecorded else { return };
         if unrecorded.confirm(history_until) {
@@ -75,7 +77,7 @@ impl Block {
         }
     }
 
-    /// The number of grants that the store's history lacks.
+    /// The number of grants that are missing from the store's history.
     pub(super) fn unrecorded(&self) -> u64 {
         self.unrecorded.as_ref().map_or(0, Unrecorded::len)
     }
@@ -109,8 +111,8 @@ impl Block {
         self.rows.iter().filter_map(Option::as_deref)
     }
 
-    /// Writes the row of a node that is granted. Returns the number of earlier grants that the store's history will lack,
-    /// because too many grants are waiting for it.
+    /// Writes the row of a granted or renewed node. Returns the number of earlier grants that were dropped, because too
+    /// many grants were waiting for the store's history.
     pub(super) fn hold(&mut self, row: Row) -> u64 {
         let node = row.node;
         let mut dropped = 0;

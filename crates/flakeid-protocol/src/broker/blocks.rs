@@ -1,4 +1,4 @@
-//! All blocks that a broker holds, and the decisions about their nodes and windows.
+//! The blocks that a broker holds, and the broker's decisions about their nodes and windows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,18 +9,18 @@ use crate::{
     rules,
 };
 
-/// The largest number of rows that expire in one call, because a fleet of a million clients that is cut off expires at
-/// once, and freeing a node takes some microseconds.
+/// The maximum number of rows that expire in one call. Without a limit, one call could delay other requests for seconds
+/// after a million clients have lost their connections.
 const EXPIRED_AT_A_TIME: usize = 128;
 
-/// The reason why a broker does not grant or renew.
+/// The reason why a broker denies a request for a node or a renewal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denial {
-    /// The rules refuse the request.
+    /// The protocol's rules forbid the request.
     Refused(Refusal),
-    /// No block has a free node with a fence that is low enough: the broker needs another block.
+    /// No block has a free node with a sufficiently low fence, so the broker needs another block.
     NoRoom,
-    /// The broker's own window for the block ends too soon: the broker has to renew the block first.
+    /// The broker's own window ends too soon for the request, so the broker must renew the block first.
     BlockFence,
     /// The broker does not hold the node's block.
     NotHeld,
@@ -32,39 +32,41 @@ impl From<Refusal> for Denial {
     }
 }
 
-/// The blocks of nodes that a broker holds, with the holders of their nodes: the broker's side of the protocol, without
-/// input or output.
+/// The blocks of nodes that a broker holds, and the holders of the nodes. This type implements the broker's side of the
+/// protocol without input or output.
 ///
-/// A broker decides by the same [`rules`] as a store, on rows in memory, and its data do not have to survive a crash. Each
-/// window that it grants lies inside the window that the store confirmed for the block (I11, I12), and windows of one block
-/// never overlap. So windows of different brokers, or of one broker before and after a crash, do not overlap either.
+/// A broker applies the same [`rules`] as a store, but to rows in memory, which may be lost in a crash. Each window
+/// that a broker grants lies inside the window that the store confirmed for the block (I11, I12), and the windows of
+/// one node never overlap. Therefore, windows granted by different brokers, or by one broker before and after a crash,
+/// do not overlap either.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Blocks {
-    /// The namespace for the rules; its floor is set to the start of the current block.
+    /// The namespace that is passed to the rules, with a floor that is set for the block concerned.
     pub(super) namespace: Namespace,
     pub(super) block_bits: u32,
     ttl_ms: u64,
     pub(super) held: BTreeMap<u64, Block>,
-    /// The blocks with free nodes, by the number of free nodes: the fullest block first, so that the others become empty.
+    /// The blocks with free nodes, as pairs of the number of free nodes and the block. The fullest block comes first,
+    /// so that other blocks can become empty.
     with_room: BTreeSet<(u64, u64)>,
-    /// The expiry times of rows, with their nodes.
+    /// The expiry times of the held nodes, as pairs of time and node.
     expiries: BTreeSet<(i64, u64)>,
-    /// The nodes of grants, by the constant half of the token.
+    /// The node of each grant, keyed by the constant half of the grant's token.
     tokens: BTreeMap<u64, u64>,
-    /// The last node of each name, by the name's hash. The name in the node's row is compared, because a map of the names would
-    /// store every name twice and be slower to search.
+    /// The node that was last granted to each name, keyed by the name's hash. Keying by the name itself would store
+    /// each name twice and make searches slower.
     names: BTreeMap<u64, u64>,
-    /// Whether the broker keeps grants for the store's history.
+    /// Whether the broker keeps its grants until they are handed over to the store's history.
     pub(super) is_recorded: bool,
-    /// The number of grants that the history will never have.
+    /// The number of grants that the store's history will never contain.
     pub(super) dropped: u64,
     /// The number of grants that expired without a renewal.
     abandoned: u64,
 }
 
 impl Blocks {
-    /// Creates an empty set of blocks of a namespace. Windows are as long as requested, up to `window_ms`, and a node whose
-    /// holder does not renew it for `ttl_ms` is granted to others.
+    /// Creates an empty set of blocks for a namespace. A window lasts at most `window_ms`, and a node stays reserved
+    /// without a renewal for at most `ttl_ms`.
     #[must_use]
     pub fn new(namespace: &Namespace, window_ms: u64, ttl_ms: u64) -> Self {
         let bounds = Bounds { max_window_ms: window_ms, quiet_ms: 0, ..namespace.bounds };
@@ -88,7 +90,8 @@ impl Blocks {
         }
     }
 
-    /// Adds a block that the store has granted; its nodes are free. The rows of an earlier grant of this block are dropped.
+    /// Adds a block that the store has granted. All nodes of the block are free, and rows from an earlier grant of the
+    /// block are discarded.
     pub fn add(&mut self, grant: &Grant, now: i64) {
         self.lose(grant.node);
         let block = Block::new(grant, self.block_bits, now, self.is_recorded);
@@ -103,8 +106,9 @@ impl Blocks {
         }
     }
 
-    /// Removes a block that another broker has, or that is being released: the broker grants and renews no more nodes in it.
-    /// Returns the tick after the last one that the broker ever granted; the block's fence must not fall below it.
+    /// Removes a block that another broker has taken or that is being released. The nodes of the block are no longer
+    /// granted or renewed. Returns the tick after the last granted tick of the block. The block's fence must not fall
+    /// below this tick.
     pub fn lose(&mut self, block: u64) -> u64 {
         let first = block << self.block_bits;
         for node in first..first + (1 << self.block_bits) {
@@ -119,19 +123,20 @@ impl Blocks {
         lost.used_until
     }
 
-    /// Grants a node, by the broker's clock `now` in Unix milliseconds: the last node of the holder's name if it is free,
-    /// otherwise the coldest free node of the fullest block. A repeated request gets the same response.
+    /// Grants a node at the time `now` on the broker's clock, in Unix milliseconds. The holder gets the node that was
+    /// last granted to its name, if that node is free. Otherwise, the holder gets the free node with the lowest fence
+    /// in the fullest block. A repeated request gets the same response.
     ///
     /// # Errors
-    /// The denial; nothing was granted then.
+    /// A [`Denial`] if no node was granted.
     pub fn acquire(&mut self, request: &Acquire, now: i64) -> Result<Grant, Denial> {
         self.acquire_owned(request.clone(), now)
     }
 
-    /// Does the same as [`acquire`](Self::acquire) without copying the request.
+    /// Grants a node like [`acquire`](Self::acquire), but without copying the request.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// The same errors as [`acquire`](Self::acquire).
     pub fn acquire_owned(&mut self, request: Acquire, now: i64) -> Result<Grant, Denial> {
         let request = &self.limited(request);
         self.check(request, now)?;
@@ -157,16 +162,16 @@ impl Blocks {
         Ok(grant)
     }
 
-    /// Raises the fence of a node, up to the end of the broker's own window for the block, or confirms a renewal that was
-    /// applied before.
+    /// Raises the fence of a node, but never above the fence of its block. A renewal that was already applied is
+    /// confirmed again.
     ///
     /// # Errors
-    /// The denial; nothing changed then.
+    /// A [`Denial`]; the node's row is then unchanged.
     pub fn renew(&mut self, request: &Renew, now: i64) -> Result<Renewed, Denial> {
         let Some(block) = self.held.get(&(request.node >> self.block_bits)) else {
             return Err(Denial::NotHeld);
         };
-        // The rows of an earlier grant of the block were dropped, so their windows cannot be renewed.
+        // The rows of an earlier grant of the block were dropped, so windows under that grant cannot be renewed.
         let row = block.row(request.node).ok_or(Refusal::FencedOff)?;
         self.namespace.floor = block.start;
         let request = &Renew { ttl_ms: request.ttl_ms.min(self.ttl_ms), ..*request };
@@ -186,7 +191,7 @@ impl Blocks {
         Ok(answer)
     }
 
-    /// Releases a node; has no effect if the request's holder no longer holds the node.
+    /// Releases a node. Has no effect if another holder has the node or if the node is free.
     pub fn release(&mut self, request: &Release, now: i64) {
         let block = self.held.get(&(request.node >> self.block_bits));
         let row = block.and_then(|block| block.row(request.node));
@@ -196,8 +201,8 @@ impl Blocks {
         }
     }
 
-    /// Frees nodes whose holders have not renewed them in time, but only so many per call that other requests are not delayed.
-    /// Returns whether there are more.
+    /// Frees nodes whose holders have not renewed them in time. The number of nodes per call is limited, so that other
+    /// requests are not delayed. Returns `true` if the limit was reached.
     pub fn expire(&mut self, now: i64) -> bool {
         for _ in 0..EXPIRED_AT_A_TIME {
             match self.expiries.first() {
@@ -219,8 +224,8 @@ impl Blocks {
         }
     }
 
-    /// The number of grants that expired without a renewal: their clients ended early, or stopped waiting for the response and
-    /// got a node from another broker.
+    /// The number of grants that expired without a renewal. The client of such a grant ended early, or stopped waiting
+    /// and got a node from another broker.
     #[must_use]
     pub const fn abandoned(&self) -> u64 {
         self.abandoned
@@ -238,19 +243,21 @@ impl Blocks {
         self.with_room.iter().map(|(room, _)| room).sum()
     }
 
-    /// Returns the blocks, with their fences and the times since which they are empty, in Unix milliseconds.
+    /// Returns each block's number and fence. For an empty block, also returns the time at which the block became
+    /// empty, in Unix milliseconds.
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64, Option<i64>)> {
         self.held.iter().map(|(number, block)| (*number, block.fence, block.empty_since))
     }
 
-    /// Returns the rows of the nodes that were granted under the present grants of the blocks, by node, beginning with the node
-    /// `from`.
+    /// Returns the rows of the nodes from `from` on, in ascending order. A node has a row if it was granted under the
+    /// current grant of its block.
     pub fn rows(&self, from: u64) -> impl Iterator<Item = &Row> {
         let blocks = self.held.range(from >> self.block_bits..);
         blocks.flat_map(|(_, block)| block.rows()).filter(move |row| row.node >= from)
     }
 
-    /// Limits the window and the TTL of a request to this broker's; every renewal can request more.
+    /// Limits a request's window and TTL to this broker's maximum values. The holder can request more ticks with each
+    /// renewal.
     fn limited(&self, request: Acquire) -> Acquire {
         Acquire {
             window_ms: request.window_ms.min(self.namespace.bounds.max_window_ms),
@@ -259,7 +266,8 @@ impl Blocks {
         }
     }
 
-    /// Checks that some node could satisfy the request, so that the broker does not lease a block without need.
+    /// Checks that a node could satisfy the request, so that the broker does not lease a block for an impossible
+    /// request.
     fn check(&mut self, request: &Acquire, now: i64) -> Result<(), Refusal> {
         let option = match request {
             Acquire { identity: Identity::Node(_), .. } => "node",
@@ -274,7 +282,7 @@ impl Blocks {
         Err(Refusal::BrokerChooses { option })
     }
 
-    /// Returns the response to a request that was granted before.
+    /// Returns the response to a repeated request, or `None` for a new request.
     fn repeated(&self, request: &Acquire) -> Option<Result<Grant, Denial>> {
         let node = self.tokens.get(&grant_half(request.token))?;
         let row = self.held.get(&(node >> self.block_bits))?.row(*node)?;
@@ -284,7 +292,7 @@ impl Blocks {
         if row.token == Some(request.token) {
             return Some(Ok(rules::grant_of(&self.namespace, row, request)));
         }
-        // The holder has renewed the node since, so no client waits for this response.
+        // The node has been renewed since the grant, so no client is waiting for the response to this request.
         Some(Err(Refusal::FencedOff.into()))
     }
 
@@ -303,8 +311,8 @@ impl Blocks {
         for (block, node) in of_name.into_iter().chain(coldest) {
             namespace.floor = block.floor();
             let row = match rules::grant(namespace, block.row(node), node, request, now) {
-                // Another block may have a colder node. If the clock went backwards, an expired row may not be expired any
-                // more.
+                // Another block may have a free node with a lower fence. `NoFreeNode` occurs if the clock went
+                // backwards, so that an expired row no longer counts as expired.
                 Err(Refusal::FenceInFuture { .. } | Refusal::NoFreeNode { .. }) => continue,
                 row => row?,
             };
@@ -312,21 +320,21 @@ impl Blocks {
             if fence >= row.start.saturating_add(2) {
                 return Ok(Row { fence, ..row });
             }
-            // The window of another block may be longer.
+            // The search continues, because another block's window may end later.
             denial = Denial::BlockFence;
         }
         Err(denial)
     }
 
-    /// Returns the node that was last granted to a name. Returns `None` also if another name with the same hash got a node
-    /// since; the name then gets any free node, like an unknown name.
+    /// Returns the node that was last granted to a name. Returns `None` for an unknown name, or if a node was granted
+    /// later to a name with the same hash.
     fn last_node_of(&self, name: &str) -> Option<u64> {
         let node = *self.names.get(&hash_of(name))?;
         let row = self.held.get(&(node >> self.block_bits))?.row(node)?;
         (row.owner.name == name).then_some(node)
     }
 
-    /// Removes the data of a node's previous holder.
+    /// Removes a node's previous holder from the maps of tokens and names.
     fn forget(&mut self, node: u64) {
         let block = self.held.get(&(node >> self.block_bits));
         let Some(row) = block.and_then(|block| block.row(node)) else { return };
@@ -370,7 +378,8 @@ fn grant_half(token: Token) -> u64 {
     (token.to_bits() >> 64) as u64
 }
 
-/// Hashes a name. The hash is the same in every process of this build, so that two brokers in the same state are equal.
+/// Hashes a name. The hash is the same in every process of this build, so that two brokers in the same state compare
+/// equal.
 fn hash_of(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);

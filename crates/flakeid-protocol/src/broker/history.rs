@@ -4,37 +4,40 @@ use super::Blocks;
 use crate::{Handover, Row};
 
 impl Blocks {
-    /// Creates an empty set of blocks, like [`new`](Self::new), for a store that keeps a history.
+    /// Returns the blocks with the history enabled, so that grants are kept until they are handed over to the store.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.is_recorded = true;
         self
     }
 
-    /// Returns the grants for the store's history in the next renewal of a block at the time `now` of the broker's clock: at
-    /// most `most` grants, and never more than 256. The result stays the same until
-    /// [`confirm_history`](Self::confirm_history), because a renewal without a response is sent again.
+    /// Returns the grants that a block's next renewal hands over to the store's history: at most `most` grants and
+    /// never more than 256. `now` is the time on the broker's clock. The result stays the same until
+    /// [`confirm_history`](Self::confirm_history) is called, because a renewal without a response is sent again.
     pub fn hand_over(&mut self, block: u64, now: i64, most: usize) -> Handover {
-        // Holders' clocks may be behind the broker's.
+        // The history can be complete only up to this tick, because later ticks may still be granted to holders whose
+        // clocks are behind the broker's clock.
         let max_skew_ms = i64::try_from(self.namespace.bounds.max_skew_ms).unwrap_or(i64::MAX);
         let until = self.namespace.layout.tick_at(now.saturating_sub(max_skew_ms)).unwrap_or(0);
         self.held.get_mut(&block).map(|block| block.hand_over(until, most)).unwrap_or_default()
     }
 
-    /// Returns the grants for the store's history in the release of a block: at most `most` grants, and never more than 1,024
-    /// besides the grants that were sent before.
+    /// Returns the grants that a block's release hands over to the store's history: at most `most` new grants and never
+    /// more than 1,024. Grants that were sent but not confirmed are returned in addition.
     pub fn hand_over_last(&mut self, block: u64, most: usize) -> Handover {
         self.held.get_mut(&block).map(|block| block.hand_over_last(most)).unwrap_or_default()
     }
 
-    /// Notes that the store has the grants of a block that were handed over, and all its grants up to a tick.
+    /// Records that the store has written the grants that were handed over for a block. The store's history of the
+    /// block is then complete up to the tick `history_until`.
     pub fn confirm_history(&mut self, block: u64, history_until: u64) {
         if let Some(block) = self.held.get_mut(&block) {
             block.confirm_history(history_until);
         }
     }
 
-    /// The number of grants that the store's history will never have, because too many were waiting or their block was lost.
+    /// The number of grants that were dropped before the store's history contained them. Grants are dropped if too many
+    /// are waiting or if their block is lost.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped

@@ -1,46 +1,48 @@
-//! The grants of a block that the store's history lacks, until a renewal or a release has handed them
-//! over.
+//! Keeps a block's grants until a renewal or a release hands them over to the store's history.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Handover, Row, SubGrant};
 
-/// The largest number of grants that one renewal hands over.
+/// The maximum number of grants that one renewal hands over.
 pub(super) const MOST_AT_ONCE: usize = 256;
-/// The largest number of kept grants that have ended because their nodes were granted again. Of the other grants there is
-/// one for each node.
+/// The maximum number of kept grants whose nodes have been granted again. Latest grants do not require a limit, because
+/// each node has only one.
 const MOST_SUPERSEDED: usize = 256;
-/// The largest number of grants that a release hands over, because no further request follows.
+/// The maximum number of new grants that a release hands over. The limit is higher than for a renewal, because the
+/// release is the last request for the block.
 const MOST_AT_THE_END: usize = 1_024;
 
-/// The grants of one block that the history lacks.
+/// The grants of one block that are missing from the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Unrecorded {
-    /// Grants of nodes that were granted again since, the oldest first.
+    /// The grants whose nodes have been granted again, from the oldest to the newest.
     superseded: VecDeque<SubGrant>,
-    /// The nodes whose latest grant the history lacks, with a tick at or below the starts of all their
-    /// grants that it lacks, dropped ones too.
+    /// The nodes whose latest grant is missing from the history. Each node is mapped to a tick at or before the start
+    /// of its first missing grant, even if that grant was dropped.
     latest: BTreeMap<u64, u64>,
-    /// The grants that were sent, until the store has confirmed them.
+    /// The grants that were sent but that the store has not confirmed yet.
     sent: Option<Handover>,
     /// The tick up to which the store has confirmed that the history is complete.
     confirmed: u64,
-    /// The tick below which no grant starts any more, because the store recorded the history as complete up to it.
+    /// The tick below which no new grant starts, because the history may already be recorded as complete up to this
+    /// tick.
     floor: u64,
 }
 
 impl Unrecorded {
-    /// Creates an empty list for a grant of a block that begins at `start`.
+    /// Creates an empty list for a block whose grant begins at `start`.
     pub(super) fn new(start: u64) -> Self {
         Self { floor: start, ..Self::default() }
     }
 
-    /// The tick below which no grant starts any more.
+    /// The tick below which no new grant starts.
     pub(super) fn floor(&self) -> u64 {
         self.floor
     }
 
-    /// Notes a grant, with the previous row of the node. Returns the number of grants that had to be dropped.
+    /// Adds the grant in the row `granted`. `before` is the node's previous row. Returns the number of grants that had
+    /// to be dropped.
     pub(super) fn note(&mut self, before: Option<&Row>, granted: &Row) -> u64 {
         let mut dropped = 0;
         if let Some(before) = before.filter(|row| self.latest.contains_key(&row.node)) {
@@ -50,14 +52,15 @@ impl Unrecorded {
             }
             self.superseded.push_back(sub_grant_of(before));
         }
-        // An earlier grant has a lower start, and the history is complete only up to it.
+        // If an earlier grant of the node is also missing, the entry keeps that grant's start, because the history is
+        // complete only up to the first missing grant.
         self.latest.entry(granted.node).or_insert(granted.start);
         dropped
     }
 
-    /// Returns the grants for a renewal: the grants that were sent and not confirmed, unchanged, because the renewal may be sent
-    /// again; otherwise up to `most` new ones. The history can be complete up to `until`, the time of the broker's clock. `row`
-    /// returns the latest row of a node.
+    /// Returns up to `most` grants for a renewal. Returns the same grants until they are confirmed, because the renewal
+    /// may be sent again. `until` is the tick up to which the history can become complete, and `row` returns a node's
+    /// latest row.
     pub(super) fn hand_over<'a>(
         &mut self,
         until: u64,
@@ -75,42 +78,46 @@ impl Unrecorded {
         self.sent.insert(handover).clone()
     }
 
-    /// Returns up to `most` grants for the release, after which the broker grants no more nodes of the block.
+    /// Returns the grants for the block's release: all unconfirmed grants and up to `most` further grants.
     pub(super) fn hand_over_last<'a>(
         &mut self,
         most: usize,
         row: impl Fn(u64) -> Option<&'a Row>,
     ) -> Handover {
         let sent = self.sent.take();
-        // Without the response to the last renewal, it is unknown whether the store was restored.
+        // Without a response to the last renewal, it is unclear whether the store was restored.
         let is_known = sent.is_none();
-        // The store ignores grants that it has already.
+        // Unconfirmed grants are sent again, because the store ignores grants that it already has.
         let mut sub_grants = sent.unwrap_or_default().sub_grants;
         sub_grants.extend(self.take(most.min(MOST_AT_THE_END), row));
         let lacking = self.latest.values().min().copied().unwrap_or(u64::MAX);
         Handover { sub_grants, until: if is_known { lacking } else { 0 } }
     }
 
-    /// Notes that the store has the grants that were sent, and all grants up to a tick. Returns whether the store has lost
-    /// grants; the latest grants of all nodes must then be handed over [again](Self::note_again).
+    /// Records that the store has written the grants that were sent, and that its history is complete up to the tick
+    /// `history_until`. Returns `true` if the store has lost grants. The caller must then call
+    /// [`note_again`](Self::note_again) for each node.
     pub(super) fn confirm(&mut self, history_until: u64) -> bool {
-        self.sent = None;
-        history_until < std::mem::replace(&mut self.confirmed, history_until)
+        // The store reports 0 if it was restored since the last renewal. The confirmed tick alone would not reveal a
+        // second restore, because it is already 0 after the first one.
+        let is_rejected = self.sent.take().is_some_and(|sent| sent.until > 0) && history_until == 0;
+        let is_lower = history_until < std::mem::replace(&mut self.confirmed, history_until);
+        is_rejected || is_lower
     }
 
-    /// Notes that the history may lack grants of a node from the confirmed tick on.
+    /// Records that grants of a node may be missing from the history, starting at the confirmed tick.
     pub(super) fn note_again(&mut self, node: u64) {
         let lacking = self.latest.entry(node).or_insert(self.confirmed);
         *lacking = self.confirmed.min(*lacking);
     }
 
-    /// The number of grants that the history would lose with the block.
+    /// The number of grants that the history would lose if the block were lost.
     pub(super) fn len(&self) -> u64 {
         let sent = self.sent.as_ref().map_or(0, |sent| sent.sub_grants.len());
         (sent + self.superseded.len() + self.latest.len()) as u64
     }
 
-    /// Takes up to `most` of the oldest grants. The latest grant of a node comes after its other grants.
+    /// Removes and returns up to `most` grants. Older grants of a node come before the node's latest grant.
     fn take<'a>(&mut self, most: usize, row: impl Fn(u64) -> Option<&'a Row>) -> Vec<SubGrant> {
         let superseded = self.superseded.len().min(most);
         let mut taken: Vec<_> = self.superseded.drain(..superseded).collect();
@@ -124,7 +131,7 @@ impl Unrecorded {
     }
 }
 
-/// Returns the sub-grant that a row describes.
+/// Returns the sub-grant that records a row's grant in the store's history.
 #[must_use]
 pub fn sub_grant_of(row: &Row) -> SubGrant {
     SubGrant {

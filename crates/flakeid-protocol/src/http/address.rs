@@ -1,15 +1,15 @@
-//! Addresses of brokers, and the list of hosts that may receive a client's token.
+//! Broker addresses, and the list of hosts that may receive a client's token.
 
-/// The address of a broker: `http://host:port` or `https://host:port`, and nothing after it.
+/// The address of a broker: `http://host:port` or `https://host:port` without a path.
 #[derive(Clone, Copy)]
 pub(super) struct Address<'a> {
     pub(super) is_tls: bool,
-    /// The host and, if there is one, the port.
+    /// The host, and the port if the address has one.
     authority: &'a str,
 }
 
 impl<'a> Address<'a> {
-    /// Parses an address; `None` for any other string, such as a URL with a user or a path.
+    /// Parses an address. Returns `None` for any other string, such as a URL with a user or a path.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let (is_tls, rest) = match text.strip_prefix("https://") {
             Some(rest) => (true, rest),
@@ -19,8 +19,8 @@ impl<'a> Address<'a> {
         is_authority(authority).then_some(Self { is_tls, authority })
     }
 
-    /// Checks that this is the address of an entry: `host`, with any port, `host:port`, or one of these with
-    /// `*.` before it, which stands for all hosts below a domain.
+    /// Whether this address matches an entry of the option `brokers`. An entry is a host, optionally with a port. The
+    /// prefix `*.` matches all hosts in a domain, and an entry without a port matches all ports.
     pub(super) fn matches(self, entry: &str) -> bool {
         let (pattern, is_domain) = match entry.strip_prefix('*') {
             Some(domain) => (domain, true),
@@ -34,7 +34,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// Checks that a string can be an entry of the option `brokers`.
+/// Whether a string is a valid entry of the option `brokers`.
 pub(super) fn is_entry(entry: &str) -> bool {
     is_authority(entry.strip_prefix("*.").unwrap_or(entry))
 }
@@ -44,7 +44,7 @@ fn is_authority(text: &str) -> bool {
     !host_of(text).is_empty() && text.bytes().all(is_allowed)
 }
 
-/// Returns the string without the port at its end. The colons of an IPv6 address are in brackets.
+/// Removes a trailing port from a host. The colons of an IPv6 address are inside brackets, so they do not start a port.
 fn host_of(text: &str) -> &str {
     match text.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => host,

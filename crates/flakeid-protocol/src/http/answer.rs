@@ -1,20 +1,21 @@
-//! Reads the responses of brokers, and checks every number before it is used.
+//! Reads responses from brokers, and checks every number before using it.
 
 use std::fmt::Display;
 
 use flakeid_core::{Error, ErrorKind, Layout, Window};
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::json::token;
 use crate::store::{Fault, RETRY};
 use crate::{Acquire, Grant, Refusal, Renew, Renewed, rules};
 
-/// The longest shown message of a broker, in characters.
+/// The number of characters to which a broker's message is truncated in errors.
 const LONGEST_MESSAGE: usize = 1_000;
-/// A day: the longest of all bounds of a namespace, and of the times after which to try again.
+/// The upper limit for retry delays and for a namespace's bounds: one day, in milliseconds.
 const LONGEST_MS: u64 = 86_400_000;
 const RETRY_MS: u64 = RETRY.as_millis() as u64;
-/// The last instant that a broker's clock can read, in Unix milliseconds: JSON has no larger numbers.
+/// The latest time that a response may contain, in Unix milliseconds. Many JSON parsers do not represent larger
+/// integers exactly.
 const LAST_INSTANT: i64 = (1 << 53) - 1;
 
 /// The response to a request.
@@ -28,109 +29,85 @@ const LAST_INSTANT: i64 = (1 << 53) - 1;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpAnswer {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The body: JSON.
+    /// The body, which is JSON.
     pub body: Vec<u8>,
 }
 
 impl HttpAnswer {
-    /// Returns the response with this status and body.
+    /// Creates a response with the given HTTP status and body.
     #[must_use]
     pub const fn new(status: u16, body: Vec<u8>) -> Self {
         Self { status, body }
     }
 }
 
-/// The fields of all responses about leases. One type parses all of them, because the code that parses a type takes the most
-/// room in a WebAssembly module.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct AnswerJson {
-    node: Option<u64>,
-    start: Option<u64>,
-    fence: Option<u64>,
-    token: Option<String>,
-    max_ahead_ms: Option<u64>,
-    max_window_ms: Option<u64>,
-    expires: Option<i64>,
-    renewed: Option<i64>,
-    broker: Option<String>,
-    layout: Option<String>,
-    error: Option<ErrorDetail>,
-}
-
-/// An error as a broker sends it.
-#[derive(Debug, Deserialize)]
-struct ErrorDetail {
-    code: String,
-    message: String,
-    #[serde(default)]
-    retry_after_ms: Option<u64>,
-    /// The kind of refusal that matters to holders: `fenced-off` or `restored`.
-    #[serde(default)]
-    refusal: Option<String>,
-}
+/// The JSON of a response about leases. Responses are parsed as a [`Value`], because a parser for each type would
+/// greatly enlarge a WebAssembly module.
+#[derive(Debug, Default)]
+pub struct AnswerJson(Value);
 
 impl AnswerJson {
     /// Parses the response of the broker at an address.
     ///
     /// # Errors
-    /// The [`Failure`] that the response reports or represents.
+    /// The [`Failure`] that the response reports, or a [`Failure`] for an unusable response.
     pub fn read(address: &str, answer: &HttpAnswer) -> Result<Self, Failure> {
         let HttpAnswer { status, body } = answer;
         let is_success = (200..300).contains(status);
-        // Only a release has an empty response.
+        // Only the response to a release is empty.
         if is_success && body.is_empty() {
             return Ok(Self::default());
         }
-        let read = serde_json::from_slice::<Self>(body);
-        match (is_success, read) {
-            (true, Ok(read)) => Ok(read),
-            (true, Err(error)) => Err(no_broker(address, &error)),
-            (false, Ok(Self { error: Some(error), .. })) => {
-                Err(error.into_failure(address, *status))
-            }
-            (false, _) => {
-                let what = format_args!("it has the status {status} and no error of flakeid");
-                Err(no_broker(address, &what))
-            }
+        let read = serde_json::from_slice::<Value>(body);
+        if !is_success {
+            let failure = read.ok().and_then(|read| failure_of(&read["error"], address, *status));
+            return Err(failure.unwrap_or_else(|| {
+                let what = format_args!(
+                    "the response has status {status}, but does not contain a flakeid error"
+                );
+                no_broker(address, &what)
+            }));
+        }
+        match read {
+            Ok(read) if read.is_object() => Ok(Self(read)),
+            Ok(_) => Err(no_broker(address, &"it is not a JSON object")),
+            Err(error) => Err(no_broker(address, &error)),
         }
     }
 
-    /// Takes the layout of the granted node, and the name of the broker.
+    /// Returns the layout of the granted node and the name of the broker.
     ///
     /// # Errors
-    /// [`InvalidLayout`](ErrorKind::InvalidLayout); [`InvalidOption`](ErrorKind::InvalidOption) if a
-    /// field is missing.
-    pub fn layout_and_broker(&mut self) -> Result<(Layout, String), Error> {
-        let layout = required("layout", self.layout.take())?.parse()?;
-        Ok((layout, required("broker", self.broker.take())?))
+    /// [`InvalidLayout`](ErrorKind::InvalidLayout) if the layout is invalid;
+    /// [`InvalidOption`](ErrorKind::InvalidOption) if a field is missing or is not a string.
+    pub fn layout_and_broker(&self) -> Result<(Layout, String), Error> {
+        Ok((self.text("layout")?.parse()?, self.text("broker")?.to_owned()))
     }
 
     /// Returns the grant after checking it against the request and the layout.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if a number is impossible;
-    /// [`InvalidOption`](ErrorKind::InvalidOption) if a field is missing, or if the token is not the
-    /// request's.
+    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if a number is out of range;
+    /// [`InvalidOption`](ErrorKind::InvalidOption) if a field is missing, or if the token differs from the request's
+    /// token.
     pub fn to_grant(&self, request: &Acquire, layout: &Layout) -> Result<Grant, Error> {
-        let token_text = self.token.as_deref().unwrap_or_default();
         let grant = Grant {
-            node: required("node", self.node)?,
-            start: required("start", self.start)?,
-            fence: required("fence", self.fence)?,
-            token: token("token", token_text)?,
-            max_ahead_ms: required("max_ahead_ms", self.max_ahead_ms)?,
-            max_window_ms: required("max_window_ms", self.max_window_ms)?,
-            expires: checked_instant("expires", self.expires)?,
+            node: self.number("node")?,
+            start: self.number("start")?,
+            fence: self.number("fence")?,
+            token: token("token", self.text("token")?)?,
+            max_ahead_ms: self.number("max_ahead_ms")?,
+            max_window_ms: self.number("max_window_ms")?,
+            expires: self.instant("expires")?,
         };
         if grant.token != request.token {
-            return Err(Error::invalid_option("token", "is not that of the request"));
+            return Err(Error::invalid_option("token", "is not the token of the request"));
         }
         let shortest_ms = layout.unit_ms().saturating_mul(Window::SHORTEST);
         let end = layout.max_tick() + 1;
-        // The clock may be before the epoch.
+        // A time before the epoch is treated as the epoch, because ticks start at the epoch.
         let now = layout.tick_at(request.now.max(layout.epoch()))?;
         let latest_start = now.saturating_add(rules::ticks(layout, grant.max_ahead_ms)).min(end);
         let latest_start = latest_start.saturating_sub(Window::SHORTEST);
@@ -152,24 +129,34 @@ impl AnswerJson {
     /// Returns the result of a renewal after checking it against the request.
     ///
     /// # Errors
-    /// As [`to_grant`](Self::to_grant).
+    /// The same errors as [`to_grant`](Self::to_grant).
     pub fn to_renewed(&self, request: &Renew) -> Result<Renewed, Error> {
-        let fence = required("fence", self.fence)?;
+        let fence = self.number("fence")?;
         in_range("fence", fence, 0, request.wanted.max(request.confirmed))?;
-        let expires = checked_instant("expires", self.expires)?;
-        let renewed = checked_instant("renewed", self.renewed)?;
-        Ok(Renewed { fence, expires, renewed })
+        let (expires, renewed) = (self.instant("expires")?, self.instant("renewed")?);
+        let leaving = self.0["leaving"].as_bool().unwrap_or(false);
+        Ok(Renewed { fence, expires, renewed, leaving })
+    }
+
+    fn number(&self, field: &'static str) -> Result<u64, Error> {
+        let wrong = || Error::invalid_option(field, "is missing or is not an unsigned integer");
+        self.0[field].as_u64().ok_or_else(wrong)
+    }
+
+    fn instant(&self, field: &'static str) -> Result<i64, Error> {
+        checked_instant(field, self.0[field].as_i64())
+    }
+
+    fn text(&self, field: &'static str) -> Result<&str, Error> {
+        let wrong = || Error::invalid_option(field, "is missing or is not a string");
+        self.0[field].as_str().ok_or_else(wrong)
     }
 }
 
-fn required<T>(field: &'static str, value: Option<T>) -> Result<T, Error> {
-    value.ok_or_else(|| Error::invalid_option(field, "is missing"))
-}
-
-/// Checks a number of a response.
+/// Checks that the number in a field of a response is from `min` to `max`.
 ///
 /// # Errors
-/// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) naming the field.
+/// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) with the name of the field, if the number is out of range.
 pub fn in_range(field: &'static str, value: u64, min: u64, max: u64) -> Result<(), Error> {
     if (min..=max).contains(&value) {
         return Ok(());
@@ -177,18 +164,18 @@ pub fn in_range(field: &'static str, value: u64, min: u64, max: u64) -> Result<(
     Err(Error::field_out_of_range(field, &value, min, max))
 }
 
-/// Returns an instant in Unix milliseconds after checking that a broker's clock can read it.
+/// Returns the time in a field of a response, in Unix milliseconds, after checking its range.
 ///
 /// # Errors
-/// [`InvalidOption`](ErrorKind::InvalidOption) naming the field.
+/// [`InvalidOption`](ErrorKind::InvalidOption) with the name of the field, if the time is missing or out of range.
 pub fn checked_instant(field: &'static str, value: Option<i64>) -> Result<i64, Error> {
     match value {
         Some(unix_ms) if (-LAST_INSTANT..=LAST_INSTANT).contains(&unix_ms) => Ok(unix_ms),
-        _ => Err(Error::invalid_option(field, "is not an instant in Unix milliseconds")),
+        _ => Err(Error::invalid_option(field, "is not a Unix timestamp in milliseconds")),
     }
 }
 
-/// The failure of a demand at a broker.
+/// The failure of a request to a broker.
 #[derive(Debug)]
 pub struct Failure {
     pub(super) cause: Cause,
@@ -199,20 +186,20 @@ pub struct Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// There is no response of a broker; it is unknown whether the request arrived.
+    /// No broker responded. The request may or may not have arrived.
     NoBroker,
-    /// The broker that responded is not the one that granted the node.
+    /// The response came from a broker that did not grant the node.
     OtherBroker,
-    /// The broker refuses or cannot serve the request.
+    /// The broker refuses the request or cannot serve it.
     Refused,
-    /// Another holder has the node above the fence.
+    /// Another holder has the node above the old holder's fence.
     FencedOff,
     /// The store was restored.
     Restored,
 }
 
 impl Failure {
-    /// Returns the failure of a request without a response of a broker.
+    /// Returns the failure for a request to which no broker responded.
     #[must_use]
     pub const fn no_broker(text: String) -> Self {
         let (kind, retry_after_ms) = (ErrorKind::StoreUnavailable, Some(RETRY_MS));
@@ -224,7 +211,7 @@ impl Failure {
         Self { cause, kind, text, retry_after_ms: None }
     }
 
-    /// Whether the intended broker has responded.
+    /// Whether the failure is a response from the broker that is responsible for the request.
     #[must_use]
     pub fn is_answer(&self) -> bool {
         !matches!(self.cause, Cause::NoBroker | Cause::OtherBroker)
@@ -234,7 +221,7 @@ impl Failure {
         if self.kind.is_retryable() { self.retry_after_ms.unwrap_or(LONGEST_MS) } else { u64::MAX }
     }
 
-    /// Returns the fault that the holder sees.
+    /// Converts the failure to a fault for the holder.
     #[must_use]
     pub fn into_fault(self) -> Fault {
         let Self { cause, kind, text, retry_after_ms } = self;
@@ -249,7 +236,8 @@ impl Failure {
         }
     }
 
-    /// Returns the fault with the earliest retry time; permanent failures come last. The message also contains the other failures.
+    /// Returns the fault with the earliest retry time, or a permanent fault if all failures are permanent. The
+    /// fault's message contains all failures.
     pub(super) fn most_promising(mut failures: Vec<Self>) -> Fault {
         let soonest = failures.iter().map(Self::retry_after_ms).min();
         let is_it = |failure: &Self| Some(failure.retry_after_ms()) == soonest;
@@ -265,38 +253,38 @@ impl Failure {
     }
 }
 
-/// Returns the failure of a request to which something other than a broker responded.
+/// Returns the failure for a response that is not from a broker.
 #[must_use]
 pub fn no_broker(address: &str, error: &dyn Display) -> Failure {
-    Failure::no_broker(format!("{address}: this is not the answer of a broker: {error}"))
+    Failure::no_broker(format!("{address}: this is not a broker's response: {error}"))
 }
 
-impl ErrorDetail {
-    fn into_failure(self, address: &str, status: u16) -> Failure {
-        let Self { code, message, retry_after_ms, refusal } = self;
-        let retry_after_ms = retry_after_ms.map(|ms| ms.min(LONGEST_MS));
-        let mut text = format!("{address}: ");
-        for sign in message.chars().take(LONGEST_MESSAGE) {
-            text.push(if sign.is_control() { ' ' } else { sign });
-        }
-        let known = ErrorKind::ALL.into_iter().find(|kind| kind.code() == code);
-        let cause = match refusal.as_deref() {
-            Some("fenced-off") => Cause::FencedOff,
-            Some("restored") => Cause::Restored,
-            _ if code == "HTTP_MISDIRECTED" => Cause::OtherBroker,
-            _ => Cause::Refused,
-        };
-        let kind = match known {
-            Some(kind) => kind,
-            // The broker's limits or its own failure are the reason, and not the request.
-            None if cause == Cause::OtherBroker || retry_after_ms.is_some() || status >= 500 => {
-                ErrorKind::StoreUnavailable
-            }
-            None => ErrorKind::StoreRejected,
-        };
-        if known.is_none() && !code.starts_with("HTTP_") {
-            return no_broker(address, &"it has an unknown code");
-        }
-        Failure { cause, kind, text, retry_after_ms }
+/// Converts a broker's JSON error to a failure. Returns `None` if the error has an unknown form. Of all refusals, only
+/// `fenced-off` and `restored` matter to holders.
+fn failure_of(error: &Value, address: &str, status: u16) -> Option<Failure> {
+    let code = error["code"].as_str()?;
+    let retry_after_ms = error["retry_after_ms"].as_u64().map(|ms| ms.min(LONGEST_MS));
+    let mut text = format!("{address}: ");
+    for sign in error["message"].as_str()?.chars().take(LONGEST_MESSAGE) {
+        text.push(if sign.is_control() { ' ' } else { sign });
     }
+    let known = ErrorKind::ALL.into_iter().find(|kind| kind.code() == code);
+    let cause = match error["refusal"].as_str() {
+        Some("fenced-off") => Cause::FencedOff,
+        Some("restored") => Cause::Restored,
+        _ if code == "HTTP_MISDIRECTED" => Cause::OtherBroker,
+        _ => Cause::Refused,
+    };
+    let kind = match known {
+        Some(kind) => kind,
+        // A limit or a failure of the broker caused the error, so a later request may succeed.
+        None if cause == Cause::OtherBroker || retry_after_ms.is_some() || status >= 500 => {
+            ErrorKind::StoreUnavailable
+        }
+        None => ErrorKind::StoreRejected,
+    };
+    if known.is_none() && !code.starts_with("HTTP_") {
+        return Some(no_broker(address, &"its error code is unknown"));
+    }
+    Some(Failure { cause, kind, text, retry_after_ms })
 }

@@ -1,20 +1,21 @@
-//! The brokers of a URL: the order in which they are asked, and the granter of each node.
+//! The brokers in a URL, the order in which they receive requests, and the broker that granted each node.
 
 use super::address::{Address, is_entry};
 use crate::store::Fault;
 use crate::url::ServerUrl;
 
-/// The known brokers of a client.
+/// The brokers to which a client can send requests.
 pub struct Brokers {
-    /// The addresses of the URL, in the order in which they are asked.
+    /// The addresses in the URL, in the order in which requests are sent to them.
     addresses: Vec<String>,
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     authorization: Option<String>,
-    /// Hosts besides those of the URL that may receive the token, as entries of the option `brokers`.
+    /// The entries of the option `brokers`: further hosts that may receive the client's token.
     trusted: Vec<String>,
-    /// Whether there is only one broker, behind a Unix socket.
+    /// Whether the client reaches its only broker through a Unix socket.
     is_socket: bool,
-    /// The broker that granted each node, which also renews and releases it. The list is short, because a client has few nodes.
+    /// The broker that granted each node, and that also renews and releases the node. A list suffices, because a client
+    /// has few nodes.
     granted_by: Vec<(u64, Granter)>,
 }
 
@@ -23,37 +24,38 @@ pub struct Brokers {
 pub(super) struct Granter {
     /// The name of the broker.
     pub(super) name: String,
-    /// The addresses of the broker, the best one first: the advertised address, if this client follows it, and the address at
-    /// which the broker granted the node.
+    /// The advertised address, if this client follows it, and the address at which the node was granted. The preferred
+    /// address comes first.
     pub(super) addresses: Vec<String>,
-    /// The advertised address, if this client follows it.
+    /// The address that the broker advertises, if this client follows that address.
     own: Option<String>,
 }
 
 impl Granter {
-    /// Whether an address is the granter's own. Other addresses may lead to several brokers.
+    /// Whether an address belongs to the granter alone. Any other address may be a load balancer in front of several
+    /// brokers.
     pub(super) fn is_own(&self, address: &str) -> bool {
         self.own.as_deref() == Some(address)
     }
 }
 
 impl Brokers {
-    /// Parses a URL that may have only the option `brokers`. Returns the brokers, and the form of the URL for messages. The first
-    /// broker to ask is at the fraction `first` of the list, from 0 to 1, which clients draw at random, so that a fleet is spread
-    /// over the brokers.
+    /// Parses a URL whose only allowed option is `brokers`. Also returns the URL in a form that is safe to show in
+    /// messages. The fraction `first`, from 0 to 1, selects the broker for the first request. Clients choose a random
+    /// fraction, so that they are distributed among the brokers.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] for a URL that makes no sense.
+    /// [`Fault::Rejected`] if the URL is invalid.
     pub fn read(url: &str, token: Option<String>, first: f64) -> Result<(Self, String), Fault> {
         let url = ServerUrl::parse(url, &["brokers"])?;
         Ok((Self::parse(&url, token, first)?, url.shown))
     }
 
-    /// Parses the brokers of `http://one:port,two:port/`. `token` has priority over a token in the URL; `first` is as in
-    /// [`read`](Self::read).
+    /// Parses the brokers in a URL such as `http://one:port,two:port/`. `token` takes precedence over a token in the
+    /// URL, and `first` has the same meaning as in [`read`](Self::read).
     ///
     /// # Errors
-    /// [`Fault::Rejected`] for a URL that makes no sense.
+    /// [`Fault::Rejected`] if the URL is invalid.
     pub fn parse(url: &ServerUrl<'_>, token: Option<String>, first: f64) -> Result<Self, Fault> {
         let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
         let (given, hosts) = match rest.rsplit_once('@') {
@@ -65,7 +67,7 @@ impl Brokers {
         };
         let hosts = hosts.strip_suffix('/').unwrap_or(hosts);
         if hosts.is_empty() || hosts.contains(['/', '#']) {
-            return Err(url.reject("the URL is not of the form http://host:port,host:port/"));
+            return Err(url.reject("the URL does not have the form http://host:port,host:port/"));
         }
         let addresses = hosts.split(',').map(|host| format!("{scheme}://{host}"));
         let mut brokers = Self::new(addresses.collect(), token.or(given));
@@ -86,7 +88,7 @@ impl Brokers {
         Ok(brokers)
     }
 
-    /// Creates the list for the broker behind a Unix socket.
+    /// Creates a list that contains only the broker behind a Unix socket.
     #[must_use]
     pub fn of_socket(token: Option<String>) -> Self {
         Self { is_socket: true, ..Self::new(vec!["http://localhost".into()], token) }
@@ -103,13 +105,14 @@ impl Brokers {
         }
     }
 
-    /// The addresses of the URL, in the order in which they are asked.
+    /// Returns the addresses in the URL, in the order in which requests are sent to them.
     #[must_use]
     pub fn order(&self) -> Vec<String> {
         self.addresses.clone()
     }
 
-    /// Returns the addresses to ask for a node in place of a node that its granter does not renew.
+    /// Returns the addresses that may grant a replacement for a node, omitting the address of the broker that granted
+    /// the node.
     pub(super) fn order_without_granter(&self, node: u64) -> Vec<String> {
         let mut order = self.order();
         if let Some(granter) = self.granter(node) {
@@ -118,7 +121,7 @@ impl Brokers {
         order
     }
 
-    /// Notes that a broker did not grant a node: it is asked last, until the others have not granted one either.
+    /// Moves a broker that did not grant a node to the end of the order, so that all other brokers are tried first.
     pub(super) fn avoid(&mut self, address: &str) {
         if let Some(place) = self.addresses.iter().position(|known| known == address) {
             self.ask_last(place);
@@ -130,7 +133,7 @@ impl Brokers {
         self.addresses.push(address);
     }
 
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     #[must_use]
     pub fn authorization(&self) -> Option<&str> {
         self.authorization.as_deref()
@@ -140,7 +143,7 @@ impl Brokers {
         self.granted_by.iter().find(|(of, _)| *of == node).map(|(_, granter)| granter)
     }
 
-    /// Notes that the broker at the address `asked`, with the name `name`, granted a node.
+    /// Records that the broker named `name`, at the address `asked`, granted a node.
     pub(super) fn note_grant(&mut self, node: u64, name: String, asked: &str) {
         let own = if self.is_socket { Some(asked.to_owned()) } else { self.followed(&name, asked) };
         let mut addresses: Vec<String> = own.iter().cloned().collect();
@@ -151,7 +154,7 @@ impl Brokers {
         self.granted_by.push((node, Granter { name, addresses, own }));
     }
 
-    /// Notes that the granter of a node responded at an address, which is asked first from now on.
+    /// Records that the granter of a node responded at an address, so that later requests go to this address first.
     pub(super) fn prefer(&mut self, node: u64, address: &str) {
         if let Some((_, granter)) = self.granted_by.iter_mut().find(|(of, _)| *of == node) {
             let place = granter.addresses.iter().position(|other| other == address);
@@ -165,8 +168,9 @@ impl Brokers {
         }
     }
 
-    /// Returns the address that a broker advertises in its name, if this client follows it: never from `https` to `http`, and with
-    /// a token only to hosts of the URL and to trusted hosts.
+    /// Returns the address that a broker advertises as its name, if this client follows that address. A client never
+    /// switches from `https` to `http`. A client with a token follows only addresses in the URL and addresses of
+    /// trusted hosts.
     fn followed(&self, name: &str, asked: &str) -> Option<String> {
         let (advertised, asked) = (Address::parse(name)?, Address::parse(asked)?);
         let is_weaker = asked.is_tls && !advertised.is_tls;
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn brokers_that_grant_nothing_are_asked_last() {
+    fn broker_that_grants_no_node_is_tried_last() {
         let mut brokers = brokers("http://a:1,b:1,c:1");
         let (a, b, c) = ("http://a:1", "http://b:1", "http://c:1");
         brokers.avoid(a);
@@ -206,20 +210,20 @@ mod tests {
     }
 
     #[test]
-    fn another_node_is_never_requested_from_the_granter() {
+    fn replacement_node_is_requested_only_from_other_brokers() {
         let mut brokers = brokers("http://a:1,b:1");
         brokers.note_grant(7, "http://a:1".into(), "http://a:1");
         assert_eq!(brokers.order_without_granter(7), ["http://b:1"]);
-        assert_eq!(brokers.order_without_granter(8).len(), 2, "its granter is not known");
-        // The address of a load balancer leads to several brokers.
+        assert_eq!(brokers.order_without_granter(8).len(), 2, "the granter of the node is unknown");
+        // The client sent the request to a load balancer, which may forward requests to several brokers.
         brokers.note_grant(7, "http://pod-1:1".into(), "http://a:1");
         assert_eq!(brokers.order_without_granter(7), ["http://a:1", "http://b:1"]);
     }
 
     #[test]
-    fn tokens_follow_advertised_addresses_only_to_listed_hosts() {
+    fn client_sends_its_token_only_to_listed_hosts() {
         let cases = [
-            // Without a token the client sends no secret.
+            // Without a token, the client has no secret to protect, so it also follows addresses on unlisted hosts.
             ("http://a:1", "http://a:1", "http://elsewhere:9", true),
             ("https://a:1", "https://a:1", "http://elsewhere:9", false),
             ("https://:t@a:1", "https://a:1", "http://a:1", false),
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_brokers_without_hosts_are_refused() {
+    fn url_with_an_invalid_broker_entry_is_rejected() {
         for list in ["*", "*.", "a,,b", "a/b", "u@a", "a%20b", "http://a", ":7"] {
             let url = format!("http://a:1?brokers={list}");
             assert!(Brokers::read(&url, None, 0.0).is_err(), "{list}");

@@ -1,6 +1,5 @@
-//! Which broker gets which request, and what the answers mean, without input or output: the thread
-//! of a process and a browser's `fetch` both follow this. The guide's chapter on the lease rule has
-//! the rules as a table.
+//! Chooses the broker for each request and interprets the broker's responses, without input or output. Native threads
+//! and a browser's `fetch` share this code. The guide's chapter on the lease rule lists the rules in a table.
 
 use std::time::Duration;
 
@@ -13,22 +12,23 @@ use crate::keeper::Demand;
 use crate::store::Fault;
 use crate::{Grant, Refusal, Renewed};
 
-/// The time limit of a renewal or release. A broker answers those from memory, and a holder needs the
-/// rest of its window to get a node elsewhere.
+/// The time limit for a renewal or a release. The limit is short, because brokers respond from memory and a failed
+/// renewal must leave time to get a node from another broker.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// The time limit of an acquire, for which the broker may have to lease another block first.
+/// The time limit for an acquire, for which the broker may have to lease another block first.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// The time limit of an acquire in the first round, while other brokers may answer at once.
+/// The time limit for an acquire in the first round. The limit is short, because another broker may respond
+/// immediately.
 const FIRST_ROUND_TIMEOUT: Duration = Duration::from_millis(700);
 
-/// A successful answer.
+/// The result of a successful request.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// A node, of this layout.
+    /// The granted node, and the layout of the node's IDs.
     Granted(Grant, Layout),
-    /// A higher fence.
+    /// The fence was raised.
     Renewed(Renewed),
-    /// The node is released.
+    /// The node was released.
     Released,
 }
 
@@ -36,23 +36,23 @@ impl Reply {
     /// Returns the grant.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] if it is the reply to another request, which would be a bug.
+    /// [`Fault::Rejected`] if the reply belongs to another kind of request, which would be a bug.
     pub fn granted(self) -> Result<Grant, Fault> {
         if let Self::Granted(grant, _) = self { Ok(grant) } else { Err(mixed_up()) }
     }
 
-    /// Returns the higher fence.
+    /// Returns the result of the renewal.
     ///
     /// # Errors
-    /// As [`granted`](Self::granted).
+    /// The same errors as [`granted`](Self::granted).
     pub fn renewed(self) -> Result<Renewed, Fault> {
         if let Self::Renewed(renewed) = self { Ok(renewed) } else { Err(mixed_up()) }
     }
 }
 
-/// Returns the fault for a reply of the wrong kind, which the exchange never produces.
+/// Returns the fault for a reply of the wrong kind. The exchange never produces such a reply.
 fn mixed_up() -> Fault {
-    Fault::Rejected("the answer is to another request".into())
+    Fault::Rejected("the response belongs to another request".into())
 }
 
 /// A request to send.
@@ -69,49 +69,49 @@ fn mixed_up() -> Fault {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpRequest {
-    /// `GET`, `POST`, `PATCH` or `DELETE`.
+    /// The HTTP method: `GET`, `POST`, `PATCH` or `DELETE`.
     pub method: &'static str,
     /// The URL.
     pub url: String,
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     pub authorization: Option<String>,
-    /// The body: JSON.
+    /// The body, which is JSON.
     pub body: Vec<u8>,
-    /// The time limit for the whole answer.
+    /// The time limit for the complete response.
     pub timeout: Duration,
 }
 
 impl HttpRequest {
-    /// Returns a request that reads a URL.
+    /// Returns a `GET` request for a URL.
     #[must_use]
     pub const fn get(url: String, authorization: Option<String>, timeout: Duration) -> Self {
         Self { method: "GET", url, authorization, body: Vec::new(), timeout }
     }
 }
 
-/// One demand under way: it goes to one broker after the other until it is settled.
+/// A request in progress, which is sent to one broker after another until a broker gives a final response.
 #[derive(Debug)]
 pub struct Exchange {
     path: String,
     demand: Demand,
-    /// Whether the namespace must have the request's layout. Otherwise the request's layout, window and
-    /// TTL are not sent.
+    /// Whether the namespace must have the request's layout. If false, the request's layout, window and TTL are not
+    /// sent.
     is_of_layout: bool,
-    /// The broker that granted the node, for renewals and releases.
+    /// The broker that granted the node; set only for renewals and releases.
     granter: Option<Granter>,
-    /// The address that is asked now.
+    /// The address to which the current request is sent.
     address: String,
-    /// The addresses to ask after it, the next one last.
+    /// The addresses that are still to be tried, in reverse order: the last address is tried next.
     further: Vec<String>,
-    /// The addresses that gave no answer in the first round of an acquire. `None` in the last round.
+    /// The addresses that did not respond in the first round of an acquire. `None` in the last round.
     silent: Option<Vec<String>>,
-    /// Why the addresses asked so far did not do what was demanded.
+    /// The failures of the request so far.
     failures: Vec<Failure>,
 }
 
 impl Exchange {
-    /// Begins an exchange. `None` if there is no broker to ask: there
-    /// is no other one, or none has to release the node.
+    /// Begins an exchange. Returns `None` if no broker is suitable. A request for a replacement node requires a broker
+    /// other than the granter, and a release requires the granter.
     pub fn new(
         brokers: &Brokers,
         namespace: &str,
@@ -128,7 +128,7 @@ impl Exchange {
             (Demand::Acquire { instead_of: Some(held), .. }, _) => {
                 brokers.order_without_granter(*held)
             }
-            // Without a granter after a panic of the driver: one of the brokers may know the node.
+            // After a panic of the driver, the granter of a node may be unknown, so a renewal tries every broker.
             (Demand::Acquire { instead_of: None, .. }, _) | (Demand::Renew(_), None) => {
                 brokers.order()
             }
@@ -147,16 +147,16 @@ impl Exchange {
         Some(Self { path, demand, is_of_layout, granter, address, further, silent, failures })
     }
 
-    /// The demand, once it is settled.
+    /// Returns the demand for which the exchange was created.
     #[must_use]
     pub fn into_demand(self) -> Demand {
         self.demand
     }
 
-    /// The request to send now; `waited` is the time since the clock in it was read.
+    /// Returns the HTTP request to send now. `waited` is the time since the client's clock was read.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] if it cannot be written, which would be a bug.
+    /// [`Fault::Rejected`] if the request cannot be serialized, which would be a bug.
     pub fn request(&self, brokers: &Brokers, waited: Duration) -> Result<HttpRequest, Fault> {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         let (method, body, timeout) = match &self.demand {
@@ -180,22 +180,23 @@ impl Exchange {
             }
         };
         let address = &self.address;
-        let body =
-            body.map_err(|error| Fault::Rejected(format!("{address}: no request: {error}")))?;
+        let body = body.map_err(|error| {
+            Fault::Rejected(format!("{address}: the request cannot be serialized: {error}"))
+        })?;
         let (url, authorization) =
             (format!("{address}{}", self.path), brokers.authorization().map(str::to_owned));
         Ok(HttpRequest { method, url, authorization, body, timeout })
     }
 
-    /// Takes the answer to the request, or the reason why there is none. `None` if another request is to
-    /// be sent now.
+    /// Processes the response to the request, or the reason for a missing response. Returns `None` if another request
+    /// must be sent.
     pub fn answered(
         &mut self,
         brokers: &mut Brokers,
         answer: Result<HttpAnswer, String>,
     ) -> Option<Result<Reply, Fault>> {
         if let Demand::Release(request) = &self.demand {
-            // One request is all that a release gets: without it, the node expires.
+            // A release is sent only once, because the node expires even without a release.
             brokers.forget(request.node);
         }
         let is_silent = answer.is_err();
@@ -215,7 +216,7 @@ impl Exchange {
                 }
             }
             Demand::Renew(request) => {
-                // Another broker has the address that was the granter's own.
+                // If another broker responds at the granter's own address, the granter is gone.
                 let is_gone = failure.cause == Cause::OtherBroker && self.is_at_granter();
                 if is_gone || failure.cause == Cause::FencedOff {
                     brokers.forget(request.node);
@@ -247,13 +248,16 @@ impl Exchange {
 
     fn read(&self, brokers: &mut Brokers, answer: &HttpAnswer) -> Result<Reply, Failure> {
         let address = &self.address;
-        let mut answer = AnswerJson::read(address, answer)?;
+        let answer = AnswerJson::read(address, answer)?;
         let wrong = |error: Error| no_broker(address, &error);
         match &self.demand {
             Demand::Acquire { request, .. } => {
                 let (layout, broker) = answer.layout_and_broker().map_err(wrong)?;
                 if self.is_of_layout && !request.layout.is_same_space(&layout) {
-                    let text = format!("{address} grants nodes of the layout {layout}");
+                    let text = format!(
+                        "{address} grants nodes of the layout {layout}, not of the requested layout {}",
+                        request.layout
+                    );
                     return Err(Failure::rejected(text));
                 }
                 let grant = answer.to_grant(request, &layout).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! Which broker gets which request, and what each kind of answer leads to.
+//! Tests that each request goes to the right broker, and that each kind of response has the right effect.
 
 use flakeid_core::{Clock, ErrorKind, SystemClock};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{Acquire, Identity, Owner, Release, Renew, Token};
 
 const TOKEN: Token = Token::from_bits(7 << 64 | 7);
 
-/// Brokers at the given hosts, the first one first.
+/// Returns brokers at the given hosts, which receive requests in the given order.
 fn brokers(hosts: &[&str]) -> Brokers {
     let url = format!("http://:secret@{}", hosts.join(","));
     Brokers::read(&url, None, 0.0).unwrap().0
@@ -52,7 +52,7 @@ fn renew(node: u64, confirmed: u64) -> Demand {
     })
 }
 
-/// The answer that grants a node of a broker at an address.
+/// Returns the JSON response with which the broker at an address grants a node.
 fn grant(node: u64, broker: &str) -> Value {
     let start = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
     let granted = Grant {
@@ -85,7 +85,7 @@ fn no_answer() -> Result<HttpAnswer, String> {
     Err("connection refused".into())
 }
 
-/// What brokers answer that do not grant: refusals, faults, and what is not a broker's at all.
+/// Returns responses that do not grant a node: refusals, faults, and responses from servers that are not brokers.
 fn failures() -> Vec<Result<HttpAnswer, String>> {
     let page = |status, body: &str| Ok(HttpAnswer { status, body: body.into() });
     let mut other_token = grant(1, "http://a:1");
@@ -114,7 +114,7 @@ fn failures() -> Vec<Result<HttpAnswer, String>> {
     ]
 }
 
-/// Asks until there is a reply; returns it, and the addresses that were asked.
+/// Runs an exchange until it returns a reply. Returns the reply and the addresses that received a request.
 fn run(
     brokers: &mut Brokers,
     demand: Demand,
@@ -133,7 +133,7 @@ fn run(
     }
 }
 
-/// Lets the broker at an address grant a node.
+/// Simulates a grant by the broker at an address, and returns the fence.
 fn granted(brokers: &mut Brokers, asked: &str, node: u64, name: &str) -> u64 {
     let (reply, _) = run(brokers, demand(None), |request| {
         if request.url.starts_with(asked) { ok(&grant(node, name)) } else { no_answer() }
@@ -145,7 +145,7 @@ fn granted(brokers: &mut Brokers, asked: &str, node: u64, name: &str) -> u64 {
 }
 
 #[test]
-fn an_acquire_that_fails_goes_to_the_next_broker() {
+fn failed_acquire_is_retried_at_the_next_broker() {
     for failure in failures() {
         let mut brokers = brokers(&["a:1", "b:1"]);
         let (reply, asked) = run(&mut brokers, demand(None), |request| {
@@ -162,7 +162,7 @@ fn an_acquire_that_fails_goes_to_the_next_broker() {
 }
 
 #[test]
-fn brokers_that_do_not_answer_get_more_time_in_a_second_round() {
+fn second_round_gives_unresponsive_brokers_more_time() {
     let mut brokers = brokers(&["a:1", "b:1", "c:1"]);
     let mut timeouts = Vec::new();
     let (reply, asked) = run(&mut brokers, demand(None), |request| {
@@ -188,7 +188,7 @@ fn brokers_that_do_not_answer_get_more_time_in_a_second_round() {
 }
 
 #[test]
-fn the_refusal_that_promises_the_earliest_success_is_reported() {
+fn failure_with_the_earliest_retry_time_is_reported() {
     let full = |ms: u64| {
         let message = "no free node";
         let code = "FLAKEID_NO_FREE_NODE";
@@ -218,7 +218,7 @@ fn the_refusal_that_promises_the_earliest_success_is_reported() {
 }
 
 #[test]
-fn a_renewal_is_sent_to_the_granter_alone() {
+fn renewal_is_sent_only_to_the_granter() {
     for failure in failures() {
         let mut brokers = brokers(&["a:1", "b:1"]);
         let fence = granted(&mut brokers, "http://a:1", 3, "http://a:1");
@@ -226,14 +226,14 @@ fn a_renewal_is_sent_to_the_granter_alone() {
         assert_eq!(asked, ["http://a:1"], "{failure:?}");
         let fault = reply.unwrap_err();
         assert_ne!(fault, Fault::Refused(Refusal::FencedOff), "{failure:?}");
-        // The node is not lost: it is renewed there the next time.
+        // The node is not lost: the next renewal goes to the same broker.
         let (_, asked) = run(&mut brokers, renew(3, fence), |_| failure.clone());
         assert_eq!(asked, ["http://a:1"], "{failure:?}");
     }
 }
 
 #[test]
-fn a_renewal_follows_the_granter_to_the_address_that_answers() {
+fn renewal_prefers_the_address_that_last_responded() {
     let mut brokers = brokers(&["proxy:1", "pod-1:1"]);
     let fence = granted(&mut brokers, "http://proxy:1", 3, "http://pod-1:1");
     let renewed = json!({ "fence": fence + 4_000, "expires": 0, "renewed": 0 });
@@ -248,10 +248,10 @@ fn a_renewal_follows_the_granter_to_the_address_that_answers() {
 }
 
 #[test]
-fn a_node_is_lost_if_another_broker_has_the_address_of_its_granter() {
+fn node_is_fenced_off_when_its_granter_is_replaced() {
     let mut brokers = brokers(&["proxy:1", "pod-1:1"]);
     let fence = granted(&mut brokers, "http://proxy:1", 3, "http://pod-1:1");
-    // Behind the proxy there may be others, which do not count.
+    // The proxy may forward requests to other brokers, so their responses do not prove that the granter is gone.
     let (reply, asked) = run(&mut brokers, renew(3, fence), |request| {
         if request.url.starts_with("http://pod-1:1") {
             no_answer()
@@ -267,7 +267,7 @@ fn a_node_is_lost_if_another_broker_has_the_address_of_its_granter() {
 }
 
 #[test]
-fn a_node_in_place_of_another_comes_from_the_other_brokers() {
+fn replacement_request_skips_the_granter() {
     let mut several = brokers(&["a:1", "b:1", "c:1"]);
     granted(&mut several, "http://a:1", 3, "http://a:1");
     let (_, asked) =
@@ -279,7 +279,7 @@ fn a_node_in_place_of_another_comes_from_the_other_brokers() {
 }
 
 #[test]
-fn a_release_is_one_request() {
+fn release_is_sent_only_once() {
     let mut brokers = brokers(&["a:1", "b:1"]);
     granted(&mut brokers, "http://a:1", 3, "http://a:1");
     let release = || Demand::Release(Release { node: 3, token: TOKEN, used_until: 5 });
@@ -289,7 +289,7 @@ fn a_release_is_one_request() {
 }
 
 #[test]
-fn answers_with_impossible_numbers_are_not_a_brokers() {
+fn responses_with_impossible_numbers_are_rejected() {
     let end = Layout::TWITTER.max_tick() + 1;
     let now = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
     for (field, values) in [
@@ -309,7 +309,7 @@ fn answers_with_impossible_numbers_are_not_a_brokers() {
             let Err(Fault::Unavailable(text)) = reply else {
                 panic!("{field}: {value}: {reply:?}")
             };
-            assert!(text.contains("not the answer of a broker"), "{field}: {value}: {text}");
+            assert!(text.contains("not a broker's response"), "{field}: {value}: {text}");
         }
     }
     let fence = now + 4_000;
@@ -330,7 +330,7 @@ fn answers_with_impossible_numbers_are_not_a_brokers() {
 }
 
 #[test]
-fn messages_of_brokers_are_shown_without_control_characters() {
+fn broker_messages_are_shown_without_control_characters() {
     let message = format!("\u{1b}]0;owned\u{7}\r\n\u{9b}31m{}", "x".repeat(50_000));
     let (reply, _) = run(&mut brokers(&["a:1"]), demand(None), |_| {
         let code = "FLAKEID_NO_FREE_NODE";

@@ -1,4 +1,4 @@
-//! The requests and responses of a broker as JSON, for its server and its clients.
+//! A broker's requests and responses as JSON, for the broker's server and its clients.
 //!
 //! Ticks are JSON numbers, because they stay far below 2^53 in all practical layouts.
 
@@ -11,27 +11,29 @@ use crate::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AcquireJson {
-    /// The layout, as a name or a descriptor; by default the namespace's.
+    /// The layout, as a name or a descriptor. The default is the namespace's layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<String>,
-    /// 32 random hexadecimal digits of the client, so that the request can be sent again; by default the broker generates them.
+    /// The token: 32 random hexadecimal digits that identify the request if it is sent again. By default, the broker
+    /// generates a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// The client's clock, in Unix milliseconds.
+    /// The time on the client's clock, in Unix milliseconds.
     pub now: i64,
-    /// The milliseconds since the client's clock was read.
+    /// The time since the client's clock was read, in milliseconds.
     #[serde(default)]
     pub waited_ms: u64,
-    /// The length of the window in milliseconds; by default the broker's longest.
+    /// The length of the window in milliseconds. The default is the broker's longest window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_ms: Option<u64>,
-    /// The milliseconds without a renewal after which another client may get the node; by default the broker's.
+    /// The time without a renewal after which another client may get the node, in milliseconds. The default is the
+    /// broker's own value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// The first usable tick.
+    /// The first tick that the client can use.
     #[serde(default)]
     pub after: u64,
-    /// The client's name, which gets its last node again.
+    /// The client's name. A client with a name gets its previous node again if that node is free.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The host on which the client runs.
@@ -40,16 +42,16 @@ pub struct AcquireJson {
     /// The client's process ID on that host.
     #[serde(default)]
     pub pid: u32,
-    /// A request for exactly this node, which brokers refuse.
+    /// The only acceptable node. Brokers refuse requests with this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u64>,
-    /// The lowest node; brokers accept only 0.
+    /// The lowest acceptable node. Brokers accept only 0.
     #[serde(default)]
     pub nodes_from: u64,
-    /// The highest node; brokers accept only the layout's.
+    /// The highest acceptable node. Brokers accept only the highest node of the layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes_to: Option<u64>,
-    /// `false` for a node that was never granted before, which brokers refuse.
+    /// Whether the node may have been granted before. Brokers refuse requests with the value `false`.
     #[serde(default = "yes")]
     pub reuse: bool,
 }
@@ -65,13 +67,14 @@ pub struct GrantJson {
     pub fence: u64,
     /// The token for renewals and the release.
     pub token: String,
-    /// The largest time by which IDs may be ahead of the clock, in milliseconds.
+    /// The maximum time by which IDs may be ahead of the clock, in milliseconds.
     pub max_ahead_ms: u64,
-    /// The longest window, in milliseconds.
+    /// The maximum length of a window, in milliseconds.
     pub max_window_ms: u64,
-    /// The time until which no other client gets the node, in Unix milliseconds of the broker's clock.
+    /// The time until which the node is reserved for this client, in Unix milliseconds according to the broker's
+    /// clock.
     pub expires: i64,
-    /// The broker at which to renew and release the node.
+    /// The name of the broker that renews and releases the node.
     pub broker: String,
     /// The layout of the IDs, as a descriptor.
     pub layout: String,
@@ -83,20 +86,21 @@ pub struct GrantJson {
 pub struct RenewJson {
     /// The first tick of the grant.
     pub start: u64,
-    /// The token of the last response.
+    /// The token from the last response.
     pub token: String,
-    /// The next token: the first 16 digits of the old one, and 16 new digits.
+    /// The next token: the first 16 digits of the old token, followed by 16 new digits.
     pub next: String,
-    /// The fence of the last response.
+    /// The fence from the last response.
     pub confirmed: u64,
-    /// The exclusive end of the requested ticks.
+    /// The requested fence: the first tick after the requested window.
     pub wanted: u64,
-    /// As in [`AcquireJson`].
+    /// The time without a renewal after which another client may get the node, in milliseconds. The default is the same
+    /// as in [`AcquireJson`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// As in [`AcquireJson`].
+    /// The time on the client's clock, in Unix milliseconds.
     pub now: i64,
-    /// As in [`AcquireJson`].
+    /// The time since the client's clock was read, in milliseconds.
     #[serde(default)]
     pub waited_ms: u64,
     /// The name of the broker that granted the node.
@@ -109,20 +113,29 @@ pub struct RenewJson {
 pub struct RenewedJson {
     /// The first tick that must not be used.
     pub fence: u64,
-    /// As in [`GrantJson`].
+    /// The time until which the node is reserved for this client, in Unix milliseconds according to the broker's
+    /// clock.
     pub expires: i64,
-    /// The time of the renewal, in Unix milliseconds of the broker's clock.
+    /// The time of the renewal, in Unix milliseconds according to the broker's clock.
     pub renewed: i64,
+    /// Whether the broker shuts down soon, so that the client should request a node from another broker.
+    #[serde(skip_serializing_if = "is_false")]
+    pub leaving: bool,
 }
 
 /// A request to release a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseJson {
-    /// The token of the last response.
+    /// The token from the last response.
     pub token: String,
-    /// The tick after the last one in which an ID was issued.
+    /// The tick after the last tick in which an ID was issued.
     pub used_until: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 const fn yes() -> bool {
@@ -130,7 +143,7 @@ const fn yes() -> bool {
 }
 
 impl AcquireJson {
-    /// Creates the JSON of a client's request. The broker may shorten its window and TTL.
+    /// Creates the JSON of a client's request. The broker may shorten the requested window and TTL.
     #[must_use]
     pub fn new(request: &Acquire, waited_ms: u64) -> Self {
         let (node, name) = match &request.identity {
@@ -156,11 +169,11 @@ impl AcquireJson {
         }
     }
 
-    /// Converts the JSON to a request for a namespace with a layout; `fresh` is the token if the JSON has none.
+    /// Converts the JSON to a request. `layout` and `fresh` are the layout and the token to use if the JSON omits them.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption), with the name of the field;
-    /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout).
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the name of an invalid field;
+    /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout) if the layout is invalid.
     pub fn to_request(&self, layout: &Layout, fresh: Token) -> Result<Acquire, Error> {
         let layout = match &self.layout {
             Some(text) => text.parse::<Layout>()?,
@@ -168,7 +181,8 @@ impl AcquireJson {
         };
         for (field, text, longest) in [("name", &self.name, 128), ("host", &self.host, 255)] {
             if text.len() > longest || text.chars().any(char::is_control) {
-                let reason = format!("at most {longest} bytes, without control characters");
+                let reason =
+                    format!("must be at most {longest} bytes long, without control characters");
                 return Err(Error::invalid_option(field, &reason));
             }
         }
@@ -197,7 +211,7 @@ impl AcquireJson {
 }
 
 impl GrantJson {
-    /// Creates the JSON of a grant of the broker at an address.
+    /// Creates the JSON of a grant by the broker named `broker`.
     #[must_use]
     pub fn new(grant: &Grant, broker: &str, layout: &Layout) -> Self {
         Self {
@@ -215,7 +229,7 @@ impl GrantJson {
 }
 
 impl RenewJson {
-    /// Creates the JSON of a client's renewal of a grant of the broker with the name `broker`.
+    /// Creates the JSON of a client's request to renew a grant from the broker named `broker`.
     #[must_use]
     pub fn new(request: &Renew, waited_ms: u64, broker: &str) -> Self {
         Self {
@@ -231,14 +245,16 @@ impl RenewJson {
         }
     }
 
-    /// Converts the JSON to a request for a node.
+    /// Converts the JSON to a request to renew a node.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if a token is invalid, or belongs to another grant.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if a token is invalid, or if `next` is not a new token
+    /// of the same grant.
     pub fn to_request(&self, node: u64) -> Result<Renew, Error> {
         let (held, next) = (token("token", &self.token)?, token("next", &self.next)?);
         if !next.is_same_grant(held) || next == held {
-            let reason = "must have the first 16 digits of the token, and 16 others";
+            let reason =
+                "must begin with the first 16 digits of `token`, followed by 16 more digits";
             return Err(Error::invalid_option("next", reason));
         }
         Ok(Renew {
@@ -256,13 +272,13 @@ impl RenewJson {
 }
 
 impl From<Renewed> for RenewedJson {
-    fn from(Renewed { fence, expires, renewed }: Renewed) -> Self {
-        Self { fence, expires, renewed }
+    fn from(Renewed { fence, expires, renewed, leaving }: Renewed) -> Self {
+        Self { fence, expires, renewed, leaving }
     }
 }
 
 impl ReleaseJson {
-    /// Converts the JSON to a request for a node.
+    /// Converts the JSON to a request to release a node.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the token is invalid.
@@ -271,7 +287,7 @@ impl ReleaseJson {
     }
 }
 
-/// Parses a token. The message does not contain the token, not even an invalid one.
+/// Parses a token. The error message omits the token, even if the token is invalid.
 pub(super) fn token(field: &'static str, text: &str) -> Result<Token, Error> {
     let wrong = || Error::invalid_option(field, "must be 32 hexadecimal digits");
     Token::from_text(text).ok_or_else(wrong)

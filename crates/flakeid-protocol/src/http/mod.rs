@@ -1,4 +1,5 @@
-//! Brokers over HTTP, without a socket: the requests, the choice of the broker, and the meaning of the responses.
+//! Lease requests to brokers over HTTP, without network access: the content of requests, the choice of brokers, and the
+//! meaning of responses.
 
 mod address;
 mod answer;

@@ -10,16 +10,16 @@ use crate::{Acquire, Grant, Release, Renew, Renewed, Token};
 /// The options of a [`Keeper`](super::Keeper).
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeeperOptions {
-    /// The number of nodes.
+    /// The number of nodes that the lease requires.
     pub nodes: usize,
-    /// The request for a node. The keeper sets its token, its clock and `after`.
+    /// The template for acquire requests. The keeper sets the token, the time and `after` of each request.
     pub acquire: Acquire,
-    /// Whether other lessors can grant a node while renewals at the present one fail.
+    /// Whether a holder may get a node from another lessor if its renewals fail or its granter shuts down.
     pub moves: bool,
 }
 
 impl KeeperOptions {
-    /// Returns the length of a window in ticks, before a lessor limits it.
+    /// Returns the length of the requested window in ticks. A lessor may grant a shorter window.
     #[must_use]
     pub fn window(&self) -> u64 {
         self.acquire.window_ms.div_ceil(self.acquire.layout.unit_ms())
@@ -29,83 +29,81 @@ impl KeeperOptions {
 /// The state of a keeper's generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GeneratorState {
-    /// This keeper's generator, or that of an earlier keeper, may issue IDs.
+    /// A generator of this keeper or of an earlier keeper may issue IDs.
     Open,
     /// No generator issues IDs.
     Ended {
-        /// The tick after the last one in which this process issued an ID.
+        /// The tick after the last tick in which this process issued an ID.
         used_until: u64,
     },
 }
 
-/// The readings that a driver takes before each input.
+/// The state of the clocks and of the generator, which a driver reads before each input.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The clock in Unix milliseconds, or the error of reading it.
+    /// The time on the clock in Unix milliseconds, or the error that occurred when the clock was read.
     pub unix_ms: Result<i64, Error>,
-    /// The time since a fixed instant, by a clock that never goes backwards.
+    /// The time since a fixed instant, measured by a clock that never goes backwards.
     pub passed: Duration,
     /// The tick of the generator's next ID; `None` if no generator issues IDs.
     pub next: Option<u64>,
-    /// A random number from 0.8 to 1.2.
+    /// A random factor from 0.8 to 1.2, which spreads out the renewals of different processes.
     pub jitter: f64,
 }
 
 /// An event that a driver passes to a keeper.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// The driver's timer has expired, or a caller needs IDs: the keeper checks one of its nodes.
+    /// The driver's timer has expired, or a caller needs IDs. The keeper checks one of its nodes.
     Wake {
         /// The index of the node's holder.
         member: usize,
-        /// The number of ticks that must be left for a renewal not to be due.
+        /// The number of remaining ticks below which a renewal is due.
         margin: u64,
-        /// The number of ticks below which a holder whose renewals fail also requests a node from other
+        /// The number of remaining ticks below which a holder with failing renewals also requests a node from other
         /// lessors.
         reserve: u64,
-        /// A token that was never used before.
+        /// A token that has never been used before.
         fresh: Token,
     },
-    /// A lessor has answered a request, or the request has failed.
+    /// A lessor has responded to a request, or the request has failed.
     Reply(Reply),
-    /// The driver has created a generator, or failed to.
+    /// The driver has created a generator, or has failed to create one.
     Began {
         /// The generator's nodes and window.
         begin: Begin,
-        /// The result.
+        /// The result of creating the generator.
         result: Result<(), Error>,
     },
-    /// The generator has ended and issues no further ID.
+    /// The generator has ended and issues no more IDs.
     Ended {
-        /// The tick after the last one in which this process issued an ID, under any grant.
+        /// The tick after the last tick in which this process issued an ID under any grant.
         used_until: u64,
-        /// Whether the release keeps the fence, because another generator may have used every tick of
-        /// the window.
+        /// Whether the release must not lower the fence, because a generator outside this library may have used the
+        /// whole window.
         keeps_fence: bool,
     },
     /// The user has closed the lease.
     Close,
 }
 
-/// An instruction to a driver, which carries out the outputs of an input in their order.
-///
-/// The driver carries out `Begin`, `Extend` and `End` immediately, and passes the results of `Begin`
-/// and `End` before any other input.
+/// An instruction to a driver. [`Driver::follow`](super::Driver::follow) executes the instructions for an input in
+/// order. The keeper gets the results of `Begin` and `End` before any other input.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Output<E> {
-    /// Create a generator, then pass [`Input::Began`].
+pub enum Output {
+    /// Create a generator, and pass the result back as [`Input::Began`].
     Begin(Begin),
     /// Let the generator issue IDs up to a confirmed fence.
     Extend {
         /// The first tick in which the generator must not issue an ID.
         fence: u64,
     },
-    /// End the generator, if there is one, then pass [`Input::Ended`].
+    /// End the generator, if there is one, and pass the result back as [`Input::Ended`].
     End,
     /// Report an event.
-    Event(E),
-    /// Send a request, then pass [`Input::Reply`]. Requests follow all other outputs, because lessors
-    /// can be slow.
+    Report(Report),
+    /// Send a request, and pass the response back as [`Input::Reply`]. Requests come after all other outputs, because
+    /// lessors can be slow.
     Demand(Demand),
 }
 
@@ -118,7 +116,7 @@ pub struct Begin {
     pub start: u64,
     /// The first tick in which the generator must not issue an ID.
     pub fence: u64,
-    /// The longest time, in milliseconds, by which IDs may be ahead of the clock.
+    /// The maximum time by which IDs may be ahead of the clock, in milliseconds.
     pub max_ahead_ms: u64,
 }
 
@@ -129,8 +127,8 @@ pub enum Demand {
     Acquire {
         /// The request.
         request: Acquire,
-        /// The node that the holder has but cannot renew. If there is one, the driver sends the request
-        /// only to lessors other than the granter of that node.
+        /// The node to replace, because its renewals fail or its granter shuts down soon. If this field is set, the
+        /// driver does not send the request to the lessor that granted this node.
         instead_of: Option<u64>,
     },
     /// A request for a higher fence.
@@ -144,23 +142,23 @@ pub enum Demand {
 pub enum Reply {
     /// The result of an acquire.
     Acquire {
-        /// The token of the request.
+        /// The request's token.
         token: Token,
         /// The grant, or the fault.
         result: Result<Grant, Fault>,
     },
     /// The result of a renewal.
     Renew {
-        /// The next token of the request.
+        /// The renewal's new token.
         next: Token,
         /// The confirmed fence, or the fault.
         result: Result<Renewed, Fault>,
     },
     /// The result of a release.
     Release {
-        /// The node of the request.
+        /// The request's node.
         node: u64,
-        /// The fault, if there was one.
+        /// The fault, if the release failed.
         result: Result<(), Fault>,
     },
 }
@@ -168,7 +166,7 @@ pub enum Reply {
 /// An event that a [`Keeper`](super::Keeper) reports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
-    /// The keeper has taken a granted node.
+    /// The keeper has accepted a granted node.
     Granted(Grant),
     /// The granted window is too short for a generator, so the keeper releases the node.
     TooShort,
@@ -176,46 +174,46 @@ pub enum Report {
     Begun {
         /// The generator's nodes and window.
         begin: Begin,
-        /// The earliest expiry of the nodes, in Unix milliseconds of the store's clock.
+        /// The earliest expiry time of the nodes, in Unix milliseconds according to the store's clock.
         expires: i64,
     },
-    /// The keeper cannot proceed, because the clock failed or is outside the layout.
+    /// The keeper cannot proceed, because the clock failed or is outside the layout's range.
     NoClock(Error),
     /// An acquire failed.
     NotGranted {
-        /// The fault.
+        /// The reason for the failure.
         fault: Fault,
         /// Whether the holder still has its previous node.
         has_node: bool,
     },
     /// A lessor has confirmed a renewal.
     Renewed {
-        /// The node.
+        /// The renewed node.
         node: u64,
         /// The confirmed fence.
         fence: u64,
-        /// The lowest fence of all nodes of the lease.
+        /// The lowest fence among all nodes of the lease.
         lowest: u64,
-        /// The expiry, in Unix milliseconds of the store's clock.
+        /// The time at which the node expires, in Unix milliseconds according to the store's clock.
         expires: i64,
         /// Whether the generator now issues IDs up to the lowest fence.
         extends: bool,
     },
     /// A renewal failed.
     NotRenewed {
-        /// The node.
+        /// The node that was not renewed.
         node: u64,
-        /// The fault.
+        /// The reason for the failure.
         fault: Fault,
     },
     /// A lessor has confirmed a release.
     Released {
-        /// The node.
+        /// The released node.
         node: u64,
     },
-    /// A release failed; the node stays held until it expires.
+    /// A release failed. The node stays reserved until its row expires.
     NotReleased {
-        /// The fault.
+        /// The reason for the failure.
         fault: Fault,
     },
 }

@@ -1,24 +1,32 @@
 //! The keeper of a lease: its options, its schedule, its events for observers, and its status.
 
+mod driver;
 mod lease_keeper;
 mod messages;
 mod options;
 mod schedule;
 mod state;
 
-pub use lease_keeper::{LeaseKeeper, Notice, Progress};
+#[doc(hidden)]
+pub use driver::Driver;
+#[doc(hidden)]
+pub use lease_keeper::{LeaseKeeper, Progress};
+#[doc(hidden)]
 pub use messages::{
     Begin, Demand, GeneratorState, Input, KeeperOptions, Output, Reading, Reply, Report,
 };
+#[doc(hidden)]
 pub use options::LeaseOptions;
+#[doc(hidden)]
 pub use schedule::{RenewalSchedule, renewal_margin};
+#[doc(hidden)]
 pub use state::Keeper;
 
 use flakeid_core::{Error, ErrorKind};
 
 use crate::store::RETRY;
 
-/// An event of a lease, for logs and metrics.
+/// A lease event, for logs and metrics.
 ///
 /// ```
 /// use flakeid_protocol::keeper::LeaseEvent;
@@ -31,53 +39,53 @@ use crate::store::RETRY;
 pub enum LeaseEvent {
     /// A node was granted.
     Acquired {
-        /// The node.
+        /// The granted node.
         node: u64,
-        /// The first tick that may be used.
+        /// The first tick that the process may use.
         start: u64,
-        /// The first tick that may not be used.
+        /// The first tick that the process must not use.
         fence: u64,
     },
     /// The fence was raised.
     Renewed {
-        /// The node.
+        /// The renewed node.
         node: u64,
-        /// The first tick that may not be used.
+        /// The first tick that the process must not use.
         fence: u64,
     },
-    /// Another process has the node from the fence on, and this one takes another node.
+    /// Another process holds the node from the fence onward. This process leases another node.
     FencedOff {
         /// The node that was lost.
         node: u64,
-        /// The cause.
+        /// The error that explains the loss.
         error: Error,
     },
     /// The store refused a request.
     Refused {
-        /// The cause.
+        /// The error that explains the refusal.
         error: Error,
     },
-    /// The store does not respond. The generator issues IDs until the fence.
+    /// The store does not respond. The generator continues to issue IDs until the fence.
     StoreLost {
-        /// The cause.
+        /// The error of the latest request to the store.
         error: Error,
     },
     /// The store responds again.
     StoreFound,
-    /// The clocks of this host and of the store differ too much.
+    /// This host's clock and the store's clock are too far apart.
     ClockSkew {
-        /// The error, with the difference.
+        /// The error, which states the difference.
         error: Error,
     },
     /// The node was released.
     Released {
-        /// The node.
+        /// The released node.
         node: u64,
     },
 }
 
 impl LeaseEvent {
-    /// The name of the event, the same in every language: `acquired`, `renewed`, `fenced-off`, `refused`,
+    /// The name of the event, which is the same in every language: `acquired`, `renewed`, `fenced-off`, `refused`,
     /// `store-lost`, `store-found`, `clock-skew` or `released`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -105,13 +113,13 @@ impl LeaseEvent {
         }
     }
 
-    /// The first usable tick of a node that was acquired.
+    /// The first usable tick of an acquired node.
     #[must_use]
     pub const fn start(&self) -> Option<u64> {
         if let Self::Acquired { start, .. } = *self { Some(start) } else { None }
     }
 
-    /// The first tick that may not be used after a node was acquired or renewed.
+    /// The fence of an acquired or renewed node: the first tick that must not be used.
     #[must_use]
     pub const fn fence(&self) -> Option<u64> {
         match *self {
@@ -120,7 +128,7 @@ impl LeaseEvent {
         }
     }
 
-    /// The error of the event, if any.
+    /// The event's error, if there is one.
     #[must_use]
     pub const fn error(&self) -> Option<&Error> {
         match self {
@@ -146,36 +154,39 @@ impl LeaseEvent {
 pub struct LeaseStatus {
     /// The first tick of the current grant.
     pub start: u64,
-    /// The first tick that may not be used.
+    /// The first tick that must not be used.
     pub fence: u64,
-    /// The start of that tick, in Unix milliseconds.
+    /// The time at which the tick `fence` begins, in Unix milliseconds.
     pub fence_unix_ms: i64,
-    /// The time until which no other process gets the node, in Unix milliseconds of the store's clock.
+    /// The time until which the node is reserved for this process, in Unix milliseconds according to the store's
+    /// clock.
     pub expires_unix_ms: i64,
-    /// The number of nodes that were granted to this generator.
+    /// The number of times that this generator got its nodes from a store or broker.
     pub grants: u64,
     /// The number of confirmed renewals.
     pub renewals: u64,
     /// The number of failed attempts to acquire or renew.
     pub failures: u64,
-    /// Whether the node belongs to another process from the fence on.
+    /// Whether another process holds the node from the fence onward.
     pub fenced_off: bool,
-    /// The error of the latest attempt, or `None` if it succeeded.
+    /// The error of the latest attempt, or `None` if the attempt succeeded.
     pub last_error: Option<Error>,
 }
 
-/// Returns the error of a lease without a response of its store or broker.
+/// Returns the error for a lease whose store or broker has not responded.
+#[doc(hidden)]
 #[must_use]
 pub fn unanswered(source: &dyn std::fmt::Display) -> Error {
-    let text = format!("{source} has not answered in time; the lease keeps trying");
+    let text = format!("{source} did not respond in time; the lease keeps retrying");
     Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
 }
 
-/// Returns the error of a window that ended because `cause` prevented its renewal.
+/// Returns the error for a window that ended because `cause` prevented its renewal.
+#[doc(hidden)]
 #[must_use]
 pub fn used_up(cause: &Error) -> Error {
     let text = format!("the window of ticks is used up and was not renewed: {cause}");
-    // The keeper tries again, whatever the cause was.
+    // The error is always retryable, because the keeper tries again regardless of the cause.
     let retry_after = cause.retry_after().or(Some(RETRY));
     Error::new(ErrorKind::LeaseExpired, &text, retry_after).caused_by(cause.clone())
 }

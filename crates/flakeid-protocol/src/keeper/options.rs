@@ -1,4 +1,4 @@
-//! The options of a lease, their defaults and limits.
+//! The options of a lease, with their defaults and limits.
 
 use std::time::Duration;
 
@@ -7,43 +7,44 @@ use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window, whole_ms};
 use super::KeeperOptions;
 use crate::{Acquire, Bounds, Identity, Namespace, Owner, Token};
 
-/// The options of a lease. Two generators of a process share a lease if all of them are equal.
+/// The options of a lease. Two generators in a process share a lease if all their options are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeaseOptions {
     /// The name of the namespace.
     pub namespace: String,
     /// The layout of the IDs.
     pub layout: Layout,
-    /// The requested node.
+    /// The identity, which determines the node to request.
     pub identity: Identity,
-    /// The number of nodes.
+    /// The number of nodes to lease.
     pub node_count: u64,
-    /// The lowest node.
+    /// The lowest node that may be leased.
     pub from: u64,
-    /// The highest node.
+    /// The highest node that may be leased.
     pub to: u64,
-    /// Where the search for a free node begins.
+    /// The node at which the search for a free node begins.
     pub rotation: u64,
-    /// Whether a node may be one that was granted before.
+    /// Whether a node that was granted before may be granted again.
     pub reuse: bool,
-    /// Whether a node of another broker may take the place of one whose renewals fail.
+    /// Whether a node from another broker may replace a node whose renewals fail.
     pub moves: bool,
     /// The length of a window, in milliseconds.
     pub window_ms: u64,
-    /// The time for which a node is kept without a renewal, in milliseconds.
+    /// The time for which a node stays reserved without a renewal, in milliseconds.
     pub ttl_ms: u64,
-    /// The longest wait of a call.
+    /// The longest time that a call waits for an ID.
     pub max_wait: Duration,
     /// The policies for overflows and rollbacks.
     pub policy: Policy,
-    /// The sequence numbers that are used; all unless set.
+    /// The mask of the sequence numbers to use; `None` for all sequence numbers.
     pub sequence_mask: Option<u64>,
     /// The number of random low bits in the first sequence number of a tick.
     pub sequence_start: u64,
 }
 
 impl LeaseOptions {
-    /// The defaults. A window is half of what namespaces allow unless told otherwise.
+    /// Creates the default options. The default window is the longest window that a namespace with default bounds
+    /// allows.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
         Self {
@@ -66,20 +67,20 @@ impl LeaseOptions {
         }
     }
 
-    /// Sets the length of a window, in whole milliseconds.
+    /// Sets the length of a window, rounded up to whole milliseconds.
     pub fn set_window(&mut self, window: Duration) {
         self.window_ms = whole_ms(window);
     }
 
-    /// Sets the time for which a node is kept without a renewal, in whole milliseconds.
+    /// Sets the time for which a node stays reserved without a renewal, rounded up to whole milliseconds.
     pub fn set_ttl(&mut self, ttl: Duration) {
         self.ttl_ms = whole_ms(ttl);
     }
 
-    /// The options of a generator, which knows its nodes, in the window from `start` to `fence`.
+    /// Returns the builder of a generator that issues IDs of the granted nodes in the window from `start` to `fence`.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a window without ticks.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the window has no ticks.
     pub fn generator(
         &self,
         nodes: GeneratorBuilder,
@@ -98,7 +99,7 @@ impl LeaseOptions {
         })
     }
 
-    /// Returns the options of a keeper in a process of the given host.
+    /// Returns the keeper's options for a process with the given host name and process ID.
     #[must_use]
     pub fn of_keeper(&self, host: String, pid: u32) -> KeeperOptions {
         let (name, is_fixed) = match &self.identity {
@@ -126,11 +127,11 @@ impl LeaseOptions {
         KeeperOptions { nodes, acquire, moves: self.moves && !is_fixed }
     }
 
-    /// Checks what needs no store.
+    /// Checks the options as far as possible without a store.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) or
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the option.
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name of the option.
     pub fn check(&self) -> Result<(), Error> {
         Namespace::check_name(&self.namespace)?;
         let max_node = self.layout.max_node();
@@ -158,7 +159,7 @@ impl LeaseOptions {
             return Err(Error::invalid_option(
                 "node_count",
                 "a lease of several nodes cannot be combined with `name`, `node`, `datacenter` or \
-                 `worker`; leave those out",
+                 `worker`; omit these options",
             ));
         }
         if let Identity::Name(name) = &self.identity
@@ -166,7 +167,7 @@ impl LeaseOptions {
         {
             return Err(Error::invalid_option(
                 "name",
-                "must be 1 to 128 bytes, without control characters",
+                "must be 1 to 128 bytes long, without control characters",
             ));
         }
         let shortest = self.layout.unit_ms().saturating_mul(2);

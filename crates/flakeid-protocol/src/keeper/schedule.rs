@@ -1,4 +1,4 @@
-//! The schedule of the keeper's requests to the store.
+//! The schedule of a keeper's requests to the store.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use flakeid_core::Layout;
 
 use crate::{Holder, HolderOptions};
 
-/// The schedule of the keeper's requests to the store.
+/// The schedule of a keeper's requests to the store.
 #[derive(Clone, Debug)]
 pub struct RenewalSchedule {
     window_ms: u64,
@@ -14,19 +14,19 @@ pub struct RenewalSchedule {
     /// The number of consecutive failures.
     failures: u32,
     retry_after: Option<Duration>,
-    /// The time of the start or of the latest success, by the caller's clock, which never goes backwards.
+    /// The time of the latest success on the caller's monotonic clock, or the start time before the first success.
     succeeded: Duration,
     failed: Option<Duration>,
-    /// A random factor from 0.8 to 1.2, new for every renewal, so that processes that started together do not renew
-    /// together.
+    /// A random factor from 0.8 to 1.2. The factor changes with every renewal, so that processes that started
+    /// together do not renew at the same times.
     jitter: f64,
     hurry: bool,
 }
 
 impl RenewalSchedule {
-    /// The maximum time between two attempts after failures.
+    /// The maximum pause after a failure, before the random factor is applied.
     const LONGEST: Duration = Duration::from_secs(2);
-    /// The minimum time between two attempts after a failure, however urgent the next one is.
+    /// The minimum pause after a failure, even if the next attempt is urgent.
     const SHORTEST: Duration = Duration::from_millis(20);
 
     /// Returns a schedule that begins at `now`; `jitter` is a random number from 0.8 to 1.2.
@@ -44,16 +44,15 @@ impl RenewalSchedule {
         }
     }
 
-    /// Sets the schedule after a grant that expires in `left_ms` milliseconds, and at most in `ttl_ms`.
+    /// Adapts the schedule to a grant, which expires after the smaller of `left_ms` and `ttl_ms` milliseconds.
     pub fn set(&mut self, window_ms: u64, left_ms: i64, ttl_ms: u64) {
         self.window_ms = window_ms;
-        // The expiry follows the lessor's clock. If this host's clock is wrong, renewals must not become more
-        // frequent.
+        // `left_ms` is at least one window, because a wrong clock on this host must not make renewals more frequent.
         let left_ms = left_ms.max(0).cast_unsigned().max(window_ms);
         self.ttl = Duration::from_millis(left_ms.min(ttl_ms));
     }
 
-    /// Records a successful attempt at `now`; `jitter` is as in [`new`](Self::new).
+    /// Records a successful attempt at `now`. `jitter` is a random number from 0.8 to 1.2.
     pub fn succeeded(&mut self, now: Duration, jitter: f64) {
         self.failures = 0;
         self.retry_after = None;
@@ -69,14 +68,14 @@ impl RenewalSchedule {
         self.failed = Some(now);
     }
 
-    /// Ends the pause, because the next attempt is for another purpose and need not wait.
+    /// Makes the next attempt due immediately, because it does not repeat the attempt that failed.
     pub fn hurry(&mut self) {
         self.hurry = true;
     }
 
-    /// Returns the number of remaining ticks below which a renewal is due: about two thirds of the window. Once half
-    /// the TTL has passed without a renewal, one is due in any case, because the fence is far away after the clock
-    /// was set back, but the row still expires by the store's clock.
+    /// Returns the number of remaining ticks below which a renewal is due: about two thirds of the window. After half
+    /// the TTL without a success, a renewal is always due. Otherwise, setting the clock back would delay the renewal
+    /// until after the row has expired.
     #[must_use]
     pub fn margin(&self, window: u64, now: Duration) -> u64 {
         if now.saturating_sub(self.succeeded) > self.ttl / 2 {
@@ -85,15 +84,15 @@ impl RenewalSchedule {
         renewal_margin(window, self.jitter)
     }
 
-    /// Returns the number of remaining ticks below which a holder whose renewals fail asks other lessors: about half
-    /// of the window, so that one slow response costs no node and several requests are possible.
+    /// Returns the number of remaining ticks below which a holder with failing renewals requests a node from other
+    /// lessors. About half of the window tolerates one slow response and leaves time for several requests.
     #[must_use]
     pub fn reserve(&self, window: u64) -> u64 {
         (window as f64 / 2.0 * self.jitter).ceil() as u64
     }
 
-    /// Returns the time until the next request is due, without any caller, when the clock and the next ID have
-    /// reached the tick `reached`.
+    /// Returns the time until the next request is due if no caller needs IDs. `reached` is the later of the clock's
+    /// tick and the next ID's tick.
     pub fn until_next<'a>(
         &mut self,
         layout: &Layout,
@@ -110,7 +109,7 @@ impl RenewalSchedule {
         let duration = |ticks: u64| Duration::from_millis(ticks.saturating_mul(layout.unit_ms()));
         if self.failures > 0 {
             let back_off = Self::SHORTEST.saturating_mul(1 << self.failures.min(10));
-            // The pause follows the store's advice, but is short enough to use an early release.
+            // The pause is as long as the store advises, but at most `LONGEST`, because a node may become free earlier.
             let wanted = self.retry_after.unwrap_or_default().max(back_off);
             let retry = wanted.min(Self::LONGEST).mul_f64(self.jitter);
             let reserve = self.reserve(window);
@@ -118,7 +117,7 @@ impl RenewalSchedule {
                 holders.filter_map(|holder| holder.until_others(options, reached, reserve));
             return others.map(duration).min().map_or(retry, |others| others.min(retry));
         }
-        // Often enough to detect a step of the clock.
+        // The keeper wakes often enough to detect in time that the clock was changed.
         let often = Duration::from_millis(self.window_ms / 3).min(self.ttl / 4);
         let holds = holders.filter_map(|holder| holder.hold.as_ref());
         let fences = holds.filter(|hold| !hold.fenced_off).map(|hold| hold.grant.fence);
@@ -128,7 +127,7 @@ impl RenewalSchedule {
         idle.min(often).max(Duration::from_millis(1))
     }
 
-    /// Returns the rest of the minimum pause after a failure.
+    /// Returns the remaining part of the minimum pause after a failure.
     #[must_use]
     pub fn pause(&self, now: Duration) -> Duration {
         self.failed.map_or(Duration::ZERO, |failed| {
@@ -137,10 +136,10 @@ impl RenewalSchedule {
     }
 }
 
-/// Returns the number of ticks that must be left of a window for a renewal not to be due: two thirds of
-/// the window, times `jitter`.
+/// Returns the number of remaining ticks below which a window is renewed: two thirds of the window, times `jitter`.
 #[must_use]
 pub fn renewal_margin(window: u64, jitter: f64) -> u64 {
-    // Rounded up, because otherwise a window of two ticks would be renewed only once it is used up.
+    // The number is rounded up. Otherwise, a window of two ticks would be renewed only after both ticks had been used
+    // up.
     ((window as f64 * 2.0 / 3.0 * jitter).ceil() as u64).clamp(1, window.max(1))
 }

@@ -1,4 +1,4 @@
-//! The decisions of a keeper, which every driver carries out.
+//! The keeper's state and decisions.
 
 use flakeid_core::{Error, Window};
 
@@ -6,30 +6,30 @@ use super::{Begin, Demand, GeneratorState, Input, KeeperOptions, Output, Reading
 use crate::store::Fault;
 use crate::{Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Renewed, Token};
 
-/// The keeper of a lease: one [`Holder`] for each node, and one generator for all nodes. In a broker the
-/// generator is a block of nodes.
+/// The state machine that keeps a lease, with one [`Holder`] for each node and one generator for all nodes. In a
+/// broker, a block of nodes replaces the generator.
 ///
-/// A keeper has neither threads nor clocks, so that its result depends only on its arguments. Its
-/// drivers are the thread of a lease, JavaScript's `fetch`, a broker, and the model of the protocol.
+/// A keeper has neither threads nor clocks, so its outputs depend only on its inputs. A lease's thread, `fetch` in
+/// JavaScript, a broker or the protocol model drives the keeper.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Keeper {
     /// The holders, one for each node.
     pub holders: Vec<Holder>,
     /// The state of the generator.
     pub generator: GeneratorState,
-    /// The length of a window in ticks. It is at most what the lessor grants: otherwise each renewal would
-    /// be shortened, and the next one would be due immediately.
+    /// The length of a window in ticks, which never exceeds the lessor's limit. The lessor would shorten a longer
+    /// window, so the next renewal would be due immediately.
     pub window: u64,
 }
 
-/// An input under way, with the outputs so far.
+/// An input that is being processed, with the outputs so far.
 struct Step<'a> {
     options: &'a KeeperOptions,
     reading: &'a Reading,
-    outputs: Vec<Output<Report>>,
-    /// The requests, which follow all other outputs.
-    demands: Vec<Output<Report>>,
-    /// Whether the generator has to be replaced.
+    outputs: Vec<Output>,
+    /// The requests to send after all other outputs.
+    demands: Vec<Output>,
+    /// Whether the generator must be replaced.
     replaces: bool,
 }
 
@@ -41,18 +41,19 @@ impl Keeper {
         Self { holders, generator, window }
     }
 
-    /// Takes an input and returns the instructions to the driver.
+    /// Processes an input and returns instructions for the driver.
     pub fn handle(
         &mut self,
         options: &KeeperOptions,
         reading: &Reading,
         input: Input,
-    ) -> Vec<Output<Report>> {
+    ) -> Vec<Output> {
         let mut step = Step::new(options, reading);
         match input {
             Input::Wake { member, margin, reserve, fresh } => {
                 if member == 0 {
-                    // A generator that could not begin before waits for the clock to be corrected.
+                    // An earlier attempt to start the generator may have failed because of the clock, so the keeper
+                    // tries again.
                     self.begin(&mut step);
                 }
                 if let Err(error) = &reading.unix_ms {
@@ -73,7 +74,8 @@ impl Keeper {
             Input::Ended { used_until, keeps_fence } => {
                 self.generator = GeneratorState::Ended { used_until };
                 let last = options.acquire.layout.max_tick();
-                // A store lowers a fence to this tick, and never raises a fence.
+                // The store never raises a fence when a node is released, so the tick after the last tick keeps the
+                // fence.
                 let used_until = if keeps_fence { last + 1 } else { used_until };
                 step.replaces = true;
                 self.follow_all(&mut step, &Event::Ended { used_until });
@@ -113,7 +115,7 @@ impl Keeper {
         HolderOptions { window: self.window, ttl_ms, fixed, moves }
     }
 
-    /// Returns the tick that the clock and the next ID have reached.
+    /// Returns the later of the clock's tick and the next ID's tick.
     #[must_use]
     pub fn reached(&self, options: &KeeperOptions, reading: &Reading) -> u64 {
         tick(options, reading).max(self.next_tick(reading))
@@ -172,8 +174,8 @@ impl Keeper {
                 let expires = self.grants().map(|grant| grant.expires).min().unwrap_or_default();
                 step.report(Report::Begun { begin, expires });
             }
-            // The clock is the cause, because all options were checked when the lease was opened. The
-            // keeper keeps the nodes, because the clock may be corrected.
+            // Only the clock can cause this error, because all options were checked when the lease was opened. The
+            // keeper does not release its nodes, because the clock may be corrected.
             Err(error) => step.report(Report::NoClock(error)),
         }
     }
@@ -184,7 +186,7 @@ impl Keeper {
         }
     }
 
-    /// Passes an event to a holder and turns the effects into outputs.
+    /// Passes an event to a holder, and converts the holder's effects to outputs.
     fn follow(&mut self, step: &mut Step<'_>, member: usize, event: &Event) {
         let options = self.holder_options(step.options);
         let (next, effects) = self.holders[member].step(&options, event);
@@ -199,7 +201,7 @@ impl Keeper {
             Effect::Acquire { token, instead_of } => match self.request(step, token) {
                 Ok(request) => step.demand(Demand::Acquire { request, instead_of }),
                 Err(error) => {
-                    // A clock that failed was reported already.
+                    // If the clock failed, the keeper has already reported the error for this input.
                     if step.reading.unix_ms.is_ok() {
                         step.report(Report::NoClock(error));
                     }
@@ -220,7 +222,8 @@ impl Keeper {
                     step.outputs.push(Output::Extend { fence: lowest });
                 }
                 step.report(Report::Renewed { node, fence, lowest, expires, extends });
-                // The windows may overlap now, although they did not before.
+                // A generator may now be able to start, because the raised fence may make the windows of all nodes
+                // overlap.
                 step.replaces |= !extends;
             }
             Effect::End => step.end(),
@@ -239,9 +242,9 @@ impl Keeper {
         Ok(Acquire { token, now, after, ..options.acquire.clone() })
     }
 
-    /// Begins a generator in the ticks that all granted windows have in common, above the last tick of
-    /// the previous generator. Does nothing while that generator is open, while a node is missing, or
-    /// while the windows of several nodes do not overlap: the next renewals lengthen them.
+    /// Starts a generator in the ticks that all granted windows share, above the last tick of the previous generator.
+    /// Does nothing while a generator is open, a node is missing, or the lease is closing. If the windows of several
+    /// nodes do not overlap, also does nothing, because the next renewals extend the windows.
     fn begin(&mut self, step: &mut Step<'_>) {
         let GeneratorState::Ended { used_until } = self.generator else { return };
         let (Some(start), Some(fence)) = (self.window_start(), self.window_fence()) else { return };
@@ -258,14 +261,14 @@ impl Keeper {
         }
     }
 
-    /// Returns the tick of the next ID. Without an open generator this is the tick in which the next
-    /// generator begins, because every window has to reach beyond it.
+    /// Returns the tick of the next ID. If no generator is open, returns the first tick of the next generator,
+    /// because renewals must extend every window beyond that tick.
     fn next_tick(&self, reading: &Reading) -> u64 {
         let next = reading.next.filter(|_| self.generator == GeneratorState::Open);
         next.or_else(|| self.window_start()).unwrap_or(0)
     }
 
-    /// Returns the first tick that is in all granted windows and that this process has not used.
+    /// Returns the first tick that all granted windows contain and that this process has not used.
     fn window_start(&self) -> Option<u64> {
         let start = self.grants().map(|grant| grant.start).max()?;
         Some(match self.generator {
@@ -274,7 +277,7 @@ impl Keeper {
         })
     }
 
-    /// Returns the first tick that lies beyond one of the granted windows.
+    /// Returns the lowest fence of all grants, at which the ticks that all granted windows share end.
     fn window_fence(&self) -> Option<u64> {
         self.grants().map(|grant| grant.fence).min()
     }
@@ -290,14 +293,14 @@ impl<'a> Step<'a> {
     }
 
     fn report(&mut self, report: Report) {
-        self.outputs.push(Output::Event(report));
+        self.outputs.push(Output::Report(report));
     }
 
     fn demand(&mut self, demand: Demand) {
         self.demands.push(Output::Demand(demand));
     }
 
-    /// Ends the generator, once for all holders.
+    /// Ends the generator at most once for each input, because all holders share the generator.
     fn end(&mut self) {
         if !self.outputs.iter().any(|output| matches!(output, Output::End)) {
             self.outputs.push(Output::End);
@@ -305,7 +308,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Returns the tick of the clock; 0 if the clock failed or is outside the layout.
+/// Returns the clock's tick, or 0 if the clock failed or is outside the layout's range.
 fn tick(options: &KeeperOptions, reading: &Reading) -> u64 {
     let unix_ms = reading.unix_ms.as_ref().ok();
     unix_ms.and_then(|now| options.acquire.layout.tick_at(*now).ok()).unwrap_or(0)

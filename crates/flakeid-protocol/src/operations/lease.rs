@@ -1,4 +1,4 @@
-//! The operations of lease holders: acquire, renew and release.
+//! The operations for lease holders: acquire, renew and release.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
@@ -10,17 +10,19 @@ use crate::{
     State, Token, rules, sub_grants,
 };
 
-/// Grants a node: the one that the request names; otherwise the last one of the request's owner, if it is free;
-/// otherwise one that was never used; otherwise, if nodes are reused, the free one with the lowest fence.
+/// Grants the node that the request names. If the request does not name a node, grants the first available of the
+/// owner's last node, a node that was never used, and the free node with the lowest fence. Without `reuse`, grants
+/// only a node that was never used.
 ///
 /// # Errors
-/// [`Fault::Refused`], with nothing granted; otherwise the store's fault, with the outcome unknown.
+/// [`Fault::Refused`] if the rules refuse the request; nothing was granted. Another [`Fault`] if the store fails; a
+/// node may have been granted.
 pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Result<Grant, Fault> {
     acquire_with(store, namespace, || request.clone())
 }
 
-/// Does the same as [`acquire`] for a request whose clock was read at `read`, so that the time for which it waited
-/// does not make its clock look wrong.
+/// Grants a node like [`acquire`]. `read` is the time when the request's clock was read, so that the request's
+/// waiting time does not count as clock skew.
 ///
 /// # Errors
 /// Those of [`acquire`].
@@ -33,7 +35,7 @@ pub fn acquire_read_at(
     acquire_with(store, namespace, || Acquire { waited_ms: ms_since(read), ..request.clone() })
 }
 
-/// Calls `request` in every attempt of the transaction.
+/// Grants a node. Calls `request` for each attempt to run the transaction, because the request's waiting time grows.
 fn acquire_with(
     store: &mut dyn Store,
     namespace: &str,
@@ -44,8 +46,8 @@ fn acquire_with(
         let now = ledger.now()?;
         let request = &request();
         let kept = match open_namespace(ledger, now) {
-            // A broker creates its namespace itself, because it knows whether that existed before, and with which
-            // bounds.
+            // A namespace of blocks is not created here, because only the broker knows whether the namespace existed
+            // before, and with which bounds.
             Err(Fault::Refused(Refusal::MissingNamespace))
                 if creates && request.block_bits == 0 =>
             {
@@ -74,8 +76,8 @@ fn acquire_with(
     })
 }
 
-/// Raises a fence, or confirms that the same renewal raised it before. The first renewal that detects a restored
-/// store records that, and its holder may continue.
+/// Raises a fence, or confirms that the same renewal has already raised the fence. If the renewal proves that the
+/// store was restored, records the restore; the holder may then continue.
 ///
 /// # Errors
 /// Those of [`acquire`].
@@ -83,7 +85,7 @@ pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<
     renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
-/// Does the same as [`renew`] for a request whose clock was read at `read`; see [`acquire_read_at`].
+/// Renews a lease like [`renew`]. `read` is the time when the request's clock was read; see [`acquire_read_at`].
 ///
 /// # Errors
 /// Those of [`acquire`].
@@ -96,9 +98,9 @@ pub fn renew_read_at(
     renew_block(store, namespace, request, read, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
-/// Does the same as [`renew_read_at`] for a block of nodes, and writes its holder's grants to the history in the same
-/// transaction. Also returns the tick up to which the history is complete: 0 if the store was restored and may lack
-/// some grants. A renewal that was applied before writes nothing.
+/// Renews a block of nodes like [`renew_read_at`], and writes the broker's grants to the history in the same
+/// transaction. Also returns the tick up to which the history is complete, or 0 if the store was restored and may
+/// lack some grants. A renewal that was already applied writes nothing.
 ///
 /// # Errors
 /// Those of [`acquire`]; [`Fault::Rejected`] for a grant outside the block.
@@ -125,7 +127,7 @@ fn renew_with(
         let (mut kept, _) = record_run(ledger, now)?;
         let row = read_row(ledger, &kept, request.node)?;
         if rules::is_forgotten(&kept, row.as_ref(), request) {
-            // The store is in the same run, so the part after `~` makes this another incarnation.
+            // The store's run has not changed, so only a new suffix after `~` distinguishes the new incarnation.
             let incarnation = mark_anew(&ledger.incarnation()?, request.next);
             kept = rules::restored(&kept, incarnation, now);
             ledger.put_namespace(&kept)?;
@@ -141,13 +143,13 @@ fn renew_with(
     })
 }
 
-/// Returns the name of another incarnation of a run: what follows `~` never occurred before. It comes from the
-/// random token of the renewal, which it does not reveal, and from a random key.
+/// Returns a new incarnation of a run: the run, `~` and a suffix that was never used before. The suffix is a hash of
+/// the renewal's random token with a random key, so that the suffix does not reveal the token.
 fn mark_anew(run: &str, fresh: Token) -> String {
     format!("{run}~{:016x}", RandomState::new().hash_one(fresh.to_bits()))
 }
 
-/// Writes a row that its holder renewed or released, and the holder's grants for the history.
+/// Writes a renewed or released row, and adds its holder's grants to the history.
 fn put_with(
     ledger: &mut dyn Ledger,
     kept: &Namespace,
@@ -176,7 +178,7 @@ fn ms_since(read: Instant) -> u64 {
     u64::try_from(read.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Releases a node. Does nothing if the holder of the request no longer holds it.
+/// Releases a node. Has no effect if the request's holder no longer holds the node.
 ///
 /// # Errors
 /// Those of [`acquire`].
@@ -184,8 +186,7 @@ pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Res
     release_block(store, namespace, request, &Handover::default())
 }
 
-/// Does the same as [`release`] for a block of nodes, and writes its holder's grants to the history in the same
-/// transaction.
+/// Releases a block of nodes like [`release`], and writes the broker's grants to the history in the same transaction.
 ///
 /// # Errors
 /// Those of [`renew_block`].
@@ -198,12 +199,13 @@ pub fn release_block(
     run(store, namespace, |ledger| {
         let now = ledger.now()?;
         let kept = match open_namespace(ledger, now) {
-            // The store accepts no earlier token, so there is nothing to release.
+            // If the namespace is missing, foreign or restored, the store does not accept the request's token, so the
+            // release has no effect.
             Err(Fault::Refused(_)) => return Ok(()),
             kept => kept?,
         };
         let row = read_row(ledger, &kept, request.node)?;
-        // A row from before a restore may be older than the last tick that its holder used.
+        // A row from before a restore is ignored, because its holder may have used ticks above the fence in the row.
         let row = row.filter(|row| row.incarnation == kept.incarnation);
         if let (Some(before), Some(released)) = (&row, rules::release(row.as_ref(), request)) {
             put_with(ledger, &kept, before, released, request.token, handover)?;
@@ -212,7 +214,7 @@ pub fn release_block(
     })
 }
 
-/// Returns the node to grant and its row, if any, or `None` if there is no free node.
+/// Returns the node to grant and the node's row, if the row exists. Returns `None` if every node is unavailable.
 fn choose_node(
     ledger: &mut dyn Ledger,
     kept: &Namespace,
@@ -241,7 +243,7 @@ fn choose_node(
     Ok(coldest.map(|row| (row.node, Some(row))))
 }
 
-/// Returns the refusal for a lack of free nodes, with the counts that explain it.
+/// Returns [`Refusal::NoFreeNode`], with the number of nodes in each state that prevents a grant.
 fn explain_no_node(
     ledger: &mut dyn Ledger,
     kept: &Namespace,
@@ -283,14 +285,14 @@ fn read_row(ledger: &mut dyn Ledger, kept: &Namespace, node: u64) -> Result<Opti
     Ok(row)
 }
 
-/// Checks a row, because an operator may have edited it.
+/// Checks that a row is valid, because an operator may have edited the row.
 fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
     let end = kept.layout.max_tick() + 1;
     if row.node <= kept.max_row() && row.start <= row.fence && row.fence <= end {
         return Ok(());
     }
     Err(Fault::Rejected(format!(
-        "the row of node {} in namespace {:?} makes no sense (start {}, fence {}, last tick {}): \
+        "the row of node {} in namespace {:?} is invalid (start {}, fence {}, last tick {}): \
          it was edited or damaged; quarantine the node",
         row.node,
         kept.name,
@@ -300,7 +302,7 @@ fn check_row(kept: &Namespace, row: &Row) -> Result<(), Fault> {
     )))
 }
 
-/// Returns the record of a grant for the history, given the row before it.
+/// Returns the history record of the grant in `row`. `before` is the node's previous row.
 fn record_of(before: Option<&Row>, row: &Row) -> Record {
     Record {
         previous_until: before.map_or(0, |before| before.history_until),

@@ -1,21 +1,21 @@
-//! The operations on leases: each is one transaction, and all stores use the same code. This file has their common
-//! beginning: the transaction and the namespace.
+//! The operations on leases and namespaces. Each operation is one transaction and works with every store. This file
+//! contains the functions that all operations use to run a transaction and to access a namespace.
 
 mod lease;
 mod operator;
 mod whois;
 
-pub use lease::{
-    acquire, acquire_read_at, release, release_block, renew, renew_block, renew_read_at,
-};
+pub use lease::{acquire, release, renew};
+#[doc(hidden)]
+pub use lease::{acquire_read_at, release_block, renew_block, renew_read_at};
 pub use operator::{Listing, Repair, adopt, describe, fast_forward, init, init_lost, list, repair};
 pub use whois::{PastHolder, whois};
 
 use crate::store::{Continuity, Fault, Ledger, Store};
 use crate::{Namespace, Refusal, rules};
 
-/// Runs work as one transaction. A refusal is a normal response: writes before it, such as the floor of a restored store,
-/// are committed. Any other fault rolls the transaction back.
+/// Runs `work` as one transaction. A refusal commits earlier writes, such as the raised floor of a restored store.
+/// Any other fault rolls back the transaction.
 fn run<T>(
     store: &mut dyn Store,
     namespace: &str,
@@ -35,12 +35,12 @@ fn run<T>(
     answer.unwrap_or_else(|| Err(Fault::Rejected("the store did not run the transaction".into())))
 }
 
-/// Reads the namespace from the store.
+/// Reads the namespace. Returns [`Refusal::MissingNamespace`] if the namespace does not exist.
 fn read_namespace(ledger: &mut dyn Ledger) -> Result<Namespace, Fault> {
     ledger.namespace()?.ok_or_else(|| Refusal::MissingNamespace.into())
 }
 
-/// Reads the namespace. If the store's run has changed, records the change first.
+/// Reads the namespace. If the store's run has changed, records the change and returns [`Refusal::Restored`].
 fn open_namespace(ledger: &mut dyn Ledger, now: i64) -> Result<Namespace, Fault> {
     match record_run(ledger, now)? {
         (kept, Continuity::Same) => Ok(kept),
@@ -51,7 +51,7 @@ fn open_namespace(ledger: &mut dyn Ledger, now: i64) -> Result<Namespace, Fault>
     }
 }
 
-/// Reads the namespace, and records a change of the store's run, if there is one.
+/// Reads the namespace and, if the store's run has changed, records the change.
 fn record_run(ledger: &mut dyn Ledger, now: i64) -> Result<(Namespace, Continuity), Fault> {
     let kept = read_namespace(ledger)?;
     match ledger.continuity(kept.run())? {
@@ -65,12 +65,12 @@ fn record_run(ledger: &mut dyn Ledger, now: i64) -> Result<(Namespace, Continuit
     }
 }
 
-/// Writes a new namespace. If the store may have lost a namespace of that name, nothing is granted below the ticks that the
-/// lost one can have granted.
+/// Writes a new namespace. If the store may have lost a namespace with this name, all grants start above the ticks
+/// that could have been granted in the lost namespace.
 fn create_namespace(ledger: &mut dyn Ledger, wanted: &Namespace) -> Result<Namespace, Fault> {
     let incarnation = ledger.incarnation()?;
     let new = match ledger.forgotten()? {
-        // The windows of the lost namespace may have been longer than those of the new one.
+        // The bounds of the lost namespace also apply, because its windows may have been longer.
         Some(lost) => Namespace { incarnation, ..rules::recreated(wanted, &lost.bounds, lost.at) },
         None => Namespace { incarnation, ..wanted.clone() },
     };

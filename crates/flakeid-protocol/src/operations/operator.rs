@@ -1,24 +1,26 @@
-//! The operations of operators.
+//! The operations for operators.
 
 use super::{create_namespace, read_namespace, run};
 use crate::store::{Continuity, Fault, Store};
 use crate::{Bounds, Namespace, Owner, Refusal, Row, State, rules};
 
-/// Creates a namespace that never existed before: grants begin at once, unless the store itself has recorded a loss.
+/// Creates a namespace that has never existed before. The store grants nodes at once, unless the store has recorded
+/// a loss of namespaces.
 ///
 /// # Errors
-/// [`Refusal::OtherLayout`] or [`Refusal::BlockBits`] if the namespace exists with another layout or with blocks of another
-/// size; an existing namespace is left unchanged. The store's fault.
+/// [`Refusal::OtherLayout`] or [`Refusal::BlockBits`] if the namespace exists with another layout or block size; the
+/// namespace is left unchanged. Another [`Fault`] if the store fails.
 pub fn init(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
     create(store, wanted, None)
 }
 
-/// Creates a namespace in a store that has lost a namespace of that name with the bounds `lost`: as after a restore,
-/// nothing is granted below the ticks that any process may still hold. If it was lost more than once, `lost` contains the
-/// largest value of each bound ([`Bounds::fieldwise_max`]).
+/// Creates a namespace in a store that has lost a namespace with the same name. `lost` contains the bounds of the
+/// lost namespace. As after a restore, all grants start above the ticks that any process may still hold. If the
+/// namespace was lost more than once, `lost` must contain the largest value of each bound
+/// ([`Bounds::fieldwise_max`]).
 ///
 /// # Errors
-/// As [`init`].
+/// Those of [`init`].
 pub fn init_lost(
     store: &mut dyn Store,
     wanted: &Namespace,
@@ -54,31 +56,43 @@ fn create(
     })
 }
 
-/// Reads a namespace without its rows, and changes nothing.
+/// Returns a namespace without its rows, and changes nothing.
 ///
 /// # Errors
-/// [`Refusal::MissingNamespace`]; the store's fault.
+/// [`Refusal::MissingNamespace`] if the namespace does not exist; another [`Fault`] if the store fails.
 pub fn describe(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fault> {
     run(store, namespace, read_namespace)
 }
 
 /// The current state of a namespace.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::operations::{self, Listing};
+/// use flakeid_protocol::{MemoryStore, Namespace};
+///
+/// let mut store = MemoryStore::new();
+/// operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER))?;
+/// let Listing { namespace, rows, .. } = operations::list(&mut store, "orders")?;
+/// assert_eq!((namespace.name.as_str(), rows.len()), ("orders", 0));
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// The namespace.
     pub namespace: Namespace,
-    /// The rows of the namespace, by node.
+    /// The rows of the namespace, ordered by node.
     pub rows: Vec<Row>,
-    /// The time of the store's clock when the rows were read, in Unix milliseconds.
+    /// The time on the store's clock when the rows were read, in Unix milliseconds.
     pub now: i64,
-    /// Whether the store may have lost data.
+    /// The relation of the store's run to the recorded run, which shows whether the store may have lost data.
     pub continuity: Continuity,
 }
 
-/// Reads a namespace with its rows, and changes nothing.
+/// Returns a namespace with its rows, and changes nothing.
 ///
 /// # Errors
-/// [`Refusal::MissingNamespace`]; the store's fault.
+/// [`Refusal::MissingNamespace`] if the namespace does not exist; another [`Fault`] if the store fails.
 pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
     run(store, namespace, |ledger| {
         let kept = read_namespace(ledger)?;
@@ -89,25 +103,38 @@ pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
 }
 
 /// An operator's change to one node.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::operations::{self, Repair};
+/// use flakeid_protocol::{MemoryStore, Namespace, State};
+///
+/// let mut store = MemoryStore::new();
+/// operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER))?;
+/// let row = operations::repair(&mut store, "orders", 7, Repair::Quarantine)?;
+/// assert_eq!(row.map(|row| row.state), Some(State::Quarantined));
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Makes the node available once it has expired, or at once if it was granted as a fixed node. Its holder is fenced off;
-    /// no tick that it used is used again.
+    /// Fences off the node's holder, and makes the node available when its row expires. A fixed node becomes
+    /// available at once. Ticks that the holder used are never used again.
     Release,
-    /// Makes the node available at once. If the store is then restored to a copy from before this change, the present holder
-    /// and the next one may issue IDs in the same ticks.
+    /// Makes the node available at once. If the store is later restored from a backup made before this change, the
+    /// current and the next holder may issue IDs in the same ticks.
     ReleaseNow,
-    /// Takes the node out of use: its holder is fenced off and the node is not granted.
+    /// Fences off the node's holder. The node is not granted again before [`Repair::Lift`] ends the quarantine.
     Quarantine,
-    /// Puts the node back into use.
+    /// Ends the node's quarantine, so that the node can be granted again.
     Lift,
 }
 
-/// Applies an operator's change to a node, and returns the new row.
+/// Applies an operator's change to a node. Returns the new row, or `None` if the change does not apply to the node's
+/// state. For example, only a quarantined node can be lifted.
 ///
 /// # Errors
-/// [`Refusal::MissingNamespace`]; [`Refusal::Nodes`]; `None` if the node was never granted and
-/// there is nothing to release or lift; the store's fault.
+/// [`Refusal::MissingNamespace`] if the namespace does not exist; [`Refusal::Nodes`] if the node is outside the
+/// namespace; another [`Fault`] if the store fails.
 pub fn repair(
     store: &mut dyn Store,
     namespace: &str,
@@ -163,7 +190,7 @@ fn apply_repair(
     let applies = match repair {
         Repair::Quarantine => true,
         Repair::Release => row.state == State::Held,
-        // This also works after a release that was not immediate.
+        // A node that was already released, but whose row has not expired, can still be released immediately.
         Repair::ReleaseNow => {
             row.state == State::Held || row.state == State::Free && row.expires > now
         }
@@ -175,19 +202,19 @@ fn apply_repair(
     })
 }
 
-/// Returns a row without its holder. The node is not granted before the row expires, because if a restore lost this change,
-/// the holder could continue until then.
+/// Returns a row without its holder. The row keeps its expiry time unless the node is fixed, because the holder could
+/// continue until that time if a restore reverted this change.
 fn cut_off(row: &Row, state: State) -> Row {
     let expires = if row.fixed { 0 } else { row.expires };
     Row { token: None, state, expires, ..row.clone() }
 }
 
-/// Raises the floor: no grant starts before `tick`, and every earlier grant is fenced off at its next renewal. It is for
-/// operators who know that ticks up to there may have been used.
+/// Raises the floor to `tick`: new grants start at `tick` or later, and every holder of an earlier grant is fenced
+/// off at its next renewal. Operators use this operation when ticks up to `tick` may have been used.
 ///
 /// # Errors
-/// [`Refusal::MissingNamespace`]; [`Refusal::Horizon`] for a tick beyond the layout's; the store's
-/// fault.
+/// [`Refusal::MissingNamespace`] if the namespace does not exist; [`Refusal::Horizon`] if the tick is beyond the
+/// layout's last tick; another [`Fault`] if the store fails.
 pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result<Namespace, Fault> {
     run(store, namespace, |ledger| {
         let mut kept = read_namespace(ledger)?;
@@ -205,12 +232,12 @@ pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result
     })
 }
 
-/// Takes over a store that was copied from another machine: raises the floor above every fence that can exist. If the store's
-/// run has changed, its holders are fenced off, because the holders of the original may still be running. Otherwise tokens
-/// stay valid, because their holders continue below their own fences.
+/// Adopts a store that was copied from another machine, and raises the floor above every possible fence. If the
+/// store's run has changed, fences off the holders in the copy, because the holders of the original store may still
+/// be running. Otherwise, tokens stay valid, and the holders continue below their own fences.
 ///
 /// # Errors
-/// [`Refusal::MissingNamespace`]; the store's fault.
+/// [`Refusal::MissingNamespace`] if the namespace does not exist; another [`Fault`] if the store fails.
 pub fn adopt(store: &mut dyn Store, namespace: &str) -> Result<Namespace, Fault> {
     run(store, namespace, |ledger| {
         let kept = read_namespace(ledger)?;

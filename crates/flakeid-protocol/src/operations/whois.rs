@@ -1,4 +1,4 @@
-//! Finds the holder of a node at a tick in the history.
+//! Looks up the holder of a node at a tick in the history.
 
 use super::{read_namespace, run};
 use crate::store::{Fault, Store};
@@ -6,21 +6,37 @@ use crate::sub_grants::client_at;
 use crate::{Client, Record};
 
 /// The process that held a node at a tick.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::operations::{self, PastHolder};
+/// use flakeid_protocol::{MemoryStore, Namespace};
+///
+/// let mut store = MemoryStore::new();
+/// operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER))?;
+/// match operations::whois(&mut store, "orders", 7, 1_000)? {
+///     Some(PastHolder { record, fence, .. }) => println!("{:?} until {fence}", record.owner),
+///     None => println!("the node had no holder"),
+/// }
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastHolder {
-    /// The grant; in a namespace of blocks, the grant of the node's block to the broker.
+    /// The record of the grant by the store. In a namespace of blocks, the store granted the node's block to a
+    /// broker.
     pub record: Record,
-    /// The first tick that the grant does not cover.
+    /// The end of the grant: the first tick that the grant does not cover.
     pub fence: u64,
-    /// The client to which the broker had granted the node, in a namespace of blocks.
+    /// The client to which a broker granted the node, or `None` in a namespace of single nodes.
     pub client: Option<Client>,
 }
 
-/// Returns the holder of a node at a tick; `None` if there was none, or if it is not in the history. Windows of one node are
-/// disjoint, so the result is exact.
+/// Returns the holder of a node at a tick. Returns `None` if the node had no holder or if the grant is missing from
+/// the history. The result is unambiguous, because the windows of a node never overlap.
 ///
 /// # Errors
-/// [`Refusal::MissingNamespace`](crate::Refusal::MissingNamespace); the store's fault.
+/// [`Refusal::MissingNamespace`](crate::Refusal::MissingNamespace) if the namespace does not exist; another [`Fault`]
+/// if the store fails.
 pub fn whois(
     store: &mut dyn Store,
     namespace: &str,

@@ -1,4 +1,4 @@
-//! The faults of operations on a store.
+//! The faults that can occur in operations on a store.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use flakeid_core::{Error, ErrorKind, Layout};
 
 use crate::Refusal;
 
-/// The time after which to try again at a store that does not respond: about the keeper's own interval.
+/// The delay before retrying a request to a store that did not respond. The keeper's own retry interval is about as
+/// long.
 pub const RETRY: Duration = Duration::from_millis(200);
 
 /// The time limit for connecting to a store.
@@ -15,27 +16,36 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The reason why an operation on a store has no result.
 ///
-/// Its messages contain no password and no token; each store ensures this where it creates the fault.
+/// The messages contain no password and no token. Each store ensures this where it creates the fault.
+///
+/// ```
+/// use flakeid_protocol::Refusal;
+/// use flakeid_protocol::store::Fault;
+///
+/// let fault = Fault::from(Refusal::Skew { by_ms: 5_000, max_ms: 1_000 });
+/// assert!(fault.is_skew());
+/// assert!(!Fault::Unavailable("connection refused".into()).is_skew());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It is unknown whether anything was written: the store did not respond, or not in time, or could not write. Trying again
-    /// is safe and may help.
+    /// The store did not respond in time or could not write. The data may or may not have been written. Retrying is
+    /// safe and may succeed.
     Unavailable(String),
-    /// The store cannot be used in its present state (no permission, no tables, invalid contents). Nothing was written; trying
-    /// again does not help.
+    /// The store is unusable in its current state, for example because of missing permissions, missing tables or
+    /// invalid contents. Nothing was written, and retrying does not help.
     Rejected(String),
-    /// The data that were read have changed in the meantime; nothing was written. The store runs the work again, so callers
-    /// never see this fault.
+    /// The data that the transaction read changed before the commit. Nothing was written. The store retries the
+    /// transaction, so callers never see this fault.
     Conflict,
-    /// The rules refuse the request. This is a normal response: writes before it, such as the floor of a restored store, are
-    /// kept.
+    /// The rules forbid the request. A refusal is a normal response, so the store keeps earlier writes, such as the
+    /// floor after a restore.
     Refused(Refusal),
 }
 
 impl Fault {
-    /// Converts the fault to the error that users see, whose source it is. `place` is the name of the store in the
-    /// message.
+    /// Converts the fault to the error that users see. The fault is the source of the error. `place` is the store's
+    /// name in the message.
     ///
     /// ```
     /// use std::error::Error;
@@ -57,13 +67,12 @@ impl Fault {
             Self::Rejected(_) => (ErrorKind::StoreRejected, None),
             Self::Unavailable(_) | Self::Conflict => (ErrorKind::StoreUnavailable, Some(RETRY)),
         };
-        // Some messages contain the name of the store already.
         let text = self.to_string();
         let text = if text.contains(place) { text } else { format!("{place}: {text}") };
         Error::new(kind, &text, retry_after).caused_by(self.clone())
     }
 
-    /// Whether the fault means that this host's clock and the store's clock are too far apart.
+    /// Whether the fault shows that this host's clock or the store's clock is wrong.
     #[must_use]
     pub const fn is_skew(&self) -> bool {
         matches!(

@@ -1,28 +1,59 @@
-//! The interface that every kind of store implements.
+//! The [`Store`] and [`Ledger`] traits, which every type of store implements.
 
 use super::Fault;
 use crate::{Bounds, Namespace, Record, Row, SubGrant};
 
-/// A filter for the rows that may be granted: not quarantined, expired or from before a restore, and with a fence that is
-/// low enough.
+/// A filter for the rows that may be granted. These rows are not quarantined, have expired or are from before a
+/// restore, and have a sufficiently low fence.
+///
+/// ```
+/// use flakeid_protocol::store::Candidates;
+/// use flakeid_protocol::{Owner, Row, State, Token};
+///
+/// # let row = Row {
+/// #     node: 7,
+/// #     fence: 11_000,
+/// #     start: 1_000,
+/// #     token: Some(Token::from_bits(1)),
+/// #     grant: 1,
+/// #     state: State::Held,
+/// #     owner: Owner { name: "cart".into(), host: "web-1".into(), pid: 4711 },
+/// #     acquired: 1_800_000_000_000,
+/// #     renewed: 1_800_000_000_000,
+/// #     expires: 1_800_000_060_000,
+/// #     incarnation: "1".into(),
+/// #     fixed: false,
+/// #     history_until: 0,
+/// # };
+/// let candidates = Candidates {
+///     from: 0,
+///     to: 1_023,
+///     store_now: row.expires,
+///     incarnation: &row.incarnation,
+///     hottest: row.fence,
+///     name: None,
+/// };
+/// assert!(candidates.include(&row));
+/// assert!(!Candidates { store_now: row.expires - 1, ..candidates }.include(&row));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
-    /// The lowest node, inclusive.
+    /// The lowest node of the range, inclusive.
     pub from: u64,
-    /// The highest node, inclusive.
+    /// The highest node of the range, inclusive.
     pub to: u64,
-    /// The store's clock: rows of the present incarnation whose `expires` is later are held.
+    /// The current time on the store's clock. A row from the current incarnation is held if the row expires later.
     pub store_now: i64,
-    /// The namespace's present incarnation.
+    /// The namespace's current incarnation.
     pub incarnation: &'a str,
-    /// The highest allowed fence; rows above it are too hot.
+    /// The highest allowed fence. A row with a higher fence is too hot: a grant would start too far ahead of the clock.
     pub hottest: u64,
-    /// The required name of the owner; `None` for any.
+    /// The name that the row's owner must have; `None` if any owner is acceptable.
     pub name: Option<&'a str>,
 }
 
 impl Candidates<'_> {
-    /// Whether a row is a candidate. Stores that can express this in their own language do so.
+    /// Whether the filter accepts a row. A store with a query language uses an equivalent query instead.
     #[must_use]
     pub fn include(&self, row: &Row) -> bool {
         (self.from..=self.to).contains(&row.node)
@@ -33,154 +64,223 @@ impl Candidates<'_> {
     }
 }
 
-/// Whether a store still has all data that it ever confirmed.
+/// Whether a store still has all data that it has ever confirmed.
+///
+/// ```
+/// use flakeid_protocol::store::Continuity;
+///
+/// /// Compares runs that the server numbers.
+/// fn continuity(recorded: &str, run: u64) -> Continuity {
+///     if recorded == run.to_string() { Continuity::Same } else { Continuity::Restored }
+/// }
+/// assert_eq!(continuity("1", 2), Continuity::Restored);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuity {
-    /// The store is in the same run.
+    /// The store is still in the recorded run and has lost no data.
     Same,
-    /// The store was restored, failed over, restarted, or may have lost data for another reason.
+    /// The store may have lost data, for example because of a restore, a failover or a restart.
     Restored,
     /// The store's files come from another machine.
     Foreign,
 }
 
-/// The data that a store has recorded about lost namespaces.
+/// Data about the namespaces that a store has lost.
+///
+/// ```
+/// use flakeid_core::Layout;
+/// use flakeid_protocol::Bounds;
+/// use flakeid_protocol::store::Forgotten;
+///
+/// let lost = Forgotten { at: 1_800_000_000_000, bounds: Bounds::of(&Layout::TWITTER) };
+/// assert_eq!(lost.bounds.max_window_ms, 10_000);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forgotten {
-    /// The time until which a missing namespace may have existed and granted nodes, in Unix milliseconds of the store's clock.
+    /// The latest time at which a lost namespace may have granted nodes, in Unix milliseconds according to the store's
+    /// clock.
     pub at: i64,
-    /// The widest recorded bounds of any namespace that the store ever had.
+    /// For each bound, the largest value that was ever recorded for any namespace of the store.
     pub bounds: Bounds,
 }
 
-/// A sub-grant and the next one; either may be missing.
+/// The last sub-grant that starts at or before a tick, and the first sub-grant after the tick; `None` for a missing
+/// sub-grant.
 pub type SubGrantsAround = (Option<SubGrant>, Option<SubGrant>);
 
-/// A namespace inside one transaction. Reads see one state. Writes are applied together or not at all. A row that was read
-/// does not change until the commit, or the transaction fails with a [`Conflict`](Fault::Conflict).
+/// A namespace within one transaction. All reads see the same state, and all writes are applied together or not at
+/// all. If a row that was read changes before the commit, the transaction fails with a [`Conflict`](Fault::Conflict).
+///
+/// ```
+/// use flakeid_protocol::MemoryStore;
+/// use flakeid_protocol::store::{Ledger, Store};
+///
+/// let mut now = 0;
+/// MemoryStore::new().transact("orders", &mut |ledger: &mut dyn Ledger| {
+///     now = ledger.now()?;
+///     Ok(())
+/// })?;
+/// assert!(now > 0);
+/// # Ok::<(), flakeid_protocol::store::Fault>(())
+/// ```
 pub trait Ledger {
-    /// Reads the store's clock in Unix milliseconds; as far as possible it is the same for all clients.
+    /// Reads the store's clock, in Unix milliseconds. If possible, all clients of the store share one clock.
     ///
     /// # Errors
-    /// The store's fault, as everywhere in this trait.
+    /// A [`Fault`] if the store fails. Every method of this trait can return a fault.
     fn now(&mut self) -> Result<i64, Fault>;
 
-    /// Compares the store's run that the namespace has recorded with the current run.
+    /// Compares the store's current run with the run recorded in the namespace.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault>;
 
-    /// Returns the incarnation to record from now on. It is never a value that was recorded before a restore.
+    /// Returns the incarnation to record in the namespace. After a restore, the returned incarnation has never been
+    /// recorded before.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn incarnation(&mut self) -> Result<String, Fault>;
 
-    /// Returns the recorded losses of the store. Returns `None` if it lost nothing, or if only operators create namespaces,
-    /// because they decide.
+    /// Returns data about the namespaces that the store has lost. Returns `None` if the store has lost nothing, or if
+    /// only operators create namespaces and therefore handle losses themselves.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn forgotten(&mut self) -> Result<Option<Forgotten>, Fault> {
         Ok(None)
     }
 
-    /// Reads the namespace, if it exists.
+    /// Reads the namespace. Returns `None` if the namespace does not exist.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn namespace(&mut self) -> Result<Option<Namespace>, Fault>;
 
     /// Creates or replaces the namespace.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault>;
 
     /// Reads the row of a node.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn row(&mut self, node: u64) -> Result<Option<Row>, Fault>;
 
-    /// Returns the candidate with the lowest fence, and among equal ones the lowest node. A row that another transaction is about
-    /// to change may be skipped.
+    /// Returns the candidate row with the lowest fence. If several candidates have this fence, returns the row with the
+    /// lowest node. May skip a row that another transaction is about to change.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault>;
 
-    /// Returns the first node without a row, from `first` to `to` and then from `from` to `first`.
+    /// Returns the first node without a row. Searches from `first` to `to`, and then from `from` to `first`.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn unused(&mut self, from: u64, to: u64, first: u64) -> Result<Option<u64>, Fault>;
 
-    /// Reads all rows, by node.
+    /// Reads all rows, ordered by node.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn rows(&mut self) -> Result<Vec<Row>, Fault>;
 
-    /// Writes the row of a node; `before` is the row that was read in this transaction.
+    /// Writes the row of a node. The parameter `before` is the row that this transaction read.
     ///
     /// # Errors
-    /// [`Conflict`](Fault::Conflict) if the row has changed; the store's fault.
+    /// [`Conflict`](Fault::Conflict) if the row has changed; another [`Fault`] if the store fails.
     fn put_row(&mut self, before: Option<&Row>, after: &Row) -> Result<(), Fault>;
 
     /// Adds a record to the history.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn record(&mut self, record: &Record) -> Result<(), Fault>;
 
-    /// Returns the node's last record that starts at or before a tick, and the next record.
+    /// Returns the node's last history record that starts at or before a tick, and the record that follows.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn record_at(
         &mut self,
         node: u64,
         tick: u64,
     ) -> Result<Option<(Record, Option<Record>)>, Fault>;
 
-    /// Adds sub-grants of a broker to the history, some hundreds at a time. Existing sub-grants stay unchanged.
+    /// Adds a broker's sub-grants to the history, a few hundred at a time. Existing sub-grants stay unchanged.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault>;
 
-    /// Returns the node's last sub-grant that starts at or before a tick, and its first one after the tick.
+    /// Returns the node's last sub-grant that starts at or before a tick, and its first sub-grant after the tick.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault>;
 }
 
 /// A connection to a store.
+///
+/// ```
+/// use flakeid_protocol::store::{Fault, Ledger, Store};
+///
+/// /// A store that prints the namespace of each transaction.
+/// struct Printed<S>(S);
+///
+/// impl<S: Store> Store for Printed<S> {
+///     fn transact(
+///         &mut self,
+///         namespace: &str,
+///         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+///     ) -> Result<(), Fault> {
+///         println!("{namespace}");
+///         self.0.transact(namespace, work)
+///     }
+///
+///     fn prepare(&mut self) -> Result<(), Fault> {
+///         self.0.prepare()
+///     }
+///
+///     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+///         self.0.namespaces()
+///     }
+/// }
+///
+/// # use flakeid_core::Layout;
+/// # use flakeid_protocol::{MemoryStore, Namespace, operations};
+/// let mut store = Printed(MemoryStore::new());
+/// operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER))?;
+/// # Ok::<(), Fault>(())
+/// ```
 pub trait Store: Send {
-    /// Runs `work` as one atomic transaction on one namespace, which is durable once this returns. Failed work has no effect.
-    /// After a [`Conflict`](Fault::Conflict) `work` is run again with a new ledger.
+    /// Runs `work` as one atomic transaction on one namespace. The transaction is durable when this method returns.
+    /// If `work` fails, the transaction has no effect. After a [`Conflict`](Fault::Conflict), `work` is run again
+    /// with a new ledger.
     ///
     /// # Errors
-    /// The fault that `work` returned, or the store's own fault.
+    /// The [`Fault`] that `work` returned, or another [`Fault`] if the store fails.
     fn transact(
         &mut self,
         namespace: &str,
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault>;
 
-    /// Creates missing structures that namespaces need, such as tables.
+    /// Creates missing structures that namespaces require, such as tables.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn prepare(&mut self) -> Result<(), Fault>;
 
-    /// Checks whether [`prepare`](Self::prepare) has nothing left to create; until then there is no namespace. Writes nothing.
+    /// Returns whether everything that [`prepare`](Self::prepare) creates exists. If not, the store has no namespace.
+    /// Writes nothing.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn is_prepared(&mut self) -> Result<bool, Fault> {
         Ok(true)
     }
@@ -188,10 +288,10 @@ pub trait Store: Send {
     /// Returns the names of all namespaces.
     ///
     /// # Errors
-    /// The store's fault.
+    /// A [`Fault`] if the store fails.
     fn namespaces(&mut self) -> Result<Vec<String>, Fault>;
 
-    /// Whether the first acquire creates a missing namespace: only if the user who can open the store is its only user.
+    /// Whether the first acquire creates a missing namespace. This is the case only for stores with a single user.
     fn creates_namespaces(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Tests of the nodes that a broker grants in its blocks.
+//! Tests of how a broker grants the nodes in its blocks.
 
 use flakeid_core::Layout;
 use flakeid_protocol::broker::{Blocks, Denial};
@@ -13,7 +13,8 @@ fn tick(ms: i64) -> u64 {
     Layout::TWITTER.tick_at(ms).unwrap()
 }
 
-/// Builds the store's grant of the block with nodes `2 * number` and `2 * number + 1`, for 10 s from `now`.
+/// Builds the store's grant of the block with nodes `2 * number` and `2 * number + 1`. The grant lasts for 10 s from
+/// `now`.
 fn block(number: u64, now: i64) -> Grant {
     Grant {
         node: number,
@@ -41,7 +42,7 @@ fn windows_end_at_the_blocks_fence() {
     assert_eq!((first.node, first.start, first.fence), (6, tick(NOW), tick(NOW) + WINDOW_MS));
     assert_eq!((first.max_window_ms, first.expires), (WINDOW_MS, NOW + TTL_MS.cast_signed()));
 
-    // No window ends above the block's confirmed fence, whatever the request wants (I11).
+    // No window ends above the block's confirmed fence, no matter how long a window is requested (I11).
     let late = NOW + 7_000;
     let renewed = blocks.renew(&renewal(&first, 2, tick(late) + WINDOW_MS, late), late).unwrap();
     assert_eq!(renewed.fence, tick(NOW) + 10_000);
@@ -63,8 +64,8 @@ fn windows_end_at_the_blocks_fence() {
     assert_eq!(blocks.renew(&all, late).unwrap().fence, tick(NOW) + 15_000, "a fence never falls");
 }
 
-/// Checks that the block's fence falls only to the highest fence that was granted in it, even if that node was
-/// released early (I13).
+/// Checks that a block's fence never falls below the highest fence that was granted in the block, even if the node
+/// with that fence was released early (I13).
 #[test]
 fn lost_block_returns_the_highest_fence_granted_in_it() {
     let mut blocks = blocks(&[0]);
@@ -78,8 +79,8 @@ fn lost_block_returns_the_highest_fence_granted_in_it() {
     assert_eq!(blocks.renew(&renewal(&again, 3, again.fence + 1, NOW), NOW), Err(Denial::NotHeld));
 }
 
-/// Checks that windows start at or above the block's present grant (I12), and that holders under its earlier grant are
-/// fenced off.
+/// Checks that windows start at or above the start of the block's current grant (I12), and that holders under the
+/// block's earlier grant are fenced off.
 #[test]
 fn block_granted_again_has_no_earlier_holders() {
     let mut blocks = blocks(&[5]);
@@ -107,7 +108,8 @@ fn acquire_fills_the_fullest_block_first() {
     assert_eq!(blocks.acquire(&request(6, NOW, WINDOW_MS), NOW), Err(Denial::NoRoom));
     assert_eq!((blocks.holders(), blocks.room()), (6, 0));
 
-    // A holder that does not renew within the TTL loses its node, and the next holder starts above its window.
+    // A holder that does not renew within the TTL loses its node, and the next holder starts above the holder's
+    // window.
     let expired = NOW + TTL_MS.cast_signed();
     blocks.raise(0, tick(expired) + 10_000);
     blocks.expire(expired);
@@ -117,10 +119,10 @@ fn acquire_fills_the_fullest_block_first() {
     assert_eq!((next.node, next.start), (0, tick(expired)));
 }
 
-/// Checks that a request after the expiry of all nodes frees only a part of them, so that it is fast. A name whose node
-/// is freed last must still get it.
+/// Checks that a request that arrives after all nodes have expired frees only some of the nodes, so that the request
+/// is fast. A name whose node is freed last must still get its node.
 #[test]
-fn expired_nodes_are_freed_in_portions() {
+fn expired_nodes_are_freed_in_batches() {
     let namespace = Namespace { block_bits: 9, ..namespace() };
     let mut blocks = Blocks::new(&namespace, WINDOW_MS, TTL_MS);
     blocks.add(&block(0, NOW), NOW);
@@ -151,7 +153,7 @@ fn expired_nodes_are_freed_in_portions() {
 }
 
 #[test]
-fn repeated_and_late_requests_are_answered() {
+fn repeated_and_late_requests_get_a_response() {
     let mut blocks = blocks(&[0]);
     let asked = request(1, NOW, WINDOW_MS);
     let granted = blocks.acquire(&asked, NOW).unwrap();
@@ -177,7 +179,7 @@ fn repeated_and_late_requests_are_answered() {
 }
 
 #[test]
-fn name_gets_its_last_node_again() {
+fn named_holder_gets_its_last_node_again() {
     let mut blocks = blocks(&[0, 1]);
     let named = |number, name: &str, now| Acquire {
         identity: Identity::Name(name.into()),
@@ -197,8 +199,8 @@ fn name_gets_its_last_node_again() {
     assert_eq!(blocks.acquire(&named(6, "b", NOW + 10), NOW + 10).unwrap().node, 3);
 }
 
-/// Checks that a repeated request is answered only for the same process, because two processes with one window would
-/// issue the same IDs.
+/// Checks that a repeated request gets the same grant only if the request comes from the same process, because two
+/// processes with the same window would issue the same IDs.
 #[test]
 fn acquire_refuses_the_token_of_another_process() {
     let mut blocks = blocks(&[0]);

@@ -47,12 +47,13 @@ fn sub_grants_are_handed_over_until_the_store_confirms_them() {
     let second = acquire(&mut blocks, 2, NOW + 20);
     acquire(&mut blocks, 3, NOW + 20);
 
-    // The history is complete up to one `max_skew` (1 s) before the clock, because later ticks may still be granted.
+    // The history is complete up to one `max_skew` (1 s) before the clock's time, because later ticks may still be
+    // granted.
     let now = NOW + 3_000;
     let sent = blocks.hand_over(3, now, 256);
     assert_eq!(handed(&sent), [(6, 1, 1), (6, 2, 3), (7, 1, 2)]);
     assert_eq!(sent.until, tick(now) - 1_000);
-    // The response was lost, and another sub-grant was made in between.
+    // The response to the renewal was lost, and another sub-grant was made in the meantime.
     blocks.release(&release(&second, second.start + 1), NOW + 3_400);
     let fourth = acquire(&mut blocks, 4, NOW + 3_500);
     assert_eq!(blocks.hand_over(3, NOW + 4_000, 0), sent);
@@ -62,7 +63,7 @@ fn sub_grants_are_handed_over_until_the_store_confirms_them() {
     assert_eq!(next.until, tick(NOW + 4_000));
     blocks.confirm_history(3, next.until);
 
-    // An empty handover makes the history complete up to a later tick, and later windows start at or above it.
+    // An empty handover makes the history complete up to a later tick, and later windows start at or above that tick.
     let empty = blocks.hand_over(3, NOW + 9_000, 256);
     assert_eq!((handed(&empty), empty.until), (vec![], tick(NOW + 8_000)));
     blocks.release(&release(&fourth, fourth.start + 1), NOW + 9_000);
@@ -109,7 +110,7 @@ fn oldest_sub_grants_are_dropped_beyond_the_limit() {
             blocks.release(&release(&grant, grant.start + 1), NOW);
         }
     };
-    // Both nodes get 400 grants in turn. The last two grants have not ended.
+    // The two nodes get 400 grants in turn. The last two grants have not ended.
     churn(&mut blocks, 400);
     assert_eq!(blocks.dropped(), 400 - 2 - 256);
     let first = blocks.hand_over(3, NOW + 10_000, 256);

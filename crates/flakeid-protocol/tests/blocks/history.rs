@@ -1,4 +1,4 @@
-//! Tests of random histories of two brokers on a store, and of their holders. No tick of a node may be granted twice.
+//! Tests with random histories of two brokers and their holders on one store. No tick of a node may be granted twice.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -33,18 +33,19 @@ enum Step {
         broker: usize,
         block: Index,
     },
-    /// A broker is killed and restarted.
+    /// A broker process is killed and restarted.
     Crash {
         broker: usize,
     },
-    /// A holder requests a node. Its clock is off by `off` milliseconds, and it has used `after` ticks from now.
+    /// A holder requests a node. The holder's clock is wrong by `off` milliseconds, and the holder has used `after`
+    /// ticks, starting with the current tick.
     Acquire {
         broker: usize,
         off: i64,
         window: u64,
         after: u64,
     },
-    /// A holder renews by `more` ticks.
+    /// A holder raises its fence by `more` ticks.
     Extend {
         holder: Index,
         more: u64,
@@ -185,7 +186,7 @@ impl History {
                         grants[index].fence = grants[index].fence.max(renewed.fence);
                         grants[index].token = asked.next;
                     }
-                    // The next renewal has an old token, so that the block will be lost.
+                    // The next renewal has an old token, so the broker will lose the block.
                     Ok(_) => {}
                     Err(Fault::Refused(_)) => {
                         blocks.lose(grants[index].node);
@@ -262,7 +263,7 @@ proptest! {
     }
 }
 
-/// Checks that random histories contain enough granted windows to test anything.
+/// Checks that random histories contain enough granted windows to make the test meaningful.
 #[test]
 fn random_histories_contain_many_windows() {
     use proptest::strategy::ValueTree;

@@ -1,4 +1,4 @@
-//! Tests of the nodes that a broker grants in its blocks. Their windows must not overlap.
+//! Tests of how a broker grants the nodes in its blocks. The windows of a node must not overlap.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 mod blocks;

@@ -1,13 +1,13 @@
 //! Helpers that build a namespace of blocks and requests.
 
 use flakeid_core::Layout;
-use flakeid_protocol::{Acquire, Bounds, Grant, Identity, Namespace, Owner, Release, Renew, Token};
+use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Owner, Release, Renew, Token};
 
 pub(crate) const SPACE: &str = "orders";
-/// The time at which tests begin.
+/// The time at which each test begins, in Unix milliseconds.
 pub(crate) const NOW: i64 = 1_900_000_000_000;
 
-/// Builds a namespace of blocks of two nodes, with the default bounds.
+/// Builds a namespace with blocks of two nodes and the default bounds.
 pub(crate) fn namespace() -> Namespace {
     Namespace { block_bits: 1, ..Namespace::new(SPACE, Layout::TWITTER) }
 }
@@ -21,7 +21,7 @@ pub(crate) fn bounds(
     Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms }
 }
 
-/// Builds a token that differs in both halves from the tokens of other numbers.
+/// Builds a token for a number. Both halves differ from the tokens for other numbers.
 pub(crate) fn token(number: u64) -> Token {
     Token::from_bits(u128::from(number) << 64 | u128::from(number))
 }
@@ -29,20 +29,9 @@ pub(crate) fn token(number: u64) -> Token {
 /// Builds a request for any node.
 pub(crate) fn request(number: u64, now: i64, window_ms: u64) -> Acquire {
     Acquire {
-        layout: Layout::TWITTER,
-        block_bits: 0,
-        identity: Identity::Any,
-        from: 0,
-        to: Layout::TWITTER.max_node(),
-        rotation: 0,
-        reuse: true,
-        token: token(number),
         window_ms,
-        ttl_ms: 60_000,
-        now,
-        waited_ms: 0,
-        after: 0,
         owner: Owner { name: String::new(), host: "test".into(), pid: 1 },
+        ..Acquire::any_node(Layout::TWITTER, token(number), now)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A namespace under random operations, with a set of all ticks that were granted in it.
+//! A namespace that undergoes random operations, and the set of all ticks that were granted in the namespace.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,16 +17,17 @@ const NODES: u64 = 3;
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The store's clock advances by a number of quarters of a tick.
+    /// The store's clock advances by this many quarter ticks.
     Pass(u64),
-    /// A client acquires a node. `off` is its clock's error in quarters of a tick, and `window` is in ticks.
+    /// A client acquires a node. `off` is the error of the client's clock in quarter ticks, and `window` is the
+    /// length of the window in ticks.
     Acquire {
         identity: Identity,
         off: i64,
         window: u64,
         after: u64,
     },
-    /// A holder renews up to `more` ticks above its fence, or repeats its last renewal.
+    /// A holder renews its grant up to `more` ticks above its fence, or repeats its last renewal.
     Renew {
         holder: Index,
         more: u64,
@@ -95,11 +96,11 @@ pub struct History {
     holders: Vec<Grant>,
     /// The last renewal of each holder.
     renewals: HashMap<usize, Renew>,
-    /// The holder of each tick of a node.
+    /// The holder of each tick, by node.
     owners: HashMap<(u64, u64), usize>,
     /// The holders that have released their nodes.
     closed: HashSet<usize>,
-    /// A function that restores the copy.
+    /// The saved copy of the namespace, as a function that restores it.
     backup: Option<Restoration>,
 }
 
@@ -136,11 +137,11 @@ impl History {
 
     fn fresh(&mut self) -> Token {
         self.tokens += 1;
-        // Both halves are set, as in random tokens.
+        // Both halves of the token are set, as in random tokens.
         Token::from_bits(self.tokens << 64 | self.tokens)
     }
 
-    /// Whether a row belongs to the store's present incarnation.
+    /// Whether a row belongs to the store's current incarnation.
     fn is_current(&mut self, row: &Row) -> bool {
         let listing = operations::list(&mut self.store, SPACE).unwrap();
         listing.namespace.incarnation == row.incarnation && listing.continuity == Continuity::Same
@@ -170,20 +171,13 @@ impl History {
             Step::Pass(quarters) => self.clock.set(now + (quarters * self.unit).div_ceil(4) as i64),
             Step::Acquire { identity, off, window, after } => {
                 let request = Acquire {
-                    layout: self.layout,
                     identity: identity.clone(),
-                    from: 0,
                     to: NODES - 1,
-                    rotation: 0,
-                    block_bits: 0,
-                    reuse: true,
-                    token: self.fresh(),
                     window_ms: window * self.unit,
                     ttl_ms: 3 * self.unit,
-                    now: now + off * self.unit as i64 / 4,
-                    waited_ms: 0,
                     after: *after,
                     owner: Owner { name: "worker".into(), ..Owner::default() },
+                    ..Acquire::any_node(self.layout, self.fresh(), now + off * self.unit as i64 / 4)
                 };
                 let floor = self.floor();
                 match operations::acquire(&mut self.store, SPACE, &request) {
@@ -266,7 +260,8 @@ impl History {
                 let applied = kept == renew.next && was_current;
                 let continues = !was_current && kept.is_same_grant(renew.token);
                 assert!(applied || continues || kept == renew.token, "I7");
-                // The fence may be lower for a repeated request of a holder that continues, because more was confirmed since.
+                // Repeating an old renewal of a holder that continued may return a lower fence, because more ticks
+                // were confirmed after that renewal.
                 assert!(answer.fence >= grant.fence || continues && again);
                 self.holders[holder].fence = answer.fence.max(grant.fence);
                 self.holders[holder].token = renew.next;
@@ -275,7 +270,7 @@ impl History {
                 if !self.closed.contains(&holder) {
                     self.own(grant.node, grant.start..answer.fence, holder);
                 }
-                // The same renewal again changes nothing.
+                // Repeating the same renewal changes nothing.
                 let rows = self.rows();
                 let twice = operations::renew(&mut self.store, SPACE, &renew);
                 assert_eq!(twice, Ok(answer));
@@ -297,7 +292,7 @@ impl History {
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds, ..Namespace::new(SPACE, self.layout) };
         operations::init_lost(&mut self.store, &wanted, &self.widest).unwrap();
-        // A copy of the older namespace is dropped, because it would restore the older bounds.
+        // Any saved copy of the older namespace is dropped, because restoring it would restore the older bounds.
         (self.bounds, self.backup) = (bounds, None);
         self.widest = self.widest.fieldwise_max(&bounds);
     }

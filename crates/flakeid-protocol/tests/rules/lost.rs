@@ -3,8 +3,7 @@
 use flakeid_core::{Layout, ManualClock};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{
-    Acquire, Bounds, Grant, Identity, MemoryStore, Namespace, Owner, Refusal, Renew, Token,
-    operations,
+    Acquire, Bounds, Grant, Identity, MemoryStore, Namespace, Refusal, Renew, Token, operations,
 };
 
 use crate::{EPOCH, SPACE};
@@ -12,7 +11,7 @@ use crate::{EPOCH, SPACE};
 const HOUR_MS: u64 = 3_600_000;
 const LAYOUT: Layout = Layout::TWITTER;
 
-/// A store, and a clock for it and its clients.
+/// A store, and a clock that the store and its clients share.
 struct Fixture {
     store: MemoryStore,
     clock: ManualClock,
@@ -41,20 +40,9 @@ impl Fixture {
     /// Acquires node 1 with a window of the given length.
     fn acquire(&mut self, window_ms: u64) -> Result<Grant, Refusal> {
         let request = Acquire {
-            layout: LAYOUT,
             identity: Identity::Node(1),
-            from: 0,
-            to: LAYOUT.max_node(),
-            rotation: 0,
-            block_bits: 0,
-            reuse: true,
-            token: self.token(),
             window_ms,
-            ttl_ms: 60_000,
-            now: self.now(),
-            waited_ms: 0,
-            after: 0,
-            owner: Owner::default(),
+            ..Acquire::any_node(LAYOUT, self.token(), self.now())
         };
         match operations::acquire(&mut self.store, SPACE, &request) {
             Ok(grant) => Ok(grant),
@@ -63,7 +51,7 @@ impl Fixture {
         }
     }
 
-    /// Creates the namespace with the given bounds, and leases node 1 as far ahead as they allow.
+    /// Creates the namespace with the given bounds, and leases node 1 as far ahead as the bounds allow.
     fn lease_far(&mut self, bounds: Bounds) -> Grant {
         let wanted = Namespace { bounds, ..Namespace::new(SPACE, LAYOUT) };
         operations::init(&mut self.store, &wanted).unwrap();
@@ -84,14 +72,14 @@ impl Fixture {
         Grant { fence: renewed.fence, ..grant }
     }
 
-    /// Loses all data of the store, and creates the namespace again with the new bounds.
+    /// Deletes all data in the store, and creates the namespace again with the new bounds.
     fn lose(&mut self, lost: Bounds, new: Bounds) -> Namespace {
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds: new, ..Namespace::new(SPACE, LAYOUT) };
         operations::init_lost(&mut self.store, &wanted, &lost).unwrap()
     }
 
-    /// Tries every second to acquire node 1. Returns the first grant, and the number of seconds until then.
+    /// Tries every second to acquire node 1. Returns the first grant, and the number of seconds until that grant.
     fn first_grant(&mut self) -> (Grant, u64) {
         for seconds in 0..100_000 {
             match self.acquire(10_000) {
@@ -104,8 +92,8 @@ impl Fixture {
     }
 }
 
-/// Checks that a new namespace with the default bounds grants no ticks of a holder in the lost namespace, which allowed
-/// windows of an hour.
+/// Checks that a new namespace with the default bounds grants no ticks that belong to a holder in the lost namespace.
+/// The lost namespace allowed windows of an hour.
 #[test]
 fn recreating_with_smaller_bounds_does_not_shorten_the_wait() {
     let mut fixture = Fixture::new();
@@ -123,11 +111,11 @@ fn recreating_with_smaller_bounds_does_not_shorten_the_wait() {
         held.fence,
     );
     assert!(made.floor >= held.fence);
-    // The wait is an hour and twice `max_skew`, and not longer.
+    // The wait is an hour plus twice `max_skew`, and no longer.
     assert!((3_600..=3_611).contains(&waited_s), "{waited_s}");
 }
 
-/// Checks each bound of the lost namespace separately.
+/// Checks that a recreated namespace respects each bound of the lost namespace.
 #[test]
 fn recreated_namespace_respects_each_lost_bound() {
     let defaults = Bounds::of(&LAYOUT);
@@ -145,7 +133,7 @@ fn recreated_namespace_respects_each_lost_bound() {
     }
 }
 
-/// Checks that larger bounds of the new namespace do not matter for grants of the lost namespace.
+/// Checks that larger bounds in the new namespace do not affect grants from the lost namespace.
 #[test]
 fn recreating_with_larger_bounds_keeps_windows_disjoint() {
     let mut fixture = Fixture::new();
@@ -157,9 +145,9 @@ fn recreating_with_larger_bounds_keeps_windows_disjoint() {
     assert!(grant.start >= held.fence);
 }
 
-/// Checks that a holder of the lost namespace cannot renew in the new one.
+/// Checks that a holder in the lost namespace cannot renew its grant in the new namespace.
 #[test]
-fn tokens_of_a_lost_namespace_are_void() {
+fn renew_rejects_tokens_of_a_lost_namespace() {
     let mut fixture = Fixture::new();
     let defaults = Bounds::of(&LAYOUT);
     let held = fixture.lease_far(defaults);

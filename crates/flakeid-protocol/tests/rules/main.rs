@@ -1,7 +1,7 @@
-//! Tests of the lease rules: random histories, checked against a set of all granted ticks, extreme requests, clocks and
-//! rows, and the errors that users see for refusals.
+//! Tests of the lease rules: random histories, which are checked against a set of all granted ticks; extreme
+//! requests, clocks and rows; and the errors that users see for refusals.
 
-// A test fails by a panic.
+// Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod extreme_inputs;
@@ -66,7 +66,7 @@ fn check_error(error: &Error, refusal: &Refusal) {
 }
 
 #[test]
-fn refusals_become_errors_with_their_kind() {
+fn refusals_convert_to_errors_of_the_right_kind() {
     let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
     let other = layout.with_epoch(EPOCH).unwrap();
     let refusals = [
@@ -104,15 +104,15 @@ fn refusals_become_errors_with_their_kind() {
     }
 }
 
-/// Checks that the error for a clock that lags also mentions a slow request, because a request that waits in the queue
-/// of an overloaded server looks the same.
+/// Checks that the error for a lagging clock also mentions a slow request. A request that waits in the queue of an
+/// overloaded server looks the same as a request from a host with a lagging clock.
 #[test]
-fn clock_error_mentions_a_slow_request_if_possible() {
+fn clock_error_mentions_a_slow_request_as_a_possible_cause() {
     let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
     let message =
         |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
     assert!(message(-1_500).contains("took that long to arrive"), "{}", message(-1_500));
-    // A slow request cannot explain a clock that is ahead, or behind by an hour.
+    // A slow request cannot explain a clock that is ahead, or a clock that is an hour behind.
     for by_ms in [1_500, -3_600_000] {
         assert!(!message(by_ms).contains("took that long"), "{}", message(by_ms));
     }

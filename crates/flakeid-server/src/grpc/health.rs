@@ -1,4 +1,4 @@
-//! The standard health service, which reports whether IDs can be issued: `grpc.health.v1.Health`.
+//! The standard health service (`grpc.health.v1.Health`), which reports whether IDs can be issued.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,21 +14,21 @@ use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
 use super::ids::IdCalls;
 use super::messages::IdsServer;
-use crate::connection::{EndWatch, ended};
+use crate::connection::{Phase, Phases, reached};
 use crate::service::Service;
 
-/// The longest time until a watching client is notified of a change.
+/// The maximum delay before a watching client is notified of a change.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The readiness of the server, which `/readyz` reports over HTTP.
 pub(super) struct Readiness {
     service: Arc<Service>,
-    is_ending: EndWatch,
+    phases: Phases,
 }
 
 impl Readiness {
-    pub(super) const fn new(service: Arc<Service>, is_ending: EndWatch) -> Self {
-        Self { service, is_ending }
+    pub(super) const fn new(service: Arc<Service>, phases: Phases) -> Self {
+        Self { service, phases }
     }
 }
 
@@ -53,11 +53,11 @@ impl Health for Readiness {
     ) -> Result<Response<Self::WatchStream>, Status> {
         let HealthCheckRequest { service } = request.into_inner();
         let (sender, receiver) = mpsc::channel(1);
-        let (watched, mut is_ending) = (Arc::clone(&self.service), self.is_ending.clone());
+        let (watched, mut phases) = (Arc::clone(&self.service), self.phases.clone());
         let watching = async move {
             let mut sent = None;
             loop {
-                // The protocol requires this, because the service may exist later.
+                // The protocol requires this status for an unknown service, because the service may exist later.
                 let unknown = ServingStatus::ServiceUnknown;
                 let now = if is_known(&service) { status(&watched) } else { unknown };
                 if sent.replace(now) != Some(now) && sender.send(Ok(response(now))).await.is_err() {
@@ -66,7 +66,7 @@ impl Health for Readiness {
                 tokio::select! {
                     () = sleep(CHECK_INTERVAL) => {}
                     () = sender.closed() => return,
-                    () = ended(&mut is_ending) => return,
+                    () = reached(&mut phases, Phase::Closing) => return,
                 }
             }
         };
@@ -75,7 +75,7 @@ impl Health for Readiness {
     }
 }
 
-/// Whether a health check knows a service. The empty name means the whole server.
+/// Whether a health check can name a service. The empty name means the whole server.
 fn is_known(service: &str) -> bool {
     service.is_empty() || service == IdsServer::<IdCalls>::NAME
 }

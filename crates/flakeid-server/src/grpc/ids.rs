@@ -1,4 +1,4 @@
-//! Calls for IDs: in one message, or in a stream of messages.
+//! Calls that return IDs in one message or in a stream of messages.
 
 use std::future::poll_fn;
 use std::net::IpAddr;
@@ -17,8 +17,9 @@ use crate::pieces::{IdPieces, PIECE};
 use crate::rate::Peer;
 use crate::served::NoIds;
 use crate::service::Service;
+use crate::tokens::{Client, Identity};
 
-/// The implementation of the calls for IDs.
+/// The implementation of the calls that return IDs.
 pub(super) struct IdCalls(pub(super) Arc<Service>);
 
 #[tonic::async_trait]
@@ -26,12 +27,12 @@ impl Ids for IdCalls {
     type StreamStream = Messages;
 
     async fn next(&self, request: Request<NextRequest>) -> Result<Response<NextResponse>, Status> {
-        let peer = peer_of(&request);
+        let (peer, client) = (peer_of(&request), client_of(&request));
         let NextRequest { namespace, count } = request.into_inner();
         let count = u64::from(count.unwrap_or(1));
         let began = Instant::now();
         let found = if (1..=PIECE).contains(&count) {
-            self.begin(&namespace, count, peer).await.map(|(ids, _)| ids)
+            self.begin(&namespace, count, peer, client.as_deref()).await.map(|(ids, _)| ids)
         } else {
             Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, PIECE)))
         };
@@ -40,10 +41,10 @@ impl Ids for IdCalls {
     }
 
     async fn stream(&self, request: Request<StreamRequest>) -> Result<Response<Messages>, Status> {
-        let peer = peer_of(&request);
+        let (peer, client) = (peer_of(&request), client_of(&request));
         let StreamRequest { namespace, count } = request.into_inner();
         let began = Instant::now();
-        let found = self.begin(&namespace, count, peer).await;
+        let found = self.begin(&namespace, count, peer, client.as_deref()).await;
         let (ids, pieces) = self.counted(began, found)?;
         let service = Arc::clone(&self.0);
         Ok(Response::new(Messages { service, pieces, first: Some(ids), yields: false }))
@@ -51,15 +52,16 @@ impl Ids for IdCalls {
 }
 
 impl IdCalls {
-    /// Generates the first piece, so that a failure becomes the error of the call. Returns its IDs
-    /// and the remaining pieces.
+    /// Generates the first piece, so that a failure becomes the error of the call. Returns the IDs in the first
+    /// piece, and the remaining pieces.
     async fn begin(
         &self,
         namespace: &str,
         count: u64,
         peer: Option<IpAddr>,
+        client: Option<&Client>,
     ) -> Result<(Vec<u64>, IdPieces), NoIds> {
-        let mut pieces = self.0.pieces(namespace, count, peer)?;
+        let mut pieces = self.0.pieces(namespace, count, peer, client)?;
         let first = poll_fn(|context| pieces.poll_next(context).map(owned)).await;
         let ids = first.transpose().map_err(NoIds::Refused)?.unwrap_or_default();
         self.0.count_ids(namespace, count);
@@ -74,12 +76,12 @@ impl IdCalls {
     }
 }
 
-/// The messages of a response, each generated after the client has taken the previous ones.
+/// The messages of a response. Each message is generated after the client has received the previous ones.
 pub(super) struct Messages {
     service: Arc<Service>,
     pieces: IdPieces,
     first: Option<Vec<u64>>,
-    /// Whether other tasks run, and other responses get a turn, before the next message.
+    /// Whether the response lets other tasks run, and other responses take a turn, before its next message.
     yields: bool,
 }
 
@@ -110,6 +112,10 @@ impl Stream for Messages {
 
 fn peer_of<T>(request: &Request<T>) -> Option<IpAddr> {
     request.extensions().get().map(|Peer(peer)| *peer)
+}
+
+fn client_of<T>(request: &Request<T>) -> Option<Arc<Client>> {
+    request.extensions().get::<Identity>().and_then(|Identity(client)| client.clone())
 }
 
 fn owned(piece: Option<Result<&[Id], Error>>) -> Option<Result<Vec<u64>, Error>> {

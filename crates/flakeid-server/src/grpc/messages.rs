@@ -10,13 +10,13 @@ pub use generated::{
     NextRequest, NextResponse, StreamRequest, StreamResponse, ids_client::IdsClient,
 };
 
-/// The descriptors of the file and its imports, for reflection.
+/// The descriptors of `flakeid.proto` and its imports, which the reflection service returns.
 pub(super) const DESCRIPTORS: &[u8] = include_bytes!("flakeid.v1.bin");
 
 #[cfg(test)]
 mod tests {
-    /// The generated code matches the file. To generate it: `cargo run --manifest-path
-    /// xtask/grpc/Cargo.toml`.
+    /// Checks that the generated code matches `flakeid.proto`. To generate the code, run
+    /// `cargo run --manifest-path xtask/grpc/Cargo.toml`.
     #[test]
     fn generated_code_matches_the_proto_file_and_is_unchanged() {
         let file: &[u8] = include_bytes!("../../proto/flakeid/v1/flakeid.proto");

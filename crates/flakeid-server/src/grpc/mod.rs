@@ -1,5 +1,6 @@
-//! IDs over gRPC: accepts connections, and dispatches requests to services.
+//! The gRPC server, which serves connections and forwards each call to its service.
 
+mod frames;
 mod health;
 mod ids;
 mod messages;
@@ -9,10 +10,10 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
-use std::net::IpAddr;
-use std::pin::{Pin, pin};
+use std::io::Cursor;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hyper::body::Incoming;
 use hyper::server::conn::http2::Builder;
@@ -27,11 +28,13 @@ use tonic::codegen::Service as Called;
 use tonic::server::NamedService;
 use tonic_health::pb::health_server::HealthServer;
 
-use crate::connection::{EndWatch, encrypted, ended};
-use crate::listener::Stream;
-use crate::rate::Peer;
+use crate::connection::{
+    Connection, Guarded, Phase, Phases, Serving, Shared, encrypted, reached, with_peer,
+};
+use crate::connections::{Busy, State};
 use crate::service::Service;
-use crate::tls::TlsSettings;
+use crate::tokens::Identity;
+use frames::Limited;
 use health::Readiness;
 use ids::IdCalls;
 use messages::IdsServer;
@@ -39,30 +42,30 @@ use refusal::status;
 
 pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};
 
-/// The bytes that a client sends first.
+/// The preface of an HTTP/2 connection, which the client must send first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The largest number of concurrent calls per connection; its client delays further calls.
+/// The largest number of concurrent calls per connection. The client delays further calls.
 const MOST_CALLS: u32 = 100;
 
-/// The longest head of a request, in bytes.
+/// The maximum total size of a request's headers, in bytes.
 const LONGEST_HEAD: u32 = 16 * 1_024;
 
-/// The longest message that a client may send, in bytes. It contains a namespace and a number, or
-/// the name of a symbol.
+/// The longest message that a client may send, in bytes. A message contains a namespace and a number or, for
+/// reflection, the name of a symbol.
 const LONGEST_MESSAGE: usize = 4_096;
 
-/// The only call that requires no token. Watching the health takes memory, so it requires one.
+/// The path of the only call that does not require a token. `Watch` requires a token, because each watching client uses
+/// memory.
 const CHECK: &str = "/grpc.health.v1.Health/Check";
 
 type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 type Answers = Box<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
 
-/// All services of one listener by name.
+/// The services of one listener, indexed by name.
 pub(crate) struct Services {
     service: Arc<Service>,
     by_name: BTreeMap<&'static str, Answers>,
-    is_ending: EndWatch,
 }
 
 impl Services {
@@ -70,14 +73,10 @@ impl Services {
         clippy::expect_used,
         reason = "the descriptors are compiled in, and every test would fail if they were invalid"
     )]
-    pub(crate) fn new(service: &Arc<Service>, is_ending: &EndWatch) -> Self {
-        let services = Self {
-            service: Arc::clone(service),
-            by_name: BTreeMap::new(),
-            is_ending: is_ending.clone(),
-        };
+    pub(crate) fn new(service: &Arc<Service>, phases: &Phases) -> Self {
+        let services = Self { service: Arc::clone(service), by_name: BTreeMap::new() };
         let ids = IdsServer::new(IdCalls(Arc::clone(service)));
-        let readiness = Readiness::new(Arc::clone(service), is_ending.clone());
+        let readiness = Readiness::new(Arc::clone(service), phases.clone());
         let services = services
             .with(ids.max_decoding_message_size(LONGEST_MESSAGE))
             .with(HealthServer::new(readiness).max_decoding_message_size(LONGEST_MESSAGE));
@@ -86,7 +85,8 @@ impl Services {
                 .register_encoded_file_descriptor_set(messages::DESCRIPTORS)
                 .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         };
-        // Newer clients use the first name of the service, older ones the second.
+        // Both versions of the reflection service are registered, because newer clients use v1 and older clients use
+        // v1alpha.
         let (newer, older) = (reflection().build_v1(), reflection().build_v1alpha());
         services
             .with(newer.expect("descriptors").max_decoding_message_size(LONGEST_MESSAGE))
@@ -111,23 +111,42 @@ impl Services {
         self
     }
 
-    async fn respond(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn respond(
+        &self,
+        state: Arc<State>,
+        names: Arc<[String]>,
+        mut request: Request<Incoming>,
+    ) -> Response<Body> {
         let began = Instant::now();
         let path = request.uri().path();
-        let name = path.split('/').nth(1).unwrap_or_default();
+        let name = path.split('/').nth(1).unwrap_or_default().to_owned();
+        let mut client_of_request = None;
         let refused = |code, name: &'static str, text: &str| {
             self.service.count_request("none", name, began);
             status(code, name, text, None).into_http()
         };
-        if path != CHECK && !self.service.admits(&request) {
-            let text = "send a token that this server accepts: authorization: Bearer TOKEN";
-            return refused(Code::Unauthenticated, "HTTP_UNAUTHORIZED", text);
+        if path != CHECK {
+            match self.service.client_of(request.headers(), &names) {
+                Err(denied) => {
+                    self.service.record_denied(&denied).await;
+                    return refused(
+                        Code::Unauthenticated,
+                        "HTTP_UNAUTHORIZED",
+                        &denied.to_string(),
+                    );
+                }
+                Ok(client) => {
+                    state.accept();
+                    client_of_request = client;
+                }
+            }
         }
-        let Some(answer) = self.by_name.get(name) else {
+        let Some(answer) = self.by_name.get(&*name) else {
             let known: Vec<_> = self.by_name.keys().copied().collect();
-            let text = format!("unknown service; this server has: {}", known.join(", "));
+            let text = format!("unknown service; this server provides: {}", known.join(", "));
             return refused(Code::Unimplemented, "HTTP_NOT_FOUND", &text);
         };
+        request.extensions_mut().insert(Identity(client_of_request));
         answer(request).await
     }
 }
@@ -138,35 +157,34 @@ impl fmt::Debug for Services {
     }
 }
 
-/// Serves a connection until its client or the server ends it. Clients keep connections without
-/// calls open, and must respond to pings on them.
-pub(crate) async fn serve(
-    stream: Box<dyn Stream>,
-    peer: Option<IpAddr>,
-    tls: Option<TlsSettings>,
-    services: Arc<Services>,
-    idle_timeout: Duration,
-) {
-    let mut is_ending = services.is_ending.clone();
-    let stream = encrypted(stream, tls, &mut is_ending, idle_timeout).await;
-    let Some(mut stream) = stream else { return };
+/// Serves a connection until the client or the server ends it. A client may keep a connection open between calls, but
+/// must respond to pings on the connection. Pings do not count as use of the connection.
+pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<Services>) {
+    let Some(connection) = encrypted(connection, &shared).await else { return };
+    let Connection { mut stream, peer, names, slot } = connection;
+    let (mut phases, idle_timeout) = (shared.phases, shared.idle_timeout);
     let mut preface = [0; PREFACE.len()];
     let begins = tokio::select! {
-        // Nothing else limits the time until a client has sent its preface.
+        // Without this timeout, a client could take arbitrarily long to send its preface.
         read = timeout(idle_timeout, stream.read_exact(&mut preface)) => matches!(read, Ok(Ok(_))),
-        () = ended(&mut is_ending) => false,
+        () = slot.must_end(idle_timeout) => false,
+        () = reached(&mut phases, Phase::Closing) => false,
     };
     if !begins || preface != *PREFACE {
         return drop(timeout(idle_timeout, stream.shutdown()).await);
     }
     let (rest, write) = tokio::io::split(stream);
-    let stream = tokio::io::join(PREFACE.chain(rest), write);
-    let respond = service_fn(move |mut request: Request<Incoming>| {
-        let services = Arc::clone(&services);
-        if let Some(peer) = peer {
-            request.extensions_mut().insert(Peer(peer));
+    let rest = Limited::new(rest, &slot.state);
+    let stream = tokio::io::join(Cursor::new(*PREFACE).chain(rest), write);
+    let state = Arc::clone(&slot.state);
+    let respond = service_fn(move |request: Request<Incoming>| {
+        let (services, state) = (Arc::clone(&services), Arc::clone(&state));
+        let names = Arc::clone(&names);
+        async move {
+            let busy = Busy::new(&state);
+            let response = services.respond(state, names, with_peer(request, peer)).await;
+            Ok::<_, Infallible>(response.map(|body| Guarded { body, _busy: busy }))
         }
-        async move { Ok::<_, Infallible>(services.respond(request).await) }
     });
     let connection = Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -174,15 +192,13 @@ pub(crate) async fn serve(
         .keep_alive_timeout(idle_timeout)
         .max_concurrent_streams(MOST_CALLS)
         .max_header_list_size(LONGEST_HEAD)
-        // This limits the part of a response that is buffered for a slow client, in addition to one
-        // piece per call.
+        // The send buffer is limited, because a slow client would otherwise cause too much of a response to be
+        // buffered. Each call also buffers one piece.
         .max_send_buf_size(64 * 1_024)
         .serve_connection(TokioIo::new(stream), respond);
-    let mut connection = pin!(connection);
-    // Errors are ignored, because the client may close the connection at any time.
-    tokio::select! {
-        ended = connection.as_mut() => return drop(ended),
-        () = ended(&mut is_ending) => connection.as_mut().graceful_shutdown(),
-    }
-    drop(connection.await);
+    // A connection that begins in the second half of the drain comes from a load balancer that still uses this
+    // server, so the connection is served until the drain ends.
+    let is_late = *phases.borrow() >= Phase::Leaving;
+    let last = if is_late { Phase::Closing } else { Phase::Leaving };
+    Serving::new(connection, slot, phases, last, idle_timeout).await;
 }

@@ -1,4 +1,4 @@
-//! Errors of calls for IDs, as statuses of gRPC.
+//! The conversion of errors to gRPC statuses.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tonic::{Code, Status};
 use crate::answer::TOO_MANY;
 use crate::served::{NoIds, TooMany};
 
-/// Returns the code to count in metrics, and the status for the client.
+/// Returns the error code for the metrics and the gRPC status for the client.
 pub(super) fn refusal(no_ids: NoIds) -> (&'static str, Status) {
     match no_ids {
         NoIds::Unknown(message) => {
@@ -19,11 +19,15 @@ pub(super) fn refusal(no_ids: NoIds) -> (&'static str, Status) {
         NoIds::TooMany(TooMany { message, wait }) => {
             (TOO_MANY, status(Code::ResourceExhausted, TOO_MANY, &message, Some(wait)))
         }
+        NoIds::Denied(denied) => {
+            let code = "HTTP_FORBIDDEN";
+            (code, status(Code::PermissionDenied, code, &denied.to_string(), None))
+        }
         NoIds::Refused(error) => (error.code(), of_error(&error)),
     }
 }
 
-/// Converts an error of the library, as [`status_of`](crate::answer::status_of) does for HTTP.
+/// Converts a library error to a gRPC status. [`status_of`](crate::answer::status_of) is the equivalent for HTTP.
 pub(super) fn of_error(error: &Error) -> Status {
     let code = match error.kind() {
         ErrorKind::InvalidLayout
@@ -31,7 +35,8 @@ pub(super) fn of_error(error: &Error) -> Status {
         | ErrorKind::InvalidId
         | ErrorKind::InvalidOption => Code::InvalidArgument,
         kind if kind.is_retryable() => Code::Unavailable,
-        // Clients retry automatically after UNAVAILABLE.
+        // The status is not `UNAVAILABLE`, because clients would then retry automatically, although the error is not
+        // retryable.
         _ => Code::FailedPrecondition,
     };
     let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());
@@ -48,6 +53,7 @@ pub(super) fn status(
     metadata.insert("flakeid-code", MetadataValue::from_static(name));
     if let Some(wait) = retry_after {
         let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        // gRPC clients wait for this time before they retry the call:
         // <https://github.com/grpc/proposal/blob/master/A6-client-retries.md#pushback>
         metadata.insert("grpc-retry-pushback-ms", MetadataValue::from(ms));
     }

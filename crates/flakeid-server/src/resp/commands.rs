@@ -1,8 +1,9 @@
-//! The commands of Redis clients. The service generates the IDs.
+//! The execution of commands from Redis clients.
 
 use std::fmt;
 use std::future::poll_fn;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use flakeid_core::Error;
@@ -13,8 +14,9 @@ use crate::pieces::{IdPieces, PIECE};
 use crate::query::number;
 use crate::served::{NoIds, TooMany};
 use crate::service::Service;
+use crate::tokens::{Client, Denied, Tokens};
 
-/// The supported commands, which `COMMAND COUNT` counts.
+/// The supported commands. `COMMAND COUNT` returns their number.
 const COMMANDS: [&str; 12] = [
     "AUTH",
     "CLIENT",
@@ -30,29 +32,40 @@ const COMMANDS: [&str; 12] = [
     "SELECT",
 ];
 
-/// The state of a connection.
+/// The state of a Redis client's connection.
 pub(crate) struct Session<'a> {
     service: &'a Service,
     peer: Option<IpAddr>,
+    /// The names in the client's certificate.
+    names: Arc<[String]>,
     pub(crate) replies: Replies,
-    is_admitted: bool,
+    /// The last token that the client sent. This token takes precedence over the client's certificate.
+    token: Option<Box<[u8]>>,
+    /// The tokens that the server accepted when it last identified the client.
+    tokens: Tokens,
+    client: Option<Arc<Client>>,
     name: Vec<u8>,
-    /// The remaining pieces of a response that has begun.
+    /// The remaining pieces of the current response.
     more: Option<IdPieces>,
-    /// The number of IDs since other tasks last had the thread.
+    /// The number of IDs generated since this session last yielded to other tasks.
     since_yield: u64,
 }
 
-/// The error of a command that is unknown or has wrong arguments: its code and message.
+/// The code and the message of an error for a command that is unknown or has wrong arguments.
 type Refusal = (&'static str, String);
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(service: &'a Service, peer: Option<IpAddr>) -> Self {
+    pub(crate) fn new(service: &'a Service, peer: Option<IpAddr>, names: Arc<[String]>) -> Self {
+        let tokens = service.current_tokens();
+        let client = tokens.by_certificate(&names);
         Self {
             service,
             peer,
+            names,
             replies: Replies::default(),
-            is_admitted: !service.requires_tokens(),
+            token: None,
+            tokens,
+            client,
             name: Vec::new(),
             more: None,
             since_yield: 0,
@@ -60,28 +73,46 @@ impl<'a> Session<'a> {
     }
 
     /// Whether the client may request IDs.
-    pub(crate) const fn is_admitted(&self) -> bool {
-        self.is_admitted
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.client.is_some() || !self.tokens.are_required()
     }
 
-    /// Whether a response has further pieces.
+    /// Identifies the client again if the server has loaded other tokens.
+    fn follow_tokens(&mut self) {
+        let current = self.service.current_tokens();
+        if current.is_copy_of(&self.tokens) {
+            return;
+        }
+        self.tokens = current;
+        self.identify();
+    }
+
+    fn identify(&mut self) {
+        self.client = match &self.token {
+            Some(token) => self.tokens.by_token(token).ok(),
+            None => self.tokens.by_certificate(&self.names),
+        };
+    }
+
+    /// Whether the current response has further pieces.
     pub(crate) const fn has_more(&self) -> bool {
         self.more.is_some()
     }
 
-    /// Adds the error for bytes that are not a command.
+    /// Adds an error reply for input that is not a valid command.
     pub(crate) fn refuse(&mut self, malformed: &impl fmt::Display) {
         self.service.count_request("none", "RESP_MALFORMED", Instant::now());
         self.replies.error("ERR", &format!("Protocol error: {malformed}"));
     }
 
-    /// Responds to a command, or begins to. Returns `false` if the connection must end.
+    /// Adds the reply to a command, or the first piece of a long reply. Returns `false` if the connection must end.
     pub(crate) async fn answer(&mut self, arguments: &[&[u8]]) -> bool {
         let Some((command, arguments)) = arguments.split_first() else { return true };
         let began = Instant::now();
         let command = command.to_ascii_uppercase();
         let is_open = matches!(command.as_slice(), b"AUTH" | b"HELLO" | b"QUIT" | b"RESET");
-        if !self.is_admitted && !is_open {
+        self.follow_tokens();
+        if !self.is_admitted() && !is_open {
             self.replies.error("NOAUTH", "send a token that this server accepts: AUTH TOKEN");
             self.service.count_request("none", "NOAUTH", began);
             return true;
@@ -90,7 +121,7 @@ impl<'a> Session<'a> {
         let code = match command.as_slice() {
             b"INCR" => self.incr(arguments).await,
             b"FLAKEID.NEXT" => self.next(arguments).await,
-            _ => match self.answer_without_ids(&command, arguments) {
+            _ => match self.answer_without_ids(&command, arguments).await {
                 Ok(()) => "OK",
                 Err((code, text)) => {
                     self.replies.error(code, &text);
@@ -159,20 +190,25 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Generates the first piece, so that a failure becomes an error reply.
-    /// [`next_piece`](Self::next_piece) generates the others.
+    /// Generates the first piece before the reply begins, so that a failure can be reported as an error reply.
+    /// [`next_piece`](Self::next_piece) generates the remaining pieces.
     async fn begin(
         &mut self,
         namespace: &str,
         count: u64,
     ) -> Result<Vec<flakeid_core::Id>, &'static str> {
-        let mut pieces = match self.service.pieces(namespace, count, self.peer) {
+        let client = self.client.as_deref();
+        let mut pieces = match self.service.pieces(namespace, count, self.peer, client) {
             Ok(pieces) => pieces,
             Err(NoIds::Refused(error)) => return Err(self.refused(&error)),
             Err(NoIds::Unknown(message)) => return Err(self.wrong(&message)),
+            Err(NoIds::Denied(denied)) => {
+                self.replies.error("NOPERM", &denied.to_string());
+                return Err("NOPERM");
+            }
             Err(NoIds::TooMany(TooMany { message, .. })) => {
                 self.replies.error("TRYAGAIN", &message);
-                // Metrics use the same code as for HTTP.
+                // Metrics use the same code for Redis clients as for HTTP clients.
                 return Err(TOO_MANY);
             }
         };
@@ -187,8 +223,8 @@ impl<'a> Session<'a> {
         Ok(ids)
     }
 
-    /// Adds the next piece of the response. Returns `false` if no more IDs can be generated. The
-    /// connection then ends, because the reply cannot be completed.
+    /// Adds the next piece of the response. Returns `false` if the generator fails. The connection must then end,
+    /// because the reply cannot be completed.
     pub(crate) async fn next_piece(&mut self) -> bool {
         let Some(pieces) = &mut self.more else { return true };
         if let Some(turn) = self.service.turns().next(Instant::now()) {
@@ -217,21 +253,26 @@ impl<'a> Session<'a> {
         error.code()
     }
 
-    fn answer_without_ids(&mut self, command: &[u8], arguments: &[&[u8]]) -> Result<(), Refusal> {
+    async fn answer_without_ids(
+        &mut self,
+        command: &[u8],
+        arguments: &[&[u8]],
+    ) -> Result<(), Refusal> {
         match (command, arguments) {
             (b"PING", []) => self.replies.simple("PONG"),
             (b"PING" | b"ECHO", [text]) => self.replies.bulk(text),
             (b"AUTH", [token] | [_, token]) => {
-                self.admit(token)?;
+                self.admit(token).await?;
                 self.replies.simple("OK");
             }
-            (b"HELLO", arguments) => self.hello(arguments)?,
+            (b"HELLO", arguments) => self.hello(arguments).await?,
             (b"SELECT", [b"0"]) | (b"QUIT", _) => self.replies.simple("OK"),
             (b"SELECT", _) => {
-                return Err(("ERR", "this server has only one database: SELECT 0".to_owned()));
+                return Err(("ERR", "this server has only database 0: use SELECT 0".to_owned()));
             }
             (b"RESET", []) => {
-                self.is_admitted = !self.service.requires_tokens();
+                self.token = None;
+                self.identify();
                 self.name.clear();
                 self.replies.has_maps = false;
                 self.replies.simple("RESET");
@@ -255,7 +296,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn hello(&mut self, arguments: &[&[u8]]) -> Result<(), Refusal> {
+    async fn hello(&mut self, arguments: &[&[u8]]) -> Result<(), Refusal> {
         let mut has_maps = self.replies.has_maps;
         let mut rest = arguments;
         if let [version, others @ ..] = rest {
@@ -270,7 +311,7 @@ impl<'a> Session<'a> {
         while !rest.is_empty() {
             rest = match rest {
                 [name, _, token, others @ ..] if name.eq_ignore_ascii_case(b"AUTH") => {
-                    self.admit(token)?;
+                    self.admit(token).await?;
                     others
                 }
                 [option, given, others @ ..] if option.eq_ignore_ascii_case(b"SETNAME") => {
@@ -283,7 +324,7 @@ impl<'a> Session<'a> {
                 }
             };
         }
-        if !self.is_admitted {
+        if !self.is_admitted() {
             let text = "send a token that this server accepts: HELLO 3 AUTH default TOKEN";
             return Err(("NOAUTH", text.to_owned()));
         }
@@ -315,7 +356,7 @@ impl<'a> Session<'a> {
                 self.name = name.to_vec();
                 self.replies.simple("OK");
             }
-            // The client's library does not affect the replies.
+            // The client reports its library's name and version, which do not affect the replies.
             (b"SETINFO", [_, _]) => self.replies.simple("OK"),
             (b"GETNAME", []) if self.name.is_empty() => self.replies.null(),
             (b"GETNAME", []) => self.replies.bulk(&self.name),
@@ -328,16 +369,20 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn admit(&mut self, token: &[u8]) -> Result<(), Refusal> {
-        if !self.service.requires_tokens() {
+    async fn admit(&mut self, token: &[u8]) -> Result<(), Refusal> {
+        self.follow_tokens();
+        if !self.tokens.are_required() {
             let text = "this server does not require a token: connect without a password";
             return Err(("ERR", text.to_owned()));
         }
-        // A client that sends a wrong token loses its earlier admission.
-        self.is_admitted = self.service.admits_token(token);
-        if self.is_admitted {
+        // A client that sends a wrong token is no longer admitted, even if the client was admitted
+        // before.
+        self.token = Some(token.into());
+        self.identify();
+        if self.client.is_some() {
             return Ok(());
         }
+        self.service.record_denied(&Denied::Wrong).await;
         Err(("WRONGPASS", "this server does not accept the token".to_owned()))
     }
 }
@@ -348,8 +393,8 @@ fn owned(
     piece.map(|ids| ids.map(<[_]>::to_vec))
 }
 
-/// Returns the error for an unsupported command or wrong arguments. Only the beginning of a long
-/// name is shown.
+/// Returns the error for an unsupported command or wrong arguments. The message shows only the
+/// beginning of a long name.
 fn unknown(command: &[u8]) -> Refusal {
     let known = COMMANDS.iter().any(|known| known.as_bytes() == command);
     let shown: String = String::from_utf8_lossy(command).chars().take(40).collect();

@@ -1,52 +1,48 @@
-//! Connections of Redis clients. A client gets replies in the order of its commands. The server
-//! reads no further commands while replies wait to be sent, so a client cannot send more commands
-//! than it reads replies.
+//! The server for connections from Redis clients. The server replies to commands in order, and stops reading commands
+//! while the client does not read its replies.
 //!
-//! Each connection buffers at most 204 KiB. These are 16 KiB of commands, a piece of 4,096 IDs as
-//! numbers (twice 32 KiB) and as text (108 KiB), and 16 KiB of other replies.
+//! Each connection buffers at most 204 KiB. Commands take 16 KiB, and replies without IDs take 16 KiB. A piece of 4,096
+//! IDs takes 108 KiB as text and twice 32 KiB as numbers.
 
 mod commands;
 mod reply;
 mod request;
 
+use std::future::pending;
 use std::io;
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BufMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use crate::connection::{EndWatch, encrypted, ended};
+use crate::connection::{Connection as Accepted, Phase, Phases, Shared, encrypted, reached};
+use crate::connections::{Busy, Slot};
 use crate::listener::Stream;
-use crate::service::Service;
-use crate::tls::TlsSettings;
 use commands::Session;
 use request::{LONGEST, parse};
 
-/// The number of bytes of replies that are buffered before they are sent.
+/// The size in bytes at which buffered replies are sent, even if more commands have already been received.
 const MOST_BUFFERED: usize = 16 * 1_024;
 
-/// The number of bytes that one read can return.
+/// The maximum number of bytes to read from the socket at a time.
 const READ: usize = 4_096;
 
-/// The factor by which the idle timeout is longer for a client that may request IDs. Redis clients
-/// keep pools of connections, and many treat a closed one as an error.
-const IDLE_FACTOR: u32 = 10;
+/// The time without a command after which a server that is shutting down ends a connection.
+const PAUSE_BEFORE_END: Duration = Duration::from_millis(100);
 
-/// Serves a connection until its client, the server or a timeout ends it.
-pub(crate) async fn serve(
-    stream: Box<dyn Stream>,
-    peer: Option<IpAddr>,
-    tls: Option<TlsSettings>,
-    service: Arc<Service>,
-    mut is_ending: EndWatch,
-    idle_timeout: Duration,
-) {
-    let Some(stream) = encrypted(stream, tls, &mut is_ending, idle_timeout).await else { return };
-    let session = Session::new(&service, peer);
-    let mut connection = Connection { stream, session, input: Vec::new(), idle_timeout, is_ending };
+/// Serves a connection until the client, the server or a timeout ends it.
+pub(crate) async fn serve(connection: Accepted, shared: Shared) {
+    let Some(connection) = encrypted(connection, &shared).await else { return };
+    let Accepted { stream, peer, names, slot } = connection;
+    let Shared { service, phases, idle_timeout, .. } = shared;
+    let session = Session::new(&service, peer, names);
+    // Redis clients keep unused connections in pools, so a server without tokens accepts every connection.
+    if session.is_admitted() {
+        slot.state.accept();
+    }
+    let mut connection =
+        Connection { stream, session, slot, input: Vec::new(), idle_timeout, phases };
     // Errors are ignored, because the client may close the connection at any time.
     drop(connection.run().await);
     drop(timeout(idle_timeout, connection.stream.shutdown()).await);
@@ -55,17 +51,20 @@ pub(crate) async fn serve(
 struct Connection<'a> {
     stream: Box<dyn Stream>,
     session: Session<'a>,
-    /// The received bytes that have not been processed.
+    slot: Slot,
+    /// The bytes that have been received but not yet processed.
     input: Vec<u8>,
     idle_timeout: Duration,
-    is_ending: EndWatch,
+    phases: Phases,
 }
 
 impl Connection<'_> {
     async fn run(&mut self) -> io::Result<()> {
         loop {
+            let busy = Busy::new(&self.slot.state);
             let continues = self.answer_all().await?;
             self.send().await?;
+            drop(busy);
             if !continues || !self.read().await? {
                 return Ok(());
             }
@@ -82,6 +81,9 @@ impl Connection<'_> {
                 Ok(Some(request)) => {
                     at += request.length;
                     continues = self.session.answer(&request.words).await;
+                    if self.session.is_admitted() {
+                        self.slot.state.accept();
+                    }
                     continues &= self.send_ids().await?;
                     if self.session.replies.bytes.len() >= MOST_BUFFERED {
                         self.send().await?;
@@ -103,12 +105,12 @@ impl Connection<'_> {
         Ok(continues)
     }
 
-    /// Sends the pieces of a response after the first, each after the client has taken the previous
-    /// ones.
+    /// Sends the buffered replies, and generates the remaining pieces of a response one at a time. Returns `false` if
+    /// the connection must end.
     async fn send_ids(&mut self) -> io::Result<bool> {
         while self.session.has_more() {
             self.send().await?;
-            // A socket accepts megabytes at a time, and other tasks should run in between.
+            // The task yields, because it could otherwise send megabytes before any other task runs.
             tokio::task::yield_now().await;
             if !self.session.next_piece().await {
                 return Ok(false);
@@ -131,15 +133,29 @@ impl Connection<'_> {
 
     /// Reads more commands. Returns `false` if the client or the server has ended the connection.
     async fn read(&mut self) -> io::Result<bool> {
-        let is_silent = self.input.is_empty() && self.session.is_admitted();
-        let limit = if is_silent { self.idle_timeout * IDLE_FACTOR } else { self.idle_timeout };
-        // The input is shorter than the longest command. Otherwise it would have been processed.
+        let has_part = !self.input.is_empty();
+        // The subtraction cannot overflow, because the parser accepts or rejects any input of `LONGEST` bytes.
         let room = READ.min(LONGEST - self.input.len());
         self.input.reserve(room);
         let mut buffer = (&mut self.input).limit(room);
+        let overdue =
+            async { if has_part { sleep(self.idle_timeout).await } else { pending().await } };
+        // A server that is shutting down waits for a pause between commands, because Redis clients do not expect a
+        // connection to end right after a reply.
+        let mut phases = self.phases.clone();
+        let pause_while_leaving = async {
+            reached(&mut phases, Phase::Leaving).await;
+            sleep(PAUSE_BEFORE_END).await;
+            if has_part {
+                pending::<()>().await;
+            }
+        };
         tokio::select! {
-            read = timeout(limit, self.stream.read_buf(&mut buffer)) => Ok(read?? > 0),
-            () = ended(&mut self.is_ending) => Ok(false),
+            read = self.stream.read_buf(&mut buffer) => Ok(read? > 0),
+            () = overdue => Ok(false),
+            () = pause_while_leaving => Ok(false),
+            () = self.slot.must_end(self.idle_timeout) => Ok(false),
+            () = reached(&mut self.phases, Phase::Closing) => Ok(false),
         }
     }
 }

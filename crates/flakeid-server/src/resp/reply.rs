@@ -1,29 +1,30 @@
-//! Replies in the protocol of Redis, version 2 or 3.
+//! The encoder for replies in versions 2 and 3 of the Redis protocol.
 
 use flakeid_core::{Error, Id};
 
-/// The replies to send.
+/// The encoded replies that have not been sent yet.
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     pub(crate) bytes: Vec<u8>,
-    /// Whether the client selected version 3 (`HELLO 3`).
+    /// Whether the client selected protocol version 3 (`HELLO 3`).
     pub(crate) has_maps: bool,
 }
 
 impl Replies {
-    /// Adds a short status, such as `OK`.
+    /// Adds a short status reply, such as `OK`.
     pub(crate) fn simple(&mut self, text: &str) {
         self.line(b'+', text);
     }
 
-    /// Adds an error, which begins with its code. Control characters that a client sent are
-    /// replaced, so that the reply stays one line.
+    /// Adds an error reply, which begins with the code. Control characters are replaced by spaces, because an error
+    /// reply must be a single line.
     pub(crate) fn error(&mut self, code: &str, text: &str) {
         let text = text.replace(|character: char| character.is_control(), " ");
         self.line(b'-', &format!("{code} {text}"));
     }
 
-    /// Adds an error of the library, whose message already begins with its code.
+    /// Adds an error reply for a library error. The code is removed from the message, because the reply already begins
+    /// with the code.
     pub(crate) fn library_error(&mut self, error: &Error) {
         let text = error.to_string();
         let text = text.strip_prefix(error.code()).unwrap_or(&text);
@@ -49,8 +50,8 @@ impl Replies {
         self.length(b'*', count);
     }
 
-    /// Adds the beginning of a map with the given number of pairs, which version 2 represents as an
-    /// array.
+    /// Adds the beginning of a map with the given number of pairs. Protocol version 2 represents a
+    /// map as an array.
     pub(crate) fn map(&mut self, pairs: u64) {
         if self.has_maps {
             self.length(b'%', pairs);
@@ -59,9 +60,9 @@ impl Replies {
         }
     }
 
-    /// Adds IDs as digits.
+    /// Adds each ID as a bulk string of decimal digits.
     pub(crate) fn ids(&mut self, ids: &[Id]) {
-        // Each ID takes at most 27 bytes: 20 digits, their length and two line ends.
+        // Each ID takes at most 27 bytes: 5 for the line with the length, 20 for the digits and 2 for the line end.
         self.bytes.reserve_exact(ids.len() * 27);
         let mut digits = itoa::Buffer::new();
         for id in ids {

@@ -1,33 +1,32 @@
-//! The parser for commands of Redis clients: arrays of bulk strings, or lines of words.
+//! The parser for commands from Redis clients. A command is an array of bulk strings or a line of words.
 //!
-//! Every length is checked before anything is stored. So a connection holds at most [`LONGEST`]
-//! bytes of a command, whatever length its client announces.
+//! Every length is checked before anything is stored. A connection therefore holds at most [`LONGEST`] bytes of a
+//! command, regardless of the length that the client announces.
 
 use std::fmt;
 use std::str;
 
-/// The longest command, in bytes. A longer one is an error that ends the connection.
+/// The maximum length of a command, in bytes. A longer command is an error that ends the connection.
 pub(crate) const LONGEST: usize = 16 * 1_024;
 
 /// The largest number of words in a command.
 const MOST_WORDS: usize = 64;
 
-/// The longest word, in bytes. A token has a few dozen, and a namespace at most 64.
+/// The maximum length of a word, in bytes. A token has a few dozen bytes, and a namespace at most 64.
 const LONGEST_WORD: usize = 4_096;
 
-/// The longest line with a length, without its end: `*` or `$` and a number.
+/// The maximum length of a line that contains a length (`*` or `$` and a number), without the line end.
 const LONGEST_LENGTH: usize = 20;
 
-/// A command, and the number of bytes that it takes.
+/// A command, and the number of bytes that it takes up in the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
-    /// The words of the command. There are none for an empty line or array, which gets no reply.
+    /// The words of the command. An empty line or array has no words, and gets no reply.
     pub(crate) words: Vec<&'a [u8]>,
     pub(crate) length: usize,
 }
 
-/// An error for bytes that are not the beginning of a command. The bytes after them cannot be
-/// parsed.
+/// An error for bytes that are not the beginning of a command. The input after such bytes cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(String);
 
@@ -41,7 +40,7 @@ fn malformed<T>(what: impl Into<String>) -> Result<T, Malformed> {
     Err(Malformed(what.into()))
 }
 
-/// Parses the first command of `input`. Returns `None` if it is incomplete.
+/// Parses the first command in `input`. Returns `None` if the command is incomplete.
 pub(crate) fn parse(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     let request = match input.first() {
         None => return Ok(None),
@@ -70,7 +69,7 @@ fn array(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
         let end = begin + length;
         match rest.get(end..end + 2) {
             Some(b"\r\n") => {}
-            Some(_) => return malformed("a word is longer than its announced length"),
+            Some(_) => return malformed("an argument is longer than its declared length"),
             None => return Ok(None),
         }
         words.push(&rest[begin..end]);
@@ -79,8 +78,8 @@ fn array(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     Ok(Some(Request { words, length: at }))
 }
 
-/// Parses a number after `mark`, and returns it with the position after its line. The number -1,
-/// for a null array, counts as 0 words.
+/// Parses the number after `mark`, and returns the number and the position after its line. The number -1, for a null
+/// array, counts as 0 words.
 fn length(
     input: &[u8],
     mark: u8,
@@ -96,7 +95,7 @@ fn length(
         if head.len() < LONGEST_LENGTH + 2 {
             return Ok(None);
         }
-        return malformed(format!("the length after {shown:?} does not end"));
+        return malformed(format!("the length after {shown:?} is not terminated"));
     };
     let digits = &head[1..end];
     if digits == b"-1" && mark == b'*' {
@@ -111,7 +110,7 @@ fn length(
     }
 }
 
-/// Parses a line of words, as users type it in a terminal.
+/// Parses a line of words, as a user types it in a terminal.
 fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     let head = &input[..input.len().min(LONGEST)];
     let Some(end) = head.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
@@ -125,10 +124,10 @@ fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     if words.len() > MOST_WORDS {
         return malformed(format!("more than {MOST_WORDS} words"));
     }
-    // A web page can make a browser send HTTP requests to a port of its user's machine, with
-    // commands in the following lines.
+    // HTTP requests are rejected, because a web page can make a browser send an HTTP request to a port on the user's
+    // machine, with Redis commands in the lines after the request line.
     if words.first().is_some_and(|first| is_http(first)) {
-        return malformed("this port uses the protocol of Redis, not HTTP");
+        return malformed("this port uses the Redis protocol, not HTTP");
     }
     Ok(Some(Request { words, length: end + 1 }))
 }
@@ -157,8 +156,8 @@ mod tests {
     }
 
     proptest! {
-        /// A written command is parsed to the same words, whatever follows it, and a part of it is
-        /// incomplete.
+        /// Checks that an encoded command is parsed to the same words regardless of the bytes that follow, and that
+        /// every proper prefix of the encoded command is incomplete.
         #[test]
         fn parse_returns_the_words_of_written_commands(
             words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..9),
@@ -174,7 +173,7 @@ mod tests {
             }
         }
 
-        /// The parser never panics, and the returned command lies within the input.
+        /// Checks that the parser never panics, and that the returned command lies within the input.
         #[test]
         fn parse_never_panics_on_any_bytes(input in prop::collection::vec(
             prop_oneof![Just(b'*'), Just(b'$'), Just(b'\r'), Just(b'\n'), b'0'..=b'9', any::<u8>()],
@@ -210,7 +209,7 @@ mod tests {
             let shown: String = input.chars().take(40).collect();
             assert!(parse(input.as_bytes()).is_err(), "{shown:?}");
         }
-        // Each word has an allowed length, but all of them together are too long.
+        // Each word has an allowed length, but the whole command is too long.
         let long = written(&vec![vec![0; LONGEST_WORD]; 4]);
         assert!(parse(&long).is_err());
         assert!(parse(&long[..LONGEST]).is_err());

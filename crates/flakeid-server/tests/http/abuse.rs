@@ -1,5 +1,5 @@
-//! Malicious and faulty clients: they get an error or a closed connection, and other clients are
-//! served.
+//! Tests that malicious and faulty clients get an error or a closed connection, and that other
+//! clients are still served.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
         b"GET /liv\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nHost : x\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nBad\x00Name: x\r\n\r\n",
-        // Two servers could interpret two different lengths differently.
+        // If a request has two lengths, a proxy and this server could disagree about its end.
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nabcde",
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
@@ -33,7 +33,8 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
         path.as_bytes(),
     ] {
         let mut client = server.connect();
-        // The server may close the connection before it has read everything.
+        // Errors are ignored, because the server may close the connection before it has read the
+        // whole request.
         drop(client.stream.write_all(sent));
         let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
         if let Some(reply) = client.reply() {
@@ -43,7 +44,7 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
     }
 }
 
-/// A request that is hidden in the body of another one is never processed as a request.
+/// The server must never process a request that is hidden in the body of another request.
 #[test]
 fn bodies_are_never_processed_as_requests() {
     let server = TestServer::new(service(), ServeOptions::default());
@@ -57,15 +58,16 @@ fn bodies_are_never_processed_as_requests() {
             "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\
              {length:x}\r\n{hidden}\r\n0\r\n\r\n"
         ),
-        // Both headers together were used to smuggle requests. The length does not count (RFC 9112,
-        // 6.3).
+        // To smuggle a request, an attacker sends both `Content-Length` and `Transfer-Encoding`.
+        // The server must ignore `Content-Length` (RFC 9112, section 6.3).
         format!(
             "POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\
              Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{hidden}\r\n0\r\n\r\n"
         ),
     ] {
         let mut client = server.connect();
-        // The last request ends the connection, so that all responses are seen.
+        // The last request makes the server close the connection, so that the test can read all
+        // replies.
         let last = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         drop(client.stream.write_all(format!("{sent}{last}").as_bytes()));
         let replies: Vec<_> = std::iter::from_fn(|| client.reply()).collect();
@@ -77,7 +79,8 @@ fn bodies_are_never_processed_as_requests() {
     }
 }
 
-/// Incomplete heads and idle connections are closed, and meanwhile other clients are served.
+/// The server must close idle connections and connections with an incomplete request head. In the
+/// meantime, the server must still serve other clients.
 #[test]
 fn slow_and_idle_clients_are_disconnected() {
     let options = ServeOptions { idle_timeout: Duration::from_millis(700), ..Default::default() };
@@ -94,15 +97,15 @@ fn slow_and_idle_clients_are_disconnected() {
     }
     assert!(answers > 5, "{answers}");
     for client in &mut waiting {
-        // The connection is closed, with or without a response that gives the reason.
+        // Before it closes the connection, the server may send a response with the reason.
         if let Some(reply) = client.reply() {
             assert_eq!(reply.status, 408);
         }
     }
 }
 
-/// A fleet reconnects all at once when its broker is available again. A client whose connection
-/// does not fit into the backlog would try again only a second later.
+/// When a broker becomes available again, all its clients reconnect at once. A client whose
+/// connection does not fit into the backlog would retry only a second later.
 #[cfg(target_os = "linux")]
 #[test]
 fn backlog_has_room_for_a_thousand_connections() {
@@ -112,17 +115,18 @@ fn backlog_has_room_for_a_thousand_connections() {
     for listener in [Listener::Tcp(any), Listener::bound(any).unwrap()] {
         let server = Server::bind(service(), &listener, ServeOptions::default()).unwrap();
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
-        // The server does not run, so it does not accept any connection.
+        // The server does not accept connections, because it is bound but not running.
         let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(500));
         let waiting: Vec<_> = (0..wanted).map_while(|number| connect(number).ok()).collect();
         assert_eq!(waiting.len(), wanted, "{listener:?}");
     }
 }
 
-/// Clients that request the maximum and do not even read it do not delay other clients.
+/// A client that requests many IDs but does not read the responses must not delay other clients.
 #[test]
-fn large_unread_http_requests_do_not_delay_other_clients() {
-    // On a busy machine a piece may have to wait for long.
+fn large_unread_http_responses_do_not_delay_other_clients() {
+    // A busy machine may delay a piece of a response for a long time, so the test allows a wait of
+    // one minute.
     let service = service().max_wait(Duration::from_secs(60));
     let server = TestServer::new(service, ServeOptions::default());
     let mut greedy: Vec<_> = (0..16).map(|_| server.connect()).collect();

@@ -1,4 +1,4 @@
-//! A server for one test, and a client that sends exactly the given bytes.
+//! A server for tests, and a client that can send arbitrary bytes.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -11,12 +11,12 @@ use flakeid_core::Layout;
 use flakeid_server::{Listener, ServeOptions, Server, Service};
 use tokio::sync::oneshot;
 
-/// Builds a service with the namespace `default` on a fixed node.
+/// Builds a service with one namespace, `default`, and a fixed node.
 pub fn service() -> Service {
     service_of(Generator::new(Layout::TWITTER, 7).unwrap())
 }
 
-/// Builds a service with the namespace `default` for any generator.
+/// Builds a service whose only namespace, `default`, uses the given generator.
 pub fn service_of(generator: impl Into<Generator>) -> Service {
     Service::new(BTreeMap::from([("default".to_owned(), generator.into())]))
 }
@@ -24,11 +24,13 @@ pub fn service_of(generator: impl Into<Generator>) -> Service {
 /// A server that runs until it is dropped.
 pub struct TestServer {
     pub address: SocketAddr,
-    /// The address for Redis clients, if they are served.
+    /// The address for Redis clients, or `None` if the server does not use the Redis protocol.
     pub resp: Option<SocketAddr>,
-    /// The address for gRPC, if it is served.
+    /// The address for gRPC, or `None` if the server does not serve gRPC.
     #[cfg(feature = "grpc")]
     pub grpc: Option<SocketAddr>,
+    /// The address for health checks and metrics, or `None` if the server has no admin listener.
+    pub admin: Option<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -39,10 +41,17 @@ impl TestServer {
     }
 
     pub fn on(listener: &Listener, service: Service, options: ServeOptions) -> Self {
+        Self::draining(listener, service, ServeOptions { drain: Duration::ZERO, ..options })
+    }
+
+    /// Starts a server. When the server stops, it drains for the time in `options`.
+    pub fn draining(listener: &Listener, service: Service, options: ServeOptions) -> Self {
         let server = Server::bind(service, listener, options).unwrap();
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
         let resp = server.resp_address().unwrap();
         let resp = resp.and_then(|listener| listener.tcp_address().unwrap());
+        let admin = server.admin_address().unwrap();
+        let admin = admin.and_then(|listener| listener.tcp_address().unwrap());
         #[cfg(feature = "grpc")]
         let grpc = server.grpc_address().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -50,6 +59,7 @@ impl TestServer {
         Self {
             address,
             resp,
+            admin,
             #[cfg(feature = "grpc")]
             grpc: grpc.and_then(|listener| listener.tcp_address().unwrap()),
             stop: Some(stop),
@@ -63,7 +73,7 @@ impl TestServer {
         Client::new(stream)
     }
 
-    /// Sends one request on a separate connection.
+    /// Sends one request on a new connection.
     pub fn ask(&self, method: &str, target: &str, headers: &str) -> Reply {
         self.connect().ask(method, target, headers)
     }
@@ -88,7 +98,7 @@ impl Drop for TestServer {
 
 pub struct Client<S> {
     pub stream: S,
-    /// The bytes that were read after the last reply.
+    /// The bytes that have been read from the stream but not yet returned in a reply.
     rest: Vec<u8>,
 }
 
@@ -111,7 +121,7 @@ impl Reply {
         })
     }
 
-    /// Parses the IDs in a JSON response, in order.
+    /// Returns the IDs of a JSON response, in the order of the response.
     pub fn ids(&self) -> Vec<u64> {
         let list = self.text().strip_prefix("{\"ids\":[").unwrap().strip_suffix("]}\n").unwrap();
         let id = |text: &str| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok();
@@ -128,14 +138,15 @@ impl<S: Read + Write> Client<S> {
         self.ask_with(method, target, headers, b"")
     }
 
-    /// Sends a request with a body. The headers must include its length.
+    /// Sends a request with a body, and reads the reply. The given headers must contain the length
+    /// of the body.
     pub fn ask_with(&mut self, method: &str, target: &str, headers: &str, body: &[u8]) -> Reply {
         let request = format!("{method} {target} HTTP/1.1\r\nHost: flakeid\r\n{headers}\r\n");
         self.stream.write_all(&[request.as_bytes(), body].concat()).unwrap();
         self.reply().expect("a reply")
     }
 
-    /// Reads a reply. Returns `None` if the server closes the connection without one.
+    /// Reads a reply. Returns `None` if the server closes the connection without a reply.
     pub fn reply(&mut self) -> Option<Reply> {
         let end = self.read_until(b"\r\n\r\n")?;
         let head = String::from_utf8(self.rest.drain(..end).collect()).unwrap();
@@ -179,7 +190,7 @@ impl<S: Read + Write> Client<S> {
     fn read_more(&mut self) -> Option<()> {
         let mut buffer = [0; 8_192];
         match self.stream.read(&mut buffer) {
-            // A connection that hangs must not count as a closed one.
+            // A timeout fails the test, because it means that the connection is still open.
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 panic!("the server neither replied nor closed the connection: {error}")
             }

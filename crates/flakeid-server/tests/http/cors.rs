@@ -1,4 +1,4 @@
-//! CORS: which origins are allowed, and which headers browsers get.
+//! Tests of CORS: the allowed origins, and the headers that browsers receive.
 
 use flakeid_server::{Origins, ServeOptions, Tokens};
 
@@ -42,7 +42,7 @@ fn pages_of_a_named_origin_may_send_requests() {
         assert_eq!(issued.ids().len(), 1);
         assert_eq!(issued.header("access-control-allow-origin"), Some(origin));
         assert_eq!(issued.header("vary"), Some("origin"));
-        // The page must be able to read why its request was rejected.
+        // An error response also needs the CORS header, so that the page can read the reason.
         let refused = server.ask("POST", "/v1/default/ids", &format!("Origin: {origin}\r\n"));
         assert_eq!(refused.status, 401);
         assert_eq!(refused.header("access-control-allow-origin"), Some(origin));
@@ -61,18 +61,19 @@ fn pages_of_other_origins_may_not_send_requests() {
     for (server, vary) in [(&named, Some("origin")), (&without, None)] {
         for origin in ["https://app.example.evil", "http://app.example", "null"] {
             let refused = preflight(server, "/v1/default/ids", origin, "");
-            assert_eq!(refused.status, 401, "the status of every request without a token");
+            assert_eq!(refused.status, 403, "{}", refused.text());
             assert_eq!(refused.header("access-control-allow-origin"), None);
             assert_eq!(refused.header("access-control-allow-methods"), None);
             assert_eq!(refused.header("vary"), vary);
         }
     }
-    // A client that sends no origin is not a page.
+    // A request without an `Origin` header is not a cross-origin request, so its response has no
+    // CORS headers.
     let headers = format!("Authorization: Bearer {TOKEN}\r\n");
     let issued = named.ask("POST", "/v1/default/ids", &headers);
     assert_eq!(issued.ids().len(), 1);
     assert_eq!(issued.header("access-control-allow-origin"), None);
-    // `OPTIONS` alone is not a preflight.
+    // An `OPTIONS` request without an `Origin` header is not a CORS preflight request.
     let options = named.ask("OPTIONS", "/v1/default/ids", &headers);
     assert_eq!(options.status, 405);
 }
@@ -89,4 +90,32 @@ fn wildcard_allows_pages_of_every_origin() {
     assert_eq!(unknown.status, 404);
     let headers = format!("Origin: https://a.example\r\nAuthorization: Bearer {TOKEN}\r\n");
     assert_eq!(server.ask("POST", "/v1/default/ids", &headers).ids().len(), 1);
+}
+
+/// If the server does not require tokens, it can recognize the requests of web pages only by their
+/// headers, such as `Origin` and `Host`.
+#[test]
+fn pages_cannot_use_a_server_without_tokens() {
+    let server = TestServer::new(service().loopback_names_only(), ServeOptions::default());
+    let send = |headers: &str| {
+        let request = format!("POST /v1/default/ids HTTP/1.1\r\n{headers}\r\n");
+        let mut client = server.connect();
+        std::io::Write::write_all(&mut client.stream, request.as_bytes()).unwrap();
+        let reply = client.reply().unwrap();
+        (reply.status, reply.text().to_owned())
+    };
+    for headers in ["Host: localhost\r\n", "Host: 127.0.0.1:7117\r\n", "Host: [::1]\r\n"] {
+        assert_eq!(send(headers).0, 200, "{headers}");
+    }
+    for (headers, status, part) in [
+        ("Host: localhost\r\nOrigin: https://evil.example\r\n", 403, "--allow-origin"),
+        ("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", 403, "--allow-origin"),
+        ("Host: evil.example\r\nOrigin: http://evil.example\r\n", 403, "--token-file"),
+        ("", 400, "exactly one Host"),
+        ("Host: localhost\r\nHost: evil.example\r\n", 400, "exactly one Host"),
+    ] {
+        let (found, text) = send(headers);
+        assert_eq!(found, status, "{headers}: {text}");
+        assert!(text.contains(part), "{headers}: {text}");
+    }
 }

@@ -7,14 +7,15 @@ use flakeid_server::{Listener, ServeOptions};
 use crate::client::{Client, TestServer, service};
 use crate::secured::Certificates;
 
-/// During shutdown, responses in progress are completed, and no new ones begin.
+/// A shutdown completes the responses in progress, and closes idle connections.
 #[test]
 fn shutdown_completes_responses_that_have_begun() {
     let mut server = TestServer::new(service().max_count(1 << 20), ServeOptions::default());
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/livez", "").status, 200);
     let mut long = server.connect();
-    // The response is larger than the buffers can hold without a reader.
+    // The response is larger than the buffers, so the server can complete it only while the client
+    // reads.
     let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
     long.stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(300));
@@ -36,8 +37,47 @@ fn stalled_client_cannot_delay_shutdown_beyond_its_timeout() {
     stalled.stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     server.stop();
-    // The client never reads, but the shutdown still ends.
+    // The shutdown must end although the client never reads the response.
     server.wait();
+}
+
+/// A server that drains reports that it is not ready, asks clients to open new connections, and still serves them.
+#[test]
+fn draining_server_serves_requests_until_the_drain_ends() {
+    let options = ServeOptions { drain: Duration::from_secs(2), ..ServeOptions::default() };
+    let listener = Listener::Tcp("127.0.0.1:0".parse().unwrap());
+    let mut server = TestServer::draining(&listener, service(), options);
+    let mut busy = server.connect();
+    assert_eq!(server.ask("GET", "/readyz", "").status, 200);
+    assert_eq!(busy.ask("POST", "/v1/default/ids", "").header("connection"), None);
+    let began = Instant::now();
+    server.stop();
+    while server.ask("GET", "/readyz", "").status == 200 {
+        assert!(began.elapsed() < Duration::from_secs(1), "the drain must begin at once");
+    }
+    let last = busy.ask("POST", "/v1/default/ids", "");
+    assert_eq!((last.status, last.header("connection")), (200, Some("close")));
+    assert!(server.ask("GET", "/readyz", "").text().contains("\"draining\":true"));
+    while began.elapsed() < Duration::from_millis(1_500) {
+        assert_eq!(server.ask("POST", "/v1/default/ids", "").status, 200);
+    }
+    server.wait();
+    assert!(began.elapsed() >= Duration::from_secs(2));
+    assert!(TcpStream::connect(server.address).is_err());
+}
+
+/// A client that has sent only a part of a request does not delay the shutdown.
+#[test]
+fn incomplete_request_does_not_delay_shutdown() {
+    let mut server = TestServer::new(service(), ServeOptions::default());
+    let mut partial = server.connect();
+    assert_eq!(partial.ask("GET", "/livez", "").status, 200);
+    partial.stream.write_all(b"GET /livez HTTP/1.1\r\nX: ").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let began = Instant::now();
+    server.stop();
+    server.wait();
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 #[cfg(unix)]
@@ -49,10 +89,11 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flakeid.sock");
-    // This socket was left behind by a killed server.
+    // The dropped listener leaves its socket file behind, as a killed server does.
     drop(UnixListener::bind(&path).unwrap());
     let listener = Listener::Unix(path.clone());
-    let bind = || Server::bind(service(), &listener, ServeOptions::default());
+    let options = || ServeOptions { drain: Duration::ZERO, ..ServeOptions::default() };
+    let bind = || Server::bind(service(), &listener, options());
     let server = bind().unwrap();
     assert!(bind().is_err(), "a socket in use must not be replaced");
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -70,7 +111,7 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), "dear");
 }
 
-/// Clients that have connected but have not begun TLS do not delay the shutdown.
+/// Clients that connect but never start a TLS handshake do not delay the shutdown.
 #[test]
 fn clients_without_a_handshake_do_not_delay_shutdown() {
     let free = || Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));

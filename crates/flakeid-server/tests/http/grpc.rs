@@ -1,4 +1,4 @@
-//! gRPC: calls, errors, and malformed input.
+//! Tests of gRPC calls, errors and malformed input.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -33,7 +33,7 @@ use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use crate::client::{TestServer, service};
 use crate::secured::Certificates;
 
-/// A single connection for calls.
+/// A connection for gRPC calls, with an optional `authorization` header.
 #[derive(Clone)]
 struct Channel {
     sender: SendRequest<Body>,
@@ -57,7 +57,7 @@ impl tonic::codegen::Service<Request<Body>> for Channel {
     }
 }
 
-/// A gRPC server and the client's runtime.
+/// A gRPC server, and the runtime of the clients that a test connects to the server.
 struct Pair {
     server: TestServer,
     runtime: Runtime,
@@ -103,7 +103,7 @@ fn client(channel: Channel) -> IdsClient<Channel> {
     IdsClient::with_origin(channel, "http://localhost".parse().unwrap())
 }
 
-/// A client that makes calls for IDs one after another.
+/// A gRPC client that waits for the result of each call.
 struct Calls<'a> {
     client: IdsClient<Channel>,
     runtime: &'a Runtime,
@@ -116,7 +116,7 @@ impl Calls<'_> {
         Ok(response?.into_inner().ids)
     }
 
-    /// Returns the IDs of each message.
+    /// Requests a stream of IDs, and returns the IDs of each message.
     fn stream(&mut self, namespace: &str, count: u64) -> Result<Vec<Vec<u64>>, Status> {
         let request = StreamRequest { namespace: namespace.to_owned(), count };
         self.runtime.block_on(async {
@@ -150,7 +150,7 @@ fn grpc_returns_ids_in_one_message_or_in_a_stream() {
     assert_eq!(lengths, [4_096, 4_096, 10_000 - 2 * 4_096]);
     assert!(is_increasing(&messages.concat()));
     let metrics = pair.server.ask("GET", "/metrics", "");
-    let issued = format!("flakeid_ids_total{{namespace=\"default\"}} {}", 1 + 4_096 + 10_000);
+    let issued = format!("flakeid_ids_total{{id_namespace=\"default\"}} {}", 1 + 4_096 + 10_000);
     assert!(metrics.text().contains(&issued), "{}", metrics.text());
 }
 
@@ -189,7 +189,8 @@ fn grpc_requires_a_token_except_for_health_checks() {
         let mut calls = Calls { client: client(channel.clone()), runtime: &pair.runtime };
         let refused = calls.next("default", None).unwrap_err();
         assert_eq!((refused.code(), code(&refused)), (Code::Unauthenticated, "HTTP_UNAUTHORIZED"));
-        // The error also does not reveal which namespaces exist.
+        // The error for an unknown namespace is the same, so that it does not reveal the existing
+        // namespaces.
         assert_eq!(calls.next("other", None).unwrap_err().code(), Code::Unauthenticated);
     }
     assert_eq!(health(&pair, channel.clone(), ""), Ok(ServingStatus::Serving));
@@ -263,7 +264,7 @@ fn grpc_health_watch_ends_at_shutdown() {
     let mut watched = watched.into_inner();
     let first = pair.runtime.block_on(watched.message()).unwrap().unwrap();
     assert_eq!(first.status(), ServingStatus::Serving);
-    // Clients that have not sent a complete preface must not delay the shutdown either.
+    // Clients that have not sent a complete HTTP/2 preface must not delay the shutdown.
     let silent = TcpStream::connect(pair.address()).unwrap();
     let mut half = TcpStream::connect(pair.address()).unwrap();
     half.write_all(b"PRI * HTTP/2.0\r\n").unwrap();
@@ -310,7 +311,7 @@ fn grpc_reflection_lists_the_services() {
     assert!(matches!(found, MessageResponse::FileDescriptorResponse(_)), "{found:?}");
 }
 
-/// IDs that are requested with both protocols at once never repeat.
+/// Concurrent requests over gRPC and HTTP must never return the same ID.
 #[test]
 fn grpc_and_http_clients_never_get_the_same_id() {
     let pair = Pair::new(service());
@@ -333,10 +334,11 @@ fn grpc_and_http_clients_never_get_the_same_id() {
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
 }
 
-/// Clients that request the maximum and do not even read it do not delay other clients.
+/// A client that requests many IDs but does not read the responses must not delay other clients.
 #[test]
-fn large_unread_grpc_calls_do_not_delay_other_clients() {
-    // On a busy machine a piece may have to wait for long.
+fn large_unread_grpc_responses_do_not_delay_other_clients() {
+    // A busy machine may delay a piece of a response for a long time, so the test allows a wait of
+    // one minute.
     let pair = Pair::new(service().max_wait(Duration::from_secs(60)));
     let mut greedy = client(pair.channel());
     let calls_in_progress: Vec<_> = (0..150)
@@ -344,12 +346,12 @@ fn large_unread_grpc_calls_do_not_delay_other_clients() {
             let request = StreamRequest { namespace: "default".to_owned(), count: 100_000 };
             let limit = Duration::from_secs(2);
             let started = async { timeout(limit, greedy.stream(request)).await };
-            // The server processes 100 calls of a connection at a time, and the client delays
-            // further calls.
+            // The client delays further calls, because the server processes at most 100 calls per
+            // connection at a time.
             Some(pair.runtime.block_on(started).ok()?.unwrap().into_inner())
         })
         .collect();
-    // Some further calls end in the client's own buffer.
+    // The client may buffer some calls beyond the server's limit of 100.
     assert!((100..150).contains(&calls_in_progress.len()), "{}", calls_in_progress.len());
     let mut calls = pair.ids();
     for _ in 0..200 {
@@ -366,8 +368,8 @@ fn large_unread_grpc_calls_do_not_delay_other_clients() {
     assert_eq!(count, 100_000);
 }
 
-/// Connections that are not HTTP/2, or that are slow to begin, are closed. A thousand of them do
-/// not delay other clients.
+/// The server must close connections that do not use HTTP/2 or that are slow to begin. A thousand
+/// of these connections must not delay other clients.
 #[test]
 fn connections_that_are_not_http2_are_closed() {
     let idle_timeout = Duration::from_millis(700);
@@ -391,7 +393,7 @@ fn connections_that_are_not_http2_are_closed() {
     assert_eq!(calls.next("default", None).unwrap().len(), 1);
     for mut stream in waiting {
         let mut reply = Vec::new();
-        // The connection may end or be reset, but it must not time out.
+        // The server may close or reset the connection, but the read must not time out.
         if let Err(error) = stream.read_to_end(&mut reply) {
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}");
         }

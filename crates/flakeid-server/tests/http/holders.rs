@@ -1,5 +1,5 @@
-//! The holder of an ID: the server reads it from the history of its store, and other requests do
-//! not wait for that.
+//! Requests for the holder of an ID. The server reads the holder from the history in its store, and
+//! other requests do not wait for the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use flakeid::LeaseBuilder;
 use flakeid::broker::{Broker, BrokerOptions};
 use flakeid_core::{Layout, SystemClock};
-use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Bounds, MemoryStore, Namespace, operations};
 use flakeid_server::{HolderJson, Listener, ServeOptions, Service, Tokens};
 use flakeid_stores::Location;
@@ -18,8 +18,8 @@ use crate::client::{TestServer, service};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 
-/// A store whose new connections delay each response by the given milliseconds. From a minute on,
-/// they fail.
+/// A store to which each new connection takes the given number of milliseconds. If the number is
+/// 60,000 or more, connecting fails at once.
 #[derive(Clone)]
 struct SlowStore {
     store: MemoryStore,
@@ -41,29 +41,12 @@ impl SlowStore {
             60_000.. => return Err(Fault::Unavailable("the server is unavailable".into())),
             ms => std::thread::sleep(Duration::from_millis(ms)),
         }
-        Ok(Box::new(self.clone()))
+        Ok(Box::new(self.store.clone()))
     }
 }
 
-impl Store for SlowStore {
-    fn transact(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        self.store.transact(namespace, work)
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.store.namespaces()
-    }
-}
-
-/// Starts a server of IDs and leases, and returns it with its URL, which contains the token.
+/// Starts a server that serves IDs and leases. Returns the server and its URL, which contains the
+/// token.
 fn serve(store: &SlowStore) -> (TestServer, String) {
     let listener = Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap();
     let host = listener.tcp_address().unwrap().unwrap();
@@ -103,7 +86,7 @@ fn holder_is_reported_before_and_after_it_is_in_the_history() {
     assert!(broker.owner.is_some_and(|owner| owner.starts_with("http://127.0.0.1:")));
     assert_eq!(found.reason, None);
 
-    // After the block was renewed, the store alone can report the holder.
+    // After the block has been renewed, the store can report the holder without the broker.
     let parts = Layout::TWITTER.unpack(flakeid_core::Id::from_u64(own)).unwrap();
     let started = Instant::now();
     loop {
@@ -137,7 +120,8 @@ fn slow_history_queries_do_not_delay_other_requests() {
     store.delay_ms.store(1_500, Ordering::SeqCst);
     let (started, headers) = (Instant::now(), bearer());
     std::thread::scope(|scope| {
-        // These are more readers than threads of the runtime, and more than may read at a time.
+        // The number of readers exceeds the number of runtime threads, and the limit on concurrent
+        // readers.
         let readers: Vec<_> =
             (0..8).map(|_| scope.spawn(|| server.ask("GET", &path, &headers).status)).collect();
         std::thread::sleep(Duration::from_millis(200));

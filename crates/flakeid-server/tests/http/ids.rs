@@ -42,7 +42,7 @@ fn ids_are_complete_and_increasing_in_every_format() {
     assert_eq!(server.ask("POST", "/v1/default/ids", "").ids().len(), 1);
 }
 
-/// Many clients at a time, each on a connection that it keeps open, never get the same ID.
+/// Many simultaneous clients, each on a connection that it keeps open, never get the same ID.
 #[test]
 fn concurrent_http_clients_never_get_the_same_id() {
     let server = TestServer::new(service(), ServeOptions::default());
@@ -67,7 +67,7 @@ fn concurrent_http_clients_never_get_the_same_id() {
     assert!(count > 15_000);
 }
 
-/// The layout has two IDs per second. Requests wait for more, but at most for `max_wait`, and
+/// The layout has two IDs per second. Requests wait for more IDs, but at most for `max_wait`, and
 /// without blocking a thread.
 #[test]
 fn waiting_requests_are_bounded_and_block_no_thread() {
@@ -76,7 +76,7 @@ fn waiting_requests_are_bounded_and_block_no_thread() {
     let service = service_of(generator()).max_wait(Duration::from_secs(10));
     let server = TestServer::new(service, ServeOptions::default());
     std::thread::scope(|scope| {
-        // These are more requests than threads.
+        // The number of requests exceeds the number of threads.
         let waiting: Vec<_> = (0..5)
             .map(|_| scope.spawn(|| server.ask("POST", "/v1/default/ids?count=1", "").ids()))
             .collect();
@@ -103,7 +103,7 @@ fn waiting_requests_are_bounded_and_block_no_thread() {
 fn invalid_http_requests_return_specific_errors() {
     let server = TestServer::new(service().max_count(1_000), ServeOptions::default());
     for (method, target, headers, status, parts) in [
-        ("POST", "/v1/default/ids?count=0", "", 413, ["FIELD_OUT_OF_RANGE", "from 1 to 1000"]),
+        ("POST", "/v1/default/ids?count=0", "", 400, ["FIELD_OUT_OF_RANGE", "from 1 to 1000"]),
         ("POST", "/v1/default/ids?count=1001", "", 413, ["count 1001", "\"field\":\"count\""]),
         ("POST", "/v1/default/ids?count=-1", "", 400, ["INVALID_OPTION", "whole number"]),
         ("POST", "/v1/default/ids?count=", "", 400, ["INVALID_OPTION", "whole number"]),

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use flakeid::LeaseBuilder;
+use flakeid_conformance::HookedStore;
 use flakeid_core::Layout;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{MemoryStore, operations};
@@ -10,18 +11,20 @@ use flakeid_server::ServeOptions;
 
 use crate::client::{TestServer, service_of};
 
-/// Without its store, a server issues IDs until its window ends, and reports its readiness and then
-/// the error. It resumes when the store is available again, and finally releases its node.
+/// Without its store, a server issues IDs until its window ends. Until then, the server reports
+/// that it is ready; afterwards, it reports the error. When the store is available again, the
+/// server resumes, and it finally releases its node.
 #[test]
 fn leased_server_survives_an_outage_of_its_store() {
     let store = MemoryStore::new();
     let is_away = Arc::new(AtomicBool::new(false));
     let (inner, away) = (store.clone(), Arc::clone(&is_away));
+    let check = move || {
+        let is_away = away.load(Ordering::SeqCst);
+        if is_away { Err(Fault::Unavailable("the store does not respond".into())) } else { Ok(()) }
+    };
     let generator = LeaseBuilder::from_store(Layout::TWITTER, move || {
-        if away.load(Ordering::SeqCst) {
-            return Err(Fault::Unavailable("the store does not respond".into()));
-        }
-        Ok(Box::new(InterruptedStore { store: inner.clone(), is_away: Arc::clone(&away) }))
+        check().map(|()| HookedStore::connect(&inner, check.clone()))
     })
     .window(Duration::from_millis(600))
     .open()
@@ -61,34 +64,4 @@ fn leased_server_survives_an_outage_of_its_store() {
     let listing = operations::list(&mut store.clone(), "default").unwrap();
     let row = listing.rows.iter().find(|row| row.node == node).unwrap();
     assert!(row.token.is_none(), "the node was not released: {row:?}");
-}
-
-struct InterruptedStore {
-    store: MemoryStore,
-    is_away: Arc<AtomicBool>,
-}
-
-impl flakeid_protocol::store::Store for InterruptedStore {
-    fn transact(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut dyn flakeid_protocol::store::Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        if self.is_away.load(Ordering::SeqCst) {
-            return Err(Fault::Unavailable("the store does not respond".into()));
-        }
-        self.store.transact(namespace, work)
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        self.store.prepare()
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.store.namespaces()
-    }
-
-    fn creates_namespaces(&self) -> bool {
-        true
-    }
 }

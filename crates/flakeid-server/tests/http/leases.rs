@@ -1,4 +1,4 @@
-//! Leases over HTTP: with a broker as the store of generators, and with plain requests.
+//! Leases over HTTP: generators that use a broker as their store, and plain requests.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::client::{Reply, TestServer};
 
-/// Builds a store with a namespace with blocks of four nodes. Its windows are so short that
-/// everything is over in seconds.
+/// Builds a store with a namespace that has blocks of four nodes. The windows are so short that all
+/// leases end within seconds.
 fn store() -> MemoryStore {
     let mut store = MemoryStore::new();
     let bounds =
@@ -62,7 +62,8 @@ impl Leasing {
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Reply {
         let body = body.to_string();
-        let headers = format!("Content-Length: {}\r\n", body.len());
+        let headers =
+            format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
         let mut client = self.server.connect();
         client.ask_with(method, path, &headers, body.as_bytes())
     }
@@ -70,7 +71,7 @@ impl Leasing {
 
 fn generator(url: &str) -> Generator {
     let builder = Generator::lease(url, Layout::TWITTER).unwrap();
-    // With an observer, the generator does not share a lease with others of this process.
+    // A generator with an observer does not share a lease with other generators in this process.
     builder.max_wait(Duration::from_secs(5)).observer(|_| {}).open().unwrap()
 }
 
@@ -127,7 +128,7 @@ fn generators_lease_from_a_broker_as_from_a_store() {
         (&json!(11), &json!(true))
     );
     let metrics = leasing.server.ask("GET", "/metrics", "");
-    assert!(metrics.text().contains("flakeid_broker_holders{namespace=\"default\"} 11"));
+    assert!(metrics.text().contains("flakeid_broker_holders{id_namespace=\"default\"} 11"));
 
     generators.iter().for_each(Generator::close);
     assert_eq!(leasing.broker.status().unwrap().holders, 1, "the nodes were not released");
@@ -139,7 +140,7 @@ fn generators_lease_from_a_broker_as_from_a_store() {
     );
 }
 
-/// The test sends the requests of the guide, and checks every response.
+/// The test sends the requests from the guide, and checks every response.
 #[test]
 fn lease_can_be_held_with_plain_requests() {
     let leasing = Leasing::new(&store());
@@ -164,7 +165,7 @@ fn lease_can_be_held_with_plain_requests() {
     assert_eq!(renewed.status, 200, "{}", renewed.text());
     assert_eq!(value(&renewed)["fence"], renew["wanted"]);
 
-    // A client may send arbitrarily large numbers.
+    // The server must handle the largest possible numbers, because a client may send any number.
     let most = u64::MAX;
     let mut current = next.to_owned();
     for (digit, field) in (1..).zip(["wanted", "confirmed", "waited_ms", "ttl_ms"]) {
@@ -183,7 +184,7 @@ fn lease_can_be_held_with_plain_requests() {
         assert!([200, 503].contains(&reply.status), "{field}: {}", reply.text());
     }
 
-    // The old token is not valid any more.
+    // The renewal has replaced the old token, which is no longer valid.
     renew["next"] = json!("00112233445566770000000000000000");
     let stale = leasing.send("PATCH", &path, &renew);
     assert_eq!((stale.status, &value(&stale)["error"]["refusal"]), (409, &json!("fenced-off")));
@@ -251,14 +252,15 @@ fn broker_redirects_renewals_to_the_broker_that_granted_the_node() {
         200,
         "the granting broker must renew the node"
     );
-    // The request names the other broker, as if that had granted the node and restarted.
+    // The request names the other broker, as if the other broker had granted the node and then
+    // restarted.
     renew["broker"] = json!(other.url);
     let lost = other.send("PATCH", &path, &renew);
     assert_eq!((lost.status, &value(&lost)["error"]["refusal"]), (409, &json!("fenced-off")));
 }
 
-/// Holders of a broker that ends continue until their windows end, and lease other nodes by then.
-/// Other load of the machine may delay them, but not three times in a row.
+/// When a broker ends, its holders continue until their windows end, and lease other nodes by then.
+/// Other load on the machine may delay the holders, but not three times in a row.
 #[test]
 fn holders_lease_other_nodes_in_time_when_their_broker_ends() {
     let waits: Vec<Duration> = std::iter::repeat_with(longest_wait_at_the_end_of_a_broker)
@@ -296,7 +298,7 @@ fn longest_wait_at_the_end_of_a_broker() -> Duration {
 }
 
 #[test]
-fn generators_send_the_token_of_the_url() {
+fn generators_send_the_token_from_the_url() {
     let secret = "correct-horse-battery-staple";
     let leasing = Leasing::with(&store(), Tokens::parse(secret).unwrap());
     let error = Generator::lease(&leasing.url, Layout::TWITTER)

@@ -6,6 +6,7 @@
 mod abuse;
 mod client;
 mod cors;
+mod crowded;
 mod ends;
 #[cfg(feature = "grpc")]
 mod grpc;
@@ -13,8 +14,11 @@ mod holders;
 mod ids;
 mod leased;
 mod leases;
+mod metrics_page;
 mod rate;
 mod reads;
+mod reload;
 mod resp;
+mod scopes;
 mod secured;
 mod several;

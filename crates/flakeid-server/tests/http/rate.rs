@@ -1,4 +1,4 @@
-//! The rate limit for one client: over HTTP and for Redis clients.
+//! The rate limit for one client over HTTP and over the Redis protocol.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,8 +11,8 @@ use crate::client::{TestServer, service};
 fn http_client_over_its_rate_gets_429_with_retry_after() {
     let server = TestServer::new(service().rate_limit(100), ServeOptions::default());
     let ask = |count: u32| server.ask("POST", &format!("/v1/default/ids?count={count}"), "");
-    // These are the IDs of ten minutes, so that a busy machine does not affect the result. The unit
-    // tests check the exact waits with their own clocks.
+    // The request uses up the rate limit for ten minutes, so that a busy machine does not affect
+    // the result. The unit tests check the exact waits with manual clocks.
     assert_eq!(ask(60_000).ids().len(), 60_000);
     let refused = ask(1);
     assert_eq!(refused.status, 429, "{}", refused.text());
@@ -22,14 +22,14 @@ fn http_client_over_its_rate_gets_429_with_retry_after() {
     let wait = error["error"]["retry_after_ms"].as_u64().unwrap();
     assert!((500_000..=600_000).contains(&wait), "{wait}");
     assert_eq!(seconds, wait.div_ceil(1_000));
-    // Requests without new IDs are not limited.
+    // The limit does not apply to requests without new IDs.
     for path in ["/livez", "/v1/default/layout", "/metrics"] {
         assert_eq!(server.ask("GET", path, "").status, 200, "{path}");
     }
 }
 
 #[test]
-fn redis_clients_share_the_rate_limit_of_http() {
+fn redis_and_http_clients_share_one_rate_limit() {
     let listener = Listener::Tcp(([127, 0, 0, 1], 0).into());
     let options = ServeOptions { resp: Some(listener), ..ServeOptions::default() };
     let server = TestServer::new(service().rate_limit(10), options);
@@ -43,4 +43,18 @@ fn redis_clients_share_the_rate_limit_of_http() {
     let metrics = server.ask("GET", "/metrics", "");
     let counted = "operation=\"ids\",code=\"HTTP_TOO_MANY_REQUESTS\"} 1";
     assert!(metrics.text().contains(counted), "{}", metrics.text());
+}
+
+/// Each client has its own allowance of requests, which health checks do not use up.
+#[test]
+fn requests_are_limited_except_for_health_checks() {
+    let server = TestServer::new(service().request_rate_limit(1), ServeOptions::default());
+    let mut client = server.connect();
+    let mut statuses = Vec::new();
+    for _ in 0..8 {
+        assert_eq!(client.ask("GET", "/readyz", "").status, 200);
+        statuses.push(client.ask("GET", "/v1/default/layout", "").status);
+    }
+    assert_eq!(statuses[0], 200);
+    assert!(statuses.contains(&429), "{statuses:?}");
 }

@@ -51,7 +51,7 @@ fn page_is_served_without_a_token() {
     assert!(missing.text().contains("--ui"), "{}", missing.text());
 }
 
-/// Every path and method of the description is supported by the server.
+/// The server supports every path and method in the API description.
 #[test]
 fn openapi_description_matches_the_paths_of_the_server() {
     let server = TestServer::new(service().page("<!doctype html>"), ServeOptions::default());
@@ -68,7 +68,8 @@ fn openapi_description_matches_the_paths_of_the_server() {
             .replace("bounds", "bounds?from=0");
         for method in methods.as_object().unwrap().keys() {
             let reply = server.ask(&method.to_uppercase(), &target, "");
-            // This server grants no leases, and the methods of leases have their own tests.
+            // The server in this test grants no leases, because other tests cover the lease
+            // methods.
             let is_of_leases = path.contains("leases") || path.ends_with("/holder");
             let is_refused = is_of_leases && reply.text().contains(without_broker);
             assert!(reply.status == 200 || is_refused, "{method} {path}: {}", reply.text());
@@ -84,23 +85,24 @@ fn metrics_count_ids_and_requests_by_result() {
     server.ask("GET", "/nothing", "");
     let metrics = server.ask("GET", "/metrics", "");
     for line in [
-        "flakeid_ids_total{namespace=\"default\"} 5",
+        "flakeid_ids_total{id_namespace=\"default\"} 5",
         "flakeid_requests_total{operation=\"ids\",code=\"OK\"} 1",
         "flakeid_requests_total{operation=\"ids\",code=\"FLAKEID_FIELD_OUT_OF_RANGE\"} 1",
         "flakeid_requests_total{operation=\"none\",code=\"HTTP_NOT_FOUND\"} 1",
         "flakeid_request_seconds_count{operation=\"ids\"} 2",
-        "flakeid_ready{namespace=\"default\"} 1.0",
+        "flakeid_ready{id_namespace=\"default\"} 1.0",
         "# EOF",
     ] {
         assert!(metrics.text().lines().any(|found| found == line), "{line}: {}", metrics.text());
     }
 }
 
-/// The clock stands still, so only the first 4,096 IDs need no other tick.
+/// The clock stands still, so only the first 4,096 IDs are available without waiting for another
+/// tick.
 #[test]
 fn metrics_count_responses_that_waited() {
     let clock = ManualClock::new(1_800_000_000_000);
-    // The layout is not used elsewhere, because generators of one layout and node share their
+    // No other test uses this layout, because generators with the same layout and node share their
     // position.
     let layout = "t41.n10.s12@1/1ms".parse().unwrap();
     let generator = Generator::builder(layout).node(7).clock(clock).build().unwrap();
@@ -108,7 +110,7 @@ fn metrics_count_responses_that_waited() {
     let server = TestServer::new(service, ServeOptions::default());
     let waits = || {
         let metrics = server.ask("GET", "/metrics", "");
-        let of = "flakeid_waits_total{namespace=\"default\"} ";
+        let of = "flakeid_waits_total{id_namespace=\"default\"} ";
         let line = metrics.text().lines().find_map(|line| line.strip_prefix(of));
         line.unwrap().parse::<u64>().unwrap()
     };

@@ -1,4 +1,4 @@
-//! Redis clients: commands on connecting, IDs, and malformed input.
+//! Redis clients: commands that they send on connecting, requests for IDs, and malformed input.
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
@@ -10,7 +10,7 @@ use flakeid_server::{Listener, ServeOptions, Service, Tokens};
 
 use crate::client::{TestServer, service};
 
-/// An address with any free port.
+/// An address whose port 0 selects any free port.
 const FREE: &str = "127.0.0.1:0";
 
 fn options() -> ServeOptions {
@@ -29,7 +29,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends bytes, and checks that the reply has the expected bytes.
+/// Sends bytes, and checks that the reply consists of the expected bytes.
 fn ask(stream: &mut TcpStream, sent: &str, expected: &str) {
     stream.write_all(sent.as_bytes()).unwrap();
     let mut reply = vec![0; expected.len()];
@@ -37,16 +37,16 @@ fn ask(stream: &mut TcpStream, sent: &str, expected: &str) {
     assert_eq!(String::from_utf8_lossy(&reply), expected, "{sent:?}");
 }
 
-/// Sends bytes and QUIT, and returns everything that the server sends.
+/// Sends bytes and then QUIT, and returns everything that the server sends.
 fn all(address: SocketAddr, sent: &[u8]) -> String {
     let mut stream = connect(address);
-    // The server may close the connection before it has read everything.
+    // The server may close the connection before it has read all bytes.
     drop(stream.write_all(sent));
     drop(stream.write_all(b"QUIT\r\n"));
     rest(&mut stream)
 }
 
-/// Returns the bytes that arrive until the server closes the connection.
+/// Returns all bytes that the server sends until it closes the connection.
 fn rest(stream: &mut TcpStream) -> String {
     let mut reply = Vec::new();
     match stream.read_to_end(&mut reply) {
@@ -89,7 +89,7 @@ fn commands_of_connecting_clients_get_the_expected_replies() {
     assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the connection must be closed");
 }
 
-/// IDs that eight clients request with both protocols at once never repeat.
+/// IDs that eight clients request over the Redis protocol and HTTP at the same time never repeat.
 #[test]
 fn redis_and_http_clients_never_get_the_same_id() {
     let (server, address) = serving(service(), options());
@@ -116,7 +116,7 @@ fn redis_and_http_clients_never_get_the_same_id() {
     assert_eq!(ids.len(), 4 * 3 * 5_002 + 4 * 3 * 5_000);
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
     let metrics = server.ask("GET", "/metrics", "");
-    let issued = format!("flakeid_ids_total{{namespace=\"default\"}} {}", ids.len());
+    let issued = format!("flakeid_ids_total{{id_namespace=\"default\"}} {}", ids.len());
     assert!(metrics.text().contains(&issued), "{}", metrics.text());
 }
 
@@ -232,8 +232,8 @@ fn server_closes_connections_that_are_idle_or_send_incomplete_commands() {
     assert!(began.elapsed() >= idle_timeout * 10);
 }
 
-/// A client that reads no replies gets no further ones and is disconnected, and other clients are
-/// served.
+/// A client that does not read its replies gets no further replies and is disconnected. In the
+/// meantime, other clients are served.
 #[test]
 fn slow_readers_are_disconnected_after_the_timeout() {
     let idle_timeout = Duration::from_millis(500);
@@ -248,7 +248,7 @@ fn slow_readers_are_disconnected_after_the_timeout() {
     assert!(reply.len() < 20 * 100_000 * 20, "the reply must be incomplete: {}", reply.len());
     let issued = text
         .lines()
-        .find_map(|line| line.strip_prefix("flakeid_ids_total{namespace=\"default\"} "));
+        .find_map(|line| line.strip_prefix("flakeid_ids_total{id_namespace=\"default\"} "));
     assert!(issued.unwrap().parse::<u64>().unwrap() < 2_000_000, "{issued:?}");
 }
 
@@ -266,7 +266,7 @@ fn idle_connections_do_not_delay_clients_or_shutdown() {
     }
 }
 
-/// A reply in progress is completed during shutdown.
+/// A reply in progress is completed before the server shuts down.
 #[test]
 fn shutdown_completes_redis_replies_that_have_begun() {
     let (mut server, address) = serving(service(), options());

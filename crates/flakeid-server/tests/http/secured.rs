@@ -24,7 +24,8 @@ fn http_requires_a_token_except_for_health_checks() {
         ("GET", "/v1/default/layout"),
         ("GET", "/metrics"),
         ("GET", "/openapi.json"),
-        // The error also does not reveal which namespaces and methods exist.
+        // Unknown namespaces and methods get the same error, so that the error does not reveal
+        // which namespaces and methods exist.
         ("POST", "/v1/other/ids"),
         ("GET", "/v1/default/ids"),
     ] {
@@ -42,11 +43,20 @@ fn http_requires_a_token_except_for_health_checks() {
     assert_eq!(server.ask("GET", "/readyz", "").status, 200);
 }
 
-/// An authority, and its certificates for a server and a client, in files.
+/// Files with the certificates of an authority, a server and a client.
 pub struct Certificates(TempDir);
 
 impl Certificates {
     pub fn new() -> Self {
+        Self::until(4_096)
+    }
+
+    pub fn expired() -> Self {
+        Self::until(2_020)
+    }
+
+    /// Creates certificates that are valid until the first day of a year.
+    fn until(year: i32) -> Self {
         let certificates = Self(tempfile::tempdir().unwrap());
         let mut authority = CertificateParams::new(Vec::new()).unwrap();
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -55,7 +65,8 @@ impl Certificates {
         std::fs::write(certificates.path("ca.pem"), authority.pem()).unwrap();
         for name in ["server", "client"] {
             let key = KeyPair::generate().unwrap();
-            let names = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+            let mut names = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+            names.not_after = rcgen::date_time_ymd(year, 1, 1);
             let certificate = names.signed_by(&key, &authority).unwrap();
             let [pem, secret] = ["pem", "key"].map(|kind| format!("{name}.{kind}"));
             std::fs::write(certificates.path(&pem), certificate.pem()).unwrap();
@@ -64,11 +75,11 @@ impl Certificates {
         certificates
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Returns settings of a server that requires client certificates.
+    /// Returns settings for a server that requires client certificates.
     pub fn settings(&self) -> TlsSettings {
         let files = TlsFiles {
             certificate: self.path("server.pem"),
@@ -78,7 +89,7 @@ impl Certificates {
         TlsSettings::load(&files).unwrap()
     }
 
-    /// Returns the configuration of a client, with a certificate if `shows` is set.
+    /// Returns a client configuration, which includes a certificate if `shows` is set.
     pub fn client(&self, shows: bool) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(self.path("ca.pem")).unwrap()).unwrap();
@@ -94,7 +105,7 @@ impl Certificates {
         config.with_client_auth_cert(vec![certificate], key).unwrap()
     }
 
-    fn connect(
+    pub fn connect(
         &self,
         address: SocketAddr,
         shows: bool,
@@ -160,7 +171,7 @@ fn redis_over_tls_requires_a_client_certificate() {
 }
 
 #[test]
-fn tls_errors_contain_the_option_and_the_file() {
+fn tls_errors_name_the_option_and_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("empty.pem"), "").unwrap();

@@ -1,5 +1,5 @@
-//! Clients of two brokers, one of which cannot serve them: no client is without an ID for longer
-//! than a second.
+//! Tests of clients that use two brokers, one of which cannot serve them. No client may be without
+//! an ID for longer than a second.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use flakeid::broker::{Broker, BrokerOptions};
 use flakeid::{Generator, LeaseEvent};
+use flakeid_conformance::HookedStore;
 use flakeid_core::{Clock, ErrorKind, Id, Layout, SystemClock};
-use flakeid_protocol::store::{Fault, Ledger, Store};
+use flakeid_protocol::store::Fault;
 use flakeid_protocol::{MemoryStore, Namespace, operations};
 use flakeid_server::{Listener, ServeOptions, Service};
 use flakeid_test_servers::OtherService;
@@ -19,13 +20,13 @@ use flakeid_test_servers::OtherService;
 use crate::client::TestServer;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The longest tolerated delay of a busy machine in tests that measure no delay.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// A time that exceeds the window of a block plus that of a node.
+/// The longest tolerated delay on a busy machine in tests that do not measure delays.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
+/// A time that exceeds the window of a block plus the window of a node.
 const LONGER_THAN_WINDOWS: Duration = Duration::from_secs(16);
 
-/// Builds a store with a namespace with blocks and the default bounds, for a layout with the given
-/// node bits.
+/// Builds a store and a layout with the given number of node bits. The store has a namespace with
+/// blocks and the default bounds.
 fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
     let mut store = MemoryStore::new();
     let layout = format!("t41.n{node_bits}.s12@1288834974657/1ms").parse().unwrap();
@@ -37,9 +38,9 @@ fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
 /// The conditions under which a broker runs.
 #[derive(Clone, Default)]
 struct Conditions {
-    /// Whether the broker's store is unreachable.
+    /// Whether the broker is cut off from its store.
     is_cut_off: Arc<AtomicBool>,
-    /// The lead of the broker's clock over the true time, in milliseconds.
+    /// The time by which the broker's clock is ahead of the true time, in milliseconds.
     ahead_ms: Arc<AtomicI64>,
 }
 
@@ -49,34 +50,7 @@ impl Clock for Conditions {
     }
 }
 
-/// A connection to a store that can be interrupted.
-struct Connection {
-    store: MemoryStore,
-    is_cut_off: Arc<AtomicBool>,
-}
-
-impl Store for Connection {
-    fn transact(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        if self.is_cut_off.load(Ordering::Relaxed) {
-            return Err(Fault::Unavailable("the store is cut off".into()));
-        }
-        self.store.transact(namespace, work)
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        self.store.prepare()
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.store.namespaces()
-    }
-}
-
-/// A broker behind HTTP with the default windows.
+/// A broker that serves HTTP and uses the default windows.
 struct Served {
     _server: TestServer,
     broker: Broker,
@@ -96,8 +70,15 @@ impl Served {
         let conditions = Conditions::default();
         let (store, is_cut_off) = (store.clone(), Arc::clone(&conditions.is_cut_off));
         let open = move || {
-            let (store, is_cut_off) = (store.clone(), Arc::clone(&is_cut_off));
-            Ok(Box::new(Connection { store, is_cut_off }) as _)
+            let is_cut_off = Arc::clone(&is_cut_off);
+            Ok(HookedStore::connect(&store, move || {
+                let is_cut_off = is_cut_off.load(Ordering::Relaxed);
+                if is_cut_off {
+                    Err(Fault::Unavailable("the store is cut off".into()))
+                } else {
+                    Ok(())
+                }
+            }))
         };
         let clock = Arc::new(conditions.clone());
         let broker = Broker::start_on("memory", open, options, clock).unwrap();
@@ -106,7 +87,7 @@ impl Served {
         Self { _server: server, broker, address, conditions }
     }
 
-    /// Ends the broker as `kill -9` does, without releasing anything.
+    /// Ends the broker as `kill -9` would, without releasing anything.
     fn kill(self) -> SocketAddr {
         self.conditions.is_cut_off.store(true, Ordering::Relaxed);
         let Self { _server: server, broker, address, .. } = self;
@@ -122,7 +103,7 @@ fn url(brokers: [&Served; 2]) -> String {
 
 fn client(url: &str, layout: Layout) -> Generator {
     let builder = Generator::lease(url, layout).unwrap();
-    // With an observer, the clients of this process do not share a lease.
+    // Because of the observer, the clients in this process do not share a lease.
     builder.observer(|_| {}).open().unwrap()
 }
 
@@ -138,8 +119,8 @@ impl Drop for SetOnDrop<'_> {
 
 /// Runs eight clients while `happen` runs.
 ///
-/// Returns all IDs, and the longest time that one of the clients was without an ID, minus the
-/// longest time that the machine delayed a client that was due.
+/// Returns all IDs, and the longest time for which any client was without an ID. The longest time
+/// by which the machine itself delayed a client is subtracted.
 fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, Vec<Id>) {
     const CLIENTS: usize = 8;
     const PAUSE: Duration = Duration::from_millis(10);
@@ -191,8 +172,8 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
     (gap.into_inner().unwrap().saturating_sub(stall.into_inner().unwrap()), ids)
 }
 
-/// Checks that no client is without an ID for a second, in at least one of three measurements: a
-/// busy machine may delay a client in the others.
+/// Checks that no client is without an ID for a second in at least one of three measurements,
+/// because a busy machine may delay a client in the other two.
 fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
     let mut gaps = Vec::new();
     for _ in 0..3 {
@@ -207,8 +188,8 @@ fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
     panic!("{gaps:?} without an ID");
 }
 
-/// Checks that new clients get a node within two seconds, although the first broker in their list
-/// may be unable to grant one. A busy machine may delay at most two of the clients.
+/// Checks that new clients get an ID within two seconds, although the first broker in their list
+/// may be unable to grant a node. A busy machine may delay at most two of the clients.
 fn check_new_clients(count: usize, url: &str, layout: Layout) {
     let slow: Vec<_> = (0..count)
         .map(|_| {
@@ -222,6 +203,25 @@ fn check_new_clients(count: usize, url: &str, layout: Layout) {
         .filter(|elapsed| *elapsed > SECOND * 2)
         .collect();
     assert!(slow.len() < 3, "{slow:?} until the clients got an ID");
+}
+
+/// A broker that drains tells its holders to move, so that no holder waits for a node when the broker has ended.
+#[test]
+fn clients_move_while_their_broker_drains() {
+    check_gaps(|| {
+        let (store, layout) = store(10, 4);
+        let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
+        let url = url([&one, &other]);
+        longest_gap(&url, layout, || {
+            thread::sleep(SECOND);
+            let drain = SECOND * 5;
+            one.broker.drain(drain);
+            thread::sleep(drain);
+            assert_eq!(one.broker.status().unwrap().holders, 0, "all holders must have moved");
+            drop(one);
+            thread::sleep(SECOND * 5);
+        })
+    });
 }
 
 #[test]
@@ -238,10 +238,10 @@ fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
     });
 }
 
-/// Another generator may use the node number, as with `flakeid exec`, so the lease must keep this
+/// With `flakeid exec`, another generator may use the node number, so the lease must keep this
 /// node.
 #[test]
-fn lease_that_keeps_its_node_does_not_change_the_broker() {
+fn lease_that_keeps_its_node_does_not_switch_brokers() {
     let (store, layout) = store(10, 4);
     let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
     let builder = Generator::lease(&url([&one, &other]), layout).unwrap();
@@ -299,8 +299,8 @@ fn clients_leave_a_broker_that_restarts_with_its_store() {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
         let url = url([&one, &other]);
-        // The other broker has a block with free nodes, because the store grants none during its
-        // quiet time.
+        // The other broker already has a block with free nodes, because the store grants no blocks
+        // during its quiet time.
         let guest = client(&format!("http://{}", other.address), layout);
         let measured = longest_gap(&url, layout, || {
             let address = one.kill();
@@ -321,7 +321,8 @@ fn new_clients_get_a_node_from_the_broker_with_free_nodes() {
     let at = |broker: &Served| client(&format!("http://{}", broker.address), layout);
     let of_full: Vec<_> = (0..2).map(|_| at(&full)).collect();
     let mut of_free: Vec<_> = (0..14).map(|_| at(&free)).collect();
-    // One node of each of six blocks becomes free, so no block is released to the store.
+    // One node in each of six blocks becomes free. No block is entirely free, so no block is
+    // released to the store.
     let mut blocks = HashSet::new();
     of_free.retain(|client| !blocks.insert(client.node() / 2) || blocks.len() > 6);
     let url = url([&full, &free]);
@@ -350,7 +351,7 @@ fn clients_hold_at_most_two_nodes_while_no_broker_reaches_the_store() {
         broker.conditions.is_cut_off.store(true, Ordering::Relaxed);
     }
     thread::sleep(LONGER_THAN_WINDOWS);
-    // Clients change the broker at most once: to the one whose blocks end later.
+    // Each client changes its broker at most once, to the broker whose blocks end later.
     let acquired = acquired.load(Ordering::Relaxed);
     assert!(acquired <= 16, "8 clients acquired {acquired} nodes");
     for broker in [&one, &other] {
@@ -360,16 +361,16 @@ fn clients_hold_at_most_two_nodes_while_no_broker_reaches_the_store() {
         let healed = Instant::now();
         while client.next_id().is_err() {
             assert!(
-                healed.elapsed() < PATIENCE,
+                healed.elapsed() < RECOVERY_TIMEOUT,
                 "a client got no ID although the store responds again"
             );
         }
     }
-    // Clients that moved have released their nodes.
+    // Clients that moved to another broker have released their previous nodes.
     let held = || [&one, &other].map(|served| served.broker.status().unwrap().holders);
     let healed = Instant::now();
     while held().iter().sum::<usize>() > clients.len() {
-        assert!(healed.elapsed() < PATIENCE, "{:?} nodes are held", held());
+        assert!(healed.elapsed() < RECOVERY_TIMEOUT, "{:?} nodes are held", held());
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -1,4 +1,5 @@
-//! The commit of a transaction: one request that compares everything that was read, and writes.
+//! The commit of a transaction: a single request that compares everything that the transaction read, and writes its
+//! changes.
 
 use std::mem;
 
@@ -10,15 +11,16 @@ use super::store::{EtcdStore, NewRecord};
 use crate::etcd::keys::{self, encode};
 use flakeid_protocol::store::Fault;
 
-/// The number of operations that etcd allows in a transaction. A nested transaction may have fewer: the limit minus the
-/// comparisons or the operations of the outer one, whichever are more.
+/// The maximum number of operations in an etcd transaction. The maximum for a nested transaction is lower: it is
+/// reduced by the number of comparisons or the number of operations in the outer transaction, whichever is larger.
 const MAX_OPERATIONS: usize = 128;
 
-/// The largest number of rows that are compared one by one, and of operations in one nested transaction.
+/// The maximum number of rows that are compared one by one, and the maximum number of operations in a nested
+/// transaction.
 const MAX_PART: usize = 50;
 
 impl EtcdStore {
-    /// Commits the transaction: compares everything that was read, and puts all writes.
+    /// Commits the transaction: compares everything that the transaction read, and applies all of its writes.
     pub(super) fn commit_writes(
         &mut self,
         namespace: &str,
@@ -26,13 +28,14 @@ impl EtcdStore {
     ) -> Result<(), Fault> {
         let key = keys::namespace(namespace);
         let mut compare = vec![compare_revision(&key, write_set.namespace_read)];
-        // The value is compared, too, because after a restore one revision may belong to two different values.
+        // The value is compared as well, because after a restore, two different values may have the same revision.
         compare.extend(self.namespace_text.iter().map(|text| {
             json!({ "key": encode(&key), "target": "VALUE", "result": "EQUAL", "value": encode(text) })
         }));
         let since = match write_set.rows_read.len() {
             _ if write_set.read_all => Some(self.all_read_at),
-            // With too many rows to compare one by one, no row of the namespace may have changed.
+            // If there are too many rows to compare one by one, the commit requires that no row of the namespace has
+            // changed.
             MAX_PART.. => Some(self.began_at),
             _ => None,
         };
@@ -43,7 +46,8 @@ impl EtcdStore {
             let row = |node: &u64| keys::row(namespace, Some(*node));
             compare.extend(seen.map(|(node, seen)| compare_revision(&row(node), *seen)));
         }
-        // A mark without a row proves that the row was deleted, possibly just now.
+        // The commit requires that new rows have no marks, because a mark without a row proves that the row was
+        // deleted, possibly during this transaction.
         let is_new =
             |row: &&NewRow| row.is_new && !write_set.resets_row_marks && !self.found_deletion;
         let marks: Vec<_> = write_set.rows.iter().filter(is_new).collect();
@@ -70,7 +74,7 @@ impl EtcdStore {
             let key = format!("{prefix}{start:020}/{:020}/{:020}", sub.block_grant, sub.grant);
             writes.push(put(&key, &sub.text));
         }
-        // The record is written only together with other writes of the transaction.
+        // The run record is written only if the transaction also writes something else.
         if !writes.is_empty()
             && let Some(record) = self.record_to_write(namespace, write_set.namespace.is_some())?
         {
@@ -79,10 +83,12 @@ impl EtcdStore {
             writes.push(put(&key, &record.to_text()));
         }
         let success = match writes.len() {
-            // A transaction of comparisons alone would be answered by one member from its local data.
+            // If a transaction contained only comparisons, the member would respond from its local data, so a range
+            // request is added.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
             1..=MAX_PART => writes,
-            // Nested operations do not count for the cluster's quota, so only the operations beyond the limit are nested.
+            // Nested operations do not count towards the cluster's quota, so operations are nested only if there are
+            // too many for one transaction.
             _ => {
                 let parts = writes.chunks(MAX_PART.min(MAX_OPERATIONS - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()
@@ -94,8 +100,8 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// Returns the record of the run to write. The record of a new incarnation is written only together with the namespace
-    /// that has the incarnation.
+    /// Returns the run record that the transaction must write, if any. The record of a new incarnation is written
+    /// only together with the namespace that names the incarnation.
     fn record_to_write(
         &mut self,
         namespace: &str,
@@ -120,7 +126,7 @@ fn put(key: &str, text: &str) -> Value {
     json!({ "request_put": { "key": encode(key), "value": encode(text) } })
 }
 
-/// Builds the comparison that no key with a prefix has changed since a revision.
+/// Builds a comparison that succeeds if no key with the prefix has changed since the given revision.
 fn compare_unchanged_since(prefix: &str, since: u64) -> Value {
     json!({
         "key": encode(prefix), "range_end": encode(&keys::end(prefix)),
@@ -128,7 +134,7 @@ fn compare_unchanged_since(prefix: &str, since: u64) -> Value {
     })
 }
 
-/// Builds the comparison of a key's revision; 0 is the revision of a key that does not exist.
+/// Builds a comparison of a key's revision; a key that does not exist has revision 0.
 fn compare_revision(key: &str, revision: Option<u64>) -> Value {
     let revision = revision.unwrap_or(0).to_string();
     json!({

@@ -12,10 +12,10 @@ use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnecto
 
 use flakeid_protocol::store::Fault;
 
-/// The largest accepted response, which is far larger than all rows.
+/// The size limit for a response, which is far larger than all rows of a namespace together.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
-/// A response, and the member's clock in Unix milliseconds when it responded.
+/// A response, with the time at which the member sent it, by the member's clock, in Unix milliseconds.
 pub(super) struct Answer {
     pub body: Value,
     pub date: i64,
@@ -24,12 +24,12 @@ pub(super) struct Answer {
 /// One member's JSON gateway.
 pub(super) struct Gateway {
     pub agent: Agent,
-    /// The pin that keeps the agent on its connection.
+    /// The switch that keeps the agent on its current connection.
     pub pin: ConnectionPin,
-    /// The addresses at which members may report their processes, and the agent for these requests.
+    /// The addresses at which members may report their processes, and the agent for requests to these addresses.
     pub places: Vec<String>,
     pub reporter: Agent,
-    /// The time limit of a response.
+    /// The timeout for a response.
     pub timeout: Duration,
     /// The base URL: `http://host:port`.
     pub base: String,
@@ -38,7 +38,7 @@ pub(super) struct Gateway {
 }
 
 impl Gateway {
-    /// Logs in, if the URL has a user.
+    /// Logs in if the URL contains a user name.
     pub(super) fn authenticate(&mut self) -> Result<(), Fault> {
         let Some((name, password)) = &self.user else { return Ok(()) };
         self.token = None;
@@ -48,7 +48,8 @@ impl Gateway {
         Ok(())
     }
 
-    /// Sends a request. If the login has expired, it logs in again, because the request had no effect.
+    /// Sends a request. If the login has expired, the request had no effect, so this function logs in again and
+    /// repeats the request.
     pub(super) fn call(&mut self, path: &str, request: &Value) -> Result<Answer, Fault> {
         match self.post(path, request) {
             Err(Fault::Rejected(text)) if self.user.is_some() && is_old_login(&text) => {
@@ -73,16 +74,16 @@ impl Gateway {
     fn read(&self, path: &str, mut answer: Response<ureq::Body>) -> Result<Answer, Fault> {
         let status = answer.status();
         let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
-        // The middle of the second in the header.
+        // The `Date` header contains only whole seconds, so the middle of the second is used.
         let date = date.and_then(unix_ms).map(|second| second + 500);
         let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_string();
         let body = body.map_err(|error| transport_fault(&self.base, &error))?;
         let body: Option<Value> = serde_json::from_str(&body).ok();
         let shown = &self.base;
         let Some(body) = body.filter(Value::is_object) else {
-            let text = format!("{shown} answered {path} with status {status} and no JSON");
+            let text = format!("{shown} responded to {path} with status {status} and without JSON");
             return Err(if status == 404 {
-                Fault::Rejected(format!("{text}: etcd 3.4 or later, with its gateway, is needed"))
+                Fault::Rejected(format!("{text}: etcd 3.4 or later with its gateway is required"))
             } else {
                 Fault::Unavailable(text)
             });
@@ -90,7 +91,8 @@ impl Gateway {
         if status.is_success() {
             let date = date.ok_or_else(|| {
                 Fault::Rejected(format!(
-                    "{shown} sends no Date header: let the proxy before it pass the header on"
+                    "{shown} sends no Date header: configure the proxy in front of it to forward the \
+                     header"
                 ))
             })?;
             return Ok(Answer { body, date });
@@ -103,8 +105,8 @@ fn is_old_login(text: &str) -> bool {
     text.ends_with("invalid auth token") || text.ends_with("revision of auth store is old")
 }
 
-/// A switch that keeps the requests of a transaction on one connection, and therefore on one run of one member, because
-/// data read from one run must not be compared with the data of another. An older copy of the data that is restored twice
+/// A switch that keeps a transaction's requests on one connection, and therefore in one run of one member. Data that
+/// was read in one run must not be compared with data from another run, because an older copy that is restored twice
 /// has the same term and the same revisions both times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPin(Arc<AtomicBool>);
@@ -120,7 +122,7 @@ impl ConnectionPin {
     }
 }
 
-/// A connector that fails if requests are pinned to a connection.
+/// A connector that fails while requests are pinned to an existing connection.
 #[derive(Debug)]
 pub(super) struct PinnedConnector {
     pin: ConnectionPin,
@@ -149,7 +151,8 @@ impl Connector for PinnedConnector {
     }
 }
 
-/// Parses an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that Go's servers send, to Unix milliseconds.
+/// Parses an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only format that Go servers send, and returns it
+/// in Unix milliseconds.
 fn unix_ms(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -161,7 +164,7 @@ fn unix_ms(text: &str) -> Option<i64> {
     let month = MONTHS.iter().position(|name| parts.get(1) == Some(name))? as i64;
     let (day, year) = (number(0, 31)?, number(2, 9999)?);
     let (hour, minute, second) = (number(3, 23)?, number(4, 59)?, number(5, 60)?);
-    // Counts days since 1970-03-01 in years that begin in March, so that February 29 comes last.
+    // Days are counted from 1970-03-01 in years that begin in March, so that February 29 is the last day of a year.
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468;
@@ -173,19 +176,19 @@ fn refusal(shown: &str, path: &str, answer: &Value) -> Fault {
     let reason = answer["message"].as_str().or(answer["error"].as_str()).unwrap_or_default();
     let reason: String = reason.chars().take(300).collect();
     let text = format!("{shown} refuses {path}: {reason}");
-    // These gRPC codes are permanent errors.
+    // These gRPC status codes represent permanent errors.
     match answer["code"].as_i64() {
         Some(3 | 5 | 7 | 9 | 12 | 16) => Fault::Rejected(text),
         _ => Fault::Unavailable(text),
     }
 }
 
-/// Returns the fault for an error of sending a request or reading its response. The agent's errors contain no user and no
-/// URL.
+/// Returns the fault for an error that occurred while sending a request or reading its response. The agent's errors
+/// contain neither the user nor the URL.
 fn transport_fault(shown: &str, error: &ureq::Error) -> Fault {
     let text = format!("{shown}: {error}");
     match error {
-        // One side rejects the certificate of the other.
+        // The client or the server rejected the other's certificate.
         ureq::Error::Io(_)
             if text.contains("invalid peer certificate")
                 || text.contains("received fatal alert") =>

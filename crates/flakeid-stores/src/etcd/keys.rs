@@ -1,4 +1,4 @@
-//! The names of keys, and the gateway's format of requests and responses.
+//! The names of keys, and the gateway's format for requests and responses.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,12 +13,12 @@ pub(super) fn namespace(name: &str) -> String {
     format!("{ROOT}{name}/namespace")
 }
 
-/// Returns the key of the record of a namespace's run.
+/// Returns the key of a namespace's run record.
 pub(super) fn run(name: &str) -> String {
     format!("{ROOT}{name}/run")
 }
 
-/// Returns the prefix of a namespace's rows, or the key of a node's row.
+/// Returns the key prefix of a namespace's rows, or the key of a node's row.
 pub(super) fn row(name: &str, node: Option<u64>) -> String {
     node.map_or_else(
         || format!("{ROOT}{name}/row/"),
@@ -26,7 +26,7 @@ pub(super) fn row(name: &str, node: Option<u64>) -> String {
     )
 }
 
-/// Returns the prefix of a namespace's row marks, or the key of a node's mark.
+/// Returns the key prefix of a namespace's row marks, or the key of a node's mark.
 pub(super) fn used(name: &str, node: Option<u64>) -> String {
     node.map_or_else(
         || format!("{ROOT}{name}/used/"),
@@ -34,22 +34,22 @@ pub(super) fn used(name: &str, node: Option<u64>) -> String {
     )
 }
 
-/// Returns the prefix of a node's history.
+/// Returns the key prefix of a node's history.
 pub(super) fn history(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/history/{node:020}/")
 }
 
-/// Returns the prefix of a node's sub-grants.
+/// Returns the key prefix of a node's sub-grants.
 pub(super) fn sub_grants(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/sub-grants/{node:020}/")
 }
 
-/// Returns the exclusive end of the keys with a prefix, which ends in a slash.
+/// Returns the exclusive end of the range of keys with a prefix. The prefix must end in a slash.
 pub(super) fn end(prefix: &str) -> String {
     format!("{}0", prefix.trim_end_matches('/'))
 }
 
-/// Builds a range request for a key, or for `[key, end)`.
+/// Builds a range request for a single key, or for the keys in `[key, end)`.
 pub(super) fn range(key: &str, end: Option<&str>) -> Value {
     match end {
         Some(end) => json!({ "key": encode(key), "range_end": encode(end) }),
@@ -64,49 +64,49 @@ pub(super) fn count(key: &str, end: &str) -> Value {
     request
 }
 
-/// Encodes bytes for the gateway's JSON.
+/// Encodes bytes in base64, as the gateway's JSON requires.
 pub(super) fn encode(bytes: &str) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Decodes bytes of the gateway's JSON; a missing value is empty.
+/// Decodes bytes from the gateway's JSON; a missing value is decoded as empty.
 pub(super) fn decode(value: &Value) -> Result<String, Fault> {
     let bytes = STANDARD.decode(value.as_str().unwrap_or_default()).ok();
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
         Fault::Rejected(
-            "etcd holds bytes under /flakeid/ that are not text: they were edited or damaged"
+            "etcd contains a value under /flakeid/ that is not UTF-8: it was edited or damaged"
                 .into(),
         )
     })
 }
 
-/// Parses a number of a response: the gateway writes 64-bit numbers as strings and omits zeros.
+/// Parses a number from a response. The gateway writes 64-bit numbers as strings and omits zeros.
 pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T, Fault> {
     match value {
         Value::Null => Ok(T::default()),
         value => value.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
             Fault::Unavailable(
-                "etcd sent an unexpected answer, with something else where a number belongs".into(),
+                "etcd sent an unexpected response: a field that must be a number is not one".into(),
             )
         }),
     }
 }
 
-/// Returns the number in the part `at` of a key; the first part is the empty one before the slash.
+/// Returns the number in part `at` of a key. Part 0 is the empty string before the first slash.
 pub(super) fn number_in_key(key: &str, at: usize) -> Result<u64, Fault> {
     key.split('/').nth(at).and_then(|part| part.parse().ok()).ok_or_else(|| {
         let shown: String = key.chars().take(100).collect();
-        Fault::Rejected(format!("etcd holds a key {shown:?} that flakeid did not write"))
+        Fault::Rejected(format!("etcd contains a key {shown:?} that flakeid did not write"))
     })
 }
 
-/// Returns the keys of a response.
+/// Returns the keys in a response, with their values.
 pub(super) fn entries(answer: &Value) -> &[Value] {
     answer["kvs"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns the node of a key.
+/// Returns the node in a row's key.
 pub(super) fn node_of(entry: &Value) -> Result<u64, Fault> {
-    // The parts are "", flakeid, namespace, row, node.
+    // The parts of the key are "", flakeid, namespace, row, node.
     number_in_key(&decode(&entry["key"])?, 4)
 }

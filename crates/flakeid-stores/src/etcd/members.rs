@@ -11,16 +11,18 @@ use super::run::Voters;
 use super::store::EtcdStore;
 use flakeid_protocol::store::Fault;
 
-/// The time limit for a member to report its process. All members are queried at once, because one may be down.
+/// The timeout for a member's report of its process. All members are queried at the same time, because some of them
+/// may be down.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The largest accepted report; a report of etcd 3.4 has 150 kB.
+/// The size limit for a report; a report from etcd 3.4 is about 150 kB long.
 const LONGEST_REPORT: u64 = 16 << 20;
 
 impl EtcdStore {
-    /// Returns the voting members that the member of this connection lists, with the processes of those that respond. Each is
-    /// queried at the addresses in the URL and at the addresses that it advertises. The result is empty if the list of members
-    /// is refused, as by a role or by a proxy.
+    /// Returns the voting members that the connected member lists, with the processes of the members that respond.
+    /// Each member is queried at the addresses in the URL and at the addresses that the member advertises. The result
+    /// is empty if the request for the list of members is refused, for example because the user's role or a proxy
+    /// does not allow it.
     pub(super) fn voters(&mut self) -> Result<Voters, Fault> {
         let answer = match self.gateway.call("/v3/cluster/member/list", &json!({})) {
             Err(Fault::Rejected(_)) => return Ok(Voters::new()),
@@ -53,7 +55,7 @@ impl EtcdStore {
     }
 }
 
-/// Returns the member at an address and the start time of its process; `None` after any error.
+/// Returns the ID of the member at an address and the start time of the member's process, or `None` after any error.
 fn report(agent: &Agent, place: &str) -> Option<(u64, String)> {
     let get = agent.get(format!("{}/metrics", place.trim_end_matches('/')));
     let mut answer = get.config().timeout_global(Some(REPORT_TIMEOUT)).build().call().ok()?;
@@ -61,7 +63,7 @@ fn report(agent: &Agent, place: &str) -> Option<(u64, String)> {
     process_of(&body)
 }
 
-/// Parses the ID and the process of a member from metrics in Prometheus' text format.
+/// Parses a member's ID and the start time of its process from metrics in the Prometheus text format.
 fn process_of(metrics: &str) -> Option<(u64, String)> {
     let value = |name: &str| metrics.lines().find_map(|line| line.strip_prefix(name));
     let id = value("etcd_server_id{server_id=\"")?.split('"').next()?;
@@ -74,7 +76,7 @@ mod tests {
     use super::process_of;
 
     #[test]
-    fn process_of_parses_member_and_process_start() {
+    fn member_id_and_process_start_time_are_parsed() {
         let report = "# TYPE etcd_server_id gauge\n\
             etcd_server_id{server_id=\"fba64421c9bf9dfc\"} 1\n\
             # HELP process_start_time_seconds Start time of the process\n\

@@ -5,11 +5,12 @@
 //!   `used/<node>` (a mark that a row existed, in case it is deleted),
 //!   `history/<node>/<start>/<grant>` and, for grants of brokers in a namespace of blocks,
 //!   `sub-grants/<node>/<start>/<block's grant>/<grant>`.
-//! - A row that was deleted without this library is detected by the next transaction that reads its node, including its
-//!   holder's: a new row is written only if there is no mark. The store then counts as restored.
-//! - No key is bound to an etcd lease: a row has its own `expires` and must outlive it, because its fence is valid forever.
-//! - The store's clock is the clock of the responding member: the middle of the second in its `Date` header. So with the
-//!   default `max_skew` of a second, the clocks of all members must be right within half a second.
+//! - The next transaction that reads a node, such as its holder's, detects that the node's row was deleted by another
+//!   program: a new row is written only if there is no mark. The store then counts as restored.
+//! - No key is bound to an etcd lease: a row has its own `expires` value and must outlive that time, because its
+//!   fence is valid forever.
+//! - The store's clock is the clock of the responding member: the middle of the second in its `Date` header. With the
+//!   default `max_skew` of one second, the clocks of all members must therefore be accurate to half a second.
 //! - An incarnation is `cluster / random value`. The key `run` records the data that distinguish its run from others: the
 //!   raft term and index, the voting members, and the start times of their processes. A restored snapshot begins with a
 //!   new log, which is too short for its revision. Restored data continue in a later term than the recorded one, in new
@@ -18,17 +19,18 @@
 //!   leader, and grants continue. Members are recorded again every 5 s while there are renewals, so they may be restarted
 //!   or replaced one by one. A cluster of one or two members, or a cluster whose majority was restarted in the meantime,
 //!   counts as restored after an election.
-//! - To distinguish elections, a client reads the list of members, and `/metrics` of each, at the addresses in the URL and
-//!   at those that the members advertise. If it cannot reach a majority, each new leader counts as a restore. Processes
-//!   report their start time on Linux only.
-//! - A transaction consists of several requests on one connection and ends with it. So the store grants nothing behind a
-//!   proxy that closes connections after each response.
+//! - To distinguish elections from restores, a client reads the list of members and the `/metrics` of each member, at
+//!   the addresses in the URL and at the addresses that the members advertise. If it cannot reach a majority, each
+//!   new leader counts as a restore. Processes report their start time on Linux only.
+//! - A transaction consists of several requests on one connection, and fails if the connection is closed. The store
+//!   therefore grants nothing behind a proxy that closes the connection after each response.
 //! - Reads and writes are linearizable. Compaction does no harm, because only current data are read.
 //! - The coldest node is the node with the lowest fence among the 256 least recently written candidates.
-//! - **Not detected**, besides the cases that [no store detects](super): older values restored while the cluster keeps
-//!   running, as by `etcdctl put`; older data of one member restored while the others keep running (remove the member and
-//!   add a fresh one instead). After these, do as [after other restored data](super). Two clusters, created by
-//!   `--force-new-cluster` while other members of the old cluster still run, are two primaries.
+//! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): older values
+//!   restored while the cluster keeps running, as by `etcdctl put`; older data of one member restored while the other
+//!   members keep running (remove the member and add a fresh one instead). After such a restore, proceed as
+//!   [after any other restored data](flakeid_protocol::store). If `--force-new-cluster` creates a cluster while other
+//!   members of the old cluster are still running, the two clusters count as two primaries.
 
 mod commit;
 mod gateway;
@@ -53,7 +55,8 @@ use gateway::{ConnectionPin, Gateway, PinnedConnector};
 use keys::number;
 use store::EtcdStore;
 
-/// Connects to the first member that responds and knows a leader, or otherwise to the first that responds.
+/// Connects to the first member that responds and knows a leader. If no such member exists, connects to the first
+/// member that responds.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
@@ -67,7 +70,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let hosts = hosts.strip_suffix('/').unwrap_or(hosts);
     if hosts.is_empty() || hosts.contains(['/', '#']) {
         return Err(
-            url.reject("the URL is not of the form etcd://user:password@host:port,host:port/")
+            url.reject("the URL does not have the form etcd://user:password@host:port,host:port/")
         );
     }
     let (scheme, tls) = match scheme {
@@ -77,7 +80,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let mut faults = Vec::new();
     let mut without_leader = None;
     let places: Vec<String> = hosts.split(',').map(|host| format!("{scheme}://{host}")).collect();
-    // Several members share the time limit equally.
+    // The connection timeout is divided equally among the members in the URL.
     let timeout = CONNECT_TIMEOUT / u32::try_from(places.len()).unwrap_or(u32::MAX);
     let reporter = agent(tls.clone(), ConnectionPin::default());
     for base in places.clone() {
@@ -88,7 +91,8 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
             Gateway { agent, pin, places, reporter, timeout, base, user, token: None };
         match log_in(&mut gateway) {
             Ok(true) => return Ok(Box::new(EtcdStore::new(gateway))),
-            // The member is cut off from the others, or they are electing a leader.
+            // A member does not know a leader while it is cut off from the other members, or while the members are
+            // electing a leader.
             Ok(false) => without_leader = without_leader.or(Some(gateway)),
             Err(Fault::Unavailable(text)) => faults.push(text),
             Err(fault) => return Err(fault),
@@ -116,7 +120,7 @@ fn agent(tls: Option<TlsConfig>, pin: ConnectionPin) -> Agent {
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .http_status_as_error(false)
         .max_redirects(0)
-        // The environment's proxy is meant for the Internet.
+        // The proxy in the environment variables is not used, because it is meant for Internet access.
         .proxy(None);
     if let Some(tls) = tls {
         config = config.tls_config(tls);

@@ -1,4 +1,4 @@
-//! Runs of a cluster and their records.
+//! The runs of an etcd cluster, and the records of these runs.
 
 use std::collections::BTreeMap;
 
@@ -7,67 +7,70 @@ use serde_json::{Map, Value, json};
 use flakeid_protocol::Token;
 use flakeid_protocol::store::Fault;
 
-/// The voting members by ID, each with the reported start time of its process; empty if unknown.
+/// The voting members, keyed by ID, each with the start time that its process reported, or with an empty string if
+/// the start time is unknown.
 pub(super) type Voters = BTreeMap<u64, String>;
 
-/// The milliseconds, by the store's clock, after which a record is written again with current data. Members must not be
-/// restarted one after the other within this time.
+/// The time in milliseconds, by the store's clock, after which a record is rewritten with current data. Two members
+/// must not be restarted within this time of each other.
 const RECORD_AGE_MS: u64 = 5_000;
 
-/// One run of a cluster on its data, as one member reports it.
+/// One run of a cluster, as reported by one member.
 ///
-/// A restored snapshot begins with the same cluster ID, an old term and a new log, while its revisions continue. Every entry
-/// of the log creates at most one revision, so `slack = index − revision` never falls in the life of a cluster, and falls
-/// by the whole length of the log with a restored snapshot.
+/// A restored snapshot begins with the same cluster ID, an old term and a new log, while its revisions continue.
+/// Every entry of the log creates at most one revision, so `slack = index − revision` never falls during the life of
+/// a cluster. Restoring a snapshot lowers the slack by the whole length of the log.
 ///
-/// A member reports the two numbers one after the other, and counts an entry shortly after its revision is visible. So the
-/// smallest possible slack is recorded, and the largest possible slack is compared with it; if it is smaller, both numbers
-/// are read again.
+/// A member reports the index and the revision one after the other, and counts an entry shortly after its revision
+/// becomes visible. flakeid therefore records the smallest possible slack and compares the largest possible slack
+/// with the recorded one. If the current slack seems smaller, both numbers are read again.
 ///
-/// Two kinds of entries increase the slack without evidence: entries that other clients add between the two readings, and
-/// entries without a revision (a lease, a compaction) that they add between a restore and the first flakeid transaction
-/// after it. A snapshot would pass for its original if there were as many of these entries as the log had when the run
-/// was recorded. So flakeid makes the log at least 100 entries long before it records the run, and records the run again
-/// when the log has become twice as long.
+/// Two kinds of entries increase the slack in a way that could hide a restore: entries that other clients add between
+/// the two readings, and entries without a revision (a lease, a compaction) that other clients add between a restore
+/// and the first flakeid transaction after it. A snapshot would pass for its original if there were as many of these
+/// entries as the log had when the run was recorded. flakeid therefore makes the log at least 100 entries long before
+/// it records the run, and records the run again when the log has doubled in length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub cluster: u64,
     pub term: u64,
-    /// The number of applied entries of the log.
+    /// The number of log entries that the member has applied.
     pub index: u64,
     pub slack: i64,
 }
 
 /// The record of the run that a namespace's incarnation represents.
 ///
-/// A restored copy of all members' data continues in a higher term, like a cluster that elected a new leader, and the data
-/// do not distinguish the two. But a copy needs new processes. So the voting members are recorded with the start times of
-/// their processes, and a higher term is an election only if a majority of them still vote, in the same processes.
+/// A restored copy of all members' data continues in a higher term, like a cluster that elected a new leader, and
+/// nothing in the data distinguishes the two cases. A copy, however, needs new processes. The voting members are
+/// therefore recorded with the start times of their processes, and a higher term counts as an election only if a
+/// majority of these members still vote, in the same processes.
 ///
-/// This does not distinguish two runs that began with the same copy, so the incarnation has a random part: a transaction
-/// that compares it detects which of the runs recorded it.
+/// These times do not distinguish two runs that began with the same copy, so the incarnation has a random part: a
+/// transaction that compares the incarnation detects which of the runs recorded it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunRecord {
     pub incarnation: String,
     pub run: Run,
-    /// The time of the record by the store's clock, in Unix milliseconds.
+    /// The time at which the record was written, by the store's clock, in Unix milliseconds.
     pub written: i64,
     pub voters: Voters,
 }
 
-/// The result of comparing a run with a recorded one.
+/// The result of comparing a run with a recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunComparison {
     Same,
-    /// The same run if the term is that of a new leader.
+    /// A later term of the same cluster. The run is still the same if the term began with the election of a new
+    /// leader.
     LaterTerm,
-    /// A run with less slack, or fewer entries.
+    /// A run that has less slack or fewer entries than the recorded run.
     Behind,
     Other,
 }
 
 impl Run {
-    /// Compares this run, whose slack is an upper bound, with a recorded one.
+    /// Compares this run, whose slack is an upper bound, with a recorded run.
     pub(super) fn compare(&self, recorded: &Self) -> RunComparison {
         if self.cluster != recorded.cluster || self.term < recorded.term {
             RunComparison::Other
@@ -82,7 +85,7 @@ impl Run {
 }
 
 impl RunRecord {
-    /// Returns the incarnation of a cluster's run.
+    /// Builds an incarnation from a cluster ID and a random value.
     pub(super) fn incarnation(cluster: u64, random: Token) -> String {
         format!("{cluster:016x}/{}", random.to_text())
     }
@@ -98,7 +101,7 @@ impl RunRecord {
         .to_string()
     }
 
-    /// Parses the string of [`to_text`](Self::to_text); `None` for any other string.
+    /// Parses the output of [`to_text`](Self::to_text); returns `None` for any other string.
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let fields: Value = serde_json::from_str(text).ok()?;
         let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
@@ -117,8 +120,8 @@ impl RunRecord {
         })
     }
 
-    /// Whether a cluster of several members that has these voters now may have elected a new leader since the record: a
-    /// majority of the recorded members still vote, in the same processes.
+    /// Whether a cluster with these voters may have elected a new leader since the record was written. The cluster
+    /// must have several members, and a majority of the recorded members must still vote, in the same processes.
     pub(super) fn is_continued_by(&self, now: &Voters) -> bool {
         let remains =
             |(id, start): &(&u64, &String)| !start.is_empty() && now.get(id) == Some(*start);
@@ -126,24 +129,25 @@ impl RunRecord {
         now.len() > 1 && remaining > 1 && 2 * remaining > self.voters.len()
     }
 
-    /// Whether the record could still be [continued](Self::is_continued_by) if the voters that have not responded respond.
+    /// Whether the record could still be [continued](Self::is_continued_by) if all voters that have not responded yet
+    /// respond later.
     pub(super) fn may_be_continued_by(&self, now: &Voters) -> bool {
         self.is_continued_by(&self.with_recorded(now.clone()))
     }
 
-    /// Whether the record is due to be written again.
+    /// Whether the record is due to be rewritten.
     pub(super) fn is_due(&self, run: &Run, now: i64) -> bool {
         self.written.abs_diff(now) >= RECORD_AGE_MS || run.index / 2 >= self.run.index
     }
 
-    /// Returns the new record of the same run. A voter that does not respond keeps its recorded process: if it responds later
-    /// from the same process, that process ran all the time.
+    /// Returns a new record of the same run. A voter that does not respond keeps its recorded process: if it later
+    /// responds from that process, the process has been running all the time.
     pub(super) fn rewritten(&self, run: Run, written: i64, voters: Voters) -> Self {
         let voters = self.with_recorded(voters);
         Self { incarnation: self.incarnation.clone(), run, written, voters }
     }
 
-    /// Adds the recorded processes of the voters that do not respond.
+    /// Adds the recorded processes of the voters that did not respond.
     fn with_recorded(&self, mut voters: Voters) -> Voters {
         for (id, start) in voters.iter_mut().filter(|(_, start)| start.is_empty()) {
             if let Some(recorded) = self.voters.get(id) {
@@ -154,7 +158,7 @@ impl RunRecord {
     }
 }
 
-/// Returns the slack of an index and a revision.
+/// Computes the slack from an index and a revision.
 pub(super) fn slack(index: u64, revision: u64) -> Result<i64, Fault> {
     let signed = |number: u64| i64::try_from(number).ok();
     signed(index)
@@ -180,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn compare_distinguishes_restored_snapshots_and_older_terms() {
+    fn compare_distinguishes_restored_snapshots_from_older_terms() {
         let now = |cluster, term, index, slack| {
             Run { cluster, term, index, slack }.compare(&record(&[]).run)
         };
@@ -217,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn record_is_due_after_its_age_or_a_longer_log() {
+    fn record_is_due_once_it_is_old_or_the_log_has_grown() {
         let old = record(&[(1, "a"), (2, "b")]);
         assert!(!old.is_due(&Run { index: 199, ..RUN }, 1_000));
         assert!(old.is_due(&Run { index: 200, ..RUN }, 1_000));

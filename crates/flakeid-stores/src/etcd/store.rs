@@ -11,38 +11,39 @@ use crate::etcd::keys::{self, entries, node_of, number};
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// The smallest number of log entries for which a run is recorded. A restored snapshot begins with about five entries and
-/// adds two or three by itself.
+/// The minimum number of log entries that a cluster must have before its run is recorded. A cluster that is restored
+/// from a snapshot begins with about five entries and adds two or three more automatically.
 const SHORTEST_RECORDED_LOG: u64 = 100;
 
-/// The record that a transaction writes about the run.
+/// The run record that a transaction writes.
 #[derive(Debug)]
 pub(super) enum NewRecord {
     None,
-    /// The current data of the same run, if the transaction writes anything. The voters are set if they were queried already.
+    /// The current data of the same run, written only if the transaction also writes something else. The voters are
+    /// set if they have already been queried.
     Rewritten(Option<Voters>),
     /// The record of a new incarnation.
     Of(RunRecord),
 }
 
-/// A connection to one member, so that its clock and its log do not change.
+/// A connection to a single member, so that the clock and the log always belong to the same member.
 pub(super) struct EtcdStore {
     pub(super) gateway: Gateway,
-    /// The run, with the upper bound of its slack.
+    /// The run, with an upper bound for its slack.
     pub(super) run: Option<Run>,
-    /// The time of the store's clock at the beginning of the transaction.
+    /// The time at the beginning of the transaction, by the store's clock.
     pub(super) now: i64,
-    /// The namespace's value that the transaction read.
+    /// The namespace's value as the transaction read it.
     pub(super) namespace_text: Option<String>,
-    /// The record of the run that the transaction read.
+    /// The run record that the transaction read.
     pub(super) record: Option<RunRecord>,
     pub(super) record_read: Option<u64>,
-    /// The record that the transaction will write.
+    /// The run record that the transaction will write.
     pub(super) new_record: NewRecord,
-    /// The revisions at which the transaction began and at which all rows were read.
+    /// The revision at which the transaction began, and the revision at which all rows were read.
     pub(super) began_at: u64,
     pub(super) all_read_at: u64,
-    /// Whether a deleted row was detected. All rows are then compared until the namespace records the loss.
+    /// Whether a deleted row was detected. From then on, all rows are compared until the namespace records the loss.
     pub(super) found_deletion: bool,
 }
 
@@ -75,8 +76,8 @@ impl EtcdStore {
         self.gateway.pin.release();
     }
 
-    /// Determines the run from the header of a response, and from the status that the same member reports after it. Returns
-    /// the time of the status.
+    /// Determines the run from the header of a response and from the status that the same member reports afterwards.
+    /// Returns the time of the status response.
     pub(super) fn learn_run(&mut self, header: &Value) -> Result<i64, Fault> {
         let Answer { body: status, date } =
             self.gateway.call("/v3/maintenance/status", &json!({}))?;
@@ -84,7 +85,7 @@ impl EtcdStore {
         if index == 0 {
             let shown = &self.gateway.base;
             return Err(Fault::Rejected(format!(
-                "{shown} is too old: etcd 3.4 or later is needed"
+                "{shown} is too old: etcd 3.4 or later is required"
             )));
         }
         self.run = Some(Run {
@@ -96,16 +97,17 @@ impl EtcdStore {
         Ok(date)
     }
 
-    /// Returns the run with the lower bound of its slack: from the present revision, and the entries applied before it.
+    /// Returns the run with a lower bound for its slack. The bound is computed from the current revision and from the
+    /// number of entries that were applied before this revision was read.
     pub(super) fn with_least_slack(&mut self, namespace: &str, run: Run) -> Result<Run, Fault> {
         let body = self.range(&keys::range(&keys::namespace(namespace), None))?;
         Ok(Run { slack: slack(run.index, number(&body["header"]["revision"])?)?, ..run })
     }
 
-    /// Adds entries without revisions until the log is longer than the log of a just restored snapshot can be. The log of an
-    /// empty cluster is as short, so its snapshot would pass for the original. The entries are leases that are revoked at
-    /// once: if they expired instead, a snapshot would contain them, and every expiry would lengthen the log of the restored
-    /// cluster.
+    /// Adds entries without revisions until the log is longer than the log of a freshly restored snapshot can be.
+    /// Without these entries, the log of a new cluster would be just as short, and a restored snapshot would be
+    /// mistaken for the original cluster. The entries grant leases and revoke them immediately. If the leases expired
+    /// instead, a snapshot would contain them, and each expiry would lengthen the log of the restored cluster.
     pub(super) fn lengthen_log(&mut self, namespace: &str) -> Result<(), Fault> {
         while let Some(Run { index: index @ ..SHORTEST_RECORDED_LOG, .. }) = self.run {
             for _ in (index..SHORTEST_RECORDED_LOG).step_by(2) {
@@ -118,8 +120,8 @@ impl EtcdStore {
         Ok(())
     }
 
-    /// Reads two keys at one moment, or the numbers of keys with each of two prefixes. Also returns the header of the
-    /// response.
+    /// Reads two keys at the same revision, or counts the keys with each of two prefixes. Also returns the header of
+    /// the response.
     pub(super) fn read_pair(
         &mut self,
         one: String,
@@ -138,7 +140,7 @@ impl EtcdStore {
         Ok((pair, body["header"].take()))
     }
 
-    /// Returns the nodes of all keys with a prefix.
+    /// Returns the nodes in all keys with a prefix.
     pub(super) fn list_nodes(&mut self, prefix: &str) -> Result<BTreeSet<u64>, Fault> {
         let mut request = keys::range(prefix, Some(&keys::end(prefix)));
         request["keys_only"] = json!(true);
@@ -167,7 +169,7 @@ impl Store for EtcdStore {
         let mut names = Vec::new();
         let mut from = keys::ROOT.to_owned();
         let end = keys::end(keys::ROOT);
-        // Continues after the keys of each namespace, because there are many keys in each.
+        // Each namespace has many keys, so the next request starts after all keys of this namespace.
         loop {
             let mut first = keys::range(&from, Some(&end));
             first["limit"] = json!(1);

@@ -1,4 +1,4 @@
-//! The reads of one transaction.
+//! The reads of one etcd transaction.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -14,11 +14,11 @@ use crate::gaps::{self, UsedNodes};
 use crate::random;
 use flakeid_protocol::store::{Candidates, Fault};
 
-/// The number of rows in one response.
+/// The maximum number of rows in one response.
 const PAGE: usize = 256;
 
-/// The waits before each new check of whether a run is behind the recorded one. An entry is counted some microseconds after
-/// its revision is visible, or later on a busy machine.
+/// The pauses between repeated checks of whether a run is behind the recorded run. The checks are repeated because an
+/// entry is counted a few microseconds after its revision becomes visible, or later on a busy machine.
 const REREADS: [Duration; 3] =
     [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
 
@@ -27,7 +27,7 @@ fn read_row(entry: &Value) -> Result<ReadRow<u64>, Fault> {
     Ok(ReadRow { node: node_of(entry)?, text, version })
 }
 
-/// Returns the value and revision of the only key of a response, if it exists.
+/// Returns the value and the revision of the only key in a response, or `None` if the key does not exist.
 fn read_text(range: &Value) -> Result<Option<(String, u64)>, Fault> {
     let read = |kept: &Value| Ok((decode(&kept["value"])?, number(&kept["mod_revision"])?));
     entries(range).first().map(read).transpose()
@@ -38,8 +38,8 @@ impl EtcdStore {
         self.run.map_or(RunComparison::Other, |run| run.compare(&record.run))
     }
 
-    /// Checks whether a later term than the recorded one belongs to a new leader. It queries the members twice, because they
-    /// may respond late on a busy machine.
+    /// Checks whether a term that is later than the recorded term belongs to a new leader. Queries the members twice,
+    /// because they may respond late on a busy machine.
     fn has_elected(&mut self, record: &RunRecord) -> Result<bool, Fault> {
         for _ in 0..2 {
             let voters = self.voters()?;
@@ -56,7 +56,7 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// Returns the last key with a prefix, which a tick follows, at or before a tick.
+    /// Returns the last key in which the prefix is followed by a tick at or before the given tick.
     fn last_before(&mut self, prefix: &str, tick: u64) -> Result<Option<Value>, Fault> {
         let until = format!("{prefix}{:020}", tick.saturating_add(1));
         let mut last = keys::range(prefix, Some(&until));
@@ -66,7 +66,7 @@ impl EtcdStore {
         Ok(entries(&self.range(&last)?).first().cloned())
     }
 
-    /// Returns the value of the first key with a prefix from `first` on.
+    /// Returns the value of the first key that has the prefix and is not less than `first`.
     fn first_from(&mut self, first: &str, prefix: &str) -> Result<Option<String>, Fault> {
         let mut next = keys::range(first, Some(&keys::end(prefix)));
         next["limit"] = json!(1);
@@ -82,7 +82,7 @@ impl VersionedStore for EtcdStore {
         self.unpin();
         let ([kept, record], header) =
             self.read_pair(keys::namespace(namespace), keys::run(namespace))?;
-        // All further requests use the connection of this response.
+        // All subsequent requests must use the connection on which this response arrived.
         self.gateway.pin.set();
         let [kept, record] = [kept, record].map(|range| read_text(&range));
         let (kept, record) = (kept?, record?);
@@ -92,8 +92,8 @@ impl VersionedStore for EtcdStore {
         self.new_record = NewRecord::None;
 
         self.began_at = number(&header["revision"])?;
-        // The time of the status is used, because if the store was restored, the time must not be from before the restore,
-        // when other holders may still have been granted ticks.
+        // The time is taken from the status response. If the store was restored, the time of an earlier response
+        // might precede the restore, when other holders could still be granted ticks.
         let now = self.learn_run(&header)?;
         self.now = now;
         let is_complete =
@@ -139,7 +139,7 @@ impl VersionedStore for EtcdStore {
 
     fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
         let is_complete = if self.found_deletion {
-            // The detected deletion must show as a mark without a row.
+            // After a deletion has been detected, the data is complete only if every mark has its row.
             self.mismatched_nodes(namespace)?.is_empty()
         } else {
             let ([rows, used], _) =
@@ -185,7 +185,7 @@ impl VersionedStore for EtcdStore {
             let (first, last) =
                 (page.first().map(|row| row.version), page.last().map(|row| row.version));
             for row in page {
-                // An unreadable row is reported to the process that requests its node.
+                // An unreadable row is reported only to the process that requests its node.
                 let read = row_of(namespace, row.node, &row.text);
                 if read.is_ok_and(|read| candidates.include(&read)) && known.insert(row.node) {
                     found.push(row);
@@ -194,8 +194,8 @@ impl VersionedStore for EtcdStore {
             let Some(last) = last.filter(|_| full && found.len() < enough) else {
                 return Ok(found);
             };
-            // The next page begins with the last revision, because rows that were written together have one revision and the
-            // page may have separated them.
+            // The next page begins with the last revision of this page, because rows that were written together share
+            // a revision, and the page may end between them.
             request["min_mod_revision"] = json!(last.to_string());
             if first == Some(last) {
                 limit *= 2;
@@ -257,7 +257,7 @@ impl VersionedStore for EtcdStore {
     }
 }
 
-/// The nodes of a namespace with rows.
+/// The nodes of a namespace that have rows.
 struct Nodes<'a> {
     store: &'a mut EtcdStore,
     namespace: &'a str,
@@ -269,7 +269,8 @@ impl Nodes<'_> {
     }
 }
 
-/// Counts and lists rows by ranges. A limit instead of the end would not help, because the server scans the whole range.
+/// Rows are counted and listed in ranges with an end. A limit would not make requests faster, because the server
+/// scans the whole range.
 impl UsedNodes for Nodes<'_> {
     fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
         let [first, end] = self.ends(low, high);

@@ -1,4 +1,4 @@
-//! The HTTP client, over TCP or a Unix socket.
+//! An HTTP client that connects over TCP or a Unix socket.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use flakeid_protocol::store::Fault;
 /// The time limit for connecting to a broker.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Creates a client. It ignores the environment's proxies, which are meant for the Internet.
+/// Creates an HTTP client that ignores the proxy settings in environment variables, because such proxies are meant
+/// for Internet access.
 pub(super) fn agent(tls: Option<TlsConfig>) -> Agent {
     let config = match tls {
         Some(tls) => config().tls_config(tls),
@@ -29,9 +30,10 @@ fn config() -> ConfigBuilder<AgentScope> {
         .proxy(None)
 }
 
-/// Creates a client of the server that listens on a Unix socket, regardless of the host of a request.
+/// Creates a client for the server that listens on a Unix socket. All requests go to this server, regardless of the
+/// host in their URL.
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have no such sockets")]
+#[expect(clippy::unnecessary_wraps, reason = "systems without Unix sockets return an error")]
 pub(super) fn unix_agent(path: &std::path::Path) -> Result<Agent, Fault> {
     use ureq::unversioned::resolver::DefaultResolver;
     let connector = unix::UnixConnector(path.to_owned());
@@ -103,7 +105,8 @@ mod unix {
         }
 
         fn is_open(&mut self) -> bool {
-            // Data that the server sends without a request mean the end of the connection.
+            // Unrequested data makes the connection unusable, because the client would read that data as the next
+            // response.
             let probed = self.stream.set_nonblocking(true).and_then(|()| {
                 let read = self.stream.read(&mut [0]);
                 self.stream.set_nonblocking(false)?;

@@ -1,4 +1,4 @@
-//! The client of brokers in a process: sends requests and waits for the responses.
+//! A blocking HTTP client that leases nodes from brokers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,16 +15,16 @@ use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 use flakeid_protocol::{Acquire, Grant, Lessor, Release, Renew, Renewed, no_other_lessor};
 
-/// The largest accepted response to a lease request.
+/// The size limit for a response to a lease request, in bytes.
 const LONGEST_ANSWER: u64 = 64 << 10;
 
-/// Brokers and the connections to them.
+/// A lessor that sends requests to brokers over HTTP.
 pub(super) struct HttpLessor {
     agent: Agent,
     pub(super) brokers: Brokers,
 }
 
-/// Parses the URL without connecting.
+/// Creates a lessor from the URL of a broker, without connecting to the broker.
 pub(crate) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
     Ok(Box::new(parse(url)?))
 }
@@ -40,7 +40,9 @@ pub(super) fn parse(url: &str) -> Result<HttpLessor, Fault> {
     if scheme == "http+unix" {
         let path = url.decode("path of the socket", rest)?;
         if !path.starts_with('/') {
-            return Err(url.reject("the URL is not of the form http+unix:///path/of/the/socket"));
+            return Err(
+                url.reject("the URL does not have the form http+unix:///path/of/the/socket")
+            );
         }
         let agent = unix_agent(Path::new(&path))?;
         return Ok(HttpLessor::new(agent, Brokers::of_socket(from_file)));
@@ -55,7 +57,8 @@ impl HttpLessor {
         Self { agent, brokers }
     }
 
-    /// Asks one broker after the other until the demand is settled. Returns `None` if there is no broker to ask.
+    /// Sends a demand to the suitable brokers in turn until a response settles the demand. Returns `None` if no broker is
+    /// suitable.
     fn ask(
         &mut self,
         namespace: &str,
@@ -85,7 +88,7 @@ impl HttpLessor {
         self.ask(namespace, demand, read)?.ok_or_else(no_other_lessor)?.granted()
     }
 
-    /// Sends a request and accepts a response of at most `longest` bytes. The error is a string for human readers.
+    /// Sends a request, and returns either a response of at most `longest` bytes or a human-readable error message.
     pub(super) fn send(&self, request: HttpRequest, longest: u64) -> Result<HttpAnswer, String> {
         self.try_send(request, longest).map_err(|error| error.to_string())
     }
@@ -138,7 +141,8 @@ impl Lessor for HttpLessor {
         self.ask(namespace, Demand::Release(*request), Instant::now()).map(drop)
     }
 
-    /// It keeps no state of a transaction, and knows who granted what.
+    /// Returns `true`: this lessor must keep its record of which broker granted each node, and a fault cannot leave a
+    /// transaction open.
     fn outlives_faults(&self) -> bool {
         true
     }

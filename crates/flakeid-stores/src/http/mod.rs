@@ -1,22 +1,23 @@
-//! Brokers over HTTP: `http://host:port`, `https://host:port`, `http+unix:///path/of/a/socket`.
+//! Connections to brokers over HTTP, with the URLs `http://host:port`, `https://host:port` and
+//! `http+unix:///path/of/a/socket`.
 //!
-//! A broker (`flakeid serve`) grants nodes as a store does, in shorter windows, and a process that
-//! leases from it needs no connection to the database. Several hosts may be named
-//! (`http://one:7117,two:7117`), or one address behind which there are several brokers. A node is
-//! renewed at the broker that granted it. If that broker does not renew it for half of the window,
-//! the process leases a node from another one and releases its own.
+//! A broker (`flakeid serve`) grants nodes like a store, but for shorter windows. A process that leases from a broker
+//! does not need a connection to the database. The URL may name several hosts (`http://one:7117,two:7117`), or a
+//! single address that leads to several brokers. A process renews a node with the broker that granted the node. If
+//! that broker does not renew the node for half of the window, the process leases a node from another broker and
+//! releases the old node.
 //!
-//! # Options of the URL
-//! - A token: `http://:TOKEN@host:port`, or `?token-file=PATH`, which is read when a
-//!   lease begins.
-//! - `brokers`: hosts besides those of the URL to which the token may be sent where a broker
-//!   advertises them, such as `*.pods.ids.svc,ids-1.example:7117`.
-//! - `tls-ca`: the certificate authorities to trust, in PEM; the system's unless given.
-//! - `tls-cert` and `tls-key`: a certificate to show, in PEM.
+//! # URL options
+//! - A token: `http://:TOKEN@host:port`, or `?token-file=PATH`; the file is read when a lease begins.
+//! - `brokers`: further hosts to which the token may be sent if a broker advertises them, such as
+//!   `*.pods.ids.svc,ids-1.example:7117`.
+//! - `tls-ca`: a PEM file of the certificate authorities to trust; the default is the system's authorities.
+//! - `tls-cert` and `tls-key`: PEM files of the client's certificate and its key.
 
 mod agent;
 mod lessor;
 mod reader;
 
 pub(crate) use lessor::connect;
+#[doc(hidden)]
 pub use reader::{BrokerListing, BrokerReader, LeaseJson, LeasesJson};

@@ -1,4 +1,4 @@
-//! What a broker tells about its leases and about the holders of the past, to tools that look after them.
+//! A reader of a broker's leases and past holders, for tools that manage leases.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,54 +15,55 @@ use flakeid_protocol::operations::Listing;
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_protocol::{Namespace, Owner, Row, State};
 
-/// How long an answer may take: the broker may have to connect to its store first.
+/// The timeout for a response, which gives the broker enough time to connect to its store first.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// No page of leases is longer.
+/// The size limit for a response, in bytes. Every page of leases is smaller.
 const LONGEST_ANSWER: u64 = 16 << 20;
-/// How many leases are asked for at once.
+/// The maximum number of leases in one response.
 const PAGE: usize = 5_000;
 
-/// The leases of a broker, or a page of them.
+/// One page of the leases that a broker granted in a namespace, or all of these leases.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LeasesJson<'a> {
-    /// By node.
+    /// The leases, in order of node number.
     pub leases: Vec<LeaseJson<'a>>,
     /// The namespace's layout, as a descriptor.
     pub layout: String,
-    /// A block has 2 to the power of this many nodes.
+    /// The binary logarithm of the number of nodes in a block.
     pub block_bits: u32,
-    /// How many blocks the broker holds.
+    /// The number of blocks that the broker holds.
     pub blocks: u64,
-    /// How the broker calls itself.
+    /// The name of the broker.
     pub broker: Cow<'a, str>,
-    /// Its clock, in Unix milliseconds.
+    /// The time by the broker's clock, in Unix milliseconds.
     pub now: i64,
 }
 
-/// A node that somebody has, or had. Tokens are never shown.
+/// A node that has or had a holder. The node's token is not included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LeaseJson<'a> {
     /// The node.
     pub node: u64,
-    /// `held` or `free`.
+    /// The state of the node: `held` or `free`.
     pub state: Cow<'a, str>,
-    /// Which of the node's grants, since the broker has leased the block.
+    /// The sequence number of the grant among the node's grants since the broker leased the block.
     pub grant: u64,
-    /// Its first tick.
+    /// The first tick of the grant.
     pub start: u64,
-    /// The tick at which its window ends.
+    /// The tick at which the grant's window ends.
     pub fence: u64,
-    /// The holder's name, or nothing.
+    /// The name of the holder, or an empty string.
     pub name: Cow<'a, str>,
-    /// The host it runs on.
+    /// The host on which the holder runs.
     pub host: Cow<'a, str>,
-    /// Its process ID there.
+    /// The process ID of the holder on its host.
     pub pid: u32,
-    /// When it was granted, in Unix milliseconds of the broker's clock.
+    /// The time at which the node was granted, by the broker's clock, in Unix milliseconds.
     pub acquired: i64,
-    /// When it was granted or renewed last.
+    /// The time of the last renewal, or of the grant before the first renewal, by the broker's clock, in Unix
+    /// milliseconds.
     pub renewed: i64,
-    /// From when on it may be granted to another.
+    /// The time from which the node may be granted to another holder, by the broker's clock, in Unix milliseconds.
     pub expires: i64,
 }
 
@@ -85,7 +86,8 @@ impl<'a> From<&'a Row> for LeaseJson<'a> {
 }
 
 impl LeaseJson<'_> {
-    /// Returns the row after checking its numbers; fields that a broker does not show are empty.
+    /// Converts the lease to a row after checking the lease's numbers. Fields that a broker does not report get empty
+    /// values.
     fn to_row(&self, layout: &Layout, from: u64) -> Result<Row, Error> {
         let state = State::from_name(&self.state)
             .ok_or_else(|| Error::invalid_option("state", "is neither held nor free"))?;
@@ -114,17 +116,17 @@ impl LeaseJson<'_> {
     }
 }
 
-/// The leases of a broker as it told them.
+/// The leases that a broker reported.
 #[derive(Clone, Debug)]
 pub struct BrokerListing {
-    /// Its nodes as rows, by its clock. The namespace has a layout and `block_bits`; else it is as a new
-    /// one.
+    /// The reported leases as rows, with times by the broker's clock. The namespace has the layout and `block_bits`
+    /// that the broker reported, and default values for all other settings.
     pub listing: Listing,
-    /// How many nodes the blocks have that it holds.
+    /// The number of nodes in the blocks that the broker holds.
     pub nodes: u64,
 }
 
-/// Reads what brokers tell. The first of them that answers is asked.
+/// A reader that requests leases from the first broker that responds.
 pub struct BrokerReader(HttpLessor);
 
 impl std::fmt::Debug for BrokerReader {
@@ -134,33 +136,36 @@ impl std::fmt::Debug for BrokerReader {
 }
 
 impl BrokerReader {
-    /// Reads the URL; does not connect.
+    /// Creates a reader from the URL of a broker, without connecting to the broker.
     pub(crate) fn new(url: &str) -> Result<Self, Fault> {
         parse(url).map(Self)
     }
 
-    /// The layout of a namespace.
+    /// Returns the layout of a namespace.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] if no broker answers; [`Fault::Rejected`] if it does not serve leases of the
-    /// namespace, or knows no such token.
+    /// [`Fault::Unavailable`] if no broker responds; [`Fault::Rejected`] if the broker does not serve leases of the
+    /// namespace, or does not accept the token.
     pub fn layout(&self, namespace: &str) -> Result<Layout, Fault> {
         let page: LeasesJson<'static> = self.get(&format!("/v1/{namespace}/leases?limit=1"))?;
         let layout = page.layout.parse();
-        layout.map_err(|error| Fault::Rejected(format!("the broker's answer: {error}")))
+        layout
+            .map_err(|error| Fault::Rejected(format!("invalid response from the broker: {error}")))
     }
 
-    /// The leases of a namespace, as far as one broker has granted them.
+    /// Returns the leases that one broker has granted in a namespace.
     ///
     /// # Errors
-    /// As [`layout`](Self::layout).
+    /// Those of [`layout`](Self::layout).
     pub fn leases(&self, namespace: &str) -> Result<BrokerListing, Fault> {
         let mut rows: Vec<Row> = Vec::new();
         loop {
             let from = rows.last().map_or(0, |row| row.node + 1);
             let path = format!("/v1/{namespace}/leases?from={from}&limit={PAGE}");
             let page: LeasesJson<'static> = self.get(&path)?;
-            let wrong = |error: Error| Fault::Rejected(format!("the broker's answer: {error}"));
+            let wrong = |error: Error| {
+                Fault::Rejected(format!("invalid response from the broker: {error}"))
+            };
             let namespace = namespace_of(namespace, &page).map_err(wrong)?;
             for lease in &page.leases {
                 let from = rows.last().map_or(0, |row| row.node + 1);
@@ -177,10 +182,10 @@ impl BrokerReader {
         }
     }
 
-    /// Who generated an ID, as the server tells it.
+    /// Returns the holder that generated an ID, according to the broker.
     ///
     /// # Errors
-    /// As [`layout`](Self::layout).
+    /// Those of [`layout`](Self::layout).
     pub fn holder<T: DeserializeOwned>(&self, namespace: &str, id: Id) -> Result<T, Fault> {
         self.get(&format!("/v1/{namespace}/ids/{id}/holder"))
     }
@@ -209,7 +214,7 @@ impl BrokerReader {
     }
 }
 
-/// The namespace of a page, as far as a broker shows it.
+/// Builds a namespace from the fields in a broker's page of leases.
 fn namespace_of(name: &str, page: &LeasesJson<'_>) -> Result<Namespace, Error> {
     let layout: Layout = page.layout.parse()?;
     let namespace = Namespace { block_bits: page.block_bits, ..Namespace::new(name, layout) };

@@ -1,4 +1,4 @@
-//! What the driver's errors mean.
+//! The conversion of `MySQL` driver errors into faults.
 
 use std::io;
 
@@ -7,29 +7,30 @@ use mysql_async::{DriverError, Error, IoError};
 use crate::sql::missing_tables;
 use flakeid_protocol::store::Fault;
 
-/// What an error of a statement means.
+/// Converts the error of a statement into a fault.
 pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     let Error::Server(answer) = error else {
         return Fault::Unavailable(format!("{shown}: {error}"));
     };
     let text = format!("{shown}: {} (error {})", answer.message, answer.code);
     match answer.code {
-        // A changed record, a duplicate key, a lock that took too long, a deadlock.
+        // These error codes mean a changed record, a duplicate key, a lock timeout or a deadlock.
         1020 | 1062 | 1205 | 1213 => Fault::Conflict,
         1146 => missing_tables(shown),
-        // Resources: disk, memory, files, connections, tables that are full.
+        // These error codes report problems with disk space, memory, files, connection limits or full tables.
         1016 | 1021 | 1023..=1026 | 1028 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1203
         | 1206 | 1226
-        // The connection, the operator, time-outs, clusters, commits that failed.
+        // These error codes report connection failures, operator actions, timeouts, cluster problems or failed
+        // commits.
         | 1043 | 1047 | 1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1180 | 1184 | 1317 | 1907
         | 1927 | 1969 | 3024 | 3100 | 3101 | 4031
-        // Read-only: a replica, or on its way to become one.
+        // These error codes report a server that is read-only because it is a replica or is becoming a replica.
         | 1290 | 1792 | 1836 => Fault::Unavailable(text),
         _ => Fault::Rejected(text),
     }
 }
 
-/// What an error of connecting means.
+/// Converts a connection error into a fault.
 pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
     let text = format!("{shown}: {error}");
     match error {

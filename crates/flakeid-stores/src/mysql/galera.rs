@@ -1,28 +1,29 @@
-//! Galera: several servers that could all be written to, of which one is.
+//! Support for Galera clusters. All members of a cluster are writable, but only the first member writes leases.
 
 use std::collections::HashMap;
 
 use flakeid_protocol::store::Fault;
 
-/// Whether a server is a member of a cluster; other servers answer `OFF`, or do not know the variable.
+/// The query that determines whether a server is a member of a cluster. On other servers, the value is `OFF` or the
+/// variable does not exist.
 pub(super) const IS_MEMBER: &str = "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'";
 
-/// Before a statement reads, the member applies all that the cluster had confirmed by then. Members
-/// otherwise answer by what they have applied so far.
+/// The statement that makes each read wait until the member has applied all transactions that the cluster confirmed
+/// before the read. Without this setting, a read may miss confirmed transactions.
 pub(super) const READ_WHAT_IS_CONFIRMED: &str = "SET SESSION wsrep_sync_wait = 1";
 
-/// What a member says about the cluster.
+/// The query that returns the state of the cluster as reported by a member.
 pub(super) const STATE: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
      'wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_index', 'wsrep_cluster_size',
      'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id', 'wsrep_incoming_addresses')";
 
-/// Refuses a member that others cannot agree with, or that is not the first by the order that all
-/// members share. Returns which cluster this is, in which composition: it differs after every member
-/// that comes or goes, as a member that was cut off and then made a cluster of its own has lost what
-/// the others confirmed meanwhile.
+/// Refuses a member that is cut off from the majority, or that is not the first in the order that all members share.
+/// Otherwise returns the identity of the cluster and its composition, which changes when a member joins or leaves.
+/// The composition is included because a member that was cut off, and then became a cluster of its own, lacks the
+/// transactions that the other members confirmed in the meantime.
 ///
 /// # Errors
-/// [`Fault::Unavailable`] naming what the member said.
+/// [`Fault::Unavailable`] with the state that the member reported.
 pub(super) fn check_first(shown: &str, state: Vec<(String, String)>) -> Result<String, Fault> {
     let state: HashMap<String, String> =
         state.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
@@ -35,13 +36,13 @@ pub(super) fn check_first(shown: &str, state: Vec<(String, String)>) -> Result<S
         )));
     }
     let (index, size) = (value("wsrep_local_index"), value("wsrep_cluster_size"));
-    // An arbitrator is a member too, but has no address and no data.
+    // Members without an address are skipped, because they are arbitrators, which do not store data.
     let mut addresses = value("wsrep_incoming_addresses").split(',');
     let first = addresses.position(|address| !address.trim().is_empty()).unwrap_or(0).to_string();
     if index != first {
         return Err(Fault::Unavailable(format!(
-            "{shown} is member {index} of a Galera cluster of {size}, counted from 0, and leases are \
-             written by member {first} only: name all members in the URL, host:port,host:port,…"
+            "{shown} is member {index} of a Galera cluster of {size}, counted from 0, but only member \
+             {first} writes leases: name all members in the URL, host:port,host:port,…"
         )));
     }
     Ok(format!("{}/{}", value("wsrep_cluster_state_uuid"), value("wsrep_cluster_conf_id")))
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_member_of_a_working_cluster_is_taken() {
+    fn galera_check_accepts_only_the_first_member_of_a_working_cluster() {
         assert_eq!(check("ON", "Primary", "0"), Ok("u/7".into()));
         for (state, reason) in [
             (("OFF", "Primary", "0"), "wsrep_ready"),
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arbitrator_is_passed_over() {
+    fn galera_check_skips_arbitrators() {
         for (addresses, first) in
             [("AUTO,AUTO,", "0"), (",AUTO,10.0.0.2:3306", "1"), (",,AUTO", "2"), ("", "0")]
         {

@@ -1,24 +1,24 @@
-//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later: one server that may be written to, not a
-//! replica; or the first member of a Galera cluster.
+//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later. Leases need a writable server, not a replica, or
+//! the first member of a Galera cluster.
 //!
-//! URL: `mysql://user:password@host:port/database?option=value&…`, or `mariadb://…`. Options:
+//! The URL is `mysql://user:password@host:port/database?option=value&…`, or `mariadb://…`. The options are:
 //!
-//! - `socket`: the path of the server's socket, to be used instead of host and port.
-//! - `ssl-mode`, as the client programs have it: `disabled`; `preferred` (the default: TLS if the
-//!   server has it, unverified); `required` (TLS or nothing, unverified); `verify_identity` (by an
-//!   authority that is trusted, for this host). Use `verify_identity` unless nobody else is on the
-//!   network. The driver cannot do `verify_ca`.
-//! - `ssl-ca`: a PEM file of the authorities to trust instead of the system's; only with
+//! - `socket`: the path of the server's socket, which is used instead of the host and port.
+//! - `ssl-mode`, with the same values as in the client programs: `disabled`; `preferred` (the default: TLS if the
+//!   server supports it, not verified); `required` (always TLS, not verified); `verify_identity` (the certificate
+//!   must be issued by a trusted authority, for this host). Use `verify_identity`, unless the network is private to
+//!   you. The driver does not support `verify_ca`.
+//! - `ssl-ca`: a PEM file of the authorities to trust instead of the system's authorities; only with
 //!   `verify_identity`.
 //!
-//! With several hosts, `mysql://user:password@one:3306,two:3306/database`, the first that may be
-//! written to is taken (`read_only` is off). Each gets its share of the connection time-out, 2 s, so one
-//! that hangs does not keep the next from being tried.
+//! With several hosts, `mysql://user:password@one:3306,two:3306/database`, flakeid uses the first writable
+//! host (whose `read_only` is off). The hosts share the connection timeout of 2 s equally, so that a host
+//! that hangs does not prevent the next one from being tried.
 //!
-//! `flakeid leases init` needs a user with `CREATE`, `INDEX`, `REFERENCES` and `TRIGGER` on the
-//! database; where the server writes a binary log, also `log_bin_trust_function_creators = 1` or
-//! `SUPER`. A service's user needs no more than this, and cannot drop tables, delete rows or remove
-//! triggers with it:
+//! `flakeid leases init` needs a user with `CREATE`, `INDEX`, `REFERENCES` and `TRIGGER` on the database.
+//! If the server writes a binary log, `init` also requires `log_bin_trust_function_creators = 1` or the `SUPER`
+//! privilege. A service's user needs only the following rights, with which it cannot drop tables, delete rows or
+//! remove triggers:
 //!
 //! ```sql
 //! GRANT SELECT ON ids.flakeid_schema TO service;
@@ -29,43 +29,41 @@
 //! GRANT SELECT, INSERT ON ids.flakeid_run TO service;
 //! ```
 //!
-//! With `INSERT` on `flakeid_namespace` it may also create further namespaces.
+//! With `INSERT` on `flakeid_namespace`, the user may also create further namespaces.
 //!
-//! An incarnation is one run of the server on these tables: `random value / server / creation of
-//! flakeid_node`. The random value is in a table that is in memory only: the first client
-//! after a restart finds it empty and fills it. Where the table is replicated, the server's name
-//! distinguishes a replica from its source. Restored dumps create the tables anew.
+//! An incarnation is one run of the server on these tables: `random value / server / creation of flakeid_node`. The
+//! random value is in an in-memory table, which is empty after a restart until the first client fills it. If the
+//! table is replicated, the server's name distinguishes a replica from its source. Restoring a dump creates the
+//! tables again.
 //!
 //! # Galera
-//! Every member of a Galera cluster may be written to, and each would be a run of its own, because tables
-//! in memory are not shared. So leases are written by one member, the first by the order that all
-//! members share (`wsrep_local_index` is 0, or the lowest behind arbitrators). The others are refused,
-//! and passed over if the URL names several. The incarnation contains the cluster's composition
-//! (`wsrep_cluster_conf_id`): when a member joins or leaves, the store counts as restored. Otherwise a
-//! member that was cut off, and that an operator then made a cluster of its own, would not notice that
-//! it has lost what the others confirmed.
+//! Every member of a Galera cluster is writable, and each would be a separate run, because in-memory tables are not
+//! shared. Therefore, only one member writes leases: the first in the order that all members share
+//! (`wsrep_local_index` is 0, or the lowest index that does not belong to an arbitrator). The other members are
+//! refused, or skipped if the URL names several hosts. The incarnation contains the cluster's composition
+//! (`wsrep_cluster_conf_id`), so that the store counts as restored when a member joins or leaves. Otherwise, if an
+//! operator made a member that had been cut off a cluster of its own, the loss of transactions would not be detected.
 //!
-//! With one writing member grants go on and the floor is right. That no node has two holders does not
-//! depend on it, so it also holds while members disagree about which is the first: a transaction that
-//! writes a row fails when it is committed (error 1213, a conflict that is retried) if another member
-//! has written that row since it was read. What the floor says, and `list`, are read after everything
-//! that the cluster had confirmed by then (`wsrep_sync_wait = 1`, set for the session).
+//! Because only one member writes, grants continue and the floor is correct. A node never has two holders
+//! even while members disagree about which of them is the first: a transaction that writes a row fails on
+//! commit (error 1213, a conflict that is retried) if another member has written that row since it was
+//! read. The floor and `list` are read after all transactions that the cluster has confirmed by then
+//! (`wsrep_sync_wait = 1`, set for the session).
 //!
-//! # Not noticed
-//! So whoever runs the server has to exclude it, besides what [no store notices](super):
+//! # Not detected
+//! The operator of the server has to exclude the following cases, in addition to those that
+//! [no store detects](flakeid_protocol::store):
 //!
-//! - Two servers that may be written to: a replica is promoted (`read_only = 0`) while its source
-//!   still serves clients, or clients return to an old source that was not stopped while the other
-//!   was the source. Set `read_only = 1` on the old source, or stop it, before the replica is
-//!   promoted.
-//! - Two Galera clusters made of one (`pc.bootstrap`, `pc.ignore_quorum`, `pc.ignore_sb`), if the
-//!   members of the other go on.
-//! - Older data put back while the server runs on, as by `ALTER TABLE … IMPORT TABLESPACE`, which
-//!   leaves the table's creation time as it was.
+//! - Two writable servers: a replica is promoted (`read_only = 0`) while its source still serves clients,
+//!   or clients return to an old source that was not stopped while the other server was the source. Set
+//!   `read_only = 1` on the old source, or stop it, before the replica is promoted.
+//! - One Galera cluster that was split into two (`pc.bootstrap`, `pc.ignore_quorum`, `pc.ignore_sb`), if the members
+//!   of both clusters continue.
+//! - Older data put back while the server keeps running, for example by `ALTER TABLE … IMPORT TABLESPACE`,
+//!   which does not change the table's creation time.
 
 mod fault;
 mod galera;
-mod schema;
 mod store;
 mod transaction;
 
@@ -80,11 +78,11 @@ use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::url::{ServerUrl, redact};
 use store::MysqlServer;
 
-/// Connects to the first server that can be used.
+/// Connects to the first usable server listed in a URL.
 ///
 /// # Errors
-/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
-/// if no server is there within the connection time-out.
+/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`] if no server responds
+/// within the connection timeout.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["socket", "ssl-mode", "ssl-ca"])?;
     let mode = url.option("ssl-mode")?.unwrap_or_else(|| "preferred".into()).to_ascii_lowercase();
@@ -92,7 +90,9 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let hosts = Hosts::parse(url.base);
     let several = hosts.list.len() > 1;
     if several && url.option("socket")?.is_some() {
-        return Err(url.reject("the option socket is for one server, and the URL names several"));
+        return Err(url.reject(
+            "the option `socket` supports only one server, but the URL names several hosts",
+        ));
     }
     let place = |host: &&str| {
         let address = hosts.url("mysql", host);
@@ -118,25 +118,29 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     })
 }
 
-/// The driver's options for one server.
+/// Builds the driver's options for one server.
 fn driver_options(url: &ServerUrl<'_>, address: &str) -> Result<OptsBuilder, Fault> {
-    // The driver's own words may quote the URL.
+    // The driver's own message is not shown, because it may contain the password from the URL.
     let options = Opts::from_url(address).map_err(|_| {
-        url.reject("the URL is not of the form mysql://user:password@host:port/database")
+        url.reject("the URL does not have the form mysql://user:password@host:port/database")
     })?;
     if options.db_name().is_none_or(str::is_empty) {
-        return Err(url.reject("the URL names no database"));
+        return Err(url.reject(
+            "the URL must name a database, as in mysql://user:password@host:port/database",
+        ));
     }
     Ok(OptsBuilder::from_opts(options)
-        // Otherwise a connection to this host is made anew through the socket that it names.
+        // Without this setting, the driver would switch from TCP to the server's socket if the server runs on this
+        // host.
         .prefer_socket(false)
         .socket(url.option("socket")?)
-        // Counts rows that were found, even if an update left them as they were.
+        // The number of affected rows must include rows that an update matched but did not change.
         .client_found_rows(true)
         .tcp_keepalive(Some(CONNECT_TIMEOUT)))
 }
 
-/// What the client programs' options ask for; `None` is no TLS.
+/// Returns the TLS options for a value of `ssl-mode`, which has the same meaning as in the client programs of
+/// `MySQL`. Returns `None` for a connection without TLS.
 fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault> {
     let verifies = match mode {
         "disabled" | "preferred" | "required" => false,
@@ -148,7 +152,7 @@ fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault
         }
     };
     if url.option("ssl-ca")?.is_some() && !verifies {
-        return Err(url.reject("ssl-ca needs ssl-mode=verify_identity"));
+        return Err(url.reject("ssl-ca requires ssl-mode=verify_identity"));
     }
     if mode == "disabled" {
         return Ok(None);
@@ -159,12 +163,13 @@ fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault
         return Ok(Some(options.with_danger_accept_invalid_certs(true)));
     }
     let found = trusted_certificates(url, "ssl-ca")?;
-    // The driver fails on the first one that it cannot read, and systems ship such.
+    // Certificates that cannot be parsed, which some systems contain, are removed, because the driver fails on the
+    // first of them.
     let readable =
         found.into_iter().filter(|cert| RootCertStore::empty().add(cert.clone()).is_ok());
     let readable: Vec<_> = readable.map(|cert| cert.to_vec().into()).collect();
     if readable.is_empty() {
-        return Err(url.reject("no certificate of a trusted authority can be read"));
+        return Err(url.reject("none of the trusted root certificates can be parsed"));
     }
     Ok(Some(options.with_disable_built_in_roots(true).with_root_certs(readable)))
 }

@@ -1,11 +1,11 @@
-//! The connection, and how a transaction begins.
+//! The connection to `MySQL` or `MariaDB`, and the start of its transactions.
 
 use mysql_async::prelude::{FromValue, Queryable};
 use mysql_async::{Conn, Error, Row};
 
 use super::fault::fault;
+use super::galera;
 use super::transaction::MysqlTransaction;
-use super::{galera, schema};
 use crate::random;
 use crate::retry::ANSWER_TIMEOUT;
 use crate::sql::{
@@ -13,6 +13,17 @@ use crate::sql::{
     check_version, missing_tables,
 };
 use flakeid_protocol::store::Fault;
+
+/// The statements that create the tables and their triggers. Each statement is a separate transaction and may be
+/// repeated. The last statement marks the tables as complete.
+///
+/// The triggers apply to all users who may not drop them. They ensure that rows are never deleted and that history
+/// never changes. They also ensure that safety-critical numbers only increase, except that a release may lower a
+/// fence.
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// The server's error code for a trigger that already exists.
+const TRIGGER_EXISTS: u16 = 1359;
 
 /// A connection to `MySQL` or `MariaDB`.
 pub(super) struct MysqlServer {
@@ -23,7 +34,7 @@ pub(super) struct MysqlServer {
 }
 
 impl MysqlServer {
-    /// Sets a fresh connection up.
+    /// Sets up a new connection.
     pub(super) fn new(runtime: BlockingRuntime, connection: Conn) -> Result<Self, Fault> {
         let mut server = Self { runtime, connection, is_mariadb: false, is_galera: false };
         let version: Option<String> = server.read("SELECT VERSION()")?;
@@ -33,11 +44,11 @@ impl MysqlServer {
             let idle = ANSWER_TIMEOUT.as_secs();
             format!("max_statement_time = {seconds}, idle_transaction_timeout = {idle}")
         } else {
-            // MySQL ends idle connections, not idle transactions: late enough for one that waits for
-            // its next renewal, and a new one is made if it does not last.
+            // MySQL can end idle connections, but not idle transactions. The idle limit is longer than the time
+            // between renewals, and flakeid replaces a connection that the server has closed.
             format!("max_execution_time = {STATEMENT_LIMIT_MS}, wait_timeout = 600")
         };
-        // UTC, because local time is ambiguous once a year.
+        // The time zone is UTC, because local time is ambiguous for an hour when daylight saving time ends.
         server.run(&format!(
             "SET SESSION autocommit = 1, time_zone = '+00:00',
                  sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
@@ -53,7 +64,7 @@ impl MysqlServer {
         Ok(server)
     }
 
-    /// The first row of a query without parameters.
+    /// Returns the first row of a query without parameters.
     fn read<T>(&mut self, sql: &str) -> Result<Option<T>, Fault>
     where
         T: mysql_async::prelude::FromRow + Send + 'static,
@@ -61,8 +72,8 @@ impl MysqlServer {
         self.runtime.wait_for_answer(fault, self.connection.query_first(sql))
     }
 
-    /// Refuses a server that is read-only, as replicas are, and a member of a cluster that is not the
-    /// one to write to. `super_read_only` sets `read_only` too.
+    /// Refuses a read-only server, such as a replica, and a Galera member other than the one that writes leases. The
+    /// server sets `read_only` whenever `super_read_only` is set.
     pub(super) fn check_writable(&mut self) -> Result<(), Fault> {
         self.check_member()?;
         match self.read("SELECT @@global.read_only")? {
@@ -71,7 +82,8 @@ impl MysqlServer {
         }
     }
 
-    /// Which composition of which cluster this is, or nothing if the server is in none.
+    /// Returns the identity of the cluster and of its composition, or an empty string if the server is not a member
+    /// of a cluster.
     fn check_member(&mut self) -> Result<String, Fault> {
         if !self.is_galera {
             return Ok(String::new());
@@ -84,12 +96,13 @@ impl MysqlServer {
     fn read_only(&self) -> Fault {
         let shown = self.shown();
         Fault::Unavailable(format!(
-            "{shown} is read-only, so it is a replica: leases need the source"
+            "{shown} is read-only, so it may be a replica, but leases need the source: name the \
+             source in the URL"
         ))
     }
 
-    /// Reads the state of a server, and refuses one that is a replica or may forget commits. `None` if
-    /// nobody wrote the run since the server started.
+    /// Reads the state of a server. Refuses a replica, and a server that may lose committed transactions. Returns
+    /// `None` if no client has recorded the run since the server started.
     fn check_source(&mut self) -> Result<Option<DatabaseState>, Fault> {
         let id = if self.is_mariadb { "" } else { "@@server_uuid, ' '," };
         let row: Option<Row> = self.read(&format!(
@@ -107,19 +120,19 @@ impl MysqlServer {
             return Err(self.read_only());
         }
         let flush: i64 = cell(shown, &row, 1)?;
-        // MariaDB's 3 flushes even more often than 1.
+        // In MariaDB, the value 3 causes even more frequent flushes than the value 1.
         if flush != 1 && flush != 3 {
             return Err(Fault::Rejected(format!(
-                "{shown} runs with innodb_flush_log_at_trx_commit = {flush}, so it may forget what it \
-                 confirmed: set it to 1"
+                "{shown} runs with innodb_flush_log_at_trx_commit = {flush}, so it may lose confirmed \
+                 transactions: set it to 1"
             )));
         }
         check_version(shown, cell(shown, &row, 2)?)?;
         let engine: String = cell(shown, &row, 6)?;
         if !engine.eq_ignore_ascii_case("InnoDB") {
             return Err(Fault::Rejected(format!(
-                "{shown}: the engine of table flakeid_node is {engine}, which has no transactions: it \
-                 must be InnoDB"
+                "{shown}: the engine of table flakeid_node is {engine}, which does not support \
+                 transactions: it must be InnoDB"
             )));
         }
         let Some(run) = cell::<Option<String>>(shown, &row, 4)? else { return Ok(None) };
@@ -147,12 +160,13 @@ impl SqlServer for MysqlServer {
 
     fn begin(&mut self, _namespace: &str, _hints: RetryHints) -> Result<DatabaseState, Fault> {
         let cluster = self.check_member()?;
-        // The table of the run takes no part in transactions, so it is filled before one.
+        // The table that contains the run is an in-memory table and not transactional, so the table is filled before
+        // the transaction begins.
         let mut state = self.check_source()?;
         if state.is_none() {
             let run = random::token().to_text();
             self.run(&format!("INSERT IGNORE INTO flakeid_run VALUES (1, '{run}')"))?;
-            // The first client to write it decides.
+            // The run is read again, because another client may have recorded it first.
             state = self.check_source()?;
         }
         let mut state = state.ok_or_else(|| {
@@ -187,9 +201,9 @@ impl SqlServer for MysqlServer {
     }
 
     fn create_tables(&mut self) -> Result<(), Fault> {
-        for sql in schema::CREATE {
+        for sql in SCHEMA.split(";\n\n") {
             match self.runtime.wait(ANSWER_TIMEOUT, self.connection.query_drop(sql))? {
-                Err(Error::Server(error)) if error.code == schema::TRIGGER_EXISTS => {}
+                Err(Error::Server(error)) if error.code == TRIGGER_EXISTS => {}
                 outcome => outcome.map_err(|error| fault(self.runtime.shown(), &error))?,
             }
         }

@@ -1,4 +1,4 @@
-//! The statements of one transaction.
+//! The statements of one `MySQL` or `MariaDB` transaction.
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Params, Row, Value as Cell};
@@ -10,7 +10,7 @@ use crate::{gaps, random};
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::Fault;
 
-/// One transaction.
+/// One transaction in `MySQL` or `MariaDB`.
 pub(super) struct MysqlTransaction<'a> {
     pub(super) runtime: &'a BlockingRuntime,
     pub(super) connection: &'a mut Conn,
@@ -22,13 +22,14 @@ impl SqlTransaction for MysqlTransaction<'_> {
         lock: "FOR UPDATE",
         lock_unless_locked: "FOR UPDATE SKIP LOCKED",
         is: "<=>",
-        // By the index and in its order: otherwise the server would lock all rows to sort them.
+        // Reading through the forced index returns the rows in order. Without the index, the server would lock all
+        // rows to sort them.
         by_fence: "FORCE INDEX (flakeid_node_coldest)",
         by_name: "FORCE INDEX (flakeid_node_name)",
         is_named: "",
-        // Left to itself the server may read all rows by another index.
+        // Without this clause, the server may read all rows through another index.
         by_node: "FORCE INDEX (PRIMARY)",
-        // A duplicate is a conflict.
+        // Inserting a duplicate row fails with an error that counts as a conflict.
         insert_node: ["VALUES (", ")"],
         insert_new: ["INSERT IGNORE INTO", ""],
         count_nodes: "SELECT COUNT(*) FROM flakeid_node FORCE INDEX (PRIMARY)
@@ -49,7 +50,8 @@ impl SqlTransaction for MysqlTransaction<'_> {
         Ok(self.connection.affected_rows())
     }
 
-    /// Shared, as all renewals lock it, or exclusive to change it.
+    /// Returns the clause that locks the namespace: exclusively if the transaction changes the namespace, otherwise
+    /// shared, so that renewals do not wait for each other.
     fn namespace_lock(&self) -> &'static str {
         if self.hints.exclusive { "FOR UPDATE" } else { "LOCK IN SHARE MODE" }
     }
@@ -63,14 +65,16 @@ impl SqlTransaction for MysqlTransaction<'_> {
         (from, to): (u64, u64),
         first: u64,
     ) -> Result<Option<u64>, Fault> {
-        // Clients that were in conflict search from different places.
+        // After a conflict, clients begin their searches at random nodes, so that they do not choose the same node
+        // again.
         let is_spread = ledger.transaction.hints.spread;
         let first = if is_spread { from + random::below(to - from + 1) } else { first };
         gaps::unused(ledger, (from, to), first, 0)
     }
 }
 
-/// The server numbers no parameters: each `?n` becomes a `?` with its own copy of the value.
+/// Replaces each `?n` with a `?` that has its own copy of the value, because the server does not support numbered
+/// parameters.
 fn positional(sql: &str, values: &[Value]) -> (String, Params) {
     let mut parts = sql.split('?');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -94,7 +98,8 @@ fn parameter(value: &Value) -> Cell {
     }
 }
 
-/// What has another type than `flakeid leases init` gave its column is text that makes no sense there.
+/// Converts a cell. A cell whose type differs from the column type that `flakeid leases init` created becomes a
+/// string, which is then refused as invalid.
 fn value(cell: Cell) -> Value {
     match cell {
         Cell::NULL => Value::Null,

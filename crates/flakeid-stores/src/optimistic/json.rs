@@ -1,4 +1,4 @@
-//! Namespaces, rows and records as JSON texts.
+//! Namespaces, rows and records as JSON strings.
 
 use serde_json::{Map, Value as Json};
 
@@ -9,7 +9,7 @@ use super::super::values::{
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Namespace, Record, Row, SubGrant};
 
-/// The fields in the order of the columns, without the node, which is in the key.
+/// The JSON fields of a namespace, in the order in which [`namespace_values`] returns their values.
 const NAMESPACE: [&str; 10] = [
     "layout",
     "block_bits",
@@ -22,6 +22,7 @@ const NAMESPACE: [&str; 10] = [
     "quiet_ms",
     "keeps_history",
 ];
+/// The JSON fields of a row, in the order in which [`row_values`] returns their values. The node is in the key.
 const ROW: [&str; 14] = [
     "fence",
     "start",
@@ -38,50 +39,54 @@ const ROW: [&str; 14] = [
     "fixed",
     "history_until",
 ];
+/// The JSON fields of a record, in the order in which [`record_values`] returns their values. The node is in the key.
 const RECORD: [&str; 7] = ["grant", "start", "name", "host", "pid", "acquired", "previous_until"];
+/// The JSON fields of a sub-grant, in the order in which [`sub_grant_values`] returns their values. The node is in
+/// the key.
 const SUB_GRANT: [&str; 7] = ["start", "block_grant", "grant", "name", "host", "pid", "acquired"];
 
-/// A namespace as it is kept.
+/// Formats a namespace as the JSON that the store contains.
 pub(super) fn namespace_text(namespace: &Namespace) -> Result<String, Fault> {
     Ok(write(&NAMESPACE, namespace_values(namespace)?))
 }
 
-/// Reads what [`namespace_text`] wrote.
+/// Parses the output of [`namespace_text`].
 pub(crate) fn namespace_of(name: &str, text: &str) -> Result<Namespace, Fault> {
     Cells::read_namespace(name, read(&NAMESPACE, name, None, text)?)
 }
 
-/// A row as it is kept.
+/// Formats a row as the JSON that the store contains.
 pub(super) fn row_text(row: &Row) -> Result<String, Fault> {
     Ok(write(&ROW, row_values(row)?.split_off(1)))
 }
 
-/// Reads what [`row_text`] wrote.
+/// Parses the output of [`row_text`].
 pub(crate) fn row_of(namespace: &str, node: u64, text: &str) -> Result<Row, Fault> {
     Cells::read_row(namespace, read(&ROW, namespace, Some(node), text)?)
 }
 
-/// A record as it is kept.
+/// Formats a record as the JSON that the store contains.
 pub(super) fn record_text(record: &Record) -> Result<String, Fault> {
     Ok(write(&RECORD, record_values(record)?.split_off(1)))
 }
 
-/// Reads what [`record_text`] wrote.
+/// Parses the output of [`record_text`].
 pub(crate) fn record_of(namespace: &str, node: u64, text: &str) -> Result<Record, Fault> {
     Cells::read_record(namespace, read(&RECORD, namespace, Some(node), text)?)
 }
 
-/// A sub-grant as it is kept.
+/// Formats a sub-grant as the JSON that the store contains.
 pub(super) fn sub_grant_text(sub: &SubGrant) -> Result<String, Fault> {
     Ok(write(&SUB_GRANT, sub_grant_values(sub)?.split_off(1)))
 }
 
-/// Reads what [`sub_grant_text`] wrote.
+/// Parses the output of [`sub_grant_text`].
 pub(super) fn sub_grant_of(namespace: &str, node: u64, text: &str) -> Result<SubGrant, Fault> {
     Cells::read_sub_grant(namespace, read(&SUB_GRANT, namespace, Some(node), text)?)
 }
 
-/// NULL, which only a token can be, is an empty text.
+/// Formats values as a JSON object with the given fields. Only a token can be null; a null value is written as an
+/// empty string.
 fn write(fields: &[&str], values: Vec<Value>) -> String {
     let values = values.into_iter().map(|value| match value {
         Value::Null => "".into(),
@@ -93,7 +98,7 @@ fn write(fields: &[&str], values: Vec<Value>) -> String {
     Json::Object(object).to_string()
 }
 
-/// The node, if the text is about one, and the values of the fields.
+/// Parses a JSON object. Returns the values of the object's fields, preceded by the node if the object describes one.
 fn read(
     fields: &[&str],
     namespace: &str,
@@ -102,7 +107,7 @@ fn read(
 ) -> Result<Vec<Value>, Fault> {
     let signed = node.map(u64::cast_signed);
     let Ok(Json::Object(mut object)) = serde_json::from_str(text) else {
-        // The text itself is not shown, because there is a token in it.
+        // The error does not show the invalid string, because the string may contain a token.
         return Err(damage_fault(namespace, signed, "contents", "(not a JSON object)"));
     };
     let mut values = Vec::with_capacity(1 + fields.len());
@@ -151,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn rows_and_records_survive_a_json_round_trip() {
         assert_eq!(row_of("n", 7, &row_text(&row()).unwrap()).unwrap(), row());
         let free = Row { token: None, state: State::Free, ..row() };
         assert_eq!(row_of("n", 7, &row_text(&free).unwrap()).unwrap(), free);
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_named_and_a_token_never_shown() {
+    fn row_errors_name_invalid_fields_and_hide_tokens() {
         for (field, text, shown) in [
             ("fence", json!(-1), "-1"),
             ("fence", json!(1_u64 << 63), "9223372036854775808"),

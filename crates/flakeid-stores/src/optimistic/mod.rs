@@ -1,8 +1,8 @@
-//! Transactions for stores that have none: rows are read together with their versions, writes are
-//! held back, and one atomic step compares all versions and writes everything.
+//! Optimistic transactions, for stores that do not support transactions themselves. Rows are read together with their
+//! versions, writes are delayed, and one atomic step compares all versions and writes all changes.
 //!
-//! The store's clock is read first, so a decision rests on a time that is a little old. That is
-//! sound, because it only makes every bound stricter.
+//! The store's clock is read first, so that decisions use a slightly earlier time. This is safe, because an earlier
+//! time only makes every bound stricter.
 
 mod json;
 mod transaction;
@@ -22,14 +22,15 @@ use flakeid_protocol::Namespace;
 use flakeid_protocol::store::{Fault, Ledger};
 use transaction::Transaction;
 
-/// How long all attempts together may take; one more may begin just before. The client's reading of
-/// its clock, made before them, must not grow so old that the clock is taken for a wrong one.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The time limit for all attempts of a transaction together: no attempt begins after this time. The client reads its
+/// clock before the first attempt, and that reading must not become so old that the clock seems to be wrong.
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Among how many candidates a transaction that lost often chooses at most.
+/// The maximum number of candidates from which a transaction chooses after many conflicts.
 const WIDEST: u64 = 256;
 
-/// Runs work until nothing that it read has changed meanwhile.
+/// Runs `work` repeatedly until an attempt succeeds, that is, until no other client changes the data that `work`
+/// reads before the attempt is committed.
 pub(super) fn transact<S: VersionedStore>(
     store: &mut S,
     shown: &str,
@@ -37,9 +38,9 @@ pub(super) fn transact<S: VersionedStore>(
     work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     Namespace::check_name(namespace).map_err(|error| Fault::Rejected(error.to_string()))?;
-    retry_conflicts(shown, namespace, PATIENCE, |conflicts| {
-        // Clients that lost to each other must choose different nodes: 200 that all want the coldest
-        // one would otherwise need 200 rounds.
+    retry_conflicts(shown, namespace, TRANSACTION_TIMEOUT, |conflicts| {
+        // Clients that had a conflict must choose different nodes. If 200 clients all chose the coldest node, they
+        // would need 200 rounds of attempts.
         let among = 4_u64.saturating_pow(conflicts).min(WIDEST);
         let mut transaction = Transaction::new(store, namespace, random::below(among));
         work(&mut transaction)?;

@@ -1,4 +1,4 @@
-//! One attempt of a transaction: what it read, and what it wants to write.
+//! One attempt of a transaction: the rows that it has read, and the changes that it will write.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::versioned_store::{Head, NewRow, NewSubGrant, ReadRow, VersionedStore,
 use flakeid_protocol::store::{Candidates, Continuity, Fault, Ledger, SubGrantsAround};
 use flakeid_protocol::{Namespace, Owner, Record, Row, State, SubGrant};
 
-/// One attempt of a transaction.
+/// One attempt to run a transaction.
 pub(super) struct Transaction<'a, S: VersionedStore> {
     store: &'a mut S,
-    /// The namespace's name.
+    /// The name of the namespace.
     name: &'a str,
-    /// How many candidates to pass over.
+    /// The number of candidates that the attempt skips.
     skip: u64,
     head: Option<Head<S::Version>>,
     read_rows: BTreeMap<u64, Option<(Row, S::Version)>>,
@@ -24,7 +24,7 @@ pub(super) struct Transaction<'a, S: VersionedStore> {
     rows: BTreeMap<u64, Row>,
     records: Vec<Record>,
     sub_grants: Vec<SubGrant>,
-    /// The incarnation that is about to be written to the namespace, which raises the floor.
+    /// The incarnation that is about to be recorded in the namespace. Recording it raises the floor.
     incarnation: Option<String>,
     resets_row_marks: bool,
 }
@@ -47,8 +47,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         }
     }
 
-    /// Writes everything, or nothing. A transaction that only reads is compared, too, because it made
-    /// several reads; except for a read of all rows, which was one.
+    /// Writes all changes or none. Even a transaction that only reads compares the versions, because it consists of
+    /// several reads. The exception is a transaction that has read all rows, because it read them in a single step.
     pub(super) fn commit(self) -> Result<(), Fault> {
         let Some(head) = self.head else { return Ok(()) };
         let writes = self.namespace.is_some()
@@ -100,7 +100,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         Ok(self.head.insert(head))
     }
 
-    /// Remembers a row, unless it was read before: a transaction sees one state.
+    /// Remembers a row unless the transaction has already read it, so that a transaction sees each row in one state
+    /// only. Returns the remembered row.
     fn remember(&mut self, read: ReadRow<S::Version>) -> Result<Option<Row>, Fault> {
         let row = row_of(self.name, read.node, &read.text)?;
         let first = self.read_rows.entry(read.node).or_insert(Some((row, read.version)));
@@ -116,8 +117,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         Ok(is_complete)
     }
 
-    /// Gives an empty row to each node whose row was deleted by other means than this library. The
-    /// floor, which rises in the same transaction, is above whatever was granted under those rows.
+    /// Writes an empty row for each node whose row another program deleted. The floor, which rises in the same
+    /// transaction, is above all ticks that were granted under the deleted rows.
     fn replace_deleted_rows(&mut self, incarnation: &str) -> Result<(), Fault> {
         for node in self.store.mismatched_nodes(self.name)? {
             let row = self.row(node)?.unwrap_or_else(|| Row {
@@ -150,8 +151,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
     fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
         self.head()?;
         let is_same_run = self.store.is_same_run(self.name, recorded)?;
-        // Grants and renewals find out about a deleted row when they read that node. Whoever has read
-        // all rows must know at once.
+        // Grants and renewals detect a deleted row when they read the row's node. A transaction that has read all
+        // rows must detect a deleted row immediately.
         let known = self.head()?.is_complete;
         let is_complete = if self.read_all { self.is_complete()? } else { known.unwrap_or(true) };
         Ok(if is_same_run && is_complete { Continuity::Same } else { Continuity::Restored })
@@ -176,7 +177,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
-        // After this the present rows count as all that ever were, so none may be missing.
+        // From this write on, the existing rows count as the set of all rows that ever existed, so no row may be
+        // missing now.
         if self.incarnation.is_some() && !self.resets_row_marks && !self.is_complete()? {
             self.replace_deleted_rows(&namespace.incarnation)?;
         }
@@ -204,7 +206,7 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         let enough = 1 + self.rows.len() + self.skip as usize;
         let mut found = Vec::new();
         for read in self.store.coldest(self.name, candidates, enough)? {
-            // An unreadable row is no candidate; it is reported to whoever wants that very node.
+            // An unreadable row is not a candidate, and is reported only to the process that requests the row's node.
             let Ok(row) = row_of(self.name, read.node, &read.text) else { continue };
             if candidates.include(&row) && !self.rows.contains_key(&read.node) {
                 found.push((row.fence, row.node, Some(read)));
@@ -257,12 +259,12 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         if self.row(after.node)?.as_ref() != before {
             return Err(Fault::Conflict);
         }
-        // A new row would be taken for the one that was deleted.
+        // If a row was deleted, a new row for the same node would be mistaken for the deleted row.
         if before.is_none() && self.incarnation.is_none() && self.head()?.is_complete == Some(false)
         {
             return Err(Fault::Rejected(format!(
-                "a row of namespace {:?} was deleted by other means than this library: new rows are \
-                 refused until the next lease, or `flakeid leases adopt`, has recorded the deletion",
+                "a row of namespace {:?} was deleted by other means than flakeid, which refuses new rows \
+                 until the deletion is recorded: start a lease, or run `flakeid leases adopt`",
                 self.name
             )));
         }
@@ -280,7 +282,7 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         node: u64,
         tick: u64,
     ) -> Result<Option<(Record, Option<Record>)>, Fault> {
-        // The history of a node grows only when its row changes, so comparing the row is enough.
+        // The history of a node grows only when the node's row changes, so comparing the row is enough.
         self.row(node)?;
         let Some((found, next)) = self.store.record_at(self.name, node, tick)? else {
             return Ok(None);
@@ -294,7 +296,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(())
     }
 
-    /// It grows only when the row of the block changes, which whoever asks has read.
+    /// Returns the sub-grants around a tick. The history of sub-grants grows only when the row of the block changes,
+    /// and the caller has already read that row.
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
         self.head()?;
         let (found, next) = self.store.sub_grants_around(self.name, node, tick)?;

@@ -1,4 +1,4 @@
-//! What the driver's errors mean.
+//! The conversion of `PostgreSQL` driver errors into faults.
 
 use std::error::Error as _;
 use std::io;
@@ -8,21 +8,21 @@ use tokio_postgres::Error;
 use crate::sql::missing_tables;
 use flakeid_protocol::store::Fault;
 
-/// What an error of a statement means.
+/// Converts the error of a statement into a fault.
 pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     let Some(answer) = error.as_db_error() else {
         return Fault::Unavailable(format!("{shown}: {}", with_causes(error)));
     };
     let code = answer.code().code();
-    // Its detail may hold whole rows, and with them tokens.
+    // The error's detail is omitted, because it may contain whole rows, including their tokens.
     let text = format!("{shown}: {} (SQLSTATE {code})", answer.message());
     match code {
-        // Serialisation, deadlock, a lock that took too long: all rolled back.
+        // After a serialisation failure, a deadlock or a lock timeout, the server has rolled back the transaction.
         "40001" | "40P01" | "55P03" => Fault::Conflict,
         "42P01" => missing_tables(shown),
-        // A standby or a server that was made read-only; a transaction that was idle for too long.
+        // The server is a standby or was made read-only, or the transaction was idle for too long.
         "25006" | "25P03" => Fault::Unavailable(text),
-        // Connection, resources, the operator, the system, the server itself.
+        // These error classes concern the connection, resources, operator actions, the system, and the server itself.
         _ if ["08", "53", "57", "58", "XX"].iter().any(|class| code.starts_with(class)) => {
             Fault::Unavailable(text)
         }
@@ -30,7 +30,7 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     }
 }
 
-/// What an error of connecting means.
+/// Converts an error that occurred while connecting into a fault.
 pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
     if error.as_db_error().is_some() {
         return fault(shown, error);
@@ -43,7 +43,7 @@ pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
     }
 }
 
-/// Whether an error comes from the network itself.
+/// Whether an error comes from the network itself, and not from TLS.
 fn is_network_error(error: &Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -57,7 +57,7 @@ fn is_network_error(error: &Error) -> bool {
     false
 }
 
-/// An error with its causes, which the driver leaves out.
+/// Formats an error together with its causes, which the driver omits.
 pub(super) fn with_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

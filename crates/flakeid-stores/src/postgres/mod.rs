@@ -1,29 +1,29 @@
-//! `PostgreSQL` 12 and later: only the primary, never a standby.
+//! `PostgreSQL` 12 and later. Leases use only the primary, never a standby.
 //!
-//! URL: as libpq's, `postgresql://user:password@host:port/database?option=value&…`. Of libpq's
-//! options these are known: `user`, `password`, `dbname`, `host`, `hostaddr`, `port`, `options`,
+//! The URL has the format of libpq: `postgresql://user:password@host:port/database?option=value&…`. The following
+//! libpq options are supported: `user`, `password`, `dbname`, `host`, `hostaddr`, `port`, `options`,
 //! `application_name`, `target_session_attrs`, `channel_binding`, `sslnegotiation`, and
 //!
-//! - `sslmode`: `disable`; `prefer` (the default: TLS if the server has it, unverified); `require`
-//!   (TLS or nothing, and verified as by `verify-ca` if there is an `sslrootcert`); `verify-ca` (by
-//!   an authority that is trusted); `verify-full` (and for this host). Use `verify-full` unless
-//!   nobody else is on the network.
-//! - `sslrootcert`: a PEM file of the authorities to trust instead of the system's; `system` means
-//!   the system's, which is the default, and requires `verify-full`.
+//! - `sslmode`: `disable`; `prefer` (the default: TLS if the server supports it, not verified); `require` (always
+//!   TLS, verified as with `verify-ca` if `sslrootcert` is set); `verify-ca` (the certificate must be issued by a
+//!   trusted authority); `verify-full` (the certificate must also be for this host). Use `verify-full`, unless the
+//!   network is private to you.
+//! - `sslrootcert`: a PEM file of the authorities to trust instead of the system's authorities, which are
+//!   the default. `system` means the system's authorities, and requires `verify-full`.
 //!
-//! With several hosts, `postgresql://user:password@one:5432,two:5432/database`, the first that may be
-//! written to is taken: `target_session_attrs` is `read-write` unless it is given. Each gets its share
-//! of the connection time-out, 2 s, so one that hangs does not keep the next from being tried.
+//! With several hosts, `postgresql://user:password@one:5432,two:5432/database`, flakeid uses the first
+//! writable host: `target_session_attrs` is `read-write` by default. The hosts share the connection
+//! timeout of 2 s equally, so that a host that hangs does not prevent the next one from being tried.
 //!
-//! A pooler that gives a client a connection for one transaction at a time may stand in between, as
-//! `PgBouncer` with `pool_mode = transaction` does: statements are unnamed, settings are those of the
-//! transaction (`SET LOCAL`), and so are advisory locks. It must break the client's connection if it loses
-//! the server's within a transaction. `PgBouncer` needs `server_login_retry = 1`, or it does not try a
-//! server that was restarted again for 15 s.
+//! A pooler that assigns a connection for one transaction at a time, such as `PgBouncer` with
+//! `pool_mode = transaction`, may be placed between flakeid and the server: statements are unnamed, and settings
+//! (`SET LOCAL`) and advisory locks end with their transaction. The pooler must close the client's connection if it
+//! loses the server's connection within a transaction. `PgBouncer` needs `server_login_retry = 1`; otherwise it does
+//! not connect to a restarted server for 15 s.
 //!
-//! `flakeid leases init` needs a role that may create tables in the first schema of its search
-//! path, and makes it their owner. A service's role needs no more than this, and cannot drop
-//! tables, delete rows or disable triggers with it:
+//! `flakeid leases init` needs a role that may create tables in the first schema of its search path; the
+//! role becomes their owner. A service's role needs only the following rights, with which it cannot drop
+//! tables, delete rows or disable triggers:
 //!
 //! ```sql
 //! GRANT USAGE ON SCHEMA public TO service;
@@ -34,27 +34,27 @@
 //! GRANT SELECT, INSERT ON flakeid_sub_grant TO service;
 //! ```
 //!
-//! With `INSERT ON flakeid_namespace` it may also create further namespaces.
+//! With `INSERT ON flakeid_namespace`, the role may also create further namespaces.
 //!
-//! An incarnation is one run of the server on these tables: `system identifier / oid of the
-//! database / oid of flakeid_node / start of the postmaster`. Restarts, failovers and restored
-//! copies start another postmaster, a copy of the database (`CREATE DATABASE … TEMPLATE`) is
-//! another database, and a restored dump makes another table. The timeline is not part of it: it
-//! changes only in another run, but the control file shows it only after the first checkpoint, when
-//! there may already be grants.
+//! An incarnation is one run of the server on these tables: `system identifier / oid of the database /
+//! oid of flakeid_node / start of the postmaster`. Restarts, failovers and restored copies start another
+//! postmaster, a copy of the database (`CREATE DATABASE … TEMPLATE`) is another database, and a restored
+//! dump creates another table. The incarnation does not contain the timeline. The timeline changes only
+//! in another run, but the control file shows it only after the first checkpoint, when the store may
+//! already have granted nodes.
 //!
-//! # Not noticed
-//! So whoever runs the server has to exclude it, besides what [no store notices](super):
+//! # Not detected
+//! The operator of the server has to exclude the following cases, in addition to those that
+//! [no store detects](flakeid_protocol::store):
 //!
-//! - Two primaries: a standby is promoted while the old primary still serves clients, or clients
-//!   return to an old primary that was not stopped while the other was the primary. Either set
-//!   `synchronous_standby_names` on both servers, or fence the old primary off before the standby
-//!   is promoted, as Patroni does with a watchdog.
-//! - Older data put back while the server runs on: rows loaded into the tables with their triggers
-//!   off, or the database renamed away and later renamed back.
+//! - Two primaries: a standby is promoted while the old primary still serves clients, or clients return
+//!   to an old primary that was not stopped while the other server was the primary. Either set
+//!   `synchronous_standby_names` on both servers, or fence the old primary off before the standby is
+//!   promoted, as Patroni does with a watchdog.
+//! - Older data put back while the server keeps running: rows are loaded into the tables with their
+//!   triggers disabled, or the database is renamed and later renamed back.
 
 mod fault;
-mod schema;
 mod store;
 mod tls;
 mod transaction;
@@ -72,7 +72,7 @@ use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::url::ServerUrl;
 use store::PostgresServer;
 
-/// Options that are passed on as they are, and those for TLS.
+/// The URL options that are passed to the driver unchanged, and the TLS options.
 const OPTIONS: [&str; 13] = [
     "user",
     "password",
@@ -89,11 +89,11 @@ const OPTIONS: [&str; 13] = [
     "sslrootcert",
 ];
 
-/// Connects to the first server that can be used.
+/// Connects to the first usable server listed in a URL.
 ///
 /// # Errors
-/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`]
-/// if no server is there within the connection time-out.
+/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`] if no server responds
+/// within the connection timeout.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
     let (ssl_mode, verification) = tls::mode(&url)?;
@@ -128,21 +128,21 @@ where
     let opened = runtime.wait(timeout, config.connect(tls))?;
     let (client, connection) = opened.map_err(|error| connect_fault(runtime.shown(), &error))?;
     runtime.spawn(async move {
-        // The next statement reports that the connection has ended.
+        // The error is ignored here, because the next statement will report that the connection has ended.
         let _ = connection.await;
     });
     Ok(client)
 }
 
-/// One of the servers that a URL names.
+/// One of the servers in a URL.
 struct Place {
-    /// Its URL as texts may show it.
+    /// The server's URL in a form that is safe to show in messages.
     shown: String,
     config: Config,
 }
 
-/// The servers in the order of the URL. The driver knows several too, but has no time-out for one that
-/// accepts connections and then hangs, and reports only the last one's error.
+/// Returns the servers in the order in which the URL names them. The driver also supports several hosts, but it has
+/// no timeout for a server that accepts a connection and then hangs, and it reports only the last host's error.
 fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     let mut whole = driver_config(url, url.base, |_| true)?;
     set_defaults(&mut whole, ssl_mode);
@@ -154,10 +154,10 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     let fits = |length: usize, least: usize| length <= least || length == count;
     if !fits(hosts.len(), 0) || !fits(addresses.len(), 0) || !fits(ports.len(), 1) {
         return Err(
-            url.reject("the URL names different numbers of hosts, addresses (hostaddr) and ports")
+            url.reject("the URL must name equal numbers of hosts, addresses (hostaddr) and ports")
         );
     }
-    // The same without hosts, because the driver has no way to remove them.
+    // The common configuration is built from the URL without hosts, because the driver cannot remove hosts.
     let (prefix, rest) = url.base.split_once("://").unwrap_or_default();
     let (user, rest) = rest.split_at(rest.find('@').map_or(0, |at| at + 1));
     let path = &rest[rest.find('/').unwrap_or(rest.len())..];
@@ -165,7 +165,7 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     let without = format!("{prefix}://{user}{path}");
     let mut common = driver_config(url, &without, |name| !is_place(name))?;
     set_defaults(&mut common, ssl_mode);
-    // A standby is of no use, and which server is the primary may change.
+    // A standby cannot be used, and after a failover another server may be the primary.
     if !url.options.iter().any(|(name, _)| *name == "target_session_attrs") {
         common.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
@@ -179,7 +179,7 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
         let name = match hosts.get(at) {
             Some(Host::Tcp(host)) => {
                 config.host(host);
-                // A password that was not encoded may have an @ in it.
+                // A password that was not percent-encoded may contain an @, so only the last part is the host name.
                 host.rsplit('@').next().unwrap_or_default().to_owned()
             }
             #[cfg(unix)]
@@ -201,7 +201,7 @@ fn set_defaults(config: &mut Config, ssl_mode: SslMode) {
     }
 }
 
-/// The driver's configuration by a part of the URL and those options that are passed on.
+/// Builds the driver's configuration from part of the URL and from the options that are passed to the driver.
 fn driver_config(
     url: &ServerUrl<'_>,
     base: &str,

@@ -1,9 +1,8 @@
-//! The connection, and how a transaction begins.
+//! The connection to `PostgreSQL`, and the start of its transactions.
 
 use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
 use super::fault::fault;
-use super::schema;
 use super::transaction::{PostgresTransaction, lock_key};
 use crate::retry::ANSWER_TIMEOUT;
 use crate::sql::{
@@ -11,6 +10,13 @@ use crate::sql::{
     check_version,
 };
 use flakeid_protocol::store::Fault;
+
+/// The statements that create the tables and their triggers, in one transaction. If a second client creates the
+/// tables at the same time, that client waits.
+///
+/// The triggers apply to all roles that do not own the tables. They ensure that rows are never deleted, that history
+/// never changes, and that the numbers that safety depends on only increase, except that a release may lower a fence.
+const SCHEMA: &str = include_str!("schema.sql");
 
 /// A connection to `PostgreSQL`.
 pub(super) struct PostgresServer {
@@ -29,20 +35,20 @@ impl PostgresServer {
         Ok(rows.collect())
     }
 
-    /// Reads the state of a server, and refuses one that is a standby or may forget commits.
+    /// Reads the state of a server. Refuses a standby, and a server that may lose committed transactions.
     fn check_primary(&self, row: Option<&SimpleQueryRow>) -> Result<DatabaseState, Fault> {
         let shown = self.shown();
         let cell = |index: usize| row.and_then(|row| row.try_get(index).ok().flatten());
-        let unexpected = || Fault::Unavailable(format!("{shown} sent an unexpected answer"));
+        let unexpected = || Fault::Unavailable(format!("{shown} sent an unexpected response"));
         if cell(0).ok_or_else(unexpected)? == "t" {
             return Err(Fault::Unavailable(format!(
-                "{shown} is a standby: leases need the primary (target_session_attrs=read-write \
-                 finds it among several hosts)"
+                "{shown} is a standby, but leases need the primary: name it, or several hosts with \
+                 target_session_attrs=read-write"
             )));
         }
         if cell(1).ok_or_else(unexpected)? != "on" {
             return Err(Fault::Rejected(format!(
-                "{shown} runs with fsync = off, so it may forget what it confirmed: turn it on"
+                "{shown} runs with fsync = off, so it may lose confirmed transactions: set it to on"
             )));
         }
         let version = cell(2).map(|text| text.parse().map_err(|_| unexpected())).transpose()?;
@@ -59,8 +65,8 @@ impl SqlServer for PostgresServer {
         self.runtime.shown()
     }
 
-    /// Takes the namespace's lock, too: shared, or exclusive to change it. The lock is in the server's
-    /// memory only, so renewals of all nodes share it at no cost.
+    /// Begins a transaction and locks the namespace: exclusively if the transaction changes the namespace, otherwise
+    /// shared. The lock exists only in the server's memory, so the renewals of all nodes share it at no cost.
     fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault> {
         let lock =
             if hints.exclusive { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
@@ -100,7 +106,7 @@ impl SqlServer for PostgresServer {
     }
 
     fn create_tables(&mut self) -> Result<(), Fault> {
-        let (key, create) = (lock_key("schema", ""), schema::CREATE);
+        let (key, create) = (lock_key("schema", ""), SCHEMA);
         self.run(&format!("BEGIN; SELECT pg_advisory_xact_lock({key}); {create}; COMMIT"))
     }
 

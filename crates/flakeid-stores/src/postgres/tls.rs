@@ -1,4 +1,4 @@
-//! TLS with what libpq's options ask to verify.
+//! TLS connections with the verification that libpq's options specify.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::certificates::{system_certificates, trusted_certificates};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 
-/// What is verified of a server's certificate.
+/// The verification of a server's certificate.
 pub(super) enum Verification {
-    /// Nothing: this protects against listeners only.
+    /// The certificate is not verified. The connection is protected only against eavesdropping.
     Nothing,
-    /// That one of these authorities signed it.
+    /// The certificate must be issued by one of these authorities.
     Authority(Vec<CertificateDer<'static>>),
-    /// The same, and that it is for this host.
+    /// The certificate must be issued by one of these authorities, for this host.
     Host(Vec<CertificateDer<'static>>),
 }
 
-/// What libpq's options ask for; `None` is no TLS.
+/// Returns the mode and the verification that libpq's options specify; `None` means a connection without TLS.
 pub(super) fn mode(url: &ServerUrl<'_>) -> Result<(SslMode, Option<Verification>), Fault> {
     const FILE: &str = "sslrootcert";
     let (mode, file) = (url.option("sslmode")?, url.option(FILE)?);
@@ -33,8 +33,8 @@ pub(super) fn mode(url: &ServerUrl<'_>) -> Result<(SslMode, Option<Verification>
     let is_system = file.as_deref() == Some("system");
     if is_system && mode != "verify-full" {
         return Err(url.reject(
-            "sslrootcert=system trusts every public authority, which proves nothing without \
-             sslmode=verify-full",
+            "sslrootcert=system requires sslmode=verify-full, because a certificate of any public \
+             authority proves nothing about the host otherwise",
         ));
     }
     let authorities =
@@ -55,10 +55,10 @@ pub(super) fn mode(url: &ServerUrl<'_>) -> Result<(SslMode, Option<Verification>
     })
 }
 
-/// The TLS library's configuration.
+/// Builds the configuration of the TLS library.
 ///
 /// # Errors
-/// [`Fault::Rejected`] if no authority to trust can be read.
+/// [`Fault::Rejected`] if none of the trusted authorities' certificates can be read.
 pub(super) fn config(shown: &str, verification: Verification) -> Result<ClientConfig, Fault> {
     let rejected = |error: &dyn std::fmt::Display| Fault::Rejected(format!("{shown}: {error}"));
     let provider = Arc::new(ring::default_provider());
@@ -67,7 +67,7 @@ pub(super) fn config(shown: &str, verification: Verification) -> Result<ClientCo
         .map_err(|error| rejected(&error))?;
     let verifier = |authorities: Vec<CertificateDer<'static>>| {
         let mut roots = RootCertStore::empty();
-        // Those that cannot be read are left out, as every TLS library does.
+        // Certificates that cannot be parsed are ignored, as in every TLS library.
         roots.add_parsable_certificates(authorities);
         let built = WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone());
         built.build().map_err(|error| rejected(&error))
@@ -84,7 +84,8 @@ pub(super) fn config(shown: &str, verification: Verification) -> Result<ClientCo
     Ok(builder.with_no_client_auth())
 }
 
-/// Accepts a certificate for any host; only from one authority if there is one.
+/// A verifier that accepts a certificate for any host, issued either by any authority or only by the given
+/// authorities.
 #[derive(Debug)]
 struct AnyHost {
     authority: Option<Arc<WebPkiServerVerifier>>,
@@ -101,7 +102,7 @@ impl ServerCertVerifier for AnyHost {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(authority) = &self.authority else { return Ok(ServerCertVerified::assertion()) };
-        // The name is compared last, so nothing else can be wrong when only it is.
+        // The host name is compared last, so if it is the only mismatch, all other checks have passed.
         match authority.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

@@ -1,4 +1,4 @@
-//! The statements of one transaction, and the search for a node that no other transaction wants.
+//! The statements of one `PostgreSQL` transaction, and the search for a node that no other transaction is about to take.
 
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
@@ -10,10 +10,11 @@ use crate::values::Value;
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::Fault;
 
-/// How many nodes that others are about to take a transaction walks past before it searches again.
+/// The maximum number of nodes that a transaction skips, because other transactions are about to take them, before it
+/// searches again.
 const WALK: u64 = 255;
 
-/// One transaction. Statements are unnamed, so that connection poolers may stand in between.
+/// One `PostgreSQL` transaction. Its statements are unnamed, so that the connection may go through a pooler.
 pub(super) struct PostgresTransaction<'a> {
     pub(super) runtime: &'a BlockingRuntime,
     pub(super) client: &'a Client,
@@ -37,7 +38,7 @@ impl PostgresTransaction<'_> {
     }
 }
 
-/// A value with its type, as the driver takes it.
+/// Converts a value into a parameter that the driver accepts, together with the parameter's type.
 fn parameter(value: &Value) -> (&(dyn ToSql + Sync), Type) {
     match value {
         Value::Null => (&None::<&str>, Type::TEXT),
@@ -54,11 +55,13 @@ impl SqlTransaction for PostgresTransaction<'_> {
         is: "IS NOT DISTINCT FROM",
         by_fence: "",
         by_name: "",
-        // The index is of these rows only.
+        // The query needs this condition to use the index of owner names, which contains only rows with an owner
+        // name.
         is_named: "AND owner_name <> ''",
         by_node: "",
         insert_node: ["VALUES (", ") ON CONFLICT DO NOTHING"],
-        // In order, and so by the primary key: other indexes have no order to begin and end by.
+        // The ORDER BY clause in `count_nodes` makes the server use the primary key, because no other index has this
+        // order.
         insert_new: ["INSERT INTO", "ON CONFLICT DO NOTHING"],
         count_nodes: "SELECT count(*) FROM (
                  SELECT FROM flakeid_node
@@ -84,8 +87,7 @@ impl SqlTransaction for PostgresTransaction<'_> {
         self.hints.require_exclusive()
     }
 
-    /// Passes over nodes that another transaction is about to give a row, as `SKIP LOCKED` would if
-    /// there were rows to lock.
+    /// Skips nodes for which another transaction is about to insert a row, as `SKIP LOCKED` does for existing rows.
     fn unused(
         ledger: &mut SqlLedger<'_, Self>,
         (from, to): (u64, u64),
@@ -102,7 +104,7 @@ impl SqlTransaction for PostgresTransaction<'_> {
 
 type PostgresLedger<'a, 't> = SqlLedger<'a, PostgresTransaction<'t>>;
 
-/// Locks the first node from `from` to `to` that has no row and that no other transaction has locked.
+/// Locks the first node from `from` to `to` that has no row and is not locked by another transaction.
 fn lock_unused(
     ledger: &mut PostgresLedger<'_, '_>,
     from: u64,
@@ -119,8 +121,8 @@ fn lock_unused(
     Ok(None)
 }
 
-/// Walks over nodes, locking those without a row; the walk ends at the first node that it gets.
-/// Locks end with the transaction.
+/// Tries to lock the nodes without a row, one after another, and returns the first node that it could lock. The lock
+/// ends with the transaction.
 fn lock_first(
     ledger: &mut PostgresLedger<'_, '_>,
     from: u64,
@@ -143,7 +145,8 @@ fn lock_first(
     Ok(nodes.first().copied())
 }
 
-/// The advisory lock of a purpose and a name: the same in all versions of this library (FNV-1a).
+/// Computes the key of the advisory lock for a purpose and a name. The key is an FNV-1a hash and must be the same in
+/// all versions of this library.
 pub(super) fn lock_key(purpose: &str, name: &str) -> i64 {
     let bytes = "flakeid ".bytes().chain(purpose.bytes()).chain([b' ']).chain(name.bytes());
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

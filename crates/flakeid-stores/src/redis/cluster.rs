@@ -1,4 +1,4 @@
-//! The nodes of a Redis Cluster: which of them has a namespace's keys.
+//! The nodes of a Redis Cluster, and the search for the node that stores a namespace's keys.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,24 @@ use super::keys::Keys;
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault};
 use flakeid_protocol::url::redact;
 
-/// What the nodes of a cluster are reached with.
+/// The credentials, TLS settings and URL parts for connecting to any node of a cluster.
 pub(super) struct Cluster {
     pub(super) access: Access,
-    /// A node's URL before its address and after it.
+    /// The parts of a node's URL before and after its address.
     pub(super) before: String,
     pub(super) after: String,
 }
 
-/// The primary of a range of hash slots.
+/// The primary that stores a range of hash slots.
 struct Range {
     first: u16,
     last: u16,
-    /// `host:port`.
+    /// The address of the primary, `host:port`.
     address: String,
 }
 
 impl Cluster {
-    /// The node that has a namespace's keys, according to one of the nodes.
+    /// Connects to the node that stores a namespace's keys, as reported by the connected node.
     pub(super) fn owner(
         &self,
         shown: &str,
@@ -45,7 +45,7 @@ impl Cluster {
         self.open(&owner.address)
     }
 
-    /// Every primary, according to one of the nodes.
+    /// Connects to every primary that the connected node reports.
     pub(super) fn primaries(
         &self,
         shown: &str,
@@ -63,11 +63,11 @@ impl Cluster {
     }
 }
 
-/// Which primary has which hash slots, as `CLUSTER SLOTS` tells it: first slot, last slot, the primary
-/// (host, port, …), replicas ….
+/// Reads the primaries and their ranges of hash slots with `CLUSTER SLOTS`. Each range in the response consists of the first
+/// slot, the last slot, the primary (host, port, …) and the replicas.
 fn ranges(shown: &str, connection: &mut Connection) -> Result<Vec<Range>, Fault> {
     let unexpected =
-        || Fault::Unavailable(format!("{shown} sent an unexpected answer to CLUSTER SLOTS"));
+        || Fault::Unavailable(format!("{shown} sent an unexpected response to CLUSTER SLOTS"));
     let mut ask = redis::cmd("CLUSTER");
     let slots: Vec<Vec<redis::Value>> =
         ask.arg("SLOTS").query(connection).map_err(|error| fault(shown, &error))?;

@@ -1,9 +1,9 @@
--- rows, fences | from, to, now, hottest, incarnation, whether by name, name, offset, page
--- One page of the nodes by fence: how long it was, and those of its rows that may be candidates.
--- The client looks again, more exactly.
+-- KEYS: rows, fences. ARGV: from, to, now, hottest, incarnation, whether to compare the name, name, offset, page length.
+-- Returns the length of one page of the nodes in the order of their fences, and the rows of the page that may be candidates.
+-- The client then checks these rows exactly.
 local function candidate(text)
     local ok, row = pcall(cjson.decode, text)
-    -- What cannot be read is the client's to complain about.
+    -- The client reports a row that cannot be parsed.
     if not ok or type(row) ~= 'table' then return true end
     if row.state == 'quarantined' then return false end
     local unexpired = type(row.expires) == 'number' and row.expires > tonumber(ARGV[3])

@@ -1,13 +1,14 @@
--- namespace, rows, used, fences, history, sub-grants
--- | the run that was read, how many replicas must confirm,
---   the namespace's text or '', changes or '', its new text or '',
---   whether the present rows count as all that ever were, whether to write in any case,
---   how many rows were read (node, text or ''), how many are written (node, fence, text),
---   how many records (member), how many sub-grants (member)
+-- KEYS: namespace, rows, used, fences, history, sub-grants.
+-- ARGV: the run that was read, the number of replicas that must confirm,
+--   the namespace's value or '', the number of changes or '', the namespace's new value or '',
+--   whether the present rows are all rows that ever existed, whether to write even if nothing changes,
+--   the number of rows that were read (each: node, value or ''), the number of rows to write (each: node, fence, value),
+--   the number of records (each: member), the number of sub-grants (each: member).
+-- Returns 1, or 0 if anything that was read has changed.
 local at = 0
 local function take() at = at + 1; return ARGV[at] end
 
--- Compared first. A key of the wrong type fails here, before anything is written.
+-- All comparisons come first, and a key of the wrong type fails here, before anything is written.
 local known, confirming = take(), tonumber(take())
 local now, replicas = run(confirming)
 if now ~= known or replicas < confirming then return 0 end

@@ -1,25 +1,26 @@
-//! What the driver's errors mean.
+//! The conversion of Redis driver errors into faults.
 
 use redis::{ErrorKind, RedisError};
 
 use flakeid_protocol::store::Fault;
 
-/// The driver's errors show no URL. The arguments of a script, and its number, are cut off here.
+/// Converts a driver error, which contains no URL, into a fault. The message does not include the script's arguments
+/// or its hash.
 pub(super) fn fault(shown: &str, error: &RedisError) -> Fault {
     let detail = error.detail().unwrap_or_default();
     let detail = detail.split(", with args").next().unwrap_or_default();
     let detail = detail.split(" script: ").next().unwrap_or_default();
     let code = error.code().unwrap_or_default();
     let text = if error.is_timeout() {
-        format!("{shown} did not answer in time")
+        format!("{shown} did not respond in time")
     } else if matches!(error.kind(), ErrorKind::Io | ErrorKind::InvalidClientConfig) {
-        // What is wrong with the URL, the certificates or the connection.
+        // In these cases, the driver's error describes a problem with the URL, the certificates or the connection.
         format!("{shown}: {error}")
     } else {
         format!("{shown}: {} {code} {detail}", error.category())
     };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // One side does not like the other's certificate.
+    // The client or the server rejected the other's certificate.
     if text.contains("invalid peer certificate") || text.contains("received fatal alert") {
         return Fault::Rejected(text);
     }
@@ -38,11 +39,14 @@ pub(super) fn fault(shown: &str, error: &RedisError) -> Fault {
             | ErrorKind::Parse,
             _,
         ) => Fault::Rejected(text),
-        // Loading, busy, out of memory, a broken disk, no longer the primary, time-outs.
+        // The server is loading its data, is busy, has run out of memory, has a failing disk, or is no longer the
+        // primary, or a timeout has expired.
         _ => Fault::Unavailable(text),
     }
 }
 
 pub(super) fn not_primary(shown: &str) -> Fault {
-    Fault::Unavailable(format!("{shown} is a replica: leases need the primary"))
+    Fault::Unavailable(format!(
+        "{shown} is a replica, but leases need the primary: name the primary in the URL"
+    ))
 }

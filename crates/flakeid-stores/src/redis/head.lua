@@ -1,4 +1,5 @@
--- namespace, rows, used, fences | the run or "" if unknown, how many replicas must confirm
+-- KEYS: namespace, rows, used, fences. ARGV: the run, or "" if it is unknown; the number of replicas that must confirm.
+-- Returns the state with which every transaction begins.
 local time = redis.call('TIME')
 local now, replicas = ARGV[1], 0
 if now == '' then now, replicas = run(tonumber(ARGV[2])) end

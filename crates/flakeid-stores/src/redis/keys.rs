@@ -1,25 +1,25 @@
-//! The names of keys, and numbers in them.
+//! The names of keys, and the numbers in keys.
 
 use flakeid_protocol::store::Fault;
 
-/// The keys of a namespace, all in one hash slot by the part in braces.
+/// The keys of a namespace. Because of the part in braces, all of them are in one hash slot of a cluster.
 pub(super) struct Keys {
-    /// Hash: `text`, `rows` (how many were ever written), `changes` (how often anything was).
+    /// A hash with the fields `text`, `rows` (the number of rows ever written) and `changes` (the number of changes).
     pub namespace: String,
-    /// Hash: node to row.
+    /// A hash that maps nodes to rows.
     pub rows: String,
-    /// Sorted set of nodes that have rows, by node.
+    /// A sorted set of the nodes that have rows, ordered by node.
     pub used: String,
-    /// Sorted set of nodes by fence.
+    /// A sorted set of the nodes that have rows, ordered by fence.
     pub fences: String,
-    /// Sorted set of `node:start:grant:record`.
+    /// A sorted set of records, `node:start:grant:record`.
     pub history: String,
-    /// Sorted set of `node:start:block_grant:grant:sub-grant`.
+    /// A sorted set of sub-grants, `node:start:block_grant:grant:sub-grant`.
     pub sub_grants: String,
 }
 
 impl Keys {
-    /// What every namespace's first key begins with; its name and a brace follow.
+    /// The beginning of every namespace's first key, before the namespace's name and a closing brace.
     pub(super) const PREFIX: &str = "flakeid:{";
 
     pub(super) fn new(namespace: &str) -> Self {
@@ -35,17 +35,17 @@ impl Keys {
     }
 }
 
-/// A number as a sorted set orders it by its characters.
+/// Formats a number with leading zeros, so that a sorted set orders such strings by their numerical values.
 pub(super) fn pad(number: u64) -> String {
     format!("{number:020}")
 }
 
-/// The reverse of [`pad`].
+/// Parses the output of [`pad`].
 pub(super) fn number(text: &str) -> Result<u64, Fault> {
     text.parse().map_err(|_| {
         let shown: String = text.chars().take(40).collect();
         Fault::Rejected(format!(
-            "Redis holds {shown:?} where a node or tick belongs: it was edited or damaged"
+            "Redis contains {shown:?} where a node or a tick was expected: the data was edited or damaged"
         ))
     })
 }

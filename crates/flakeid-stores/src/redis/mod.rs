@@ -1,55 +1,56 @@
-//! Redis 5 or later, or Valkey: `redis://[user:password@]host[:port][,host…][/database]`, `rediss://`
-//! with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files), `replicas` (see below). Of several hosts
-//! the first that is a primary is taken.
+//! Redis 5 or later, or Valkey: `redis://[user:password@]host[:port][,host…][/database]`, or `rediss://` with TLS.
+//! The options are `tls-ca`, `tls-cert` and `tls-key` (PEM files), and `replicas` (see below). If the URL names
+//! several hosts, flakeid uses the first host that is a primary.
 //!
-//! With Redis Sentinel `redis+sentinel://[user:password@]sentinel[:port][,sentinel…]/service[/database]`,
-//! `rediss+sentinel://` with TLS to sentinels and servers. User and password are the servers'; the
-//! sentinels' own, if they have any, are the options `sentinel-user` and `sentinel-password`. The
-//! first sentinel that knows a server which is a primary decides.
+//! With Redis Sentinel, the URL is `redis+sentinel://[user:password@]sentinel[:port][,sentinel…]/service[/database]`,
+//! or `rediss+sentinel://` with TLS to sentinels and servers. The user and password in the URL are for the servers.
+//! If the sentinels require credentials, set these with the options `sentinel-user` and `sentinel-password`. flakeid
+//! uses the first server that a sentinel names and that is a primary.
 //!
-//! With Redis Cluster name some of the nodes, `redis://[user:password@]node[:port][,node…]`: the node that
-//! has a namespace's keys is asked for, and must be reachable at the address that it announces. A
-//! namespace that is moved to another node counts as restored there.
+//! With Redis Cluster, name some of the cluster's nodes in the URL: `redis://[user:password@]node[:port][,node…]`.
+//! flakeid connects to the node that stores a namespace's keys. This node must be reachable at the address that it
+//! announces. A namespace that was moved to another node counts as restored.
 //!
-//! Each server, or sentinel with its server, gets its share of the connection time-out, 2 s, so one that
-//! hangs does not keep the next from being tried.
+//! The servers, or the sentinels with their servers, share the connection timeout of 2 s equally, so that a
+//! server that hangs does not prevent the next one from being tried.
 //!
-//! - Each namespace is six keys, `flakeid:{namespace}` and the like: one hash slot of a cluster.
-//!   No key has a time to live, and a server that evicts keys is refused.
-//! - A namespace that is missing is an error: a server that lost everything must not grant.
-//! - Each run of the server counts as another store, because Redis may forget the last second. One
-//!   that keeps neither an append-only file nor snapshots forgets the namespaces too.
-//! - An incarnation is one run of the server on its data: `run_id/master_replid`, compared in the
-//!   step that writes. So a failover, on the same connection or behind a proxy that keeps
-//!   connections, does not go unnoticed even in the middle of a transaction.
-//! - Redis chooses a new `master_replid` for every server that becomes the primary, so one that was
-//!   demoted and promoted again without a restart is another store. It also chooses one when the
-//!   first replica is attached (or `redis-cli --rdb` connects), and when the last one has been gone
-//!   for `repl-backlog-ttl` (an hour unless set; 0 is never). Then, too, nothing is granted for
-//!   15 s with the default bounds: attach the first replica before the fleet starts.
+//! - Each namespace has six keys, which are `flakeid:{namespace}` or begin with it, in one hash slot of a
+//!   cluster. The keys have no time to live, and a server that evicts keys is refused.
+//! - A missing namespace is an error, because a server that has lost all data must not grant nodes.
+//! - Each run of the server counts as another store, because Redis may lose the last second of writes. A server
+//!   without an append-only file and without snapshots loses the namespaces, too.
+//! - An incarnation is one run of the server on its data, `run_id/master_replid`. The script that writes
+//!   compares it, so that a failover is detected even in the middle of a transaction, on the same connection
+//!   or behind a proxy that keeps connections.
+//! - Redis chooses a new `master_replid` for every server that becomes the primary. A server that was demoted and
+//!   promoted again without a restart therefore counts as another store. Redis also chooses a new `master_replid`
+//!   when the first replica (or `redis-cli --rdb`) connects, and when the last replica has been gone for
+//!   `repl-backlog-ttl` (an hour by default; 0 means never). In these cases, too, the store grants nothing for 15 s
+//!   with the default bounds, so attach the first replica before the fleet starts.
 //!
 //! # Failover
-//! A replica that takes over is another store: it grants nothing for a while, and then nothing below
-//! what was granted before. But a primary that was cut off from its replicas goes on granting until it learns of the new one, and
-//! then both grant the same ticks. With `replicas=n` nothing is granted while fewer than `n`
-//! replicas follow, and nothing counts as written until `n` have confirmed it (`WAIT`). Use that
-//! wherever there is automatic failover, and choose `n` so that **2`n` is at least the number of
-//! all replicas**, those of replicas included: then no two primaries have `n` each. A primary with
-//! more replicas than that is refused when a connection to it is made. Replicas that are attached
-//! later, or to other replicas, are not seen: count them yourself.
+//! A replica that takes over counts as another store: it grants nothing for a while, and then nothing below the
+//! earlier grants. However, a primary that was cut off from its replicas continues to grant nodes until it learns of
+//! the new primary. In the meantime, both primaries may grant the same ticks. With `replicas=n`, nothing is granted
+//! while fewer than `n` replicas follow, and a write counts only after `n` replicas have confirmed it (`WAIT`). Use
+//! this option wherever there is automatic failover. Choose `n` so that **2`n` is at least the number of all
+//! replicas**, including the replicas of replicas: then two primaries cannot have `n` replicas each. A primary with
+//! more replicas is refused when a client connects. Replicas that are attached later, or to other replicas, are not
+//! detected: count them yourself.
 //!
-//! `WAIT` counts replicas; it does not fence a primary off. The same ticks can still be granted
-//! twice if a replica that has followed the new primary is made to follow the old one again while
-//! that one still grants, or if a proxy moves a client's connection to another server between a
-//! write and its `WAIT`.
+//! `WAIT` counts replicas, but does not fence a primary off. The same ticks can still be granted twice if a
+//! replica that has followed the new primary is made to follow the old primary again while the old primary
+//! still grants nodes, or if a proxy moves a client's connection to another server between a write and its
+//! `WAIT`.
 //!
-//! # Not noticed
-//! So whoever runs the server has to exclude it, besides what [no store notices](super):
+//! # Not detected
+//! The operator of the server has to exclude the following cases, in addition to those that
+//! [no store detects](flakeid_protocol::store):
 //!
-//! - two primaries without `replicas`, or with too few (see above), and clients that return to an
-//!   old primary that was neither demoted nor stopped while a replica of it was the primary;
-//! - older data put back while the server runs on: `RESTORE`, `SWAPDB`, tools that pipe a snapshot
-//!   into a running server.
+//! - Two primaries without `replicas`, or with too few (see above), and clients that return to an old primary
+//!   that was neither demoted nor stopped while one of its replicas was the primary.
+//! - Older data put back while the server keeps running: by `RESTORE`, by `SWAPDB`, or by tools that pipe a
+//!   snapshot into a running server.
 
 mod cluster;
 mod connection;
@@ -69,11 +70,11 @@ use store::RedisStore;
 const OPTIONS: [&str; 6] =
     ["tls-ca", "tls-cert", "tls-key", "replicas", "sentinel-user", "sentinel-password"];
 
-/// Connects to the primary, and refuses a server that would forget.
+/// Connects to the primary. Refuses a server that may lose leases.
 ///
 /// # Errors
-/// [`Fault::Rejected`] for a bad URL, password or certificate, and for a server that would forget;
-/// [`Fault::Unavailable`] if no primary is found within the connection time-out.
+/// [`Fault::Rejected`] for a bad URL, password or certificate, and for a server that may lose leases;
+/// [`Fault::Unavailable`] if no primary is found within the connection timeout.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
     let hosts = Hosts::parse(url.base);
@@ -84,7 +85,9 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         return Ok(Box::new(RedisStore::new(server, replicas, None)));
     }
     if url.options.iter().any(|(name, _)| name.starts_with("sentinel-")) {
-        return Err(url.reject("the options for sentinels need redis+sentinel://"));
+        return Err(url.reject(
+            "the options sentinel-user and sentinel-password require a redis+sentinel:// URL",
+        ));
     }
     let place = |host: &&str| {
         let address = hosts.url(hosts.scheme, host);

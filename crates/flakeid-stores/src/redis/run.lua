@@ -1,6 +1,6 @@
--- Which run of the data this server has, `run_id/master_replid`: '' on a replica, '?' where INFO
--- does not say. If replicas must confirm what is written, also how many follow; a client that only
--- copies the data (`redis-cli --rdb`) has no port and cannot become a primary.
+-- Returns the run of the data on this server, `run_id/master_replid`: '' on a replica, '?' if INFO does not contain it.
+-- If replicas must confirm writes, also returns the number of replicas that follow. A client that only copies the data
+-- (`redis-cli --rdb`) has no port and cannot become a primary, so it is not counted.
 local function run(confirming)
     local replication = redis.call('INFO', 'replication')
     if not string.find(replication, 'role:master', 1, true) then return '', 0 end
@@ -10,7 +10,7 @@ local function run(confirming)
             replicas = replicas + 1
         end
     end
-    -- Searched for as plain text, because patterns would double the cost.
+    -- The search is for a plain string, because a pattern would double the cost.
     local function field(info, name)
         local _, colon = string.find(info, name, 1, true)
         return colon and string.match(info, '^%x+', colon + 1)

@@ -1,4 +1,4 @@
-//! The primary as Redis Sentinel knows it.
+//! The connection to the primary that Redis Sentinel names.
 
 use std::time::{Duration, Instant};
 
@@ -8,15 +8,15 @@ use crate::redis::connection::{self, Access, Server};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::{ServerUrl, redact};
 
-/// The port of a sentinel where the URL names none.
+/// The default port of a sentinel.
 const PORT: u16 = 26379;
 
-/// What a URL says about a service that sentinels watch:
+/// The service that a sentinel URL names:
 /// `redis+sentinel://user:password@sentinel:port,sentinel:port/service/database`.
 struct Service<'a> {
-    /// Its name.
+    /// The name of the service.
     name: String,
-    /// The URL of the primary, before its address and after it.
+    /// The parts of the primary's URL before and after its address.
     before: String,
     after: &'a str,
     /// The user and password of the sentinels themselves.
@@ -24,8 +24,8 @@ struct Service<'a> {
     password: Option<String>,
 }
 
-/// Asks one sentinel after the other for the primary, and connects to it. One that does not answer, or
-/// whose primary has been demoted meanwhile, is passed over.
+/// Queries one sentinel after another for the primary, and connects to the primary. Skips a sentinel that does not
+/// respond, and a sentinel that names a primary that has since been demoted.
 pub(super) fn connect(
     url: &ServerUrl<'_>,
     hosts: &Hosts<'_>,
@@ -50,14 +50,16 @@ pub(super) fn connect(
     let places: Vec<_> = hosts.list.iter().map(place).collect::<Result<_, Fault>>()?;
     first_usable(&places, |(shown, sentinel), share| {
         let start = Instant::now();
-        // Half of the time is the primary's.
+        // Half of the time limit is reserved for the connection to the primary.
         let mut connection = connection::connect(shown, sentinel, share / 2)?;
         let mut ask = redis::cmd("SENTINEL");
         ask.arg("get-master-addr-by-name").arg(&service.name);
         let answer = ask.query(&mut connection).map_err(|error| fault(shown, &error))?;
         let answer: Option<(String, u16)> = answer;
         let Some((host, port)) = answer else {
-            let unknown = format!("{shown}: the sentinel watches no service of this name");
+            let unknown = format!(
+                "{shown}: the sentinel does not monitor a service of this name: check the URL"
+            );
             return Err(Fault::Rejected(unknown));
         };
         let host = if host.contains(':') { format!("[{host}]") } else { host };
@@ -76,14 +78,14 @@ impl<'a> Service<'a> {
         let database = after.strip_prefix('/').unwrap_or("0");
         if name.is_empty() || name.contains(['#', '@']) || database.parse::<u32>().is_err() {
             return Err(url.reject(format_args!(
-                "the URL is not of the form \
+                "the URL does not have the form \
                  {}://user:password@sentinel:port,sentinel:port/service/database",
                 hosts.scheme
             )));
         }
         let (user, password) = (url.option("sentinel-user")?, url.option("sentinel-password")?);
         if user.is_some() && password.is_none() {
-            return Err(url.reject("the option sentinel-user needs sentinel-password"));
+            return Err(url.reject("the option sentinel-user requires sentinel-password"));
         }
         Ok(Self {
             name: url.decode("name of the service", name)?,

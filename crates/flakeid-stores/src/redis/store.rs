@@ -1,4 +1,4 @@
-//! The connection, and what concerns all namespaces.
+//! The connection to Redis, with the operations on all namespaces.
 
 use std::time::Duration;
 
@@ -12,24 +12,25 @@ use super::keys::Keys;
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// How long replicas may take to confirm a write.
+/// The longest time that replicas may take to confirm a write.
 const REPLICA_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A connection to Redis.
 pub(super) struct RedisStore {
     pub connection: Connection,
     pub shown: String,
-    /// The run that a transaction rests on, `run_id/master_replid`; empty if it is to be asked for.
-    /// Failovers, and proxies in front of them, keep connections, so the connection may lead to
-    /// another one by now: the commit compares it in the same step as everything else.
+    /// The run in which a transaction reads, `run_id/master_replid`, or an empty string if the run has not been read
+    /// yet. After a failover, or behind a proxy, the same connection may lead to another run, so the commit compares
+    /// the run, too, in one step with the comparisons and writes of the transaction.
     pub run: String,
-    /// How many replicas must confirm what is written.
+    /// The number of replicas that must confirm a write.
     pub replicas: u32,
-    /// How often the namespace had been changed when all rows were read.
+    /// The number of changes to the namespace when all rows were read.
     pub changes: String,
     pub scripts: Scripts,
-    /// The other nodes, if the server is a node of a cluster, and the namespace whose node it is.
+    /// The cluster, if the server is a node of one; otherwise `None`.
     pub cluster: Option<Cluster>,
+    /// A namespace whose keys are known to be on the connected cluster node.
     pub here: Option<String>,
 }
 
@@ -65,7 +66,7 @@ impl RedisStore {
         }
     }
 
-    /// Connects to the node that has a namespace's keys, if this is another one.
+    /// Connects to the node that stores a namespace's keys, unless the current connection already leads to that node.
     fn go_to(&mut self, namespace: &str) -> Result<(), Fault> {
         let Some(cluster) = &self.cluster else { return Ok(()) };
         if self.here.as_deref() == Some(namespace) {
@@ -78,14 +79,14 @@ impl RedisStore {
         Ok(())
     }
 
-    /// Waits until the replicas have what this connection wrote.
+    /// Waits until enough replicas have confirmed the writes on this connection.
     pub(super) fn wait_for_replicas(&mut self) -> Result<(), Fault> {
         if self.replicas == 0 {
             return Ok(());
         }
         let mut wait = redis::cmd("WAIT");
         wait.arg(self.replicas).arg(REPLICA_TIMEOUT.as_millis() as u64);
-        // Even a refusal comes too late to undo the write.
+        // Even if WAIT is refused, the outcome is unknown, because the server has already executed the write.
         let unconfirmed = |error| Fault::Unavailable(fault(&self.shown, &error).to_string());
         let have: u32 = wait.query(&mut self.connection).map_err(unconfirmed)?;
         if have >= self.replicas {
@@ -98,7 +99,7 @@ impl RedisStore {
     }
 }
 
-/// The names of the namespaces that a server has.
+/// Returns the names of the namespaces on a server.
 fn scan(shown: &str, connection: &mut Connection) -> Result<Vec<String>, Fault> {
     let mut names = Vec::new();
     let mut cursor = 0_u64;
@@ -130,7 +131,7 @@ impl Store for RedisStore {
         let shown = self.shown.clone();
         let outcome = transact(self, &shown, namespace, work);
         if outcome.is_err() {
-            // The keys may be on another node now.
+            // The keys may have been moved to another cluster node in the meantime.
             self.here = None;
         }
         outcome
@@ -151,7 +152,7 @@ impl Store for RedisStore {
             }
         }
         names.sort();
-        // A scan may return a key twice.
+        // A scan may return the same key twice, so duplicates are removed.
         names.dedup();
         Ok(names)
     }

@@ -1,4 +1,4 @@
-//! The reads of one transaction, and the script that writes.
+//! The reads of one Redis transaction, and the script that writes its changes.
 
 use redis::{Connection, FromRedisValue, ScriptInvocation};
 
@@ -8,16 +8,17 @@ use super::keys::{Keys, number, pad};
 use super::store::RedisStore;
 use flakeid_protocol::store::{Candidates, Fault};
 
-/// How many rows one script looks at: a server answers nobody else while a script runs.
+/// The maximum number of rows that one script reads. The number is limited because a server handles no other requests
+/// while a script is running.
 const PAGE: usize = 500;
 
-/// Above this the numbers of scripts are not exact; nodes from here on are never found free.
+/// The limit below which scripts represent integers exactly. Nodes at or above this limit are never reported as free.
 const MOST_NODES: u64 = 1 << 53;
 
 type HeadReply = (String, u32, i64, i64, Option<String>, Option<u64>, u64, u64, u64);
 
 impl RedisStore {
-    /// Refuses a run of the server that must not be written to.
+    /// Checks the run of the server, and refuses a run in which nothing may be written.
     fn check_run(&self, run: String, replicas: u32) -> Result<String, Fault> {
         let (shown, confirming) = (&self.shown, self.replicas);
         match run.as_str() {
@@ -26,10 +27,11 @@ impl RedisStore {
                 let text = format!("{shown} does not report run_id and master_replid in INFO");
                 Err(Fault::Rejected(text))
             }
-            // The replicas may still follow an old primary, and confirm what it grants: a new primary
-            // that recorded its run now would later grant the same ticks.
+            // The missing replicas may still follow an old primary and confirm that primary's grants. If a new
+            // primary recorded its run now, it would later grant the same ticks.
             _ if replicas < confirming => Err(Fault::Unavailable(format!(
-                "{shown}: {replicas} of {confirming} replicas that must confirm a write follow it"
+                "{shown}: only {replicas} of {confirming} replicas that must confirm a write are \
+                 connected"
             ))),
             _ => Ok(run),
         }
@@ -39,8 +41,8 @@ impl RedisStore {
         command.query(&mut self.connection).map_err(|error| fault(&self.shown, &error))
     }
 
-    /// Of a sorted set of members `node:start:…`: the last one of a node that starts at or before a
-    /// tick, and the first one after the tick.
+    /// Searches a sorted set whose members have the form `node:start:…`. Returns the node's last member that starts
+    /// at or before a tick, and its first member that starts after the tick.
     fn members_around(
         &mut self,
         key: &str,
@@ -53,7 +55,7 @@ impl RedisStore {
         last.arg("LIMIT").arg(0).arg(1);
         let found: Vec<String> = self.run_command(&last)?;
         let mut next = redis::cmd("ZRANGEBYLEX");
-        // A semicolon comes after every colon.
+        // A semicolon sorts after a colon, so this bound includes all members of the node.
         next.arg(key).arg(format!("[{node}:{after}")).arg(format!("({node};"));
         next.arg("LIMIT").arg(0).arg(1);
         let next: Vec<String> = self.run_command(&next)?;
@@ -70,7 +72,7 @@ fn invoke<T: FromRedisValue>(
 }
 
 impl VersionedStore for RedisStore {
-    /// A row's text is its version: every decision is the same if the text is.
+    /// The version of a row is its value, because equal values lead to equal decisions.
     type Version = String;
 
     fn head(&mut self, namespace: &str) -> Result<Head<String>, Fault> {
@@ -114,7 +116,7 @@ impl VersionedStore for RedisStore {
             let mut script = self.scripts.coldest.prepare_invoke();
             script.key(&keys.rows).key(&keys.fences);
             script.arg(pad(candidates.from)).arg(pad(candidates.to));
-            // Scores are exact below 2^53, which no clock's tick exceeds.
+            // Redis represents scores below 2^53 exactly, and the ticks of any real clock are below that limit.
             script.arg(candidates.store_now).arg(candidates.hottest).arg(candidates.incarnation);
             script.arg(u8::from(candidates.name.is_some())).arg(candidates.name.unwrap_or(""));
             script.arg(offset).arg(PAGE);
@@ -189,7 +191,7 @@ impl VersionedStore for RedisStore {
         let (found, _) = self.members_around(&history, node, tick)?;
         let Some(found) = found else { return Ok(None) };
         let mut next = redis::cmd("ZRANGEBYLEX");
-        // A semicolon comes after every colon.
+        // A semicolon sorts after a colon, so this bound includes all members of the node.
         next.arg(&history).arg(format!("({found}")).arg(format!("({};", pad(node)));
         next.arg("LIMIT").arg(0).arg(1);
         let next: Vec<String> = self.run_command(&next)?;
@@ -219,8 +221,8 @@ impl VersionedStore for RedisStore {
         script
             .arg(write_set.namespace.as_deref().unwrap_or(""))
             .arg(u8::from(write_set.resets_row_marks));
-        // Replicas confirm what this connection wrote, so an answer that depends on an earlier write
-        // needs a write of its own.
+        // Replicas confirm only the writes on this connection. If replicas must confirm, a transaction therefore
+        // writes even if it changes nothing, because it may depend on an earlier write.
         script.arg(u8::from(self.replicas > 0)).arg(write_set.rows_read.len());
         for (node, read) in &write_set.rows_read {
             script.arg(pad(*node)).arg(read.as_deref().unwrap_or(""));
@@ -242,7 +244,7 @@ impl VersionedStore for RedisStore {
         }
         let written: bool = invoke(&mut self.connection, &self.shown, &script)?;
         if !written {
-            // The run may be what has changed.
+            // The cause of the conflict may be a change of the run, so the run is read again.
             self.run.clear();
             return Err(Fault::Conflict);
         }

@@ -1,11 +1,11 @@
--- used | from, to, first, skip
+-- KEYS: used. ARGV: from, to, first, skip. Returns a node without a row, or false if there is none.
 local function padded(node) return string.format('%020.0f', node) end
 local function free(low, high)
     if high < low then return 0 end
     local used = redis.call('ZLEXCOUNT', KEYS[1], '[' .. padded(low), '[' .. padded(high))
     return high - low + 1 - used
 end
--- The node of [low, high] with `skip` free ones before it.
+-- Returns the free node in [low, high] with `skip` free nodes before it.
 local function find(low, high, skip)
     local start = low
     while low < high do

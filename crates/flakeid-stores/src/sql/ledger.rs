@@ -1,4 +1,4 @@
-//! A namespace in one transaction of an SQL database: the statements that all of them share.
+//! A namespace in one transaction of an SQL database, with the statements that all SQL databases share.
 
 use crate::gaps::{self, UsedNodes};
 use crate::values::{
@@ -7,62 +7,65 @@ use crate::values::{
 use flakeid_protocol::store::{Candidates, Continuity, Fault, Forgotten, Ledger, SubGrantsAround};
 use flakeid_protocol::{Namespace, Record, Row, SubGrant, Token};
 
-/// The columns of [`row_values`].
+/// The columns of a row, in the order in which [`row_values`] returns their values.
 const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner_name, \
      owner_host, owner_pid, acquired, renewed, expires, incarnation, fixed, history_until";
 
-/// The columns of [`namespace_values`].
+/// The columns of a namespace, in the order in which [`namespace_values`] returns their values.
 const NAMESPACE_COLUMNS: &str = "layout, block_bits, floor, quiet_until, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms, \
      keeps_history";
 
-/// The columns of [`record_values`].
+/// The columns of a record, in the order in which [`record_values`] returns their values.
 const RECORD_COLUMNS: &str =
     "node, grant_number, start, owner_name, owner_host, owner_pid, acquired, previous_until";
 
-/// The columns of [`sub_grant_values`].
+/// The columns of a sub-grant, in the order in which [`sub_grant_values`] returns their values.
 const SUB_GRANT_COLUMNS: &str =
     "node, start, block_grant, grant_number, owner_name, owner_host, owner_pid, acquired";
 
-/// How many sub-grants one statement inserts: eight values each, and every database takes 2,048 of them.
+/// The maximum number of sub-grants that one statement inserts. Each sub-grant has eight values, and every database
+/// accepts 2,048 values in a statement.
 const MOST_INSERTED: usize = 250;
 
-/// Where databases differ in what they call the same thing.
+/// The parts of SQL statements that differ between databases.
 pub(crate) struct Dialect {
-    /// Locks a row that is read.
+    /// The clause that locks the rows that a query reads.
     pub(crate) lock: &'static str,
-    /// The same, passing over rows that another transaction has locked.
+    /// The clause that locks the rows that a query reads, and skips rows that another transaction has locked.
     pub(crate) lock_unless_locked: &'static str,
-    /// Compares values that may be NULL.
+    /// The operator for comparing values that may be NULL.
     pub(crate) is: &'static str,
-    /// Reads rows in the order of their fences.
+    /// The clause that makes a query read rows in order of fence.
     pub(crate) by_fence: &'static str,
-    /// Reads the rows of one owner in the order of their fences.
+    /// The clause that makes a query read the rows of one owner in order of fence.
     pub(crate) by_name: &'static str,
-    /// What [`by_name`](Self::by_name) needs besides.
+    /// The additional condition that [`by_name`](Self::by_name) requires.
     pub(crate) is_named: &'static str,
-    /// Reads rows in the order of their nodes.
+    /// The clause that makes a query read rows in order of node number.
     pub(crate) by_node: &'static str,
-    /// What goes before and after the values of a new row `?2` of namespace `?1`. An insertion of a row
-    /// that exists inserts nothing, or is a conflict.
+    /// The strings before and after the values in a statement that inserts a row for node `?2` of namespace `?1`. If
+    /// the row exists, the statement inserts nothing or fails with a conflict.
     pub(crate) insert_node: [&'static str; 2],
-    /// What goes before and after the values of new rows, of which those that exist stay as they are.
+    /// The strings before the table and after the values in a statement that inserts rows and leaves existing rows
+    /// unchanged.
     pub(crate) insert_new: [&'static str; 2],
-    /// Counts the rows of namespace `?1` with nodes from `?2` to `?3`.
+    /// The query that counts the rows of namespace `?1` with nodes from `?2` to `?3`.
     pub(crate) count_nodes: &'static str,
 }
 
-/// What every transaction reads first.
+/// The state of a database, which every transaction reads first.
 pub(crate) struct DatabaseState {
-    /// The clock, in Unix milliseconds.
+    /// The time by the store's clock, in Unix milliseconds.
     pub(crate) now: i64,
     pub(crate) incarnation: String,
 }
 
-/// One transaction as one kind of database has it.
+/// A transaction of one kind of SQL database.
 pub(crate) trait SqlTransaction: Sized {
     const DIALECT: Dialect;
 
-    /// What happened to a database that had another incarnation before.
+    /// Returns whether the store counts as restored or as foreign, given a recorded incarnation that differs from the
+    /// current one.
     fn compare_incarnation(&self, _recorded: &str) -> Continuity {
         Continuity::Restored
     }
@@ -71,24 +74,24 @@ pub(crate) trait SqlTransaction: Sized {
         None
     }
 
-    /// Runs a query; `?1` in it is the first of the values.
+    /// Runs a query. The parameter `?1` refers to the first value.
     fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault>;
 
-    /// Runs any other statement; returns how many rows it inserted, or found to update.
+    /// Runs a statement that is not a query. Returns the number of rows that it inserted or matched for an update.
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault>;
 
-    /// How a read of the namespace locks it.
+    /// Returns the clause that locks the namespace when it is read.
     fn namespace_lock(&self) -> &'static str {
         ""
     }
 
-    /// Called before the namespace is written.
+    /// Prepares the transaction for writing the namespace.
     ///
     /// # Errors
-    /// [`Fault::Conflict`] if that takes another attempt.
+    /// [`Fault::Conflict`] if the transaction must be retried before it can write the namespace.
     fn before_namespace_write(&mut self, namespace: &Namespace) -> Result<(), Fault>;
 
-    /// As [`Ledger::unused`].
+    /// Implements [`Ledger::unused`].
     fn unused(
         ledger: &mut SqlLedger<'_, Self>,
         range: (u64, u64),
@@ -98,7 +101,7 @@ pub(crate) trait SqlTransaction: Sized {
     }
 }
 
-/// A namespace in one transaction.
+/// A namespace in one transaction of an SQL database.
 pub(crate) struct SqlLedger<'a, T> {
     pub(crate) namespace: &'a str,
     pub(crate) transaction: T,
@@ -111,7 +114,8 @@ impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
         Self { namespace, transaction, state, failure: None }
     }
 
-    /// Ends the work: a statement that failed rolls everything back, whatever the work made of it.
+    /// Returns the fault of the first statement that failed, so that the transaction is rolled back even if the
+    /// caller's work ignored that fault.
     pub(crate) fn into_outcome(self) -> Result<(), Fault> {
         self.failure.map_or(Ok(()), Err)
     }
@@ -138,25 +142,26 @@ impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
         row.map(|cells| Cells::read_row(self.namespace, cells)).transpose()
     }
 
-    /// The values of a range of nodes: `?1` to `?3`.
+    /// Returns the parameters of a query for a range of nodes: `?1` is the namespace, `?2` the first node, and `?3`
+    /// the last node.
     pub(crate) fn range(&self, low: u64, high: u64) -> Result<Vec<Value>, Fault> {
         Ok(vec![self.namespace.into(), to_bigint("node", low)?, to_bigint("node", high)?])
     }
 
-    /// The first column of a query's rows as numbers.
+    /// Runs a query and returns the first column of the result as numbers.
     pub(crate) fn numbers(&mut self, sql: &str, values: &[Value]) -> Result<Vec<u64>, Fault> {
         let rows = self.query(sql, values)?.into_iter();
         rows.map(|cells| Cells::new(self.namespace, cells).number("node")).collect()
     }
 }
 
-/// `?first, ?first+1, …`, as many as there are columns.
+/// Returns `?first, ?first+1, …`, with one parameter for each column.
 fn parameters(columns: &str, first: usize) -> String {
     let all = (first..).zip(columns.split(", ")).map(|(number, _)| format!("?{number}"));
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// `column = ?first, …`.
+/// Returns `column = ?first, …`, with one assignment for each column.
 fn assignments(columns: &str, first: usize) -> String {
     let all = (first..).zip(columns.split(", "));
     all.map(|(number, column)| format!("{column} = ?{number}")).collect::<Vec<_>>().join(", ")
@@ -197,7 +202,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         values.extend(namespace_values(namespace)?);
         let assigned = assignments(NAMESPACE_COLUMNS, 2);
         let update = format!("UPDATE flakeid_namespace SET {assigned} WHERE name = ?1");
-        // Not an upsert: users who may not create namespaces may still record a restoration.
+        // The statement is not an upsert, so that users who may not create namespaces can still record a restore.
         if self.execute(&update, &values)? == 0 {
             let parameters = parameters(NAMESPACE_COLUMNS, 2);
             let insert = format!(
@@ -229,7 +234,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         } else {
             (by_fence, String::new())
         };
-        // A row whose fence or state was damaged is nobody's candidate.
+        // The query does not return rows whose fence or state is damaged.
         let sql = format!(
             "SELECT {ROW_COLUMNS} FROM flakeid_node {index}
              WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 AND state IN ('free', 'held')

@@ -1,5 +1,4 @@
-//! What the SQL databases have in common: the statements; and of their servers also the connection and
-//! bounded waiting.
+//! The code shared by the stores in SQL databases: the statements and, for servers, the connection and the timeouts.
 
 mod ledger;
 #[cfg(any(feature = "postgres", feature = "mysql"))]

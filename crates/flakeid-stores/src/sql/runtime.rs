@@ -1,4 +1,4 @@
-//! Blocking calls of asynchronous drivers.
+//! Blocking calls to asynchronous drivers.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use crate::retry::ANSWER_TIMEOUT;
 use flakeid_protocol::store::Fault;
 
-/// Drives one connection of an asynchronous driver, and bounds every wait on it: a server that
-/// hangs is noticed as surely as one that is gone.
+/// A runtime that drives one connection of an asynchronous driver. It limits the time of every wait, so that a server
+/// that hangs is detected like a server that is down.
 pub(crate) struct BlockingRuntime {
-    /// Always there until dropped.
+    /// The runtime, which is `Some` until this value is dropped.
     runtime: Option<Runtime>,
     shown: String,
 }
 
 impl BlockingRuntime {
-    /// A runtime for the connection to a server, whose URL errors show as `shown`.
+    /// Creates a runtime for the connection to a server. Errors refer to the server as `shown`.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] if the system refuses what waiting for sockets takes.
+    /// [`Fault::Unavailable`] if the system does not provide the resources needed to wait for sockets.
     pub(crate) fn new(shown: &str) -> Result<Self, Fault> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime
@@ -28,15 +28,15 @@ impl BlockingRuntime {
         Ok(Self { runtime: Some(runtime), shown: shown.into() })
     }
 
-    /// The server's URL as texts may show it.
+    /// The server's URL in a form that is safe to show in messages.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Waits for `future`, at most for `limit`.
+    /// Waits for `future` to complete, for at most `limit`.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] when it took longer.
+    /// [`Fault::Unavailable`] if the future takes longer.
     pub(crate) fn wait<T: Send>(
         &self,
         limit: Duration,
@@ -45,7 +45,8 @@ impl BlockingRuntime {
         let Some(runtime) = &self.runtime else { return Err(self.timeout(limit)) };
         let bounded = async { tokio::time::timeout(limit, future).await };
         let outcome = if Handle::try_current().is_ok() {
-            // A thread of an asynchronous runtime must not wait in another runtime, but a helper may.
+            // A thread of an asynchronous runtime must not block on another runtime, so a helper thread does the
+            // waiting.
             let joined =
                 std::thread::scope(|scope| scope.spawn(|| runtime.block_on(bounded)).join());
             match joined {
@@ -58,10 +59,10 @@ impl BlockingRuntime {
         outcome.map_err(|_| self.timeout(limit))
     }
 
-    /// Waits for the answer to a statement; `fault` says what the driver's errors mean.
+    /// Waits for the response to a statement. `fault` converts the driver's errors.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] when it took too long; what `fault` makes of an error.
+    /// [`Fault::Unavailable`] if the response takes too long; the driver's error, converted, if the statement fails.
     pub(crate) fn wait_for_answer<T: Send, E: Send>(
         &self,
         fault: fn(&str, &E) -> Fault,
@@ -70,7 +71,7 @@ impl BlockingRuntime {
         self.wait(ANSWER_TIMEOUT, statement)?.map_err(|error| fault(&self.shown, &error))
     }
 
-    /// Lets something run whenever [`wait`](Self::wait) does.
+    /// Starts a future that makes progress whenever [`wait`](Self::wait) runs.
     #[cfg(feature = "postgres")]
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         if let Some(runtime) = &self.runtime {
@@ -79,14 +80,15 @@ impl BlockingRuntime {
     }
 
     fn timeout(&self, limit: Duration) -> Fault {
-        Fault::Unavailable(format!("{} did not answer within {limit:?}", self.shown))
+        Fault::Unavailable(format!("{} did not respond within {limit:?}", self.shown))
     }
 }
 
 impl Drop for BlockingRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // A look-up of a host's name may hang in a thread of its own: not waited for.
+            // A host name lookup may hang in a separate thread, so the runtime is shut down without waiting for that
+            // thread.
             runtime.shutdown_background();
         }
     }

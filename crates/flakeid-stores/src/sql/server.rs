@@ -1,4 +1,4 @@
-//! What the stores on SQL servers share: a connection that runs transactions.
+//! The code shared by the stores on SQL servers: a connection that runs transactions.
 
 use std::time::Duration;
 
@@ -9,34 +9,35 @@ use flakeid_protocol::store::{Fault, Ledger, Store};
 /// The version of the tables.
 const SCHEMA_VERSION: i64 = 4;
 
-/// The server's own limit for a statement: before the client gives up, so that what the client
-/// reports is what the server says.
+/// The server's own time limit for a statement, in milliseconds. The limit is shorter than the client's timeout, so
+/// that the client can report the server's error.
 pub(crate) const STATEMENT_LIMIT_MS: u64 = 1_500;
 
-/// The server's own limit for waiting for a lock: before the statement's, because it ends in a
-/// conflict, of which it is certain that nothing was written. `MySQL` knows only whole seconds.
+/// The server's own lock timeout, in seconds. It is shorter than the limit for a statement, because a lock timeout
+/// leads to a conflict, after which it is certain that nothing was written. `MySQL` supports only whole seconds.
 pub(crate) const LOCK_LIMIT_S: u64 = 1;
 
-/// How long all attempts of a transaction together may take. One more may begin just before.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The time limit for all attempts of a transaction together: no attempt begins after this time.
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a transaction does to stay out of others' way. The first attempt assumes that there are none;
-/// a conflict shows what the next one needs.
+/// The measures that a transaction takes to avoid conflicts. The first attempt assumes that there are no other
+/// transactions. A conflict shows which measures the next attempt needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RetryHints {
-    /// Locks the namespace for itself from the beginning, to change it.
+    /// Whether the transaction locks the namespace exclusively from the start, because it changes the namespace.
     pub(crate) exclusive: bool,
-    /// Looks for unused nodes at a random place, away from the others that were in conflict, where a
-    /// server cannot pass over those that another is about to take.
+    /// Whether the search for unused nodes begins at a random node, so that it does not conflict with other clients.
+    /// This is needed for servers that cannot skip nodes that another transaction is about to take.
     #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "only MySQL needs it"))]
     pub(crate) spread: bool,
 }
 
 impl RetryHints {
-    /// Before the namespace is written.
+    /// Checks that the transaction has locked the namespace exclusively. Must be called before the namespace is
+    /// written.
     ///
     /// # Errors
-    /// [`Fault::Conflict`] unless the transaction has the namespace for itself; the next attempt will.
+    /// [`Fault::Conflict`] if the transaction has no exclusive lock; the next attempt then takes one.
     pub(crate) fn require_exclusive(&mut self) -> Result<(), Fault> {
         if self.exclusive {
             return Ok(());
@@ -46,22 +47,22 @@ impl RetryHints {
     }
 }
 
-/// A connection to one kind of server.
+/// A connection to one kind of SQL server, such as `PostgreSQL` or `MySQL`.
 pub(crate) trait SqlServer: Send {
     type Transaction<'a>: SqlTransaction
     where
         Self: 'a;
 
-    /// The server's URL as texts may show it.
+    /// The server's URL in a form that is safe to show in messages.
     fn shown(&self) -> &str;
 
     /// Begins a transaction on a namespace.
     fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault>;
 
-    /// The transaction that was begun.
+    /// Returns the transaction that [`begin`](Self::begin) started.
     fn transaction<'a>(&'a mut self, hints: &'a mut RetryHints) -> Self::Transaction<'a>;
 
-    /// Runs a statement that has no parameters and no answer.
+    /// Runs a statement that has no parameters and returns no rows.
     fn run(&mut self, sql: &str) -> Result<(), Fault>;
 
     fn has_tables(&mut self) -> Result<bool, Fault>;
@@ -74,7 +75,7 @@ pub(crate) trait SqlServer: Send {
 /// A store on a server.
 pub(crate) struct SqlStore<S> {
     server: S,
-    /// Whether nobody knows what state the connection is in.
+    /// Whether the connection is lost or in an unknown state.
     is_lost: bool,
 }
 
@@ -120,13 +121,13 @@ impl<S: SqlServer> Store for SqlStore<S> {
     ) -> Result<(), Fault> {
         let shown = self.server.shown().to_owned();
         let mut hints = RetryHints::default();
-        retry_conflicts(&shown, namespace, PATIENCE, |conflicts| {
+        retry_conflicts(&shown, namespace, TRANSACTION_TIMEOUT, |conflicts| {
             hints.spread |= conflicts > 0 && !hints.exclusive;
             self.attempt(namespace, &mut hints, work)
         })
     }
 
-    /// Creates the tables if they are not there. If they are, needs no right to create any.
+    /// Creates the tables if they do not exist. If the tables exist, the user does not need the right to create them.
     fn prepare(&mut self) -> Result<(), Fault> {
         if self.server.has_tables()? {
             return Ok(());
@@ -147,22 +148,22 @@ impl<S: SqlServer> Store for SqlStore<S> {
     }
 }
 
-/// What is to be done about missing tables.
+/// Returns the fault for missing tables, which names the remedy.
 pub(crate) fn missing_tables(shown: &str) -> Fault {
     Fault::Rejected(format!("{shown} has no tables for leases: run `flakeid leases init`"))
 }
 
-/// Checks the version of the tables; `None` if they have none.
+/// Checks the version of the tables. The version is `None` if the tables do not contain one.
 pub(crate) fn check_version(shown: &str, version: Option<i64>) -> Result<(), Fault> {
     match version {
         Some(SCHEMA_VERSION) => Ok(()),
         None => Err(missing_tables(shown)),
         Some(version) if version < SCHEMA_VERSION => Err(Fault::Rejected(format!(
-            "the lease tables at {shown} have version {version}, of an earlier flakeid: in another \
-             schema or database, create the namespaces with `flakeid leases init --lost`"
+            "the lease tables at {shown} have version {version}, which is of an earlier flakeid: create \
+             the namespaces in another schema or database with `flakeid leases init --lost`"
         ))),
         Some(version) => Err(Fault::Rejected(format!(
-            "the lease tables at {shown} have version {version}, and this build knows version \
+            "the lease tables at {shown} have version {version}, but this build supports version \
              {SCHEMA_VERSION}: use the flakeid that created them, or a newer one"
         ))),
     }

@@ -1,4 +1,4 @@
-//! What errors of `SQLite` and of the file system mean.
+//! The conversion of `SQLite` and file system errors into faults.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,8 @@ use rusqlite::ErrorCode;
 
 use flakeid_protocol::store::Fault;
 
-/// `SQLite`'s error about a file: whether trying again may help.
+/// Converts an `SQLite` error that concerns a file into a fault. The kind of fault depends on whether a retry may
+/// help.
 pub(super) fn sqlite_fault(path: &Path, error: &rusqlite::Error) -> Fault {
     let text = format!("{}: {error}", path.display());
     match error.sqlite_error_code() {
@@ -26,13 +27,13 @@ pub(super) fn sqlite_fault(path: &Path, error: &rusqlite::Error) -> Fault {
     }
 }
 
-/// Whether another process uses the file at the moment.
+/// Whether an `SQLite` error means that another process is using the file.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// The system's error about a file. A full disk or a failing one may work later; a missing permission
-/// will not.
+/// Converts an operating system error that concerns a file into a fault. A retry may help if a disk is full or fails,
+/// but not if a permission is missing.
 pub(super) fn io_fault(path: &Path, error: &io::Error) -> Fault {
     use io::ErrorKind as Kind;
     let text = format!("{}: {error}", path.display());
@@ -53,12 +54,12 @@ pub(super) fn io_fault(path: &Path, error: &io::Error) -> Fault {
 
 fn permission_fault(text: &str) -> Fault {
     Fault::Rejected(format!(
-        "{text}: this user must be able to write the store's files and in their directory"
+        "{text}: this user must be able to write to the store's files and to their directory"
     ))
 }
 
 pub(super) fn symbolic_link(path: &Path) -> Fault {
-    reject(&format!("{} is a symbolic link: give the file itself", path.display()))
+    reject(&format!("{} is a symbolic link: use the path of the file itself", path.display()))
 }
 
 pub(super) fn not_regular(path: &Path) -> Fault {

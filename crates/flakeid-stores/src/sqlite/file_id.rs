@@ -1,26 +1,27 @@
-//! Which file a database is in.
+//! The identity of the file that contains a database.
 
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A file. An inode's number is given out again once its file is deleted, so the time at which the
-/// file was made counts too, which no copy takes over from its original.
+/// The identity of a file. After a file is deleted, its inode number may be reused, so the identity also includes the
+/// file's birth time, which no copy shares with the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileId {
     pub(super) inode: u64,
-    /// In nanoseconds since 1970. Not every file system keeps it, nor every system tells it.
+    /// The birth time of the file, in nanoseconds since 1970. `None` if the file system does not store the time, or
+    /// the operating system does not return it.
     born: Option<i128>,
 }
 
 impl FileId {
     pub(super) fn of(file: &File, found: &Metadata) -> Self {
-        let born = asked_for(file).or_else(|| found.created().ok().map(nanoseconds));
+        let born = birth_time(file).or_else(|| found.created().ok().map(nanoseconds));
         Self { inode: found.ino(), born }
     }
 
-    /// Reads what [`Display`](fmt::Display) wrote; `None` if it makes no sense.
+    /// Parses the output of [`Display`](fmt::Display); returns `None` if the string is invalid.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let Some((inode, born)) = text.split_once('/') else {
             return Some(Self { inode: text.parse().ok()?, born: None });
@@ -28,9 +29,9 @@ impl FileId {
         Some(Self { inode: inode.parse().ok()?, born: Some(born.parse().ok()?) })
     }
 
-    /// Combines what is known of a file by two readings, `None` if they are of different files. A birth
-    /// time that one of them lacks does not count: two processes of which only one can read it would
-    /// otherwise find the file changed for ever.
+    /// Combines two readings of a file's identity. Returns `None` if the readings are from different files. Birth
+    /// times are compared only if both readings contain one. Otherwise, if only one of two processes could read birth
+    /// times, each process would always conclude that the file had changed.
     pub(super) fn merge(self, other: Self) -> Option<Self> {
         let differ = self.born.zip(other.born).is_some_and(|(one, other)| one != other);
         let born = self.born.or(other.born);
@@ -38,7 +39,7 @@ impl FileId {
     }
 }
 
-/// As it is recorded.
+/// The format in which the store records the identity of its file.
 impl fmt::Display for FileId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.born {
@@ -48,9 +49,9 @@ impl fmt::Display for FileId {
     }
 }
 
-/// The birth time, by the system call itself: with musl `Metadata` does not have it.
+/// Reads the birth time directly with the system call, because `Metadata` does not provide it with musl.
 #[cfg(target_os = "linux")]
-fn asked_for(file: &File) -> Option<i128> {
+fn birth_time(file: &File) -> Option<i128> {
     use rustix::fs::{AtFlags, StatxFlags, statx};
 
     let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
@@ -60,7 +61,7 @@ fn asked_for(file: &File) -> Option<i128> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn asked_for(_file: &File) -> Option<i128> {
+fn birth_time(_file: &File) -> Option<i128> {
     None
 }
 
@@ -76,14 +77,14 @@ fn nanoseconds(time: SystemTime) -> i128 {
 mod tests {
     use std::time::Duration;
 
-    use super::{FileId, UNIX_EPOCH, asked_for, nanoseconds};
+    use super::{FileId, UNIX_EPOCH, birth_time, nanoseconds};
 
     fn file(inode: u64, born: Option<i128>) -> FileId {
         FileId { inode, born }
     }
 
     #[test]
-    fn texts_are_read_back() {
+    fn file_id_parse_reverses_display() {
         for (id, text) in [
             (file(7, None), "7"),
             (
@@ -101,21 +102,22 @@ mod tests {
         assert_eq!(nanoseconds(UNIX_EPOCH - Duration::from_nanos(5)), -5);
     }
 
-    /// Where `Metadata` has a birth time, stores were noted with it, and it has to be the same.
+    /// Existing stores contain the birth time that `Metadata` returned where it was available, so the system call
+    /// must return the same value.
     #[cfg(target_os = "linux")]
     #[test]
-    fn birth_times_are_those_of_metadata_to_the_nanosecond() {
+    fn statx_and_metadata_return_the_same_birth_time() {
         let file = tempfile::tempfile().unwrap();
-        let asked = asked_for(&file);
+        let asked = birth_time(&file);
         if let Ok(created) = file.metadata().unwrap().created() {
             assert_eq!(asked, Some(nanoseconds(created)));
         }
-        // The file systems of the tests have it, also where `Metadata` does not.
+        // The file systems on which the tests run store birth times, even if `Metadata` does not return them.
         assert!(asked.is_some());
     }
 
     #[test]
-    fn an_inode_that_was_given_out_again_is_another_file() {
+    fn merge_distinguishes_reused_inodes_by_birth_time() {
         let known = file(7, Some(100));
         assert_eq!(known.merge(known), Some(known));
         assert_eq!(known.merge(file(7, Some(101))), None);

@@ -1,4 +1,4 @@
-//! The files of a store: where they are, and who may use them.
+//! The files of a store: their paths, and checks of their permissions.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -14,16 +14,16 @@ use flakeid_protocol::url::percent_decode;
 /// The files of a store.
 #[derive(Clone, Debug)]
 pub(super) struct StoreFiles {
-    /// In a directory without symbolic links.
+    /// The path of the database, in which the symbolic links of the directory are resolved.
     pub(super) file: PathBuf,
-    /// Holds the lock and the serial number.
+    /// The path of the file that holds the lock and the serial number.
     pub(super) serial: PathBuf,
-    /// Whether the store is created if it is not there.
+    /// Whether the store is created if it does not exist.
     pub(super) creates: bool,
 }
 
 impl StoreFiles {
-    /// The files that a URL names.
+    /// Returns the paths of the store that a URL names.
     pub(super) fn parse(url: &str, creates: bool) -> Result<Self, Fault> {
         let path = url.split_once("://").map_or("", |(_, path)| path);
         if path.is_empty() || path.ends_with('/') {
@@ -54,7 +54,7 @@ impl StoreFiles {
         Ok(Self { serial: directory.join(serial), file, creates })
     }
 
-    /// Checks the directory and the file, as far as they are there.
+    /// Checks the directory and the store's existing files.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let directory = self.file.parent().unwrap_or(Path::new("/"));
         filesystem::check(directory)?;
@@ -62,10 +62,10 @@ impl StoreFiles {
         if !found.is_dir() {
             return Err(reject(&format!("{} is not a directory", directory.display())));
         }
-        // Whoever can rename files there can put another store in place of this one.
+        // A user who can rename files in the directory could replace the store with another store.
         if found.mode() & 0o1002 == 0o002 {
             return Err(reject(&format!(
-                "everybody can write in {}: use a directory of your own, or `chmod o-w` it",
+                "all users can write to the directory {}: use a private directory, or run `chmod o-w` on it",
                 directory.display()
             )));
         }
@@ -74,8 +74,8 @@ impl StoreFiles {
         self.check_presence()
     }
 
-    /// Checks that the store is there, unless it may be created. An empty file is no store, although
-    /// `SQLite` would begin one in it.
+    /// Checks that the store exists, unless it may be created. An empty file does not count as a store, although `SQLite`
+    /// would create a database in it.
     pub(super) fn check_presence(&self) -> Result<(), Fault> {
         let is_there = || fs::metadata(&self.file).is_ok_and(|file| file.len() > 0);
         if self.creates || is_there() { Ok(()) } else { Err(self.missing_store()) }
@@ -97,7 +97,8 @@ impl StoreFiles {
         }
     }
 
-    /// Opens one of the files. If it is not there and may be created, it is: for its user only.
+    /// Opens a file of the store. If the file does not exist and `creates` is set, creates the file with permissions
+    /// for its owner only.
     pub(super) fn open(path: &Path, creates: bool) -> Result<(File, Metadata), Fault> {
         let opened = OpenOptions::new()
             .read(true)
@@ -105,7 +106,7 @@ impl StoreFiles {
             .create(creates)
             .truncate(false)
             .mode(0o600)
-            // Not a link, and a pipe is not waited for.
+            // `open` must not follow a symbolic link, and must not block until the other end of a pipe is opened.
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(path);
         let file = opened.map_err(|error| io_fault(path, &error))?;
@@ -126,13 +127,13 @@ fn check_metadata(path: &Path, found: &Metadata) -> Result<(), Fault> {
     let user = rustix::process::geteuid();
     if !user.is_root() && found.uid() != user.as_raw() && found.uid() != 0 {
         return Err(reject(&format!(
-            "{shown} belongs to user {}, this is user {}: use a file of your own",
+            "{shown} belongs to user {}, but this process runs as user {}: use a file that you own",
             found.uid(),
             user.as_raw()
         )));
     }
     if found.mode() & 0o002 != 0 {
-        return Err(reject(&format!("everybody can write {shown}: `chmod o-w` it")));
+        return Err(reject(&format!("all users can write to {shown}: run `chmod o-w` on it")));
     }
     links::check(path, found)
 }

@@ -1,12 +1,12 @@
-//! The file systems that a store may be on.
+//! The check that a store is on a supported file system.
 
 use std::path::Path;
 
 use super::fault::{io_fault, reject};
 use flakeid_protocol::store::Fault;
 
-/// Refuses directories that other hosts may share: locks do not hold there, and one host's clock
-/// is not another's. FUSE is refused altogether, because it may be sshfs as well as a local disk.
+/// Refuses directories that other hosts may share, because file locks in such directories are unreliable, and the
+/// hosts' clocks differ. FUSE is always refused, because a FUSE file system may be sshfs as well as a local disk.
 pub(super) fn check(directory: &Path) -> Result<(), Fault> {
     let found = rustix::fs::statfs(directory)
         .map_err(|error| io_fault(directory, &std::io::Error::from(error)))?;
@@ -25,10 +25,10 @@ fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
     shared(found.f_type as u32)
 }
 
-/// The file system with this magic number, if several machines may have it.
+/// Returns the name of the file system with the given magic number, if several machines may share that file system.
 #[cfg(target_os = "linux")]
 fn shared(kind: u32) -> Option<&'static str> {
-    // linux/magic.h, and the file systems' own sources.
+    // The magic numbers are from linux/magic.h and from the sources of the file systems.
     const SHARED: [(u32, &str); 23] = [
         (0x6969, "NFS"),
         (0x517b, "SMB"),
@@ -66,7 +66,7 @@ fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     #[test]
-    fn network_file_systems_are_named() {
+    fn only_network_file_systems_count_as_shared() {
         for (magic, expected) in [
             (0x6969, Some("NFS")),
             (0xff53_4d42, Some("CIFS")),
@@ -76,7 +76,7 @@ mod tests {
             (0xaad7_aaea, Some("PanFS")),
             (0x2003_0528, Some("OrangeFS")),
             (0xbacb_acbc, Some("a VMware share")),
-            // ext4, btrfs, tmpfs, overlayfs.
+            // These magic numbers belong to ext4, btrfs, tmpfs and overlayfs, which are local file systems.
             (0xef53, None),
             (0x9123_683e, None),
             (0x0102_1994, None),

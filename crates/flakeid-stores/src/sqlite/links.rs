@@ -1,4 +1,5 @@
-//! A store's files must have one name each: no hard links, no mounts of single files.
+//! The check that each file of a store has only one name. Files with hard links and files that are mounted alone are
+//! refused.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -7,24 +8,23 @@ use std::path::Path;
 use super::fault::reject;
 use flakeid_protocol::store::Fault;
 
-/// Refuses a file that may have another name, as a hard link or because it was mounted by itself:
-/// `SQLite`'s log and the store's lock are found by the name, so that each name would be a store of
-/// its own, with the same nodes.
+/// Refuses a file that may have a second name, because it has a hard link or is itself a mount point. `SQLite`'s log
+/// and the store's lock are found by the file's name, so each name would be a separate store with the same nodes.
 pub(super) fn check(path: &Path, found: &Metadata) -> Result<(), Fault> {
     let shown = path.display();
     let names = found.nlink();
     if names > 1 {
         return Err(reject(&format!(
-            "{shown} has {names} names (hard links), and each would have a lock and a log of its \
-             own: remove all but the one that has a -wal beside it (`find / -xdev -samefile {shown}` \
-             shows them)"
+            "{shown} has {names} names (hard links), and each name would have a separate lock and log: \
+             remove all names except the one with a -wal file next to it (`find / -xdev -samefile \
+             {shown}` lists them)"
         )));
     }
     if is_mount_point(path, found) {
         return Err(reject(&format!(
-            "{shown} is a mount point: mounted by itself the file has a lock and a log of its own \
-             in each place; mount the directory that it is in (`docker run --volume` with \
-             directories, no `subPath` of a file)"
+            "{shown} is a mount point, and a file that is mounted alone has a separate lock and log in \
+             each place: mount the directory instead (`docker run --volume` with directories, no \
+             `subPath` of a file)"
         )));
     }
     Ok(())
@@ -39,8 +39,8 @@ fn is_mount_point(path: &Path, found: &Metadata) -> bool {
         Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
             found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
         }
-        // Linux before 5.8, or a sandbox without statx. (It has reported the number of the mount only
-        // since the same version, so that is of no use here.)
+        // Linux before 5.8, and sandboxes without statx, do not report this attribute. In older versions of Linux,
+        // statx does not report the mount ID either, so the ID is read from /proc.
         _ => linux::is_on_another_mount(path, directory_of(path))
             .unwrap_or_else(|| is_on_another_device(path, found)),
     }
@@ -66,13 +66,13 @@ mod linux {
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::Path;
 
-    /// By what `/proc` says; `None` where it says nothing.
+    /// Compares the mounts of a file and a directory by their IDs in `/proc`; returns `None` if an ID cannot be read.
     pub(super) fn is_on_another_mount(file: &Path, directory: &Path) -> Option<bool> {
         Some(mount_of(file)? != mount_of(directory)?)
     }
 
     fn mount_of(path: &Path) -> Option<u64> {
-        // Only a handle: closing it does not let go of the locks of this process on the file.
+        // O_PATH opens only a handle, so closing it does not release this process's locks on the file.
         let flags = libc::O_PATH | libc::O_NOFOLLOW;
         let handle = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
         let fdinfo = format!("/proc/self/fdinfo/{}", handle.as_raw_fd());
@@ -92,7 +92,7 @@ mod linux {
         use super::{is_on_another_mount, mount_id};
 
         #[test]
-        fn mounts_are_told_apart_without_statx() {
+        fn is_on_another_mount_distinguishes_mounts_without_statx() {
             let file = tempfile::NamedTempFile::new().unwrap();
             let directory = file.path().parent().unwrap();
             assert_eq!(is_on_another_mount(file.path(), directory), Some(false));
@@ -101,9 +101,9 @@ mod linux {
         }
 
         #[test]
-        fn mount_ids_are_read() {
+        fn mount_id_is_parsed_from_fdinfo() {
             assert_eq!(mount_id("pos:\t0\nflags:\t012000000\nmnt_id:\t29\nino:\t7\n"), Some(29));
-            // Linux before 3.15.
+            // Linux before 3.15 does not report the mount ID.
             assert_eq!(mount_id("pos:\t0\nflags:\t012000000\n"), None);
             assert_eq!(mount_id("mnt_id:\tnone\n"), None);
         }
@@ -117,7 +117,7 @@ mod tests {
     use super::{fs, is_mount_point, is_on_another_device};
 
     #[test]
-    fn files_in_their_directory_are_no_mount_points() {
+    fn is_mount_point_is_false_for_ordinary_files() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let found = fs::metadata(file.path()).unwrap();
         assert!(!is_mount_point(file.path(), &found));

@@ -1,34 +1,44 @@
-//! The table `flakeid_meta`: what a database says about itself.
+//! The table `flakeid_meta`, which contains the serial number and the run of a database, and the identity of its
+//! file.
 
 use rusqlite::Connection;
 
 use super::fault::{reject, sqlite_fault};
 use super::file_id::FileId;
 use super::files::StoreFiles;
-use super::schema;
 use crate::random;
 use flakeid_protocol::Bounds;
 use flakeid_protocol::store::Fault;
 
-/// How far a database is, which file it was in, and what it lost.
+/// The version of the tables, which is also stored in `flakeid_meta`. A build refuses tables of any other version.
+const VERSION: i64 = 5;
+
+/// The statements that create the tables. The tables are `STRICT`, so that numbers are exact. Triggers protect the
+/// values that safety depends on against mistakes: rows are never deleted, fences are lowered only by a release,
+/// floors never fall, and layouts never change.
+///
+/// `flakeid_node_taken` is a small index that is read instead of the table when nodes are counted.
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// The progress of a database, the file that contained it, and the time of its last loss of data.
 pub(super) struct Meta {
-    /// How many transactions it has had.
+    /// The number of committed transactions.
     pub(super) serial: u64,
-    /// Another one after every restoration.
+    /// The random name of the current run; every restore begins a run with a new name.
     pub(super) run: String,
-    /// Which file it was in; `None` if what the table says makes no sense.
+    /// The file that contained the database; `None` if the value in the table is invalid.
     pub(super) file: Option<FileId>,
-    /// When it had last lost something.
+    /// The time of the last detected loss of data, in Unix milliseconds; `None` if no loss has ever been detected.
     pub(super) forgot_at: Option<i64>,
 }
 
 impl Meta {
-    /// Of a database that was not in this file until now.
+    /// Creates the values for a new run of the database in this file.
     pub(super) fn new(serial: u64, forgot_at: Option<i64>, file: FileId) -> Self {
         Self { serial, run: random::token().to_text(), file: Some(file), forgot_at }
     }
 
-    /// `None` in an empty database.
+    /// Reads the table; returns `None` if the database is empty.
     pub(super) fn read(connection: &Connection, files: &StoreFiles) -> Result<Option<Self>, Fault> {
         let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
         let tables: (i64, i64) = connection
@@ -52,12 +62,12 @@ impl Meta {
         let version: i64 = connection
             .query_row("SELECT version FROM flakeid_meta", [], |row| row.get(0))
             .map_err(fault)?;
-        if version != schema::VERSION {
+        if version != VERSION {
             return Err(reject(&format!(
-                "{} has tables of version {version}, and this build knows version {}: use the \
+                "{} has tables of version {version}, but this build supports version {}: use the \
                  flakeid that created them, or a newer one",
                 files.file.display(),
-                schema::VERSION
+                VERSION
             )));
         }
         let meta = connection.query_row(
@@ -78,10 +88,10 @@ impl Meta {
 
     /// Creates the tables.
     pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
-        connection.execute_batch(schema::CREATE)?;
+        connection.execute_batch(SCHEMA)?;
         let columns = "INSERT INTO flakeid_meta (one, version, serial, run, inode, forgot_at) \
                        VALUES (1, ?1, 0, '', '', NULL)";
-        connection.execute(columns, [schema::VERSION]).map(drop)
+        connection.execute(columns, [VERSION]).map(drop)
     }
 
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -91,7 +101,7 @@ impl Meta {
             "UPDATE flakeid_meta SET serial = ?1, run = ?2, inode = ?3, forgot_at = ?4",
             (serial.cast_signed(), run, file, forgot_at),
         )?;
-        // Also in the file's first page, where it can be read without the log.
+        // The serial number is also stored in the file's first page, where it can be read without the log.
         connection.pragma_update(None, "user_version", (*serial as u32).cast_signed())
     }
 }

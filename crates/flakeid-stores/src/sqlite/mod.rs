@@ -1,41 +1,42 @@
-//! A store in one file, for one host, without a server: `SQLite`. Unix only.
+//! A store for a single host. The store consists of an `SQLite` file and needs no server. Unix only.
 //!
-//! URL: `sqlite:///absolute/path.db` or `sqlite://relative/path.db`, with `%` escapes and no
-//! options. Network file systems and FUSE are refused. The first lease makes the file, for its user
-//! only, and its namespace.
+//! The URL is `sqlite:///absolute/path.db` or `sqlite://relative/path.db`, with `%` escapes and no
+//! options. Network file systems and FUSE are refused. The first lease creates the file, with
+//! permissions for its owner only, and the namespace.
 //!
-//! A connection lives for one transaction, which forks wait for, because `SQLite` must not be
-//! carried across a fork. Beside the database lies a file, `-serial`, with the serial number of the
-//! last transaction: it is the lock that everybody takes first, and a database that knows less than
-//! it is an older copy. The host's clock is the store's.
+//! A connection lives for one transaction, because an `SQLite` connection must not be used across a
+//! fork; forks wait until the transaction has ended. The file `-serial` next to the database contains
+//! the serial number of the last transaction. Every process locks that file first, and a database
+//! with a lower serial number than the file is an older copy. The host's clock is the store's clock.
 //!
 //! # One name
 //!
-//! `SQLite`'s log and the lock are found by the file's name, so a file with two names would be two
-//! stores with the same nodes. Every transaction refuses a file that has a hard link or was mounted
-//! by itself (`docker run --volume` with a file, a Kubernetes `subPath`): share its directory.
+//! `SQLite`'s log and the store's lock are found by the file's name, so a file with two names would be two stores
+//! with the same nodes. Every transaction refuses a file that has a hard link or is mounted alone
+//! (`docker run --volume` with a file, a Kubernetes `subPath`): share its directory instead.
 //!
 //! # Older copies
 //!
-//! A copy that is put back counts as restored: no window starts before `max_window + max_ahead +
-//! 2 × max_skew` from then, 32 s with the default bounds, which means 15 s without grants. It is
-//! known by the serial number and by the file's inode and time of birth, which a copy does not have
-//! in common with the original. **What cannot be seen is an older state of all files at once,
-//! `-serial` too, in the same inodes**: copied over the present files, or the disk, volume or
-//! virtual machine put back as a whole. After that, wait those 50 s from the end of the last process
-//! before any is started on it, or delete the file `-serial` first: then it counts as restored.
+//! A copy that is put back counts as restored: no window starts before the time of the restore plus
+//! `max_window + max_ahead + 2 × max_skew`, 32 s with the default bounds, so that nothing is granted for 15 s. A copy
+//! is detected by the serial number, and by the file's inode and birth time, which a copy does not share with the
+//! original. **An older state of all files at once, including `-serial`, in the same inodes cannot be detected**: for
+//! example, if that state was copied over the existing files, or if the disk, volume or virtual machine was put back
+//! as a whole. After such a restore, wait until 32 s (with the default bounds) after the end of the last process
+//! before you start any process on the store. Alternatively, first delete the file `-serial`, so that the store counts
+//! as restored.
 //!
-//! A namespace that is missing from a restored store is made again, and waits as long as the widest
-//! bounds require that any namespace of the store ever had; they are kept in `-serial`, too.
+//! A namespace that is missing from a restored store is created again. The new namespace waits for as long as is
+//! required by the widest bounds that any namespace in the store has ever had. `-serial` contains these bounds, too.
 //!
 //! # Machines
 //!
-//! Files of another machine, by its `/etc/machine-id`, are refused until an operator adopts them
-//! (`flakeid leases adopt`), because the original may be in use there. Where that file is missing, as
-//! in many containers, the machine is known by the kernel's boot instead. Containers of one host then
-//! share a store, and a reboot counts as a restoration; so does a copy on another host, and nobody
-//! notices if both copies stay in use. Give containers the host's `/etc/machine-id` to have that
-//! refused. Without either (macOS) only the file's inode and time of birth tell.
+//! Files from another machine, which is identified by its `/etc/machine-id`, are refused until an operator adopts
+//! them (`flakeid leases adopt`), because the original may be in use on that machine. If `/etc/machine-id` is
+//! missing, as in many containers, the boot ID of the kernel identifies the machine instead. Containers on one host
+//! can then share a store, and a reboot counts as a restore. A copy on another host then counts as a restore, too,
+//! and it is not detected if both copies stay in use: give containers the host's `/etc/machine-id`, so that such a
+//! copy is refused. Without either ID, as on macOS, only the file's inode and birth time reveal a copy.
 
 #[cfg(unix)]
 mod fault;
@@ -50,7 +51,6 @@ mod links;
 #[cfg(unix)]
 mod meta;
 #[cfg(unix)]
-mod schema;
 #[cfg(unix)]
 mod serial;
 #[cfg(unix)]
@@ -66,8 +66,8 @@ use flakeid_core::Clock;
 
 use flakeid_protocol::store::{Fault, Store};
 
-/// Checks the file and its directory; the file is opened, and if `creates` allows it created, only by
-/// transactions.
+/// Checks the file and its directory without opening the file. Only transactions open the file, and create it if
+/// `creates` is set.
 #[cfg(unix)]
 pub(super) fn connect(
     url: &str,
@@ -77,7 +77,7 @@ pub(super) fn connect(
     Ok(Box::new(store::SqliteStore::new(url, clock, creates)?))
 }
 
-/// The file that a URL names.
+/// Returns the path of the file that a URL names, or `None` if the URL is invalid.
 #[cfg(unix)]
 pub(super) fn file(url: &str) -> Option<std::path::PathBuf> {
     files::StoreFiles::parse(url, false).ok().map(|files| files.file)
@@ -88,8 +88,10 @@ pub(super) fn file(_url: &str) -> Option<std::path::PathBuf> {
     None
 }
 
+/// Refuses every URL, because the store relies on Unix file locks and forks.
+///
 /// # Errors
-/// Always: locks and forks are those of Unix.
+/// Always [`Fault::Rejected`].
 #[cfg(not(unix))]
 pub(super) fn connect(
     _url: &str,

@@ -1,4 +1,5 @@
-//! The file beside the database: the store's lock, and the serial number of the last transaction.
+//! The file `-serial` next to the database, which holds the store's lock and the serial number of the last
+//! transaction.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -11,34 +12,34 @@ use super::files::StoreFiles;
 use flakeid_protocol::Bounds;
 use flakeid_protocol::store::Fault;
 
-/// The file beside the database that remembers how far the database has been: a database that knows
-/// less is an older copy. The store's lock is held for as long as it is open.
+/// The file next to the database that records the database's progress. A database with less progress than recorded is
+/// an older copy. The store's lock is held while this file is open.
 pub(super) struct Serial<'a> {
     files: &'a StoreFiles,
     file: File,
-    /// How far the database has been, and the widest bounds of any namespace that was ever in it: one that
-    /// gets lost may have had them. `None` if the file is empty.
+    /// The recorded progress, and the widest bounds of any namespace that the database has ever contained, because a
+    /// lost namespace may have had these bounds. `None` if the file is empty.
     pub(super) recorded: Option<(Progress, Bounds)>,
 }
 
-/// More than the length of any valid text.
+/// The maximum number of bytes to read from the file, which is larger than any valid file.
 const LONGEST: usize = 128;
 
-/// Of a database without a namespace.
+/// The bounds of a database without namespaces.
 pub(super) const NO_BOUNDS: Bounds =
     Bounds { max_window_ms: 0, max_ahead_ms: 0, max_skew_ms: 0, quiet_ms: 0 };
 
-/// How far a database has been.
+/// The progress of a database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// How many transactions it confirmed.
+    /// The number of confirmed transactions.
     pub(super) serial: u64,
-    /// The low bits of the serial that is in the database's file itself, without its log.
+    /// The low bits of the serial number in the database file itself, without the log.
     pub(super) in_file: u32,
 }
 
 impl<'a> Serial<'a> {
-    /// Takes the lock and reads. `None` while another holds it.
+    /// Takes the lock and reads the file. Returns `None` while another process holds the lock.
     pub(super) fn lock(files: &'a StoreFiles) -> Result<Option<Self>, Fault> {
         files.check_presence()?;
         let path = &files.serial;
@@ -53,7 +54,7 @@ impl<'a> Serial<'a> {
         read.map_err(|error| io_fault(path, &error))?;
         let damaged = || {
             reject(&format!(
-                "{} was edited or damaged: delete it, and the store counts as restored",
+                "{} was edited or damaged: delete it; the store then counts as restored",
                 path.display()
             ))
         };
@@ -64,7 +65,7 @@ impl<'a> Serial<'a> {
         Ok(Some(Self { files, file, recorded }))
     }
 
-    /// Writes, durably.
+    /// Writes the progress and the bounds durably.
     pub(super) fn record(&mut self, recorded: Progress, bounds: Bounds) -> Result<(), Fault> {
         let written = self
             .file
@@ -80,16 +81,16 @@ impl<'a> Serial<'a> {
 }
 
 impl Progress {
-    /// Whether a database that was this far may be as it was left: at the recorded serial, or one
-    /// further if its writer was killed before it could record that (and had confirmed nothing).
+    /// Whether a database with this recorded progress may have the given serial numbers. It may have the recorded
+    /// serial number, or the next one if its writer was killed before it recorded (and confirmed) the transaction.
     pub(super) fn explains(self, serial: u64, in_file: u32) -> bool {
-        // The serials in the file are compared as they wrap around.
+        // The low bits of the serial number wrap around, so the code compares their difference.
         let goes_on = in_file.wrapping_sub(self.in_file).cast_signed() >= 0;
         serial.checked_sub(self.serial).is_some_and(|further| further <= 1) && goes_on
     }
 }
 
-/// Always of the same length, so that it is written within one block.
+/// Formats the contents of the file. The length is always the same, so that only one disk block is written.
 fn text(recorded: Progress, bounds: Bounds) -> String {
     let Progress { serial, in_file } = recorded;
     let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms } = bounds;
@@ -99,7 +100,7 @@ fn text(recorded: Progress, bounds: Bounds) -> String {
     )
 }
 
-/// Reads what [`text`] wrote.
+/// Parses the output of [`text`].
 fn parse(text: &str) -> Option<(Progress, Bounds)> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let mut number = |digits: usize| {
@@ -122,7 +123,7 @@ mod tests {
     use super::{Bounds, NO_BOUNDS, Progress, parse, text};
 
     #[test]
-    fn texts_are_read_back_and_nothing_else_is() {
+    fn serial_file_parse_rejects_malformed_strings() {
         let most = Progress { serial: u64::MAX, in_file: u32::MAX };
         let day = Bounds {
             max_window_ms: 86_400_000,
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn older_copies_are_not_explained() {
+    fn recorded_progress_does_not_explain_older_copies() {
         let recorded = Progress { serial: 10, in_file: 8 };
         for (serial, in_file, same) in [
             (10, 8, true),
@@ -163,7 +164,8 @@ mod tests {
             (10, 10, true),
             (9, 8, false),
             (12, 8, false),
-            // An older file with the newer log left beside it.
+            // These numbers occur if an older database file is put back while the newer log is left next to this
+            // file.
             (10, 7, false),
             (0, 0, false),
         ] {
@@ -171,7 +173,7 @@ mod tests {
         }
         let recorded = Progress { serial: (1 << 32) + 1, in_file: u32::MAX };
         assert!(recorded.explains((1 << 32) + 1, 1));
-        // Nothing was confirmed yet.
+        // No transaction has been confirmed yet.
         assert!(!Progress::default().explains(2, 0));
         assert!(Progress::default().explains(1, 0));
     }

@@ -1,4 +1,4 @@
-//! One transaction of a file, from opening it to closing it.
+//! One transaction in an `SQLite` file, from opening the file to closing it.
 
 use std::io::Read;
 use std::time::Duration;
@@ -17,29 +17,31 @@ use crate::sql::{DatabaseState, SqlLedger};
 use flakeid_protocol::Bounds;
 use flakeid_protocol::store::Fault;
 
-/// How often the log is merged into the file, in transactions.
+/// The number of transactions between two checkpoints, which copy the write-ahead log into the database file.
 const CHECKPOINT_EVERY: u64 = 64;
 
-/// How long `SQLite` itself waits: forks wait as long.
+/// The longest time that `SQLite` waits for a lock. A fork may be delayed for just as long, because each transaction
+/// holds the fork gate.
 const BUSY: Duration = Duration::from_millis(250);
 
-/// One transaction, from opening the file to closing it. Unless it is committed it leaves nothing.
+/// A transaction in an `SQLite` file, from opening the file to closing it. Uncommitted changes are discarded when the
+/// session is dropped.
 pub(super) struct Session<'a> {
-    // Closed before the lock is released.
+    // The connection is the first field, so that it is closed before the lock is released.
     connection: Connection,
     serial: Serial<'a>,
     files: &'a StoreFiles,
     in_file: u32,
     meta: Meta,
-    /// The widest of any namespace that was ever here.
+    /// For each bound, the largest value that any namespace of this store has ever had.
     bounds: Bounds,
     now: i64,
-    /// Whether there is anything to commit.
+    /// Whether the transaction has changes to commit.
     changed: bool,
 }
 
 impl<'a> Session<'a> {
-    /// Opens the file and begins. `None` while another process has it.
+    /// Opens the file and begins a transaction. Returns `None` while another process is using the file.
     pub(super) fn begin(files: &'a StoreFiles, now: i64) -> Result<Option<Self>, Fault> {
         let Some(mut serial) = Serial::lock(files)? else { return Ok(None) };
         let (file, in_file) = read_header(files)?;
@@ -57,8 +59,8 @@ impl<'a> Session<'a> {
                 return Err(files.missing_store());
             }
             Meta::create(&connection).map_err(fault)?;
-            // Without any record, the first transaction would be taken for an older copy if its
-            // writer was killed before it could record it.
+            // The empty progress is recorded before the first commit. Without this record, a database would be mistaken
+            // for an older copy if its first writer were killed between committing and recording a transaction.
             if serial.recorded.is_none() {
                 serial.record(Progress::default(), NO_BOUNDS)?;
             }
@@ -66,7 +68,7 @@ impl<'a> Session<'a> {
         let (reached, recorded_bounds) =
             serial.recorded.map_or((0, NO_BOUNDS), |(recorded, bounds)| (recorded.serial, bounds));
         let record_is_late = found.as_ref().is_some_and(|meta| meta.serial > reached);
-        // The file, if it is the one that was recorded, as it was left.
+        // The file's identity; `None` if the file is not the recorded file or is an older copy.
         let known = found.as_ref().and_then(|meta| {
             let explained = serial.recorded?.0.explains(meta.serial, in_file);
             meta.file?.merge(file).filter(|_| explained)
@@ -78,13 +80,15 @@ impl<'a> Session<'a> {
         };
         let meta = match (found, known) {
             (Some(meta), Some(file)) => {
-                // Its writer was killed before it could record that.
+                // The last writer committed a transaction but was killed before recording it. This session therefore
+                // records that transaction.
                 if record_is_late {
                     serial.record(Progress { serial: meta.serial, in_file }, bounds)?;
                 }
                 Meta { file: Some(file), ..meta }
             }
-            // An older copy, or a copy: nobody knows what it lacks.
+            // The file is a copy or contains an older state of the database, so an unknown number of transactions may
+            // be missing.
             (Some(meta), None) => Meta::new(meta.serial.max(reached), Some(now), file),
             (None, _) => Meta::new(reached, (reached > 0).then_some(now), file),
         };
@@ -120,8 +124,8 @@ impl<'a> Session<'a> {
         names().map_err(|error| sqlite_fault(&self.files.file, &error))
     }
 
-    /// Makes everything durable, and only then writes how far the database is: a process that is killed
-    /// in between has confirmed nothing to anybody.
+    /// Commits the transaction durably, and then records the new progress. If the process is killed between these
+    /// steps, the transaction is durable but has not been confirmed to the caller.
     pub(super) fn commit(mut self) -> Result<(), Fault> {
         if !self.changed {
             return Ok(());
@@ -139,7 +143,8 @@ impl<'a> Session<'a> {
         self.serial.record(Progress { serial, in_file }, self.bounds)
     }
 
-    /// Merges the log into the file. It can wait: a reader may be in the way, or a disk be full.
+    /// Copies the write-ahead log into the database file, and returns whether this checkpoint succeeded. After a
+    /// failure, for example because of a reader or a full disk, a later transaction tries again.
     fn checkpoint(&self) -> bool {
         let merged = self
             .connection
@@ -148,9 +153,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Which file it is, and the low bits of the serial in its first page (`user_version`). Creates the
-/// file if it is not there and may be created. Called only before `SQLite` opens the file, because
-/// closing it here would drop `SQLite`'s locks.
+/// Reads the file's identity, and the low bits of the serial number from the file's first page (`user_version`).
+/// Creates a missing file if the store may be created. Call this function before `SQLite` opens the file, because
+/// closing a second descriptor of the file would release `SQLite`'s locks.
 fn read_header(files: &StoreFiles) -> Result<(FileId, u32), Fault> {
     let (file, found) = StoreFiles::open(&files.file, files.creates)?;
     let id = FileId::of(&file, &found);
@@ -179,7 +184,8 @@ fn open(files: &StoreFiles) -> Result<Connection, Fault> {
             return Err(reject(&format!("this build of SQLite does not support {config:?}")));
         }
     }
-    // Read back, because SQLite ignores what it cannot do (WAL on some file systems).
+    // Each setting is read back, because SQLite ignores settings that it cannot apply, such as WAL on some file
+    // systems.
     for (pragma, set, expected) in [
         ("journal_mode", "WAL", "wal"),
         ("synchronous", "FULL", "2"),

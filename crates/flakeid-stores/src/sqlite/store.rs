@@ -1,4 +1,4 @@
-//! How a transaction gets the file.
+//! A store in an `SQLite` file. Each request waits until no other process is using the file.
 
 use std::sync::Arc;
 use std::thread;
@@ -14,11 +14,12 @@ use crate::random::jitter;
 use flakeid_protocol::Refusal;
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Ledger, Store};
 
-/// 2026-11-01: a host's clock before this release is wrong.
+/// The earliest Unix time that a clock may show, in milliseconds: 2026-11-01. An earlier reading precedes this release
+/// and is therefore wrong.
 const RELEASED_MS: i64 = 1_793_491_200_000;
 
-/// Twenty years on, so is a clock that claims it: a fence in the far future would keep its node
-/// out of use until then.
+/// The latest Unix time that a clock may show, in milliseconds: 20 years after the release. A later reading is
+/// rejected, because a fence in the far future would make its node unusable until then.
 const LATEST_MS: i64 = RELEASED_MS + 20 * 365 * 86_400_000;
 
 /// A store in a file.
@@ -27,10 +28,10 @@ pub(super) struct SqliteStore {
     clock: Arc<dyn Clock>,
 }
 
-/// A reading of the clock that is older is not used.
+/// The maximum age of a clock reading that a transaction may use.
 const STALE: Duration = Duration::from_millis(500);
 
-/// How one attempt ended.
+/// The outcome of one attempt to run a transaction.
 enum Attempt<T> {
     Done(T),
     Locked,
@@ -38,14 +39,14 @@ enum Attempt<T> {
 }
 
 impl SqliteStore {
-    /// Checks the file and its directory; the file is opened only for transactions.
+    /// Checks the file and its directory without opening the file. Only transactions open the file.
     pub(super) fn new(url: &str, clock: &Arc<dyn Clock>, creates: bool) -> Result<Self, Fault> {
         let files = StoreFiles::parse(url, creates)?;
         files.check()?;
         Ok(Self { files, clock: Arc::clone(clock) })
     }
 
-    /// Runs work in a session, as soon as no other process has the file.
+    /// Runs `work` in a transaction, retrying for up to `CONNECT_TIMEOUT` while another process is using the file.
     fn session<T>(
         &self,
         work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
@@ -54,8 +55,10 @@ impl SqliteStore {
         loop {
             let obstacle = match self.attempt(work) {
                 Ok(Attempt::Done(done)) => return Ok(done),
-                Ok(Attempt::Locked) | Err(Fault::Conflict) => "is locked by another process",
-                Ok(Attempt::Late) => "is too slow to open (an overloaded disk or host)",
+                Ok(Attempt::Locked) | Err(Fault::Conflict) => "has been locked by another process",
+                Ok(Attempt::Late) => {
+                    "has been too slow to open (the disk or the host may be overloaded)"
+                }
                 Err(fault) => return Err(fault),
             };
             if Instant::now() >= deadline {
@@ -65,7 +68,8 @@ impl SqliteStore {
                     CONNECT_TIMEOUT.as_secs()
                 )));
             }
-            // Outside the gate, so that forks do not wait for other processes.
+            // The fork gate is not held during this pause, so that a fork need not wait until another process releases
+            // the file.
             thread::sleep(Duration::from_millis(4).mul_f64(jitter()));
         }
     }
@@ -74,20 +78,21 @@ impl SqliteStore {
         &self,
         work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
     ) -> Result<Attempt<T>, Fault> {
-        // The clock may be the user's own code, so it is read outside the gate.
+        // The clock is read before the fork gate is taken, because a user-supplied clock may itself call `fork`.
         let (now, read) = (check_clock(self.clock.unix_ms())?, Instant::now());
         let Some(_gate) = fork_gate::hold() else {
             return Err(reject(
                 "this process was cloned while its parent used an SQLite store: start it with \
-                 fork, or exec in it",
+                 fork, or call exec in it",
             ));
         };
         let Some(mut session) = Session::begin(&self.files, now)? else {
             return Ok(Attempt::Locked);
         };
-        // While this waited, others may have been granted later ticks from a copy that is gone now. If
-        // that is found out here, the floor must not be set by the time of before. From here on nobody
-        // else is granted anything.
+        // During the wait for the file, other processes may have been granted later ticks from a copy that was then
+        // replaced. If this session detects the replacement, an old clock reading would set the floor too low. The
+        // attempt is therefore repeated with a new reading. While a session is open, other processes are granted
+        // nothing.
         if read.elapsed() > STALE {
             return Ok(Attempt::Late);
         }
@@ -118,7 +123,8 @@ impl Store for SqliteStore {
         self.session(&mut |session| session.namespaces())
     }
 
-    /// Whoever opens the file is its user, so a missing namespace is simply created.
+    /// Whether a missing namespace is created. The user of a local file also administers the file, so this method
+    /// returns `false` only if the store must already exist.
     fn creates_namespaces(&self) -> bool {
         self.files.creates
     }

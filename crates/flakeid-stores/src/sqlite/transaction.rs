@@ -1,4 +1,4 @@
-//! The statements of one transaction.
+//! The SQL statements of one `SQLite` transaction, and the conversion of their values.
 
 use std::path::Path;
 
@@ -12,21 +12,21 @@ use crate::values::Value;
 use flakeid_protocol::store::{Continuity, Fault, Forgotten};
 use flakeid_protocol::{Bounds, Namespace};
 
-/// One transaction.
+/// One transaction in an `SQLite` file.
 pub(super) struct SqliteTransaction<'s> {
     pub(super) connection: &'s Connection,
     pub(super) file: &'s Path,
-    /// This machine's name.
+    /// The name of this machine.
     pub(super) machine: String,
     pub(super) forgot_at: Option<i64>,
-    /// The widest of any namespace that was ever here.
+    /// For each bound, the largest value that any namespace of this store has ever had.
     pub(super) bounds: &'s mut Bounds,
     pub(super) changed: &'s mut bool,
 }
 
 impl SqlTransaction for SqliteTransaction<'_> {
     const DIALECT: Dialect = Dialect {
-        // Nobody else is in the file.
+        // Row locks are unnecessary, because no other process uses the file during a transaction.
         lock: "",
         lock_unless_locked: "",
         is: "IS",
@@ -34,7 +34,8 @@ impl SqlTransaction for SqliteTransaction<'_> {
         by_name: "",
         is_named: "",
         by_node: "",
-        // A trigger would refuse to replace the row before any conflict clause counts.
+        // The statement itself checks for an existing row, because the trigger that protects existing rows fires before
+        // `SQLite` applies a conflict clause.
         insert_node: [
             "SELECT ",
             " WHERE NOT EXISTS (SELECT 1 FROM flakeid_node WHERE namespace = ?1 AND node = ?2)",
@@ -93,7 +94,8 @@ impl ToSql for Value {
     }
 }
 
-/// The tables are strict, so no column holds the types that are left.
+/// Converts a cell. Real numbers and blobs are not expected, because the columns of the `STRICT` tables contain only
+/// integers and text.
 fn value(cell: Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,

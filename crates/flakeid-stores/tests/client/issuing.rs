@@ -1,4 +1,4 @@
-//! Leased generators that issue IDs during faults of their store.
+//! A helper that issues IDs in the background while a test causes faults in the store.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use flakeid::Generator;
 use flakeid_core::Id;
 use flakeid_protocol::Namespace;
 
-/// A leased generator, with a thread that takes some IDs in every tick.
+/// A leased generator from which a background thread continuously takes IDs.
 pub(crate) struct Issuing {
     node: u64,
     over: Arc<AtomicBool>,
@@ -18,11 +18,13 @@ pub(crate) struct Issuing {
 }
 
 impl Issuing {
-    /// Leases any node and starts the thread. Waits while a restored store grants no nodes.
+    /// Leases any free node and starts the background thread. Waits for up to 60 s if a restored store does not grant
+    /// nodes yet.
     pub(crate) fn on(url: &str, namespace: &Namespace, window: Duration) -> Self {
         let lease = Generator::lease(url, namespace.layout).unwrap();
         let lease = lease.namespace(&namespace.name).window(window);
-        // One attempt must be enough, because an attempt that ends during a grant leaves the node held.
+        // One long attempt is better than several short ones, because an attempt that times out during a grant leaves
+        // the node held.
         let generator = lease.max_wait(Duration::from_secs(60)).open().unwrap();
         let node = generator.node();
         let over = Arc::new(AtomicBool::new(false));
@@ -42,19 +44,19 @@ impl Issuing {
         Self { node, over, thread }
     }
 
-    /// The node of the first lease.
+    /// Returns the node that was leased first.
     pub(crate) fn node(&self) -> u64 {
         self.node
     }
 
-    /// Stops the thread, and returns the issued IDs.
+    /// Stops the thread and returns the IDs that it issued.
     pub(crate) fn stop(self) -> Vec<Id> {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
 }
 
-/// Checks that no ID occurs twice among the IDs of two generators.
+/// Checks that two generators issued many IDs and no duplicates.
 pub(crate) fn assert_ids_are_unique(one: &[Id], other: &[Id]) {
     let all: HashSet<Id> = one.iter().chain(other).copied().collect();
     assert_eq!(one.len() + other.len() - all.len(), 0, "IDs were issued twice");

@@ -1,27 +1,22 @@
-//! Helpers for tests of failovers.
+//! Helpers for failover tests.
 
-use flakeid_protocol::store::{Continuity, Fault};
-use flakeid_protocol::{Grant, Namespace, Refusal, operations};
+use flakeid_protocol::store::Continuity;
+use flakeid_protocol::{Grant, Namespace};
 
-use crate::client::{connect, eventually_connect, fresh_namespace, request};
+use crate::client::{Client, eventually_connect};
 
-/// Creates a namespace with one grant.
+/// Creates a namespace and acquires one node in it.
 pub(crate) fn lease(url: &str, name: &str) -> (Namespace, Grant) {
-    let mut store = connect(url).unwrap();
-    let namespace = fresh_namespace(name);
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-    (namespace, grant)
+    let mut client = Client::new(url, name);
+    let grant = client.acquire().unwrap();
+    (client.namespace, grant)
 }
 
-/// Checks that a URL leads to the new primary, which counts as another run and has the row of one node.
+/// Checks that the server at the URL counts as restored and contains exactly one row, and that new windows start above
+/// the last grant.
 pub(crate) fn check_restored(url: &str, namespace: &Namespace, last: &Grant) {
-    let mut store = eventually_connect(url);
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    let mut client = Client { store: eventually_connect(url), namespace: namespace.clone() };
+    let listing = client.list().unwrap();
     assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 1));
-    let refused = operations::acquire(&mut *store, &namespace.name, &request(namespace));
-    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
-    assert!(listing.namespace.floor >= last.fence, "new windows start above the last one");
+    client.assert_restored_above(last);
 }

@@ -1,4 +1,5 @@
-//! Tests of clusters of three members, in which elections and restores must be distinguished.
+//! Tests of elections and restores in three-member etcd clusters. The client must distinguish an election, which loses
+//! no data, from a restore.
 
 use std::fs;
 use std::thread::sleep;
@@ -15,7 +16,7 @@ use crate::optimistic::copy;
 /// The longest time to wait for a cluster on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Repeats `work` on new connections while the cluster elects a leader.
+/// Repeats `work` with a new connection each time until the cluster is available.
 fn eventually<T>(
     cluster: &EtcdCluster,
     mut work: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
@@ -38,7 +39,7 @@ fn acquire(cluster: &EtcdCluster, namespace: &Namespace) -> Result<Grant, Fault>
     eventually(cluster, |store| operations::acquire(store, &namespace.name, &request(namespace)))
 }
 
-/// Creates a namespace with one grant.
+/// Creates a namespace and acquires one node in it.
 fn lease(cluster: &EtcdCluster, name: &str) -> (Namespace, Grant) {
     let namespace = fresh_namespace(name);
     eventually(cluster, |store| operations::init(store, &namespace)).unwrap();
@@ -46,7 +47,7 @@ fn lease(cluster: &EtcdCluster, name: &str) -> (Namespace, Grant) {
     (namespace, grant)
 }
 
-/// Checks that the cluster still grants and renews.
+/// Checks that the cluster grants and renews leases without reporting a restore.
 fn check_lease_continues(
     cluster: &EtcdCluster,
     namespace: &Namespace,
@@ -61,9 +62,10 @@ fn check_lease_continues(
     (grant.fence, grant.token) = (renewed.fence, request.next);
 }
 
-/// Acquires nodes until the present members are recorded.
+/// Acquires nodes repeatedly until the store has recorded the current members of the cluster.
 fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
-    // The members' clocks show whole seconds.
+    // A second is added, because the members' clocks show only whole seconds. The timestamp of an old record may
+    // therefore be slightly too late.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64 + 1_000;
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -114,7 +116,8 @@ fn election_does_not_count_as_a_restore() {
     );
 }
 
-/// Checks that members can be replaced, and restarted one after the other, if clients record each change in between.
+/// Checks that replacing or restarting members one at a time does not count as a restore if a client records each
+/// change before the next change.
 #[test]
 fn members_can_be_replaced_and_restarted_one_by_one() {
     let mut cluster = EtcdCluster::new();
@@ -133,7 +136,8 @@ fn members_can_be_replaced_and_restarted_one_by_one() {
     }
 }
 
-/// Checks that a restart of most members without a client in between counts as a restore.
+/// Checks that a restart of a majority of the members counts as a restore if no client connects between the individual
+/// restarts.
 #[test]
 fn restart_of_a_majority_counts_as_a_restore() {
     let cluster = EtcdCluster::new();
@@ -143,8 +147,8 @@ fn restart_of_a_majority_counts_as_a_restore() {
     assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
 }
 
-/// Checks a restored snapshot whose cluster and members have the same IDs and a later term, and whose log is longer than
-/// when the run was first recorded.
+/// Checks that a restored snapshot is detected in a difficult case. The cluster and its members keep their IDs, the
+/// term is later, and the log is longer than when the run was first recorded.
 #[test]
 fn restored_snapshot_of_a_cluster_is_detected() {
     let cluster = EtcdCluster::new();
@@ -154,7 +158,7 @@ fn restored_snapshot_of_a_cluster_is_detected() {
     cluster.save(&saved);
     let lost = acquire(&cluster, &namespace).unwrap();
     cluster.restore(&saved);
-    // Each election increases the term.
+    // Each election increases the term, so that the term becomes later than the recorded term.
     for _ in 0..2 {
         let leader = cluster.leader();
         cluster.member(leader).kill();
@@ -173,9 +177,10 @@ fn restored_snapshot_of_a_cluster_is_detected() {
     assert!(listing.namespace.floor >= lost.fence, "new windows start above the lost one");
 }
 
-/// Checks that restored data are detected, although they look like the data of a cluster that elected a new leader.
+/// Checks that a restore of all members' files is detected, although the cluster seems only to have elected a new
+/// leader.
 #[test]
-fn restored_data_of_all_members_are_detected() {
+fn restored_data_of_all_members_is_detected() {
     let cluster = EtcdCluster::new();
     let files = tempfile::tempdir().unwrap();
     let (namespace, _) = lease(&cluster, "put-back");
@@ -200,8 +205,8 @@ fn restored_data_of_all_members_are_detected() {
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
 
-/// Checks a forced new cluster, which has the ID and a member of the original, and has several members before the next
-/// client connects.
+/// Checks that a cluster counts as restored after one member is restarted with `--force-new-cluster`. The new cluster
+/// keeps the original cluster ID and that member, and two new members join before the next client connects.
 #[test]
 fn forced_new_cluster_counts_as_restored() {
     let mut cluster = EtcdCluster::new();

@@ -1,46 +1,45 @@
-//! Tests of rows that other programs deleted. A request that reads the row's node detects the deletion, because rows are
-//! not counted.
+//! Tests of rows that other programs deleted. Only a request for the node of a deleted row detects the deletion,
+//! because the store does not count rows.
 
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::store::{Fault, Ledger};
 use flakeid_protocol::{Acquire, Identity, Refusal};
 use flakeid_test_servers::{EtcdServer, Server};
 
-use crate::client::{connect, renewal, request};
+use crate::client::{Client, connect, request};
 use crate::operations;
 use crate::optimistic::brief_namespace;
 use crate::store_under_test::Etcd;
 
-/// Checks that requests for other nodes succeed until a client, such as the holder, requests the node.
+/// Checks that requests for other nodes succeed after a row is deleted. The deletion is detected when the holder or
+/// another client requests the node of the row.
 #[test]
-fn deleted_row_is_detected_by_requests_for_its_node_only() {
+fn deleted_row_is_detected_only_by_requests_for_its_node() {
     let etcd = Etcd(EtcdServer::new());
     for by_holder in [true, false] {
-        let mut store = connect(&etcd.0.url()).unwrap();
-        let namespace = brief_namespace("others");
-        let name = &namespace.name;
-        operations::init(&mut *store, &namespace).unwrap();
-        let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
-        let kept = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
-        etcd.delete_row(name, lost.node).unwrap();
+        let mut client = Client::with(&etcd.0.url(), brief_namespace("others"));
+        let lost = client.acquire().unwrap();
+        let kept = client.acquire().unwrap();
+        etcd.delete_row(&client.namespace.name, lost.node).unwrap();
 
-        operations::renew(&mut *store, name, &renewal(&kept)).unwrap();
-        let elsewhere = Acquire { rotation: 5, ..request(&namespace) };
-        operations::acquire(&mut *store, name, &elsewhere).unwrap();
+        client.renew(&kept).unwrap();
+        let elsewhere = Acquire { rotation: 5, ..client.request() };
+        client.acquire_as(&elsewhere).unwrap();
         let detected = if by_holder {
-            operations::renew(&mut *store, name, &renewal(&lost)).map(drop)
+            client.renew(&lost).map(drop)
         } else {
-            let only = Acquire { identity: Identity::Node(lost.node), ..request(&namespace) };
-            operations::acquire(&mut *store, name, &only).map(drop)
+            let only = Acquire { identity: Identity::Node(lost.node), ..client.request() };
+            client.acquire_as(&only).map(drop)
         };
         assert!(matches!(detected, Err(Fault::Refused(Refusal::Restored { .. }))), "{detected:?}");
-        let listing = operations::list(&mut *store, name).unwrap();
+        let listing = client.list().unwrap();
         assert!(listing.namespace.floor >= lost.fence);
         assert_eq!(listing.rows[0].node, lost.node, "the node must have a row again");
     }
 }
 
-/// Checks that a transaction on an unused node fails if another client's row for it is written and deleted meanwhile.
+/// Checks that a transaction that creates a row fails if another client creates the same row first and that row is then
+/// deleted.
 #[test]
 fn row_deleted_during_a_transaction_is_detected() {
     let etcd = Etcd(EtcdServer::new());

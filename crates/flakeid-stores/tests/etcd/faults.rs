@@ -4,7 +4,7 @@ use flakeid_protocol::Refusal;
 use flakeid_protocol::store::Fault;
 use flakeid_test_servers::{EtcdServer, Proxy, Server, free_port};
 
-use crate::client::{check_faults, connect, fresh_namespace, leases, renewal, request};
+use crate::client::{Client, check_faults, connect, leases};
 use crate::operations;
 use crate::optimistic::check_hanging;
 
@@ -21,7 +21,7 @@ fn errors_name_the_server_and_hide_the_password() {
         &["user", "add", "weak:wr0ng-secret"],
         &["auth", "enable"],
     ] {
-        // Some versions require the role `root` to exist before it is granted.
+        // Some etcd versions require the role `root` to exist before it is granted.
         if let Err(text) = server.ctl(words) {
             assert!(text.contains("role name not found"), "{words:?}: {text}");
             server.ctl(&["role", "add", "root"]).unwrap();
@@ -35,7 +35,7 @@ fn errors_name_the_server_and_hide_the_password() {
         (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/"), false, "authentication failed"),
         (format!("etcd://no:wr0ng-secret@127.0.0.1:{port}/"), false, "authentication failed"),
         (format!("etcd://ids:%zzwr0ng@127.0.0.1:{port}/"), false, "encoded"),
-        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/x"), false, "not of the form"),
+        (format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/x"), false, "not have the form"),
         (
             format!("etcd://ids:wr0ng-secret@127.0.0.1:{port}/?mistake=wr0ng"),
             false,
@@ -43,11 +43,11 @@ fn errors_name_the_server_and_hide_the_password() {
         ),
         (format!("etcd://ids:wr0ng-secret@127.0.0.1:{nobody}/"), true, "refused"),
         (format!("etcd://ids:wr0ng/secret@127.0.0.1:{nobody}/"), true, "refused"),
-        ("etcd:///".into(), false, "not of the form"),
+        ("etcd:///".into(), false, "not have the form"),
     ];
     check_faults(&cases, &["wr0ng", "secret", "g00d"]);
 
-    // The server refuses the first transaction without a user, or with a user who has no rights.
+    // The server refuses the first transaction if the URL contains no user, or a user without permissions.
     for user in ["", "weak:wr0ng-secret@"] {
         let mut store = connect(&format!("etcd://{user}127.0.0.1:{port}/")).unwrap();
         let fault = operations::list(&mut *store, "any").unwrap_err();
@@ -56,7 +56,7 @@ fn errors_name_the_server_and_hide_the_password() {
     }
 }
 
-/// Checks that the client logs in again after its login expired.
+/// Checks that a client logs in again after its login has expired.
 #[test]
 fn expired_login_is_renewed() {
     let server = EtcdServer::with(&["--auth-token-ttl", "1"]);
@@ -69,16 +69,14 @@ fn expired_login_is_renewed() {
         server.ctl(words).unwrap();
     }
     let url = format!("etcd://root:r00t-secret@127.0.0.1:{}/", server.port());
-    let mut store = connect(&url).unwrap();
-    let namespace = fresh_namespace("login");
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&url, "login");
+    let grant = client.acquire().unwrap();
     std::thread::sleep(Duration::from_secs(4));
-    operations::renew(&mut *store, &namespace.name, &renewal(&grant)).unwrap();
+    client.renew(&grant).unwrap();
 }
 
 #[test]
-fn server_that_is_not_etcd_is_refused() {
+fn server_other_than_etcd_is_refused() {
     let server = EtcdServer::with(&["--enable-grpc-gateway=false"]);
     let fault = connect(&server.url()).map(drop).unwrap_err();
     assert!(matches!(&fault, Fault::Rejected(text) if text.contains("gateway")), "{fault:?}");
@@ -87,57 +85,51 @@ fn server_that_is_not_etcd_is_refused() {
 #[test]
 fn emptied_server_grants_nothing() {
     let server = EtcdServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("emptied");
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "emptied");
+    let grant = client.acquire().unwrap();
     server.ctl(&["del", "--prefix", "/flakeid/"]).unwrap();
     let missing = Fault::Refused(Refusal::MissingNamespace);
-    let acquired = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    let acquired = client.acquire();
     assert_eq!(acquired.unwrap_err(), missing);
-    let renewed = operations::renew(&mut *store, &namespace.name, &renewal(&grant));
+    let renewed = client.renew(&grant);
     assert_eq!(renewed.unwrap_err(), missing);
-    assert!(store.namespaces().unwrap().is_empty());
+    assert!(client.store.namespaces().unwrap().is_empty());
 }
 
 #[test]
-fn server_over_its_space_quota_is_unavailable() {
+fn server_over_its_space_quota_is_reported_as_unavailable() {
     let server = EtcdServer::with(&["--quota-backend-bytes", "1000000"]);
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("full");
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "full");
     let filler = "x".repeat(100_000);
     let deadline = Instant::now() + Duration::from_secs(60);
     while server.ctl(&["alarm", "list"]).unwrap().trim().is_empty() {
-        // The write that exceeds the quota is refused and raises the alarm.
+        // The result is ignored, because the write that exceeds the quota fails and raises the quota alarm.
         let _ = server.ctl(&["put", "filler", &filler]);
         assert!(Instant::now() < deadline, "the quota is not exceeded");
     }
-    let full = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    let full = client.acquire();
     let Err(Fault::Unavailable(text)) = full else { panic!("{full:?}") };
     assert!(text.contains("space exceeded"), "{text}");
-    assert!(operations::list(&mut *store, &namespace.name).unwrap().rows.is_empty());
+    assert!(client.list().unwrap().rows.is_empty());
 }
 
 #[test]
-fn hanging_server_and_network_are_unavailable() {
+fn hanging_server_or_network_is_reported_as_unavailable() {
     let server = EtcdServer::new();
     let proxy = Proxy::to(server.port());
     let url = format!("etcd://127.0.0.1:{}/", proxy.port());
-    let mut store = connect(&url).unwrap();
-    let namespace = fresh_namespace("hanging");
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&url, "hanging");
     server.pause();
-    check_hanging(&mut *store, &namespace, &url);
+    check_hanging(&mut client, &url);
     server.resume();
-    let mut store = connect(&url).unwrap();
-    operations::list(&mut *store, &namespace.name).unwrap();
+    client.reconnect(&url);
+    client.list().unwrap();
     proxy.cut();
-    check_hanging(&mut *store, &namespace, &url);
+    check_hanging(&mut client, &url);
     proxy.heal();
-    let mut store = connect(&url).unwrap();
-    operations::list(&mut *store, &namespace.name).unwrap();
+    client.reconnect(&url);
+    client.list().unwrap();
     server.kill();
-    let broken = operations::list(&mut *store, &namespace.name).map(drop);
+    let broken = client.list().map(drop);
     assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
 }

@@ -1,4 +1,4 @@
-//! Tests of a member whose status contains numbers of different moments.
+//! Tests of etcd status responses whose numbers were read at different moments.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use flakeid_protocol::Refusal;
-use flakeid_protocol::store::Fault;
 use flakeid_test_servers::{EtcdServer, Server};
 
-use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::client::{Client, connect, fresh_namespace, request};
 use crate::operations;
 
-/// The field that only a status contains, and a field that the member reads before it.
+/// The response field with the applied index, which only status responses contain.
 const APPLIED: &str = "raftAppliedIndex";
+/// The response field with the revision, which the member reads before the applied index.
 const REVISION: &str = "revision";
 
-/// A proxy that decreases a number by one in the given number of statuses. Its threads end with the process.
+/// A proxy that decreases a number by one in each of the next `answers` status responses. The proxy's threads run until
+/// the process ends.
 struct Lagging {
     url: String,
     answers: Arc<AtomicU32>,
@@ -36,7 +36,7 @@ impl Lagging {
                 let (client, server) = (client.unwrap(), TcpStream::connect(&target).unwrap());
                 let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
                 thread::spawn(move || {
-                    // An error means that a side closed the connection.
+                    // An error is ignored, because it means that the client or the server has closed the connection.
                     let _ = std::io::copy(&mut from, &mut to);
                     let _ = to.shutdown(Shutdown::Write);
                 });
@@ -65,14 +65,14 @@ fn carry(mut from: TcpStream, mut to: TcpStream, number: &str, answers: &AtomicU
     }
 }
 
-/// Returns the position at which the value of a key begins.
+/// Returns the position at which the value of a JSON key begins.
 fn after(text: &[u8], key: &str) -> Option<usize> {
     let key = format!("\"{key}\":\"");
     let at = text.windows(key.len()).position(|window| window == key.as_bytes())?;
     Some(at + key.len())
 }
 
-/// Decreases the number at the start of `text` by one, with the same number of digits.
+/// Decreases the number at the start of `text` by one without changing the number's length.
 fn count_down(text: &mut [u8]) {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     for digit in text[..digits].iter_mut().rev() {
@@ -86,26 +86,23 @@ fn count_down(text: &mut [u8]) {
 }
 
 #[test]
-fn entry_that_is_counted_late_is_not_a_restore() {
+fn entry_that_is_counted_late_does_not_count_as_a_restore() {
     let server = EtcdServer::new();
     let member = Lagging::to(&server, APPLIED);
-    let namespace = fresh_namespace("late");
-    let name = &namespace.name;
-    let mut store = connect(&member.url).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&member.url, "late");
+    let grant = client.acquire().unwrap();
 
     member.answers.store(2, Ordering::SeqCst);
-    operations::renew(&mut *store, name, &renewal(&grant)).unwrap();
+    client.renew(&grant).unwrap();
     assert_eq!(member.answers.load(Ordering::SeqCst), 0, "the status was not requested again");
 
-    // A number that stays too low shows that the member lost data.
+    // A number that stays too low means that the member has lost data.
     member.answers.store(u32::MAX, Ordering::SeqCst);
-    let refused = operations::acquire(&mut *store, name, &request(&namespace));
-    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+    client.assert_restored();
 }
 
-/// Checks that entries applied after a status read its revision, and before it read the applied index, are ignored.
+/// Checks that log entries cause no fault if a member applied them after reading the revision, but before reading the
+/// applied index, for the same status response.
 #[test]
 fn entry_applied_between_two_numbers_of_a_status_is_ignored() {
     let server = EtcdServer::new();

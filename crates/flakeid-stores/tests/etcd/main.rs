@@ -1,4 +1,4 @@
-//! Tests of leases in etcd: the conformance suite, and tests of this store only.
+//! Tests of leases in etcd: the conformance suite and etcd-specific tests.
 #![cfg(feature = "etcd")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
@@ -29,10 +29,10 @@ fn conformance_suite_passes() {
     conformance::run(&Etcd(EtcdServer::new()));
 }
 
-/// Checks leases on the running server that a variable gives, so that other versions can be tested, or on a private
-/// server.
+/// Checks leases on the server at `FLAKEID_TEST_ETCD_URL`, so that other etcd versions can be tested. Starts a private
+/// server if the variable is not set.
 #[test]
-fn given_server_grants_leases() {
+fn server_from_an_environment_variable_grants_leases() {
     match std::env::var("FLAKEID_TEST_ETCD_URL") {
         Ok(url) => leases(&url),
         Err(_) => leases(&EtcdServer::new().url()),
@@ -50,8 +50,8 @@ fn deleted_row_cannot_be_quarantined() {
 }
 
 #[test]
-fn operations_handle_more_rows_than_one_response() {
-    optimistic::operations_handle_more_rows_than_one_response(&Etcd(EtcdServer::new()));
+fn operations_handle_more_rows_than_fit_in_one_response() {
+    optimistic::operations_handle_more_rows_than_fit_in_one_response(&Etcd(EtcdServer::new()));
 }
 
 #[test]

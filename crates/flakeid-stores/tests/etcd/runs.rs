@@ -1,10 +1,10 @@
 use std::fs;
 
 use flakeid_protocol::store::{Continuity, Fault, Ledger};
-use flakeid_protocol::{Namespace, Refusal, Row};
+use flakeid_protocol::{Namespace, Row};
 use flakeid_test_servers::{EtcdServer, Server};
 
-use crate::client::{connect, fresh_namespace, request};
+use crate::client::{Client, connect};
 use crate::operations;
 use crate::optimistic::copy;
 
@@ -13,14 +13,13 @@ fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {
     operations::list(&mut *store, &namespace.name).unwrap().continuity
 }
 
-/// Checks a restored snapshot of a cluster in its first term, which has the cluster ID and the term of the original.
+/// Checks that a restored snapshot is detected if the cluster was still in its first term. The restored cluster then
+/// has the same ID and the same term as the original cluster.
 #[test]
 fn restored_snapshot_of_the_first_term_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
-    let namespace = fresh_namespace("snapshot");
-    let mut store = connect(&server.url()).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "snapshot");
     let status = || {
         let status = server.ctl(&["endpoint", "status", "-w", "json"]).unwrap();
         let status: serde_json::Value = serde_json::from_str(&status).unwrap();
@@ -30,88 +29,83 @@ fn restored_snapshot_of_the_first_term_is_detected() {
     let original = status();
     let saved = files.path().join("snapshot");
     server.save(&saved);
-    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Same);
     server.restore(&saved);
     assert_eq!(status(), original, "the cluster ID and the term must be the same");
-    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 
-    // After the restore is recorded, a restored snapshot of the restored cluster is detected, too.
-    let mut store = connect(&server.url()).unwrap();
-    operations::adopt(&mut *store, &namespace.name).unwrap();
-    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+    // A second restore must also be detected after the first restore has been recorded.
+    client.reconnect(&server.url());
+    client.adopt();
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Same);
     let again = files.path().join("again");
     server.save(&again);
     server.restore(&again);
-    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 }
 
-/// Checks a restored snapshot of a new cluster. The log of the cluster would be as short as that of the snapshot if
-/// recording the run did not make it longer.
+/// Checks that a restored snapshot of a new cluster is detected. Recording a run lengthens the log, because otherwise
+/// the logs before and after the restore would be equally short.
 #[test]
 fn restored_snapshot_of_a_new_cluster_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
-    let namespace = fresh_namespace("young");
-    let mut store = connect(&server.url()).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "young");
     let saved = files.path().join("snapshot");
     server.save(&saved);
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    client.acquire().unwrap();
     server.restore(&saved);
-    // Other clients add entries without a revision before the next transaction.
+    // Other clients lengthen the new log before the next transaction, but their entries do not create revisions.
     for _ in 0..40 {
         server.ctl(&["lease", "grant", "60"]).unwrap();
     }
-    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 }
 
-/// Checks that a restored cold copy of the files, whose next term follows the copied one, is detected.
+/// Checks that restoring files that were copied from a stopped server is detected. The next term after the restore
+/// directly follows the term in the copy.
 #[test]
 fn restored_cold_copy_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
-    let namespace = fresh_namespace("copied");
-    let mut store = connect(&server.url()).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "copied");
     server.stop();
     copy(&server.data(), files.path());
     server.start();
-    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
-    let mut store = connect(&server.url()).unwrap();
-    operations::adopt(&mut *store, &namespace.name).unwrap();
-    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
+    client.reconnect(&server.url());
+    client.adopt();
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Same);
     server.stop();
     fs::remove_dir_all(server.data()).unwrap();
     copy(files.path(), &server.data());
     server.start();
-    assert_eq!(continuity(&server, &namespace), Continuity::Restored);
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 }
 
-/// Checks that a transaction fails if the same copy is restored in its middle. Both runs begin with the same term and
-/// revisions, so that the values that were read look unchanged.
+/// Checks that a transaction fails if the server's files are restored during the transaction. The runs before and after
+/// this restore begin with the same copy, and therefore with the same term and revisions. The values that the
+/// transaction read thus seem unchanged.
 #[test]
 fn transaction_does_not_continue_in_another_run() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
-    let namespace = fresh_namespace("twice");
-    let name = &namespace.name;
-    let mut store = connect(&server.url()).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "twice");
+    let grant = client.acquire().unwrap();
     server.stop();
     copy(&server.data(), files.path());
+    let namespace = client.namespace.clone();
     let put_back = || {
         server.stop();
         fs::remove_dir_all(server.data()).unwrap();
         copy(files.path(), &server.data());
         server.start();
-        let mut store = connect(&server.url()).unwrap();
-        let refused = operations::acquire(&mut *store, name, &request(&namespace));
-        assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
+        let store = connect(&server.url()).unwrap();
+        Client { store, namespace: namespace.clone() }.assert_restored();
     };
     put_back();
-    let mut store = connect(&server.url()).unwrap();
-    let outcome = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+    client.reconnect(&server.url());
+    let outcome = client.store.transact(&client.namespace.name, &mut |ledger: &mut dyn Ledger| {
         assert!(ledger.namespace()?.is_some());
         let row = ledger.row(grant.node)?.expect("the granted node has a row");
         put_back();
@@ -119,17 +113,16 @@ fn transaction_does_not_continue_in_another_run() {
     });
     let Err(Fault::Unavailable(text)) = outcome else { panic!("{outcome:?}") };
     assert!(text.contains("in the middle of a transaction"), "{text}");
-    let rows = operations::list(&mut *store, name).unwrap().rows;
+    let rows = client.list().unwrap().rows;
     assert_eq!(rows[0].fence, grant.fence, "the row must be unchanged");
 }
 
-/// Checks that changes by other clients, with and without revisions, do not count as a restore.
+/// Checks that changes by other clients do not count as a restore. Some of these changes create revisions, and others
+/// do not.
 #[test]
 fn changes_by_other_clients_do_not_count_as_a_restore() {
     let server = EtcdServer::new();
-    let namespace = fresh_namespace("busy");
-    let mut store = connect(&server.url()).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "busy");
     std::thread::scope(|scope| {
         for worker in 0..3 {
             let server = &server;
@@ -142,13 +135,13 @@ fn changes_by_other_clients_do_not_count_as_a_restore() {
             });
         }
         for _ in 0..60 {
-            operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+            client.acquire().unwrap();
         }
     });
     let revision = server.ctl(&["get", "-w", "json", "other"]).unwrap();
     let revision: serde_json::Value = serde_json::from_str(&revision).unwrap();
     let revision = revision["header"]["revision"].to_string();
     server.ctl(&["compaction", &revision]).unwrap();
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-    assert_eq!(continuity(&server, &namespace), Continuity::Same);
+    client.acquire().unwrap();
+    assert_eq!(continuity(&server, &client.namespace), Continuity::Same);
 }

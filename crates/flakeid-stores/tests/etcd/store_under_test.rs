@@ -10,7 +10,7 @@ use crate::client::eventually_connect;
 pub(crate) struct Etcd(pub(crate) EtcdServer);
 
 impl Etcd {
-    /// Changes the JSON of a row.
+    /// Applies a change to the JSON object of a row.
     fn edit(&self, namespace: &str, node: u64, change: impl FnOnce(&mut serde_json::Value)) {
         let key = row_key(namespace, node);
         let text = self.0.ctl(&["get", "--print-value-only", &key]).unwrap();
@@ -34,7 +34,7 @@ impl StoreUnderTest for Etcd {
         self.0.start();
     }
 
-    /// Saves a snapshot, which is harder to distinguish from the original than a copy of the files.
+    /// Saves a snapshot instead of copying the files, because a restored snapshot is harder to detect.
     fn backup(&self) -> Box<dyn Any> {
         let saved = tempfile::tempdir().unwrap();
         self.0.save(&saved.path().join("snapshot"));

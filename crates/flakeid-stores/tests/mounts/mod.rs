@@ -1,13 +1,13 @@
-//! Bind mounts of files and directories, as in containers. Linux only.
+//! Bind mounts of files and directories, as containers use them. The helpers work only on Linux.
 
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// Runs a program in which the first path of each pair is mounted over the second. The mounts are not visible to
-/// other processes, and end with the program.
+/// Runs a program with the first path of each pair mounted over the second path. The mounts are invisible to other
+/// processes and end with the program.
 pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
-    // The arguments are the pairs, then `--`, then the program, which runs as the current user.
+    // The script's arguments are the pairs of paths, then `--`, and then the program to run as the current user.
     const MOUNT_AND_RUN: &str = r#"
         while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done
         shift
@@ -27,7 +27,7 @@ pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
     }
     command.args(["--", "env"]);
     for (name, value) in program.get_envs() {
-        // sudo does not pass variables on, so `env` sets them.
+        // `env` sets the program's environment variables, because sudo would discard them.
         let value = value.expect("no variable is removed").to_str().unwrap();
         command.arg(format!("{}={value}", name.to_str().unwrap()));
     }
@@ -37,7 +37,7 @@ pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
     output
 }
 
-/// Returns the beginning of a command that may mount files, invisibly to other processes.
+/// Returns the command prefix with which this machine can mount files invisibly to other processes.
 fn way() -> &'static [&'static str] {
     static WAY: OnceLock<&[&str]> = OnceLock::new();
     const WAYS: [&[&str]; 3] = [

@@ -1,4 +1,4 @@
-//! Tests of URLs with several hosts: the client finds the source, including after a failover.
+//! Tests of URLs that contain several hosts. The client must find the replication source, even after a failover.
 
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Grant, Namespace};
@@ -28,7 +28,7 @@ fn promoted_replica_is_used_after_a_failover() {
     check_restored(&pair.url(""), &namespace, &grant);
 }
 
-/// Checks that ticks of grants that the replica did not receive are not granted again.
+/// Checks that a promoted replica does not grant ticks again, even if the replica never received the original grant.
 #[test]
 fn promoted_replica_that_lost_commits_counts_as_restored() {
     let pair = MariadbPair::new();
@@ -43,13 +43,13 @@ fn promoted_replica_that_lost_commits_counts_as_restored() {
 
 /// Checks that the client tries the next host if a source accepts connections but does not respond.
 #[test]
-fn source_that_hangs_is_skipped() {
+fn hanging_source_is_skipped() {
     let pair = MariadbPair::new();
     let (namespace, grant) = lease(&pair, "hanging");
     pair.source.pause();
     pair.promote();
     check_restored(&pair.url(""), &namespace, &grant);
-    // The server is killed, because resuming it would make it a second source.
+    // The paused server is killed, because it would be a second source if it were resumed.
     pair.source.kill();
 }
 
@@ -64,7 +64,7 @@ fn replica_is_skipped_at_any_position_in_the_url() {
     leases(&url("mysql", &format!("127.0.0.1:{},127.0.0.1:{source}", free_port())));
     let cases = [
         (url("mysql", &format!("127.0.0.1:{replica},127.0.0.1:{replica}")), true, "is read-only"),
-        (url("mysql", "a:1,b:x"), false, "not of the form"),
+        (url("mysql", "a:1,b:x"), false, "not have the form"),
         (format!("{}?socket=/tmp/x", url("mysql", "a,b")), false, "socket"),
         (
             format!("mysql://flakeid:wr0ng,secret@127.0.0.1:{source},127.0.0.1:{source}/ids"),

@@ -1,19 +1,17 @@
-//! Tests of `MariaDB` and `MySQL` only: their durability settings, replicas and cold copies.
+//! Tests specific to `MariaDB` and `MySQL`: their durability settings, replicas and cold copies.
 
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{MariadbServer, Server};
 
-use crate::client::{connect, fresh_namespace, request};
+use crate::client::{Client, connect, fresh_namespace};
 use crate::operations;
 
 #[test]
 fn server_without_durable_commits_is_refused() {
     let server = MariadbServer::new();
-    let namespace = fresh_namespace("durable");
-    let mut store = connect(&server.url()).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "durable");
     server.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 2").unwrap();
-    let refused = operations::list(&mut *store, &namespace.name).unwrap_err();
+    let refused = client.list().unwrap_err();
     assert!(
         matches!(&refused, Fault::Rejected(text) if text.contains("innodb_flush_log")),
         "{refused:?}"
@@ -25,25 +23,23 @@ fn server_without_durable_commits_is_refused() {
              ALTER TABLE flakeid_node DROP KEY flakeid_node_name, ENGINE = MyISAM",
         )
         .unwrap();
-    let refused = operations::list(&mut *store, &namespace.name).unwrap_err();
+    let refused = client.list().unwrap_err();
     assert!(matches!(&refused, Fault::Rejected(text) if text.contains("InnoDB")), "{refused:?}");
 }
 
 #[test]
 fn replica_is_refused() {
     let server = MariadbServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("replica");
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "replica");
     server.sql("SET GLOBAL read_only = 1").unwrap();
-    let fault = operations::list(&mut *store, &namespace.name).unwrap_err();
+    let fault = client.list().unwrap_err();
     assert!(matches!(&fault, Fault::Unavailable(text) if text.contains("read-only")), "{fault:?}");
     server.sql("SET GLOBAL read_only = 0").unwrap();
-    let mut store = connect(&server.url()).unwrap();
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    client.reconnect(&server.url());
+    client.acquire().unwrap();
 }
 
-/// Checks that a copy that is restored while the server is stopped counts as another run.
+/// Checks that the store counts as restored after the data of a stopped server is replaced with an older copy.
 #[test]
 fn restored_cold_copy_is_detected() {
     let server = MariadbServer::new();

@@ -1,4 +1,4 @@
-//! Tests of a Galera cluster of three members, in which leases are written through one member.
+//! Tests of a three-member Galera cluster, in which only one member writes leases.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::sql::check_lease_continues;
 
 const ALL: [usize; 3] = [0, 1, 2];
 
-/// Tests of the suite that are skipped, because they crash, restore or damage a single server.
+/// The prefixes of the conformance tests to skip. These tests crash, restore or damage a single server.
 const SKIPPED: [&str; 5] = [
     "crashes::",
     "restorations::",
@@ -25,7 +25,7 @@ const SKIPPED: [&str; 5] = [
     "tampering::damaged_row",
 ];
 
-/// A cluster for the rest of the conformance suite.
+/// A Galera cluster on which the conformance suite runs, except for the skipped tests.
 struct Members(GaleraCluster);
 
 impl StoreUnderTest for Members {
@@ -45,7 +45,7 @@ impl StoreUnderTest for Members {
         unreachable!("left out")
     }
 
-    /// Deletes the row through a member that leases are not written through.
+    /// Deletes the row on a cluster member that does not write leases.
     fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
         let condition = format!("namespace = '{namespace}' AND node = {node}");
         other(&self.0, &format!("DELETE FROM ids.flakeid_node WHERE {condition}")).map(drop)
@@ -70,10 +70,10 @@ impl StoreUnderTest for Members {
     }
 }
 
-/// Executes SQL on a member that leases are not written through.
+/// Executes SQL on a cluster member that does not write leases.
 fn other(cluster: &GaleraCluster, sql: &str) -> Result<String, String> {
     let at = (cluster.first() + 1) % 3;
-    // Without this setting the member may respond before it has applied all writes.
+    // Without this setting, the member might not yet have applied all earlier writes of the cluster.
     cluster.member(at).sql(&format!("SET wsrep_sync_wait = 7; {sql}"))
 }
 
@@ -88,7 +88,8 @@ fn conformance_suite_passes_on_a_galera_cluster() {
     }
 }
 
-/// Checks that the client uses the member on which all members agree, at any position in the URL, and no other.
+/// Checks that the client writes leases only through the first member in the cluster's own order, regardless of the
+/// order of the hosts in the URL.
 #[test]
 fn leases_are_written_through_one_member() {
     let cluster = GaleraCluster::new();
@@ -112,7 +113,7 @@ fn leases_are_written_through_one_member() {
     );
 }
 
-/// Checks that a transaction is repeated if its row is changed through another member before the commit.
+/// Checks that a transaction is retried if another member changes the same row before the commit.
 #[test]
 fn row_changed_by_another_member_causes_a_conflict() {
     let cluster = GaleraCluster::new();
@@ -136,8 +137,8 @@ fn row_changed_by_another_member_causes_a_conflict() {
     assert_eq!(listing.rows[0].fence, grant.fence + 14);
 }
 
-/// Checks that only one of two members can insert the first row of a node at the same time, as when one member
-/// replaces the other.
+/// Checks that two members cannot both insert the first row of a node. Concurrent inserts are possible while one member
+/// replaces another as the writer of leases.
 #[test]
 fn node_is_not_granted_by_two_members() {
     let cluster = GaleraCluster::new();
@@ -167,7 +168,8 @@ fn node_is_not_granted_by_two_members() {
     assert_eq!(found, [None, Some(grant.fence + 50)], "the first attempt must be a conflict");
 }
 
-/// Checks that holders continue with the next member after the first one is killed, and that new clients wait.
+/// Checks that a holder renews its lease through the next member after the first member is killed. New clients are
+/// refused at first.
 #[test]
 fn holders_continue_after_the_first_member_is_killed() {
     let cluster = GaleraCluster::new();
@@ -190,8 +192,8 @@ fn holders_continue_after_the_first_member_is_killed() {
     assert!(matches!(refused, Err(Fault::Refused(_))), "{refused:?}");
 }
 
-/// Checks a member that becomes a cluster of its own after the others granted without it and were lost. Its process
-/// kept running, and its tables did not change.
+/// Checks that an isolated member counts as restored when it forms a cluster of its own. The member's process kept
+/// running and its tables did not change. Meanwhile, the other members granted nodes and were then lost.
 #[test]
 fn isolated_member_counts_as_restored() {
     let cluster = GaleraCluster::new();
@@ -200,7 +202,7 @@ fn isolated_member_counts_as_restored() {
     let first = cluster.first();
     let others = [(first + 1) % 3, (first + 2) % 3];
     cluster.member(first).pause();
-    // The old namespace grants nothing yet, so the grant is in a new one.
+    // After the failover, the existing namespace does not grant nodes yet, so the test uses a new namespace.
     let second = fresh_namespace("without");
     let mut store = eventually_connect(&cluster.url(&others));
     operations::init(&mut *store, &second).unwrap();
@@ -214,7 +216,7 @@ fn isolated_member_counts_as_restored() {
     check_restored(&url, &namespace, &lost);
 }
 
-/// Checks that restoring the data of all members, as an operator does from a backup, is detected.
+/// Checks that restoring the data of all members is detected, for example when an operator restores a backup.
 #[test]
 fn restored_cluster_is_detected() {
     let cluster = GaleraCluster::new();
@@ -225,7 +227,7 @@ fn restored_cluster_is_detected() {
     operations::adopt(&mut *store, &namespace.name).unwrap();
     let listing = operations::list(&mut *store, &namespace.name).unwrap();
     assert_eq!(listing.continuity, Continuity::Same);
-    // The adopted namespace grants nothing yet, so the grant is in a new one.
+    // The adopted namespace does not grant nodes yet, so the test uses a new namespace.
     let second = fresh_namespace("second");
     operations::init(&mut *store, &second).unwrap();
     let lost = operations::acquire(&mut *store, &second.name, &request(&second)).unwrap();

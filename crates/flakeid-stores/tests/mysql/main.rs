@@ -1,4 +1,4 @@
-//! Tests of leases in `MariaDB` and `MySQL`: those for all SQL servers, and those for these two only.
+//! Tests of leases in `MariaDB` and `MySQL`: the tests for all SQL servers, and tests specific to these two servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 #[path = "../client/mod.rs"]

@@ -51,7 +51,7 @@ impl SqlServer for MariadbServer {
     }
 
     fn without_tls() -> Self {
-        // MySQL creates a certificate for itself.
+        // MySQL creates its own certificate, so TLS has to be disabled explicitly.
         let server = Self::new();
         if server.is_mysql() { Self::with(&["--tls-version="]) } else { server }
     }
@@ -78,8 +78,8 @@ impl SqlServer for MariadbServer {
 
     fn unreachable(&self) -> Vec<(String, bool, &'static str)> {
         let nobody = free_port();
-        // MySQL chooses the authentication method of an unknown user by the user's name, so that clients cannot find
-        // out which users exist. The driver does not support all methods.
+        // For an unknown user, MySQL chooses the authentication method by the user's name, so that clients cannot
+        // find out which users exist. The driver does not support all methods.
         let stranger = if self.is_mysql() { "" } else { "Access denied" };
         vec![
             (self.url_of("flakeid", "wr0ng-secret", "ids", ""), false, "Access denied"),
@@ -87,10 +87,10 @@ impl SqlServer for MariadbServer {
             (self.url_of("flakeid", PASSWORD, "missing", ""), false, "missing"),
             (self.url_of("flakeid", PASSWORD, "ids", "?wr0ng-secret=1"), false, "unknown option"),
             (self.url_of("flakeid", "wr0ng?secret@", "ids", ""), false, "unknown option"),
-            (self.url_of("flakeid", "wr0ng/secret", "ids", ""), false, "not of the form"),
+            (self.url_of("flakeid", "wr0ng/secret", "ids", ""), false, "not have the form"),
             (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}/d"), true, "refused"),
-            (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}"), false, "no database"),
-            (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}x/d"), false, "not of the form"),
+            (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}"), false, "must name a database"),
+            (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}x/d"), false, "not have the form"),
             ("mysql://u:wr0ng-secret@no-such-host.invalid/d".into(), true, "nput/output"),
         ]
     }
@@ -100,12 +100,13 @@ impl SqlServer for MariadbServer {
     }
 
     fn put_back(&self, copy: Box<dyn Any>) {
-        // Tables are distinguished by the second of their creation, and the present ones may be new.
+        // Tables are distinguished by the second in which they were created, and the existing tables may have been
+        // created in the current second.
         std::thread::sleep(std::time::Duration::from_millis(1_100));
         self.load(&copy.downcast::<String>().expect("a backup"));
     }
 
-    /// Disables checks in `MySQL`, which changes the table, so that it counts as another table.
+    /// Disables the checks in `MySQL`. This alters the table, so the store treats it as another table.
     fn allow_damage(&self) {
         if self.is_mysql() {
             let namespace = fresh_namespace("checked");
@@ -114,7 +115,7 @@ impl SqlServer for MariadbServer {
         }
     }
 
-    /// Disables checks first, as an administrator may.
+    /// The checks are disabled first, as an administrator could do.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = if self.is_mysql() { "" } else { "SET check_constraint_checks = 0; " };
         let update = format!("UPDATE ids.flakeid_node SET {field} = '{text}' WHERE {condition}");
@@ -123,7 +124,7 @@ impl SqlServer for MariadbServer {
 
     fn can_hold(field: &str, text: &str) -> bool {
         match field {
-            // A trigger rejects a lower fence, and the column rejects a string.
+            // A trigger rejects a lower fence, and the column type rejects a string.
             "fence" => text.parse::<i64>().is_ok_and(|fence| fence > 0),
             "token" => text.len() <= 32,
             _ => text.len() <= 16,

@@ -1,5 +1,5 @@
-//! The operations of a store, for tests that read the clock immediately before each request. On a busy machine the store
-//! may be slow, and the time for which a request waits must not count as an error of the clock.
+//! The operations of a store, for tests that read the clock immediately before each request. On a busy machine the
+//! store may be slow, and the time for which a request waits must not count as a clock error.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ pub(crate) use flakeid_protocol::operations::*;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Acquire, Grant, Renew, Renewed};
 
-/// Acquires a node, and counts the time that the store takes.
+/// Acquires a node. The time that the store takes to respond is added to the age of the clock reading.
 pub(crate) fn acquire(
     store: &mut dyn Store,
     namespace: &str,
@@ -16,7 +16,7 @@ pub(crate) fn acquire(
     acquire_read_at(store, namespace, request, Instant::now())
 }
 
-/// Renews a grant, and counts the time that the store takes.
+/// Renews a grant. The time that the store takes to respond is added to the age of the clock reading.
 #[allow(dead_code, reason = "not every test binary renews by itself")]
 pub(crate) fn renew(
     store: &mut dyn Store,

@@ -1,4 +1,4 @@
-//! Tests of databases that are copied inside a running server, and later replaced by the copy.
+//! Tests of databases that are copied within a running server and later replaced by the copy.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ fn copy(server: &PostgresServer) {
     server.sql("CREATE DATABASE ids_copy TEMPLATE ids OWNER flakeid").unwrap();
 }
 
-/// Replaces the database by the copy.
+/// Replaces the database with the copy.
 fn put_back(server: &PostgresServer) {
     server.sql_in("postgres", "DROP DATABASE ids WITH (FORCE)").unwrap();
     server.sql_in("postgres", "ALTER DATABASE ids_copy RENAME TO ids").unwrap();
 }
 
-/// Checks that the copy is detected, although its tables have the same OIDs in the same run of the server.
+/// Checks that the copy is detected, although its tables have the same OIDs and the server was not restarted.
 #[test]
 fn restored_template_copy_is_detected() {
     let server = PostgresServer::new();
@@ -49,9 +49,9 @@ fn restored_template_copy_is_detected() {
     assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
 }
 
-/// Checks the IDs of two generators, the first of which is cut off before the restore.
+/// Checks that two generators never issue the same ID. The first generator is cut off before the restore.
 #[test]
-fn ids_stay_unique_after_a_restored_template_copy() {
+fn ids_stay_unique_after_a_template_copy_is_restored() {
     const WINDOW_MS: u64 = 10_000;
     let server = PostgresServer::new();
     let bounds = Bounds {

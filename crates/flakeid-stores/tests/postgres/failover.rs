@@ -1,4 +1,4 @@
-//! Tests of URLs with several hosts: the client finds the primary, including after a failover.
+//! Tests of URLs with several hosts. The client must find the primary, even after a failover.
 
 use std::time::{Duration, Instant};
 
@@ -40,13 +40,13 @@ fn promoted_standby_that_lost_commits_counts_as_restored() {
     pair.primary.kill();
     pair.standby.start();
     pair.standby.promote();
-    // The promoted standby does not have the last grant.
+    // The promoted standby does not contain the last grant.
     check_restored(&url, &namespace, &lost);
 }
 
 /// Checks that the client tries the next host if a primary accepts connections but does not respond.
 #[test]
-fn primary_that_hangs_is_skipped() {
+fn hanging_primary_is_skipped() {
     let pair = PostgresPair::new(true);
     let url = pair.url("");
     let (namespace, grant) = lease(&url, "hanging");
@@ -69,7 +69,7 @@ fn standby_is_skipped_at_any_position_in_the_url() {
     leases(&url(&both, "?target_session_attrs=read-write"));
     leases(&url("", &format!("?host=localhost&host=127.0.0.1&port={standby},{primary}")));
     leases(&url("", &format!("?hostaddr=127.0.0.1,127.0.0.1&port={standby},{primary}")));
-    // The client connects to the standby, as the option requires, and then refuses it.
+    // The client connects to the standby, because the option allows that, and then refuses the standby.
     let mut store = connect(&url(&both, "?target_session_attrs=any")).unwrap();
     let fault = operations::list(&mut *store, "any").unwrap_err();
     assert!(
@@ -102,14 +102,14 @@ fn errors_name_every_host_and_hide_the_password() {
         (url("wr0ng-secret", "a,b", "?target_session_attrs=wr0ng"), false, "target_session_attrs"),
     ];
     check_faults(&cases, &["wr0ng", "secret", right]);
-    // The driver interprets everything after the first @ as hosts.
+    // The driver would interpret everything after the first @ as host names.
     let text = connect(&url("x@wr0ng-secret", &down, "")).map(drop).unwrap_err().to_string();
     assert!(!text.contains("secret"), "{text}");
 }
 
-/// Checks that each host's certificate is verified by that host's name.
+/// Checks that each host's certificate is verified against that host's name.
 #[test]
-fn each_host_is_verified_by_its_own_name() {
+fn each_host_is_verified_against_its_own_name() {
     let authority = Authority::for_host("127.0.0.1");
     let server = PostgresServer::with_certificate(&authority.certificate, &authority.key);
     let files = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of `PostgreSQL` only: its durability settings, standbys and dumps.
+//! Tests specific to `PostgreSQL`: its durability settings, standbys and dumps.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use flakeid_protocol::Refusal;
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{PostgresServer, Server};
 
-use crate::client::{connect, fresh_namespace, request};
+use crate::client::{Client, connect, fresh_namespace, request};
 use crate::operations;
 
-/// Checks that `fsync = off` is refused, and that transactions of leases override `synchronous_commit = off`.
+/// Checks that `fsync = off` is refused, and that lease transactions override `synchronous_commit = off`.
 #[test]
 fn server_without_durable_commits_is_refused() {
     let server = PostgresServer::new();
@@ -38,7 +38,7 @@ fn server_without_durable_commits_is_refused() {
     assert!(matches!(&refused, Fault::Rejected(text) if text.contains("fsync")), "{refused:?}");
 }
 
-/// Checks that a request that waits for a lock for longer than `max_skew` is not refused.
+/// Checks that waiting for a lock for longer than `max_skew` does not cause a request to be refused.
 #[test]
 fn wait_for_a_table_lock_is_not_reported_as_clock_skew() {
     let server = PostgresServer::new();
@@ -75,7 +75,7 @@ fn standby_is_refused_until_promoted() {
         matches!(&fault, Fault::Unavailable(text) if text.contains("is a standby")),
         "{fault:?}"
     );
-    // The promoted standby is another run, because the last confirmed grants of the primary may be missing.
+    // The promoted standby counts as another run, because the last confirmed grants of the primary may be missing.
     drop(store);
     standby.sql("SELECT pg_promote()").unwrap();
     let mut store = connect(&standby.url()).unwrap();
@@ -83,14 +83,14 @@ fn standby_is_refused_until_promoted() {
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
 
-/// Checks that a primary and a standby that was promoted next to it both grant nothing if both wait for a standby
-/// that they do not have.
+/// Checks that neither of two primaries grants anything if both wait for a standby that does not exist. The second
+/// primary is a standby that was promoted while the first primary was running.
 #[test]
 fn two_primaries_without_a_synchronous_standby_grant_nothing() {
     let primary = PostgresServer::new();
     let namespace = fresh_namespace("two-primaries");
     primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'").unwrap();
-    // The standby copies the setting.
+    // The standby copies this setting from the primary.
     let standby = primary.standby();
     primary.sql("SELECT pg_reload_conf()").unwrap();
     let mut store = connect(&primary.url()).unwrap();
@@ -105,20 +105,18 @@ fn two_primaries_without_a_synchronous_standby_grant_nothing() {
     }
 }
 
-/// Checks that a restored dump, which replaces the table in a running server, is detected.
+/// Checks that a restored dump is detected, even if the dump replaces the table in a running server.
 #[test]
 fn restored_dump_is_detected() {
     let server = PostgresServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("dump");
-    operations::init(&mut *store, &namespace).unwrap();
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "dump");
+    client.acquire().unwrap();
     server
         .sql(
             "CREATE TABLE copy AS TABLE flakeid_node; DROP TABLE flakeid_node; \
              ALTER TABLE copy RENAME TO flakeid_node; ALTER TABLE flakeid_node OWNER TO flakeid",
         )
         .unwrap();
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    let listing = client.list().unwrap();
     assert_eq!(listing.continuity, Continuity::Restored);
 }

@@ -1,4 +1,4 @@
-//! Tests of a connection pooler in transaction mode between the clients and the server.
+//! Tests with a connection pooler in transaction mode between the clients and the server.
 
 use std::any::Any;
 use std::time::Duration;
@@ -10,15 +10,16 @@ use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{Namespace, Row};
 use flakeid_test_servers::{PgBouncer, PostgresServer, Server};
 
-use crate::client::{connect, eventually_connect, fresh_namespace, leases, request};
+use crate::client::{Client, connect, eventually_connect, fresh_namespace, leases, request};
 use crate::operations;
 use crate::sql::check_lease_continues;
 use crate::sql::{UnderTest, acquire_at_once};
 
-/// The setting that the guide recommends. By default the pooler does not retry a server for 15 s.
+/// The guide recommends this setting, because by default the pooler does not reconnect to a failed server for 15 s.
 const RETRY: &str = "server_login_retry = 1";
 
-/// Tests of the suite that are skipped, because they wait for five seconds and test nothing special about a pooler.
+/// The tests of the conformance suite that are skipped, because they wait for five seconds each and do not test
+/// anything specific to a pooler.
 const SKIPPED: [&str; 5] = [
     "grants::last_window_ends_at_the_horizon",
     "operators::adopt_raises_the_floor_above_every_fence",
@@ -27,7 +28,7 @@ const SKIPPED: [&str; 5] = [
     "continuations::nodes_are_granted_again_after_the_quiet_time",
 ];
 
-/// A server whose clients all connect through a pooler.
+/// A server to which all clients connect through a pooler.
 struct Pooled {
     server: UnderTest<PostgresServer>,
     pooler: PgBouncer,
@@ -88,7 +89,7 @@ fn conformance_suite_passes_through_a_pooler() {
     }
 }
 
-/// Checks that thirty clients use at most three connections to the server.
+/// Checks that thirty clients together use at most three connections to the server.
 #[test]
 fn thirty_clients_share_three_server_connections() {
     let server = PostgresServer::new();
@@ -99,7 +100,7 @@ fn thirty_clients_share_three_server_connections() {
     assert!((1..=3).contains(&connections), "{connections}");
 }
 
-/// Opens a leased generator with the default bounds, whose window is renewed several times a second.
+/// Opens a leased generator with the default bounds. Its window is renewed several times a second.
 fn holder(url: &str, namespace: &Namespace) -> Generator {
     operations::init(&mut *connect(url).unwrap(), namespace).unwrap();
     let lease = Generator::lease(url, namespace.layout).unwrap();
@@ -133,36 +134,35 @@ fn holders_continue_after_the_pooler_restarts() {
     let before = generator.lease_status().unwrap();
     pooler.start();
     check_lease_continues(&generator, &before);
-    // The run of the server is the same, so that new clients need not wait.
+    // The server is still in the same run, so new clients do not have to wait.
     let mut store = connect(&pooler.url()).unwrap();
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
 }
 
-/// Checks that the rest of a transaction is not sent through another connection after the server was killed,
-/// because it would be committed there on its own.
+/// Checks that after the server is killed, the remaining statements of a transaction are not sent through another
+/// connection, where they would be committed on their own.
 #[test]
-fn transaction_does_not_continue_in_another_connection() {
+fn transaction_does_not_continue_on_another_connection() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
-    let namespace = fresh_namespace("between");
-    let mut store = connect(&pooler.url()).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-    let outcome = store.transact(&namespace.name, &mut |ledger: &mut dyn Ledger| {
+    let mut client = Client::new(&pooler.url(), "between");
+    let grant = client.acquire().unwrap();
+    let outcome = client.store.transact(&client.namespace.name, &mut |ledger: &mut dyn Ledger| {
         let row = ledger.row(grant.node)?.expect("the granted node has a row");
         server.kill();
         server.start();
-        // Another client makes the pooler reconnect.
-        drop(operations::list(&mut *eventually_connect(&pooler.url()), &namespace.name));
+        // A request by another client makes the pooler reconnect.
+        drop(operations::list(&mut *eventually_connect(&pooler.url()), &client.namespace.name));
         ledger.put_row(Some(&row), &Row { fence: row.fence + 9, ..row.clone() })
     });
     assert!(matches!(outcome, Err(Fault::Unavailable(_))), "{outcome:?}");
-    let mut store = eventually_connect(&pooler.url());
-    let listed = operations::list(&mut *store, &namespace.name).unwrap();
+    client.store = eventually_connect(&pooler.url());
+    let listed = client.list().unwrap();
     assert_eq!(listed.rows[0].fence, grant.fence, "the row must be unchanged");
 }
 
-/// Checks that statement pooling is refused, because each statement of a transaction could use another connection.
+/// Checks that statement pooling is refused, because each statement of a transaction could use a different
+/// connection.
 #[test]
 fn statement_pooling_is_refused_and_session_pooling_accepted() {
     let server = PostgresServer::new();

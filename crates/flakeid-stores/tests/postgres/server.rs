@@ -1,4 +1,4 @@
-//! The names, options and statements of `PostgreSQL` for the tests of all SQL servers.
+//! The names, options and statements that the tests shared by all SQL servers use for `PostgreSQL`.
 
 use std::any::Any;
 
@@ -95,7 +95,8 @@ impl SqlServer for PostgresServer {
         self.restore(&copy.downcast::<TempDir>().expect("a backup"));
     }
 
-    /// Disables triggers and drops checks first, as the owner of the tables may.
+    /// The triggers are disabled and the checks are dropped first, as the owner of the tables could
+    /// do.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = "SELECT string_agg('DROP CONSTRAINT ' || conname, ', ') FROM pg_constraint \
              WHERE conrelid = 'flakeid_node'::regclass AND contype = 'c'";

@@ -1,4 +1,4 @@
-//! Tests of Redis Cluster, where each namespace is on one node.
+//! Tests of Redis Cluster, in which each namespace is stored on one node.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use flakeid_test_servers::{RedisCluster, Server};
 use crate::client::{connect, fresh_namespace, leases, renewal, request};
 use crate::operations;
 
-/// Creates a namespace on the given node of the cluster, with one grant. Returns also the hash slot.
+/// Creates a namespace with one grant on the given node of the cluster. Also returns the namespace's hash slot.
 fn lease_on(cluster: &RedisCluster, node: usize) -> (Namespace, Grant, u16) {
     let placed = (0..).map(|number| fresh_namespace(&format!("n{number}")));
     let mut placed = placed.map(|namespace| (cluster.place_of(&namespace.name), namespace));
@@ -21,7 +21,7 @@ fn lease_on(cluster: &RedisCluster, node: usize) -> (Namespace, Grant, u16) {
     (namespace, grant, slot)
 }
 
-/// Lists a namespace, and retries on new connections while the store is unavailable.
+/// Lists the rows of a namespace, retrying on new connections while the store is unavailable.
 fn eventually_list(url: &str, namespace: &Namespace) -> Listing {
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
@@ -36,7 +36,7 @@ fn eventually_list(url: &str, namespace: &Namespace) -> Listing {
     }
 }
 
-/// Checks that the store counts as restored, and that the next acquire records this.
+/// Checks that the store counts as restored, and that the next acquire records the restore.
 fn check_restored(url: &str, namespace: &Namespace, last: &Grant) {
     let listing = eventually_list(url, namespace);
     assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 1));
@@ -53,12 +53,12 @@ fn namespaces_are_leased_from_every_cluster_node() {
     let cluster = RedisCluster::new();
     let leased = [0, 1, 2].map(|node| lease_on(&cluster, node));
     leases(&cluster.url(&[1]));
-    // The client skips the replica.
+    // The client must skip the replica, which comes first in the URL.
     let mut store = connect(&cluster.url(&[3, 2])).unwrap();
     let names = store.namespaces().unwrap();
     for (namespace, grant, _) in &leased {
         assert!(names.contains(&namespace.name), "{names:?}");
-        // One store connects to all nodes.
+        // A single store connects to all nodes.
         operations::renew(&mut *store, &namespace.name, &renewal(grant)).unwrap();
         let found = operations::whois(&mut *store, &namespace.name, grant.node, grant.start);
         assert!(found.unwrap().is_some());
@@ -75,8 +75,8 @@ fn promoted_replica_of_a_cluster_counts_as_restored() {
     check_restored(&cluster.url(&[0, 1, 2, 3]), &namespace, &grant);
 }
 
-/// Checks that a namespace that is moved to another node counts as restored there, and again when it is moved back.
-/// A transaction that began on one node is not written to another.
+/// Checks that a namespace counts as restored when it is moved to another node, and again when it is moved back. A
+/// transaction that began on one node must not be written to another node.
 #[test]
 fn namespace_moved_to_another_node_counts_as_restored() {
     let cluster = RedisCluster::new();

@@ -1,18 +1,18 @@
-//! Tests of a primary that is demoted, gets its replica's data, and is promoted again. Its process is the same, but
-//! its data are of another run.
+//! Tests of a primary that is demoted, receives its replica's data, and is promoted again. The primary's process is
+//! still the same, but its data belongs to another run.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_protocol::store::{Continuity, Fault, Ledger};
-use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal, Row};
+use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Row};
 use flakeid_test_servers::{Proxy, RedisServer, Server};
 
-use crate::client::{connect, fresh_namespace, renewal, request};
+use crate::client::{Client, connect, fresh_namespace};
 use crate::issuing::{Issuing, assert_ids_are_unique};
 use crate::operations;
 
-/// A primary and a replica whose replication can be cut.
+/// A primary and a replica. A test can cut the replication between them.
 struct Pair {
     primary: RedisServer,
     replica: RedisServer,
@@ -28,7 +28,7 @@ impl Pair {
         Self { primary, replica, replication }
     }
 
-    /// Waits until the replica has all data of the primary.
+    /// Waits until the replica has received all data from the primary.
     fn wait_until_synced(&self) {
         let offset = |server: &RedisServer| {
             let state = server.command(&["INFO", "replication"]).unwrap();
@@ -42,14 +42,14 @@ impl Pair {
         }
     }
 
-    /// Cuts the replication, so that the replica misses all further writes.
+    /// Cuts the replication, so that the replica does not receive any further writes.
     fn lag(&self) {
         self.wait_until_synced();
         self.replication.cut();
     }
 
-    /// Fails over to the replica and back. The primary's data are replaced by the replica's data, which no client has
-    /// changed.
+    /// Fails over to the replica and back. The replica's data, which no client has changed, replaces the primary's
+    /// data.
     fn fail_over_and_back(&self) {
         self.replica.promote();
         self.primary.follow(self.replica.port());
@@ -61,30 +61,23 @@ impl Pair {
 #[test]
 fn primary_that_was_temporarily_a_replica_counts_as_restored() {
     let pair = Pair::new();
-    let mut store = connect(&pair.primary.url()).unwrap();
-    let namespace = fresh_namespace("failback");
-    let name = &namespace.name;
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&pair.primary.url(), "failback");
     pair.lag();
-    let lost = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let lost = client.acquire().unwrap();
 
     pair.fail_over_and_back();
-    // Old and new connections detect it.
-    for mut store in [store, connect(&pair.primary.url()).unwrap()] {
-        let listing = operations::list(&mut *store, name).unwrap();
+    // The loss must be detected on both old and new connections.
+    for _ in 0..2 {
+        let listing = client.list().unwrap();
         assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 0));
+        client.reconnect(&pair.primary.url());
     }
-    let mut store = connect(&pair.primary.url()).unwrap();
-    let refused = operations::acquire(&mut *store, name, &request(&namespace));
-    assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-    let listing = operations::list(&mut *store, name).unwrap();
-    assert_eq!(listing.continuity, Continuity::Same, "the restore is recorded");
-    assert!(listing.namespace.floor >= lost.fence, "new windows start above the lost one");
-    let fenced_off = operations::renew(&mut *store, name, &renewal(&lost));
+    client.assert_restored_above(&lost);
+    let fenced_off = client.renew(&lost);
     assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
 }
 
-/// Checks the IDs of two generators, the first of which is cut off before the failover.
+/// Checks that two generators never issue the same ID. The first generator is cut off before the failover.
 #[test]
 fn ids_stay_unique_over_a_failover_and_back() {
     const WINDOW_MS: u64 = 10_000;
@@ -111,39 +104,35 @@ fn ids_stay_unique_over_a_failover_and_back() {
     assert_ids_are_unique(&first.stop(), &second.stop());
 }
 
-/// Checks that a demoted primary counts as restored even if it received no data. It lost nothing, but another primary
-/// may have granted leases in the meantime.
+/// Checks that a demoted primary counts as restored even if it received no data. The demoted primary lost nothing,
+/// but another primary may have granted leases in the meantime.
 #[test]
 fn primary_that_was_demoted_without_syncing_counts_as_restored() {
     let server = RedisServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("in-vain");
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "in-vain");
     server.command(&["REPLICAOF", "127.0.0.1", "1"]).unwrap();
-    let demoted = operations::list(&mut *store, &namespace.name).map(drop);
+    let demoted = client.list().map(drop);
     assert!(
         matches!(&demoted, Err(Fault::Unavailable(text)) if text.contains("is a replica")),
         "{demoted:?}"
     );
     server.promote();
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    let listing = client.list().unwrap();
     assert_eq!(listing.continuity, Continuity::Restored);
 }
 
-/// Checks that a transaction that began in one run of the data is not committed in another, although all values that
-/// it read are the same there.
+/// Checks that a transaction that began in one run of the data is not committed in another run, although all values
+/// that the transaction read are the same in both runs.
 #[test]
 fn transaction_is_not_committed_in_another_run() {
     let pair = Pair::new();
-    let mut store = connect(&pair.primary.url()).unwrap();
-    let namespace = fresh_namespace("between");
-    let name = &namespace.name;
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&pair.primary.url(), "between");
+    let grant = client.acquire().unwrap();
     pair.wait_until_synced();
     let mut tries = Vec::new();
-    store
-        .transact(name, &mut |ledger: &mut dyn Ledger| {
+    client
+        .store
+        .transact(&client.namespace.name, &mut |ledger: &mut dyn Ledger| {
             let kept = ledger.namespace()?.expect("the namespace exists");
             tries.push(ledger.continuity(&kept.incarnation)?);
             let row = ledger.row(grant.node)?.expect("the granted node has a row");
@@ -155,7 +144,7 @@ fn transaction_is_not_committed_in_another_run() {
         })
         .unwrap();
     assert_eq!(tries, [Continuity::Same, Continuity::Restored]);
-    let rows = operations::list(&mut *store, name).unwrap().rows;
+    let rows = client.list().unwrap().rows;
     assert_eq!(rows[0].fence, grant.fence, "the row must be unchanged");
 }
 
@@ -164,14 +153,11 @@ fn transaction_is_not_committed_in_another_run() {
 fn transaction_is_not_committed_on_a_writable_replica() {
     let pair = Pair::new();
     pair.primary.command(&["CONFIG", "SET", "replica-read-only", "no"]).unwrap();
-    let mut store = connect(&pair.primary.url()).unwrap();
-    let namespace = fresh_namespace("demoted");
-    let name = &namespace.name;
-    operations::init(&mut *store, &namespace).unwrap();
-    let only = Acquire { identity: Identity::Node(3), ..request(&namespace) };
-    let grant = operations::acquire(&mut *store, name, &only).unwrap();
+    let mut client = Client::new(&pair.primary.url(), "demoted");
+    let only = Acquire { identity: Identity::Node(3), ..client.request() };
+    let grant = client.acquire_as(&only).unwrap();
     pair.wait_until_synced();
-    let outcome = store.transact(name, &mut |ledger: &mut dyn Ledger| {
+    let outcome = client.store.transact(&client.namespace.name, &mut |ledger: &mut dyn Ledger| {
         let row = ledger.row(grant.node)?.expect("the granted node has a row");
         pair.replica.promote();
         pair.primary.follow(pair.replica.port());
@@ -179,25 +165,26 @@ fn transaction_is_not_committed_on_a_writable_replica() {
     });
     let Err(Fault::Unavailable(text)) = outcome else { panic!("{outcome:?}") };
     assert!(text.contains("is a replica"), "{text}");
-    let rows = operations::list(&mut *connect(&pair.replica.url()).unwrap(), name).unwrap().rows;
+    let rows =
+        operations::list(&mut *connect(&pair.replica.url()).unwrap(), &client.namespace.name)
+            .unwrap()
+            .rows;
     assert_eq!(rows[0].fence, grant.fence);
 }
 
-/// Checks when `master_replid`, by which runs are distinguished, changes without a restore: with the first replica, and
-/// some time after the last replica disconnects.
+/// Checks when `master_replid`, which distinguishes runs, changes without a restore: when the first replica connects,
+/// and some time after the last replica disconnects.
 #[test]
 fn only_the_first_replica_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("first");
-    let name = &namespace.name;
-    operations::init(&mut *store, &namespace).unwrap();
-    let mut continuity = || operations::list(&mut *store, name).unwrap().continuity;
+    let mut client = Client::new(&server.url(), "first");
+    let name = client.namespace.name.clone();
+    let mut continuity = || client.list().unwrap().continuity;
     assert_eq!(continuity(), Continuity::Same);
     let first = RedisServer::new();
     first.follow(server.port());
     assert_eq!(continuity(), Continuity::Restored);
-    operations::adopt(&mut *connect(&server.url()).unwrap(), name).unwrap();
+    operations::adopt(&mut *connect(&server.url()).unwrap(), &name).unwrap();
     assert_eq!(continuity(), Continuity::Same, "the restore is recorded");
     let second = RedisServer::new();
     second.follow(server.port());

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use flakeid_protocol::store::{Continuity, Fault, Store};
+use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_protocol::{Acquire, Bounds, Identity, Refusal};
 use flakeid_test_servers::{Proxy, RedisServer, Server, free_port};
 
-use crate::client::{check_faults, connect, fresh_namespace, leases, renewal, request};
+use crate::client::{Client, check_faults, connect, leases};
 use crate::operations;
 use crate::optimistic::{brief_namespace, check_hanging};
 
@@ -39,55 +39,49 @@ fn server_that_evicts_keys_is_refused() {
 }
 
 #[test]
-fn server_without_free_memory_is_unavailable() {
+fn server_without_free_memory_is_reported_as_unavailable() {
     let server = RedisServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("full");
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&server.url(), "full");
     server.command(&["CONFIG", "SET", "maxmemory", "1"]).unwrap();
-    let full = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    let full = client.acquire();
     assert!(matches!(&full, Err(Fault::Unavailable(text)) if text.contains("OOM")), "{full:?}");
     server.command(&["CONFIG", "SET", "maxmemory", "0"]).unwrap();
-    assert!(operations::list(&mut *store, &namespace.name).unwrap().rows.is_empty());
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    assert!(client.list().unwrap().rows.is_empty());
+    client.acquire().unwrap();
 }
 
 #[test]
 fn emptied_server_grants_nothing() {
     let server = RedisServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("emptied");
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "emptied");
+    let grant = client.acquire().unwrap();
     server.command(&["FLUSHALL"]).unwrap();
     let missing = Fault::Refused(Refusal::MissingNamespace);
-    let acquired = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    let acquired = client.acquire();
     assert_eq!(acquired.unwrap_err(), missing);
-    let renewed = operations::renew(&mut *store, &namespace.name, &renewal(&grant));
+    let renewed = client.renew(&grant);
     assert_eq!(renewed.unwrap_err(), missing);
-    assert!(store.namespaces().unwrap().is_empty());
+    assert!(client.store.namespaces().unwrap().is_empty());
 }
 
-/// Checks that the loss of single keys, for example by eviction, is detected.
+/// Checks that the loss of individual keys, for example by eviction, is detected.
 #[test]
 fn loss_of_any_key_is_detected() {
     for part in [":rows", ":used", ":fences"] {
         let server = RedisServer::new();
-        let mut store = connect(&server.url()).unwrap();
-        let namespace = fresh_namespace("lost");
-        operations::init(&mut *store, &namespace).unwrap();
-        operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-        let key = |part: &str| format!("flakeid:{{{}}}{part}", namespace.name);
+        let mut client = Client::new(&server.url(), "lost");
+        client.acquire().unwrap();
+        let name = client.namespace.name.clone();
+        let key = |part: &str| format!("flakeid:{{{name}}}{part}");
         server.command(&["DEL", &key(part)]).unwrap();
-        let lost = operations::list(&mut *store, &namespace.name).unwrap();
+        let lost = client.list().unwrap();
         assert_eq!(lost.continuity, Continuity::Restored, "{part}");
-        let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
-        assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-        let noted = operations::list(&mut *store, &namespace.name).unwrap();
+        client.assert_restored();
+        let noted = client.list().unwrap();
         assert_eq!((noted.continuity, noted.rows.len()), (Continuity::Same, 1), "{part}");
 
         server.command(&["DEL", &key(":rows"), &key(":used"), &key(":fences")]).unwrap();
-        let lost = operations::list(&mut *store, &namespace.name).unwrap();
+        let lost = client.list().unwrap();
         assert_eq!(lost.continuity, Continuity::Restored, "all keys are lost");
     }
 }
@@ -95,12 +89,10 @@ fn loss_of_any_key_is_detected() {
 #[test]
 fn lost_scripts_are_reloaded_and_keys_never_expire() {
     let server = RedisServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("scripts");
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "scripts");
+    let grant = client.acquire().unwrap();
     server.command(&["SCRIPT", "FLUSH"]).unwrap();
-    operations::renew(&mut *store, &namespace.name, &renewal(&grant)).unwrap();
+    client.renew(&grant).unwrap();
     let keys = server.command(&["KEYS", "*"]).unwrap();
     assert_eq!(keys.lines().count(), 5, "{keys}");
     for key in keys.lines() {
@@ -111,79 +103,73 @@ fn lost_scripts_are_reloaded_and_keys_never_expire() {
 #[test]
 fn keys_of_other_programs_stay_unchanged() {
     let server = RedisServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("taken");
-    operations::init(&mut *store, &namespace).unwrap();
-    let key = format!("flakeid:{{{}}}:history", namespace.name);
+    let mut client = Client::new(&server.url(), "taken");
+    let key = format!("flakeid:{{{}}}:history", client.namespace.name);
     server.command(&["SET", &key, "theirs"]).unwrap();
-    let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+    let refused = client.acquire();
     assert!(matches!(&refused, Err(Fault::Rejected(text)) if text.contains("WRONGTYPE")));
     assert_eq!(server.command(&["GET", &key]).unwrap(), "theirs");
     server.command(&["DEL", &key]).unwrap();
-    assert!(operations::list(&mut *store, &namespace.name).unwrap().rows.is_empty());
+    assert!(client.list().unwrap().rows.is_empty());
 }
 
 #[test]
-fn hanging_server_and_network_are_unavailable() {
+fn hanging_server_or_network_is_reported_as_unavailable() {
     let server = RedisServer::new();
     let proxy = Proxy::to(server.port());
     let url = format!("redis://:{}@127.0.0.1:{}/", RedisServer::PASSWORD, proxy.port());
-    let mut store = connect(&url).unwrap();
-    let namespace = fresh_namespace("hanging");
-    operations::init(&mut *store, &namespace).unwrap();
+    let mut client = Client::new(&url, "hanging");
     server.pause();
-    check_hanging(&mut *store, &namespace, &url);
+    check_hanging(&mut client, &url);
     server.resume();
-    let mut store = connect(&url).unwrap();
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    client.reconnect(&url);
+    client.acquire().unwrap();
     proxy.cut();
-    check_hanging(&mut *store, &namespace, &url);
+    check_hanging(&mut client, &url);
     proxy.heal();
-    let mut store = connect(&url).unwrap();
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    client.reconnect(&url);
+    client.acquire().unwrap();
     proxy.reset();
-    let broken = operations::list(&mut *store, &namespace.name).map(drop);
+    let broken = client.list().map(drop);
     assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
 }
 
-/// Checks that the fast-forward that the documentation recommends ends all leases and keeps windows disjoint after
-/// older data were swapped in. The store does not detect such data, and their tokens are valid.
+/// Checks that the fast-forward that the documentation recommends after older data has been swapped in ends all
+/// leases and keeps windows disjoint. The store does not detect the older data, and the tokens in this data are still
+/// valid.
 #[test]
 fn fast_forward_keeps_windows_disjoint_after_undetected_restore() {
     let server = RedisServer::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = brief_namespace("swapped");
-    let name = &namespace.name;
-    operations::init(&mut *store, &namespace).unwrap();
-    let granted = |store: &mut dyn Store| loop {
-        let node_0 = Acquire { identity: Identity::Node(0), ..request(&namespace) };
-        match operations::acquire(store, name, &node_0) {
+    let mut client = Client::with(&server.url(), brief_namespace("swapped"));
+    let granted = |client: &mut Client| loop {
+        let node_0 = Acquire { identity: Identity::Node(0), ..client.request() };
+        match client.acquire_as(&node_0) {
             Err(Fault::Refused(Refusal::FenceInFuture { retry_after_ms })) => {
                 std::thread::sleep(Duration::from_millis(retry_after_ms.min(500)));
             }
             granted => break granted.unwrap(),
         }
     };
-    let early = granted(&mut *store);
+    let early = granted(&mut client);
     for key in server.command(&["KEYS", "*"]).unwrap().lines() {
         server.command(&["COPY", key, key, "DB", "1"]).unwrap();
     }
-    let lost = granted(&mut *store);
+    let lost = granted(&mut client);
     assert!(lost.start >= early.fence);
     server.command(&["SWAPDB", "0", "1"]).unwrap();
-    let listing = operations::list(&mut *store, name).unwrap();
+    let listing = client.list().unwrap();
     assert_eq!((listing.continuity, listing.rows[0].token), (Continuity::Same, Some(early.token)));
 
-    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, .. } = namespace.bounds;
+    let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, .. } = client.namespace.bounds;
     let reach = max_window_ms + max_ahead_ms + 2 * max_skew_ms;
-    let now = namespace.layout.tick_at(listing.now).unwrap();
-    operations::fast_forward(&mut *store, name, now + reach).unwrap();
+    let now = client.namespace.layout.tick_at(listing.now).unwrap();
+    operations::fast_forward(&mut *client.store, &client.namespace.name, now + reach).unwrap();
     for grant in [&early, &lost] {
-        let renewed = operations::renew(&mut *store, name, &renewal(grant));
+        let renewed = client.renew(grant);
         let fault = renewed.unwrap_err();
         let void = matches!(fault, Fault::Refused(Refusal::FencedOff | Refusal::Restored { .. }));
         assert!(void, "{fault:?}");
     }
-    let next = granted(&mut *store);
+    let next = granted(&mut client);
     assert!(next.start >= lost.fence, "{next:?} {lost:?}");
 }

@@ -1,4 +1,4 @@
-//! Tests of URLs with several hosts, and of Sentinel: the client finds the primary, including after a failover.
+//! Tests of URLs with several hosts, and of Sentinel. The client must find the primary, even after a failover.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::restored::{check_restored, lease};
 
 const PASSWORD: &str = RedisServer::PASSWORD;
 
-/// Waits until a replica has all data of its primary.
+/// Waits until a replica has received all data from its primary.
 fn wait_until_synced(replica: &RedisServer, primary: &RedisServer) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let offset = |server: &RedisServer| {
@@ -35,7 +35,8 @@ fn sentinels_lead_to_the_new_primary_after_each_failover() {
     all.wait_for_primary(1);
     check_restored(&url, &namespace, &grant);
 
-    // The first server starts as a primary until the sentinels make it a replica. Clients must not use it.
+    // The first server starts as a primary, and remains a primary until the sentinels make it a replica. Clients must
+    // not use this server.
     first.start();
     let mut store = eventually_connect(&url);
     assert_eq!(
@@ -50,7 +51,7 @@ fn sentinels_lead_to_the_new_primary_after_each_failover() {
 }
 
 #[test]
-fn sentinel_that_hangs_or_is_down_is_skipped() {
+fn hanging_or_stopped_sentinel_is_skipped() {
     let all = RedisSentinels::new();
     leases(&all.url("&replicas=1"));
     all.pause_sentinel(0, true);
@@ -70,20 +71,21 @@ fn sentinel_errors_name_the_server_and_hide_passwords() {
     let own = format!("sentinel-password={}", RedisSentinels::PASSWORD);
     leases(&url(PASSWORD, sentinel, &format!("/ids?{own}")));
     let cases = [
-        (url(PASSWORD, sentinel, &format!("/other?{own}")), false, "no service of this name"),
+        (url(PASSWORD, sentinel, &format!("/other?{own}")), false, "does not monitor a service"),
         (url(PASSWORD, sentinel, "/ids"), false, "NOAUTH"),
         (url(PASSWORD, sentinel, "/ids?sentinel-password=wr0ng"), false, &*sentinel.to_string()),
         (url("wr0ng-secret", sentinel, &format!("/ids?{own}")), false, &*server.to_string()),
         (url(PASSWORD, nobody, &format!("/ids?{own}")), true, "refused"),
         (url(PASSWORD, sentinel, ""), false, "/service/database"),
         (url(PASSWORD, sentinel, "/ids/zero"), false, "/service/database"),
-        (url(PASSWORD, sentinel, "/ids?sentinel-user=wr0ng"), false, "needs sentinel-password"),
+        (url(PASSWORD, sentinel, "/ids?sentinel-user=wr0ng"), false, "requires sentinel-password"),
         (format!("redis://:{PASSWORD}@127.0.0.1:{server}/?{own}"), false, "redis+sentinel://"),
     ];
     check_faults(&cases, &["wr0ng", "secret", PASSWORD, RedisSentinels::PASSWORD]);
 }
 
-/// Checks the hosts of a URL without sentinels, after an operator promoted the replica.
+/// Checks that clients find the new primary through a URL without sentinels after an operator has promoted the
+/// replica.
 #[test]
 fn first_host_that_is_a_primary_is_used() {
     let (primary, replica) = (RedisServer::new(), RedisServer::new());

@@ -1,4 +1,4 @@
-//! Tests of leases in Redis: the conformance suite, and tests of this store only.
+//! Tests of leases in Redis: the conformance suite, and tests specific to this store.
 #![cfg(feature = "redis")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
@@ -29,10 +29,10 @@ fn conformance_suite_passes() {
     conformance::run(&Redis(RedisServer::new()));
 }
 
-/// Checks leases on the running server that a variable gives, so that other versions can be tested, or on a private
-/// server.
+/// Checks leases on the running server that an environment variable names, so that other server versions can be
+/// tested. If the variable is not set, uses a private server.
 #[test]
-fn given_server_grants_leases() {
+fn server_from_an_environment_variable_grants_leases() {
     match std::env::var("FLAKEID_TEST_REDIS_URL") {
         Ok(url) => client::leases(&url),
         Err(_) => client::leases(&RedisServer::new().url()),
@@ -50,6 +50,6 @@ fn deleted_row_cannot_be_quarantined() {
 }
 
 #[test]
-fn operations_handle_more_rows_than_one_response() {
-    optimistic::operations_handle_more_rows_than_one_response(&Redis(RedisServer::new()));
+fn operations_handle_more_rows_than_fit_in_one_response() {
+    optimistic::operations_handle_more_rows_than_fit_in_one_response(&Redis(RedisServer::new()));
 }

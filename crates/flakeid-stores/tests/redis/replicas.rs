@@ -7,7 +7,7 @@ use flakeid_protocol::store::{Continuity, Fault, Store};
 use flakeid_protocol::{Bounds, Namespace, Refusal};
 use flakeid_test_servers::{Proxy, RedisServer, Server};
 
-use crate::client::{connect, fresh_namespace, leases, renewal, request};
+use crate::client::{Client, connect, fresh_namespace, leases, renewal, request};
 use crate::operations;
 
 fn replica_of(primary: &RedisServer) -> RedisServer {
@@ -16,13 +16,13 @@ fn replica_of(primary: &RedisServer) -> RedisServer {
     replica
 }
 
-/// Connects with the option that the given number of replicas must confirm each write.
+/// Connects with the option that makes the given number of replicas confirm each write.
 fn confirmed_by(replicas: u32, server: &RedisServer) -> Result<Box<dyn Store>, Fault> {
     connect(&server.url_of("", RedisServer::PASSWORD, &format!("0?replicas={replicas}")))
 }
 
 #[test]
-fn replica_is_unavailable_and_counts_as_restored_when_promoted() {
+fn replica_grants_nothing_and_counts_as_restored_when_promoted() {
     let primary = RedisServer::new();
     let url = |server: &RedisServer| server.url_of("", RedisServer::PASSWORD, "0?replicas=1");
     let namespace = fresh_namespace("failover");
@@ -41,31 +41,29 @@ fn replica_is_unavailable_and_counts_as_restored_when_promoted() {
     assert_eq!(listing.rows[0].fence, grant.fence, "the confirmed grant must be on the replica");
 }
 
-/// Checks that a primary without its replicas confirms nothing, not even a repeated renewal.
+/// Checks that a primary that has lost its replicas confirms nothing, not even a repeated renewal.
 #[test]
-fn writes_without_confirming_replicas_are_unavailable() {
+fn store_is_reported_as_unavailable_if_no_replica_confirms_writes() {
     let primary = RedisServer::new();
     let replica = replica_of(&primary);
     let url = primary.url_of("", RedisServer::PASSWORD, "0?replicas=1");
     leases(&url);
-    let namespace = fresh_namespace("cut-off");
-    let mut store = connect(&url).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&url, "cut-off");
+    let grant = client.acquire().unwrap();
     replica.pause();
     let renewal = renewal(&grant);
     for _ in 0..2 {
         let mut store = connect(&url).unwrap();
-        let renewed = operations::renew(&mut *store, &namespace.name, &renewal);
+        let renewed = operations::renew(&mut *store, &client.namespace.name, &renewal);
         let Err(Fault::Unavailable(text)) = renewed else { panic!("{renewed:?}") };
         assert!(text.contains("0 of 1 replicas"), "{text}");
     }
     replica.resume();
-    operations::renew(&mut *store, &namespace.name, &renewal).unwrap();
+    operations::renew(&mut *client.store, &client.namespace.name, &renewal).unwrap();
 }
 
-/// Checks that a primary with three replicas is refused if one must confirm. One replica could stay with the old
-/// primary and another could follow a new one, so that both primaries would confirm.
+/// Checks that a primary with three replicas is refused if one replica must confirm. One replica could stay with the
+/// old primary while another follows a new primary, so that both primaries would confirm writes.
 #[test]
 fn more_than_twice_the_required_replicas_is_refused() {
     let primary = RedisServer::new();
@@ -77,7 +75,7 @@ fn more_than_twice_the_required_replicas_is_refused() {
     copying.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"+OK\r\n");
     copying.write_all(b"SYNC\r\n").unwrap();
-    // The server sends the data, or an empty line while they are not ready.
+    // The server sends the data, or an empty line while the data is not ready.
     copying.read_exact(&mut answer[..1]).unwrap();
     let state = primary.command(&["INFO", "replication"]).unwrap();
     assert!(state.contains("connected_slaves:3"), "{state}");
@@ -92,8 +90,8 @@ fn more_than_twice_the_required_replicas_is_refused() {
     connect(&primary.url()).unwrap();
 }
 
-/// Checks that a new primary does not record its run before its replicas follow it. Otherwise it would later grant ticks
-/// that the old primary, confirmed by a replica, has granted in the meantime.
+/// Checks that a new primary does not record its run before its replicas follow it. Otherwise, the new primary would
+/// later grant ticks that the old primary granted in the meantime with a replica's confirmation.
 #[test]
 fn new_primary_records_no_run_before_replicas_follow_it() {
     let old = RedisServer::new();
@@ -112,7 +110,7 @@ fn new_primary_records_no_run_before_replicas_follow_it() {
     let alone = acquire(&new);
     assert!(matches!(&alone, Err(Fault::Unavailable(text)) if text.contains("0 of 1 replicas")));
 
-    // The clock is now above any floor that the new primary could have recorded.
+    // The clock is now past any floor that the new primary could have recorded.
     sleep(Duration::from_millis(4_000 + 100 + 2 * 1_000 + 100));
     let granted = acquire(&old).unwrap();
     other.follow(new.port());
@@ -128,24 +126,22 @@ fn new_primary_records_no_run_before_replicas_follow_it() {
 /// Checks that a demotion between a write and its confirmation is reported as unavailable, because the outcome of the
 /// write is unknown.
 #[test]
-fn demotion_before_the_confirmation_is_unavailable() {
+fn demotion_before_the_confirmation_is_reported_as_unavailable() {
     let primary = RedisServer::new();
     let _replica = replica_of(&primary);
     let network = Proxy::to(primary.port());
     let password = RedisServer::PASSWORD;
     let url = format!("redis://:{password}@127.0.0.1:{}/0?replicas=1", network.port());
-    let mut store = connect(&url).unwrap();
-    let namespace = fresh_namespace("demoted");
-    let name = &namespace.name;
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&url, "demoted");
+    let grant = client.acquire().unwrap();
     let renewal = renewal(&grant);
     let next = renewal.next.to_text();
-    let rows = format!("flakeid:{{{name}}}:rows");
-    // The delay is long enough for a demotion between the write and its confirmation.
+    let rows = format!("flakeid:{{{}}}:rows", client.namespace.name);
+    // The delay leaves enough time for a demotion between the write and its confirmation.
     network.delay(Duration::from_millis(500));
     let renewed = std::thread::scope(|scope| {
-        let renewed = scope.spawn(|| operations::renew(&mut *store, name, &renewal));
+        let renewed =
+            scope.spawn(|| operations::renew(&mut *client.store, &client.namespace.name, &renewal));
         while !primary.command(&["HGETALL", &rows]).unwrap().contains(&next) {
             sleep(Duration::from_millis(5));
         }

@@ -12,7 +12,7 @@ use crate::optimistic::copy;
 pub(crate) struct Redis(pub(crate) RedisServer);
 
 impl Redis {
-    /// Changes the JSON of a row.
+    /// Changes a field in the JSON of a row.
     fn edit(&self, namespace: &str, node: u64, change: impl FnOnce(&mut serde_json::Value)) {
         let (key, node) = (format!("flakeid:{{{namespace}}}:rows"), format!("{node:020}"));
         let text = self.0.command(&["HGET", &key, &node]).unwrap();
@@ -32,7 +32,7 @@ impl StoreUnderTest for Redis {
         self.0.start();
     }
 
-    /// Copies the append-only file, which is allowed at any time.
+    /// Copies the append-only file, which Redis allows at any time.
     fn backup(&self) -> Box<dyn Any> {
         let copied = tempfile::tempdir().unwrap();
         copy(&self.0.data(), copied.path());

@@ -6,7 +6,8 @@ use tempfile::TempDir;
 
 use crate::client::{Authority, connect, leases};
 
-/// Files with a server's certificate and key, with the certificate of its authority, and with that of another one.
+/// The files with a server's certificate and key, with the certificate of the authority that signed the server's
+/// certificate, and with the certificate of another authority.
 struct Files {
     right: String,
     wrong: String,
@@ -73,7 +74,7 @@ fn server_certificates_are_verified() {
     }
 }
 
-/// Checks that the certificates of a sentinel and of the server that it returns are verified.
+/// Checks that the client verifies the certificate of a sentinel and of the server that the sentinel names.
 #[test]
 fn certificates_of_sentinels_and_their_servers_are_verified() {
     let Files { right, wrong, certificate, key, .. } = &Files::new();
@@ -85,7 +86,7 @@ fn certificates_of_sentinels_and_their_servers_are_verified() {
             ("tls-key-file", key.as_str()),
             ("tls-ca-cert-file", right.as_str()),
             ("tls-auth-clients", "no"),
-            // With this setting a sentinel connects to servers with TLS.
+            // With this setting, a sentinel connects to servers over TLS.
             ("tls-replication", "yes"),
         ]
     };

@@ -1,4 +1,4 @@
-//! `SQLite` stores for tests that do not depend on how busy the machine is.
+//! `SQLite` stores for tests that must succeed even on a busy machine.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,21 +7,21 @@ use flakeid_core::{Clock, SystemClock};
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_stores::Location;
 
-/// The longest time for which a store on a busy machine is retried.
+/// The longest time for which a request to a store on a busy machine is retried.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Connects to a store with the system's clock.
+/// Connects to a store that uses the system clock.
 pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     connect_with(url, &(Arc::new(SystemClock) as Arc<dyn Clock>))
 }
 
-/// Connects to a store with the given clock.
+/// Connects to a store that uses the given clock.
 pub(crate) fn connect_with(url: &str, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
     Ok(Box::new(Retrying(Location::parse(url).unwrap().connect(clock)?)))
 }
 
-/// A store that repeats a request while the machine is too busy to open the file within half a second. The
-/// store does nothing before it reports that fault, so that repeating is safe.
+/// A store that repeats a request while the machine is too busy to open the file within half a second. A request that
+/// fails in this way has no effect, so repeating the request is safe.
 struct Retrying(Box<dyn Store>);
 
 impl Retrying {
@@ -33,7 +33,7 @@ impl Retrying {
         loop {
             match ask(&mut *self.0) {
                 Err(Fault::Unavailable(text))
-                    if text.contains("is too slow to open") && Instant::now() < deadline =>
+                    if text.contains("too slow to open") && Instant::now() < deadline =>
                 {
                     println!("  retrying after: {text}");
                 }

@@ -1,4 +1,4 @@
-//! Tests of servers that hang, are killed, or have wrong tables.
+//! Tests of servers that hang, are killed, or have tables of the wrong version.
 
 use std::net::TcpListener;
 
@@ -6,7 +6,7 @@ use flakeid_protocol::Release;
 use flakeid_protocol::store::{Continuity, Fault};
 
 use super::SqlServer;
-use crate::client::{check_faults, connect, fresh_namespace, request};
+use crate::client::{Client, check_faults, connect, fresh_namespace, request};
 use crate::operations;
 
 pub(crate) fn errors_name_the_server_and_hide_the_password<S: SqlServer>() {
@@ -31,29 +31,27 @@ pub(crate) fn missing_table_is_named_in_the_error<S: SqlServer>() {
     assert!(fault.to_string().contains("version 5"), "{fault}");
 }
 
-/// Checks that a server that hangs is unavailable, before and after connecting, and usable once it resumes.
+/// Checks that a server that hangs is reported as unavailable, before and after connecting, and that the server is
+/// usable once it resumes.
 pub(crate) fn paused_server_is_unavailable_until_it_resumes<S: SqlServer>() {
     let server = S::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("paused");
-    operations::init(&mut *store, &namespace).unwrap();
-    let request = request(&namespace);
+    let mut client = Client::new(&server.url(), "paused");
     server.pause();
-    let hung = operations::acquire(&mut *store, &namespace.name, &request);
+    let hung = client.acquire();
     let refused = connect(&server.url()).map(drop);
     server.resume();
     for outcome in [hung.map(drop), refused] {
         let Err(Fault::Unavailable(text)) = outcome else { panic!("{outcome:?}") };
-        assert!(text.contains("did not answer") || text.contains("time"), "{text}");
+        assert!(text.contains("did not respond") || text.contains("time"), "{text}");
     }
-    // The state of the connection is unknown, so it must not be used again.
-    let lost = operations::list(&mut *store, &namespace.name).unwrap_err();
+    // After the fault, the state of the connection is unknown, so the connection must not be used again.
+    let lost = client.list().unwrap_err();
     assert!(matches!(lost, Fault::Unavailable(_)), "{lost:?}");
-    let mut store = connect(&server.url()).unwrap();
-    operations::acquire(&mut *store, &namespace.name, &self::request(&namespace)).unwrap();
+    client.reconnect(&server.url());
+    client.acquire().unwrap();
 }
 
-/// Checks that a listener that accepts connections and never responds is unavailable.
+/// Checks that a listener that accepts connections but never responds is reported as unavailable.
 pub(crate) fn listener_that_never_responds_is_unavailable<S: SqlServer>() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -64,47 +62,38 @@ pub(crate) fn listener_that_never_responds_is_unavailable<S: SqlServer>() {
 
 pub(crate) fn killed_server_is_unavailable_until_it_restarts<S: SqlServer>() {
     let server = S::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("killed");
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "killed");
+    let grant = client.acquire().unwrap();
     server.kill();
-    let fault = operations::list(&mut *store, &namespace.name).unwrap_err();
+    let fault = client.list().unwrap_err();
     assert!(matches!(fault, Fault::Unavailable(_)), "{fault:?}");
     assert!(matches!(connect(&server.url()), Err(Fault::Unavailable(_))));
     server.start();
-    let mut store = connect(&server.url()).unwrap();
-    let listing = operations::list(&mut *store, &namespace.name).unwrap();
+    client.reconnect(&server.url());
+    let listing = client.list().unwrap();
     assert_eq!(listing.continuity, Continuity::Restored);
     assert_eq!(listing.rows[0].fence, grant.fence);
 }
 
-/// Checks that a request for a row that stays locked fails after a timeout.
+/// Checks that a request for a row that remains locked fails after a timeout.
 pub(crate) fn locked_row_is_unavailable_until_it_is_unlocked<S: SqlServer>() {
     let server = S::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("locked");
-    operations::init(&mut *store, &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "locked");
+    let grant = client.acquire().unwrap();
+    let condition = super::condition(&client.namespace.name, grant.node);
+    let lock = format!("SELECT node FROM flakeid_node WHERE {condition} FOR UPDATE");
     std::thread::scope(|scope| {
-        let blocker = scope.spawn(|| {
-            server.sql(&format!(
-                "BEGIN; SELECT node FROM flakeid_node WHERE namespace = '{}' AND node = {} \
-                 FOR UPDATE; {}; COMMIT",
-                namespace.name,
-                grant.node,
-                S::sleep(12)
-            ))
-        });
+        let blocker =
+            scope.spawn(|| server.sql(&format!("BEGIN; {lock}; {}; COMMIT", S::sleep(12))));
         while server.sql(S::SLEEPING).unwrap() != "1" {
             std::thread::yield_now();
         }
         let release = Release { node: grant.node, token: grant.token, used_until: grant.start };
-        let outcome = operations::release(&mut *store, &namespace.name, &release);
+        let outcome = operations::release(&mut *client.store, &client.namespace.name, &release);
         assert!(matches!(outcome, Err(Fault::Unavailable(_))), "{outcome:?}");
-        // Other nodes are not locked, so that a free node is granted.
-        let mut store = connect(&server.url()).unwrap();
-        let other = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
+        // The other nodes are not locked, so a free node must be granted.
+        client.reconnect(&server.url());
+        let other = client.acquire();
         assert_ne!(other.unwrap().node, grant.node);
         blocker.join().unwrap().unwrap();
     });

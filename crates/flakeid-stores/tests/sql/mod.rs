@@ -1,4 +1,5 @@
-//! Tests for all SQL servers. Each test runs on `PostgreSQL` and `MariaDB`, and `cargo xtask mysql` runs it on `MySQL`.
+//! Tests for all SQL servers. Each test runs on `PostgreSQL` and `MariaDB`, and `cargo xtask mysql` runs the tests on
+//! `MySQL`.
 
 mod faults;
 mod roles;
@@ -22,44 +23,44 @@ use flakeid_test_servers::Server;
 use crate::client::{self, connect, eventually_connect, fresh_namespace, request};
 use crate::operations;
 
-/// A private server, with the names, options and statements of its kind.
+/// A private server, with the names, options and statements for its kind of server.
 pub(crate) trait SqlServer: Server + Sized {
-    /// The scheme of the server's URLs.
+    /// The URL scheme for this kind of server.
     const SCHEME: &'static str;
     /// The password of the user `flakeid`.
     const PASSWORD: &'static str;
-    /// The environment variable with the URL of a running server to test.
+    /// The environment variable that contains the URL of a running server to test.
     const GIVEN: &'static str;
 
     /// Statements that create a user `service` with [`PASSWORD`](Self::PASSWORD) and the rights that the
     /// documentation recommends for a service.
     const CREATE_SERVICE: &'static str;
-    /// A part of the server's error when a right is missing.
+    /// A part of the server's error message when a right is missing.
     const DENIED: &'static str;
-    /// A part of the server's error when a constraint rejects a value, in uppercase.
+    /// A part of the server's error message, in uppercase, when a constraint rejects a value.
     const CONSTRAINT: &'static str;
-    /// Further statements of this kind of server that would lose rows.
+    /// Additional statements, specific to this kind of server, that would delete rows.
     const LOSING: &'static [&'static str];
 
     /// Returns a statement that sleeps for the given number of seconds.
     fn sleep(seconds: u32) -> String;
-    /// A query for the number of connections that sleep.
+    /// A query for the number of sleeping connections.
     const SLEEPING: &'static str;
 
-    /// URL options that do not verify certificates.
+    /// Sets of URL options that disable the verification of certificates.
     const UNVERIFIED: &'static [&'static str];
-    /// URL options that require TLS.
+    /// Sets of URL options that require TLS.
     const REQUIRED: &'static [&'static str];
-    /// URL options that turn TLS off.
+    /// The URL options that disable TLS.
     const NO_TLS: &'static str;
-    /// The URL option for a file with certificates of authorities.
+    /// The URL option that names a file with the certificates of trusted authorities.
     const AUTHORITIES: &'static str;
-    /// The URL options that verify the authority and the host.
+    /// The URL options that enable verification of the authority and the host name.
     const VERIFY_HOST: &'static str;
-    /// A part of the error when the server does not support the required TLS.
+    /// A part of the error message when TLS is required but the server does not support it.
     const TLS_MISSING: &'static str;
-    /// Options that are refused, each with a part of its error. `{right}` is the file of the right authority and
-    /// `{wrong}` the file of another one.
+    /// URL options that the store refuses, each with a part of the error message. `{right}` is replaced with the path
+    /// of the right authority's file, and `{wrong}` with the path of another authority's file.
     const BAD_TLS: &'static [(&'static str, &'static str)];
 
     fn new() -> Self;
@@ -72,27 +73,28 @@ pub(crate) trait SqlServer: Server + Sized {
     fn with_certificate(certificate: &str, key: &str) -> Self;
     fn url_of(&self, user: &str, password: &str, database: &str, options: &str) -> String;
 
-    /// Executes statements as the administrator in the database `ids`.
+    /// Executes statements in the database `ids` as the administrator.
     fn sql(&self, sql: &str) -> Result<String, String>;
 
-    /// Checks that connections with the first URL are encrypted, and that those with the second URL are not. A
-    /// connection with the first URL is open.
+    /// Checks that connections to the first URL are encrypted, and that connections to the second URL are not. A
+    /// connection to the first URL is already open.
     fn check_encryption(&self, encrypted: &str, plain: &str);
 
-    /// Returns URLs whose connections fail, each with whether the error is retryable and a part of its message. Every
-    /// password in them contains `wr0ng` or `secret`.
+    /// Returns URLs to which connections fail. Each URL comes with a flag that shows whether the error is retryable,
+    /// and with a part of the error message. Every password in the URLs contains `wr0ng` or `secret`.
     fn unreachable(&self) -> Vec<(String, bool, &'static str)>;
 
     fn back_up(&self) -> Box<dyn Any>;
     fn put_back(&self, copy: Box<dyn Any>);
 
-    /// Prepares the server for [`damage`](Self::damage) before clients connect, because they would detect the change.
+    /// Prepares the server for [`damage`](Self::damage). Must be called before clients connect, because clients would
+    /// detect the change.
     fn allow_damage(&self) {}
 
-    /// Changes a field of a row with all triggers and constraints disabled.
+    /// Changes a field of a row while all triggers and constraints are disabled.
     fn damage(&self, field: &str, text: &str, condition: &str);
 
-    /// Whether a column can hold a string with all triggers and constraints disabled.
+    /// Whether a column can hold a string while all triggers and constraints are disabled.
     fn can_hold(field: &str, text: &str) -> bool;
 }
 
@@ -149,13 +151,13 @@ impl<S: SqlServer> StoreUnderTest for UnderTest<S> {
     }
 }
 
-/// Runs every test of these modules on a kind of server.
+/// Runs every test in these modules on one kind of server.
 macro_rules! test_sql_server {
     ($server:ty) => {
         $crate::sql::test_sql_server!(
             $server,
             conformance_suite_passes,
-            given_server_grants_leases,
+            server_from_an_environment_variable_grants_leases,
             two_hundred_clients_get_distinct_nodes_at_once,
             errors_name_the_server_and_hide_the_password,
             missing_table_is_named_in_the_error,
@@ -164,7 +166,7 @@ macro_rules! test_sql_server {
             killed_server_is_unavailable_until_it_restarts,
             locked_row_is_unavailable_until_it_is_unlocked,
             store_can_be_used_inside_an_asynchronous_runtime,
-            documented_rights_suffice_for_a_service_and_no_more,
+            documented_privileges_suffice_for_a_service_and_no_more,
             triggers_reject_unsafe_changes_by_the_owner,
             server_certificate_is_verified,
             connection_without_required_tls_is_rejected
@@ -187,23 +189,25 @@ pub(crate) fn conformance_suite_passes<S: SqlServer>() {
     conformance::run(&UnderTest(server));
 }
 
-/// Checks leases on the running server that a variable gives, so that other versions can be tested, or on a private
-/// server.
-pub(crate) fn given_server_grants_leases<S: SqlServer>() {
+/// Checks leases on the running server that an environment variable names, so that other server versions can be
+/// tested. If the variable is not set, uses a private server.
+pub(crate) fn server_from_an_environment_variable_grants_leases<S: SqlServer>() {
     match std::env::var(S::GIVEN) {
         Ok(url) => client::leases(&url),
         Err(_) => client::leases(&S::new().url()),
     }
 }
 
-/// Checks that 200 clients that all prefer the same node get distinct nodes without one retry after the other.
+/// Checks that 200 clients that all prefer the same node get distinct nodes without having to retry one after
+/// another.
 pub(crate) fn two_hundred_clients_get_distinct_nodes_at_once<S: SqlServer>() {
     let server = S::new();
     acquire_at_once(&server.url(), 200);
 }
 
 /// Acquires a node in each of the given number of clients, and checks that the nodes are distinct. Clients retry, as
-/// a keeper does, because a busy machine may delay a request beyond the timeout. Most must need one attempt.
+/// a keeper does, because a busy machine may delay a request beyond the timeout. More than half of the clients must
+/// succeed at the first attempt.
 pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     let namespace = fresh_namespace("rush");
     operations::init(&mut *connect(url).unwrap(), &namespace).unwrap();
@@ -235,7 +239,7 @@ pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     assert!(faults.len() < clients / 2, "{faults:?}");
 }
 
-/// Issues IDs until another renewal is confirmed, and checks that the grant is the same as `before`.
+/// Issues IDs until another renewal is confirmed, and checks that the lease still has the same grant as `before`.
 pub(crate) fn check_lease_continues(generator: &Generator, before: &LeaseStatus) {
     let deadline = Instant::now() + Duration::from_secs(30);
     let renewals = generator.lease_status().unwrap().renewals;

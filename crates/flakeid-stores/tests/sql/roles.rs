@@ -1,61 +1,60 @@
-//! Tests of a service's rights and of the tables' triggers.
+//! Tests of the database rights that a service needs, and of the triggers that protect the tables.
 
 use std::time::Instant;
 
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{
-    Acquire, Client, Handover, Namespace, Refusal, Release, Renew, SubGrant, Token,
+    self as protocol, Acquire, Handover, Namespace, Refusal, Release, Renew, SubGrant, Token,
 };
 
 use super::SqlServer;
-use crate::client::{connect, fresh_namespace, request};
+use crate::client::{Client, connect, fresh_namespace, request};
 use crate::operations;
 
-/// Checks that the rights in the documentation suffice for a service, and do not suffice to create a namespace.
-pub(crate) fn documented_rights_suffice_for_a_service_and_no_more<S: SqlServer>() {
+/// Checks that the documented rights allow a service to lease nodes, but not to create namespaces.
+pub(crate) fn documented_privileges_suffice_for_a_service_and_no_more<S: SqlServer>() {
     let server = S::new();
     let namespace = fresh_namespace("roles");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
     server.sql(&S::CREATE_SERVICE.replace("{password}", S::PASSWORD)).unwrap();
-    // The service is the first client after a restart, which records the run.
+    // After the restart, the service is the first client that connects, so it must record the server's new run.
     server.stop();
     server.start();
     let url = server.url_of("service", S::PASSWORD, "ids", "");
     let mut store = connect(&url).unwrap();
     let refused = operations::acquire(&mut *store, &namespace.name, &request(&namespace));
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
-    // A new namespace of this run need not wait.
+    // A new namespace grants nodes immediately, because it was created after the restart.
     let namespace = fresh_namespace("again");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
-    let grant = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client { store, namespace };
+    let grant = client.acquire().unwrap();
     let release = Release { node: grant.node, token: grant.token, used_until: grant.start + 1 };
-    operations::release(&mut *store, &namespace.name, &release).unwrap();
-    // A service may record a restore, and initialize a namespace that exists.
-    operations::adopt(&mut *store, &namespace.name).unwrap();
-    operations::init(&mut *store, &namespace).unwrap();
+    operations::release(&mut *client.store, &client.namespace.name, &release).unwrap();
+    // A service may record a restore, and may call `init` for an existing namespace.
+    client.adopt();
+    operations::init(&mut *client.store, &client.namespace).unwrap();
     // A broker's sub-grants are recorded in the history.
     let namespace = blocks("blocks");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
-    let (node, tick) = hand_over(&mut *store, &namespace);
-    let found = operations::whois(&mut *store, &namespace.name, node, tick).unwrap();
-    let client = found.and_then(|found| found.client);
-    assert!(matches!(client, Some(Client::Known { .. })), "{client:?}");
-    let refused = operations::init(&mut *store, &fresh_namespace("other")).unwrap_err();
+    let (node, tick) = hand_over(&mut *client.store, &namespace);
+    let found = operations::whois(&mut *client.store, &namespace.name, node, tick).unwrap();
+    let found = found.and_then(|found| found.client);
+    assert!(matches!(found, Some(protocol::Client::Known { .. })), "{found:?}");
+    let refused = operations::init(&mut *client.store, &fresh_namespace("other")).unwrap_err();
     assert!(matches!(&refused, Fault::Rejected(text) if text.contains(S::DENIED)), "{refused:?}");
 }
 
-/// Checks that triggers reject mistakes even of the tables' owner and of superusers.
+/// Checks that the triggers reject invalid changes, even by the owner of the tables or by a superuser.
 pub(crate) fn triggers_reject_unsafe_changes_by_the_owner<S: SqlServer>() {
     let server = S::new();
-    let mut store = connect(&server.url()).unwrap();
-    let namespace = fresh_namespace("guards");
-    operations::init(&mut *store, &namespace).unwrap();
-    let first = operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
-    operations::fast_forward(&mut *store, &namespace.name, first.fence).unwrap();
-    operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
+    let mut client = Client::new(&server.url(), "guards");
+    let first = client.acquire().unwrap();
+    operations::fast_forward(&mut *client.store, &client.namespace.name, first.fence).unwrap();
+    client.acquire().unwrap();
     let of_brokers = blocks("guarded-blocks");
-    operations::init(&mut *store, &of_brokers).unwrap();
-    hand_over(&mut *store, &of_brokers);
+    operations::init(&mut *client.store, &of_brokers).unwrap();
+    hand_over(&mut *client.store, &of_brokers);
     let statements = [
         "DELETE FROM flakeid_namespace",
         "DELETE FROM flakeid_node",

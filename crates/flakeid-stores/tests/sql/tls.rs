@@ -1,4 +1,4 @@
-//! Tests of the TLS options in URLs.
+//! Tests of the TLS options in the URL of a store.
 
 use flakeid_protocol::store::Fault;
 
@@ -40,7 +40,7 @@ pub(crate) fn server_certificate_is_verified<S: SqlServer>() {
         ("localhost", full(&right), "not valid for name"),
         ("127.0.0.1", full(&wrong), "invalid peer certificate"),
         ("127.0.0.1", format!("?{}", S::VERIFY_HOST), "certificate"),
-        ("127.0.0.1", full(&empty), "holds no certificate"),
+        ("127.0.0.1", full(&empty), "contains no certificate"),
         ("127.0.0.1", full("/nowhere.pem"), "/nowhere.pem"),
     ];
     cases.extend(S::BAD_TLS.iter().map(|(options, reason)| {

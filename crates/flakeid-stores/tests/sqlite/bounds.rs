@@ -1,4 +1,5 @@
-//! Tests of lost namespaces that had longer windows than the namespaces that replace them.
+//! Tests of lost namespaces that are recreated with a shorter maximum window. The store must wait until the longest old
+//! window has ended.
 
 use std::fs;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ const WIDE: &str = "wide";
 const HOUR_MS: u64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
 
-/// Creates a namespace that allows windows of an hour.
+/// Creates a namespace whose windows may be up to an hour long.
 fn make_wide(store: &Sqlite) {
     let wanted = Namespace::new(WIDE, Layout::TWITTER);
     let bounds = Bounds { max_window_ms: HOUR_MS, ..wanted.bounds };
@@ -24,14 +25,15 @@ fn make_wide(store: &Sqlite) {
     operations::init(&mut *store.connect(), &wanted).unwrap();
 }
 
-/// Acquires node 1 for a window when the host's clock shows `at`.
+/// Acquires node 1 for a window of `window_ms` on a host whose clock shows `at`.
 fn take(store: &Sqlite, at: i64, window_ms: u64) -> Result<Grant, Fault> {
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(at));
     let request = Acquire { now: at, window_ms, ..request(1) };
     operations::acquire(&mut *connect_with(&store.url(), &clock)?, WIDE, &request)
 }
 
-/// Creates a store with windows of an hour and one grant. Returns the store, the grant and its time.
+/// Creates a store with a namespace whose windows may be an hour long, and acquires one node for an hour. Returns the
+/// store, the grant and the time of the grant.
 fn held() -> (Sqlite, Grant, i64) {
     let (store, then) = (Sqlite::new(), now());
     make_wide(&store);
@@ -39,7 +41,8 @@ fn held() -> (Sqlite, Grant, i64) {
     (store, grant, then)
 }
 
-/// Checks that the store recreates the namespace with windows of 10 s, and grants nothing for an hour.
+/// Checks that the store recreates the namespace with the default bounds, but grants nothing for an hour, because the
+/// window of `held` may still be in use.
 fn check_waits_for_old_bounds(store: &Sqlite, held: &Grant, then: i64) {
     for minutes in [1, 2, 30, 59] {
         let answer = take(store, then + minutes * MINUTE_MS, 10_000);
@@ -58,15 +61,16 @@ fn lose_database(store: &Sqlite) {
 }
 
 #[test]
-fn lost_database_waits_for_its_old_bounds() {
+fn recreated_database_waits_for_the_old_bounds() {
     let (store, grant, then) = held();
     lose_database(&store);
     check_waits_for_old_bounds(&store, &grant, then);
 }
 
-/// Checks copies without this namespace, and without any namespace.
+/// Restores a copy that was made before the namespace was created. The copy contains either no namespace or only a
+/// namespace with another name.
 #[test]
-fn restored_copy_waits_for_the_bounds_of_lost_namespaces() {
+fn restored_copy_waits_until_the_bounds_of_lost_namespaces_have_passed() {
     for with_another in [false, true] {
         let (store, then) = (Sqlite::new(), now());
         store.connect().prepare().unwrap();
@@ -81,9 +85,9 @@ fn restored_copy_waits_for_the_bounds_of_lost_namespaces() {
     }
 }
 
-/// Checks that the old bounds are still known when the database is lost a second time.
+/// Checks that the old bounds still apply after the database is lost a second time.
 #[test]
-fn database_lost_twice_waits_for_its_old_bounds() {
+fn recreated_database_waits_for_the_old_bounds_after_two_losses() {
     let (store, grant, then) = held();
     lose_database(&store);
     take(&store, then + MINUTE_MS, 10_000).unwrap_err();
@@ -92,7 +96,7 @@ fn database_lost_twice_waits_for_its_old_bounds() {
 }
 
 #[test]
-fn database_lost_after_its_serial_file_waits_for_its_old_bounds() {
+fn recreated_database_waits_for_the_old_bounds_if_the_serial_file_was_lost_first() {
     let (store, _, then) = held();
     fs::remove_file(store.beside("-serial")).unwrap();
     take(&store, then, HOUR_MS).unwrap_err();
@@ -102,7 +106,8 @@ fn database_lost_after_its_serial_file_waits_for_its_old_bounds() {
     check_waits_for_old_bounds(&store, &grant, later);
 }
 
-/// Simulates a writer that was killed between creating the namespace and recording its bounds.
+/// Restores an earlier `-serial` file, as if a writer had been killed after creating the namespace but before recording
+/// the namespace's bounds.
 #[test]
 fn bounds_survive_a_writer_killed_before_recording_the_serial() {
     let (store, then) = (Sqlite::new(), now());

@@ -1,4 +1,4 @@
-//! Tests of a broker whose store's files are removed while it runs.
+//! Tests of a broker whose store is deleted while the broker runs.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use flakeid_stores::Location;
 use crate::restorations::{SPACE, request};
 use crate::store_under_test::{Sqlite, connect, persist};
 
-/// Checks that a broker recreates its namespace, even if no file is left that shows that it existed.
+/// Checks that a broker recreates its namespace with the same bounds, even after all files of the store are deleted.
 #[test]
 fn broker_recreates_a_removed_namespace_with_its_bounds() {
     for removed in [&["", "-wal"][..], &["", "-wal", "-serial"]] {
@@ -53,7 +53,8 @@ fn check_recreated(removed: &[&str]) {
     let is_back = || operations::describe(&mut *connect(&store.url()).ok()?, SPACE).ok();
     let deadline = Instant::now() + Duration::from_secs(60);
     let back = loop {
-        // The broker grants nodes from its blocks until their windows end.
+        // This request may succeed or fail, because the broker grants nodes from its blocks only until the blocks'
+        // windows end.
         drop(grant());
         if let Some(back) = store.file().exists().then(is_back).flatten() {
             break back;

@@ -1,4 +1,4 @@
-//! Tests of the store's files, directories, permissions, locks and clocks.
+//! Tests of how the `SQLite` store handles files, directories, permissions, locks and clocks.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -55,7 +55,7 @@ fn url_without_a_usable_file_is_rejected() {
 }
 
 #[test]
-fn files_are_accessible_only_to_their_user() {
+fn files_are_accessible_only_to_their_owner() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     for suffix in ["", "-wal", "-serial"] {
@@ -64,7 +64,7 @@ fn files_are_accessible_only_to_their_user() {
     }
     fs::set_permissions(store.file(), fs::Permissions::from_mode(0o602)).unwrap();
     let text = rejection(&store.url());
-    assert!(text.contains("everybody can write"), "{text}");
+    assert!(text.contains("all users can write"), "{text}");
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn links_directories_and_open_folders_are_rejected() {
     let open = directory.path().join("open");
     fs::create_dir(&open).unwrap();
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(rejection(&at(&open.join("x.db"))).contains("everybody can write in"));
+    assert!(rejection(&at(&open.join("x.db"))).contains("all users can write to the directory"));
     fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
     use_it(&at(&open.join("x.db"))).unwrap();
-    // The directory may be a symbolic link.
+    // A symbolic link to the directory is also accepted.
     symlink(&open, directory.path().join("to-open")).unwrap();
     use_it(&at(&directory.path().join("to-open/x.db"))).unwrap();
 }
@@ -114,16 +114,16 @@ fn databases_of_other_programs_are_rejected() {
     assert!(rejection(&store.url()).contains("version 99"));
 }
 
-/// Checks that other processes get a fault within 2 s while a stopped process is in a transaction, and continue
-/// after it was killed.
+/// Checks that a request fails as unavailable while another process is stopped in a transaction, and that requests
+/// succeed after that process is killed.
 #[test]
-fn store_locked_by_another_process_is_unavailable() {
+fn store_locked_by_another_process_is_reported_as_unavailable() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let victim = Victim::of(&store.url());
     match use_it(&store.url()) {
         Err(Fault::Unavailable(text)) => {
-            assert!(text.contains("flakeid.db is locked by another process"), "{text}");
+            assert!(text.contains("flakeid.db has been locked by another process"), "{text}");
         }
         other => panic!("{other:?}"),
     }
@@ -131,9 +131,9 @@ fn store_locked_by_another_process_is_unavailable() {
     use_it(&store.url()).unwrap();
 }
 
-/// Checks that the store is unavailable while another tool holds `SQLite`'s lock.
+/// Checks that the store is reported as unavailable while another program holds `SQLite`'s own lock.
 #[test]
-fn store_locked_by_an_sqlite_tool_is_unavailable() {
+fn store_locked_by_an_sqlite_tool_is_reported_as_unavailable() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let tool = rusqlite::Connection::open(store.file()).unwrap();
@@ -158,7 +158,7 @@ fn acquire_refuses_impossible_clocks() {
     assert!(!store.file().exists());
 }
 
-/// Checks that the log is merged into the database before it grows large.
+/// Checks that `SQLite` checkpoints the log into the database file before the log reaches 4 MB.
 #[test]
 fn log_is_merged_into_the_database() {
     let store = Sqlite::new();
@@ -173,7 +173,7 @@ fn log_is_merged_into_the_database() {
     assert!(fs::metadata(store.file()).unwrap().len() > 10_000);
 }
 
-/// Checks that files of another machine are refused until an operator adopts them.
+/// Checks that files from another machine are refused until an operator adopts them.
 #[test]
 fn files_of_another_machine_are_refused_until_adopted() {
     let store = Sqlite::new();
@@ -188,15 +188,15 @@ fn files_of_another_machine_are_refused_until_adopted() {
     assert!(waits(&refused), "{refused:?}");
 }
 
-/// Checks that a full disk is reported as unavailable and does not damage the store.
+/// Checks that a request fails as unavailable when the disk is full, and that the store remains undamaged.
 #[test]
-fn full_disk_is_unavailable_and_harmless() {
+fn full_disk_is_reported_as_unavailable_and_loses_nothing() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let full = std::process::Command::new("sh")
         .args([
             "-c",
-            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact files::child_acquires_on_a_full_disk --nocapture",
+            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact files::child_acquires_a_node_on_a_full_disk --nocapture",
         ])
         .arg(std::env::current_exe().unwrap())
         .env("FLAKEID_TEST_SQLITE_FULL", store.url())
@@ -210,9 +210,10 @@ fn full_disk_is_unavailable_and_harmless() {
     use_it(&store.url()).unwrap();
 }
 
-/// Does nothing unless it is the child of [`full_disk_is_unavailable_and_harmless`].
+/// Acquires a node if this process is a child of [`full_disk_is_reported_as_unavailable_and_loses_nothing`]. Otherwise,
+/// does nothing.
 #[test]
-fn child_acquires_on_a_full_disk() {
+fn child_acquires_a_node_on_a_full_disk() {
     let Ok(url) = std::env::var("FLAKEID_TEST_SQLITE_FULL") else { return };
     println!("{:?}", use_it(&url));
 }

@@ -1,5 +1,5 @@
-//! Tests of forks while other threads run transactions: no process deadlocks, no tick is granted twice, and the
-//! database stays intact.
+//! Tests of processes that fork while other threads run transactions. No process may deadlock, no tick may be granted
+//! twice, and the database must stay intact.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 #![cfg_attr(unix, allow(unsafe_code))]
 
@@ -26,13 +26,13 @@ mod unix {
 
     use flakeid_core::{Clock, Layout, SystemClock};
     use flakeid_protocol::store::Fault;
-    use flakeid_protocol::{Acquire, Identity, Owner, Refusal, Token, operations};
+    use flakeid_protocol::{Acquire, Refusal, Token, operations};
     use flakeid_stores::Location;
 
     const FORKS: u64 = 300;
 
     pub(super) fn run() {
-        // SAFETY: `alarm` only sets a timer, which kills the process if it hangs.
+        // SAFETY: `alarm` only sets a timer. If the process hangs, the timer kills the process.
         unsafe { libc::alarm(240) };
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
@@ -50,7 +50,7 @@ mod unix {
             let mut alive = Vec::new();
             for _ in 0..FORKS {
                 alive.push(fork(&url, &log));
-                // At most four children run at a time.
+                // Waits for the oldest child, so that at most four children run at a time.
                 if alive.len() == 4 {
                     wait(alive.remove(0));
                 }
@@ -63,13 +63,13 @@ mod unix {
     }
 
     fn fork(url: &str, log: &Path) -> libc::pid_t {
-        // SAFETY: the child uses only what a forked child of a threaded program can use with this C library, whose
-        // allocator is safe across fork, and ends with `_exit`.
+        // SAFETY: the child calls only functions that are safe after a threaded process forks, and ends with `_exit`.
+        // The allocator of this C library is safe after a fork.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "fork failed");
         if pid == 0 {
             let done = std::panic::catch_unwind(|| take(url, log));
-            // SAFETY: `_exit` ends only this process.
+            // SAFETY: `_exit` has no preconditions, and it ends only the child process.
             unsafe { libc::_exit(i32::from(done.is_err())) };
         }
         pid
@@ -82,7 +82,7 @@ mod unix {
         assert_eq!((waited, status), (pid, 0), "the child failed");
     }
 
-    /// Acquires one of a few nodes and writes its window to the log.
+    /// Acquires a node from a small range, and appends the window of the grant to the log file.
     fn take(url: &str, log: &Path) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -91,20 +91,10 @@ mod unix {
             let next = NEXT.fetch_add(1, Ordering::Relaxed);
             let bits = u128::from(next) << 32 | u128::from(std::process::id());
             let request = Acquire {
-                layout: Layout::TWITTER,
-                identity: Identity::Any,
-                from: 0,
                 to: 7,
-                rotation: 0,
-                block_bits: 0,
-                reuse: true,
-                token: Token::from_bits(bits),
                 window_ms: 5,
                 ttl_ms: 1,
-                now: clock.unix_ms(),
-                waited_ms: 0,
-                after: 0,
-                owner: Owner::default(),
+                ..Acquire::any_node(Layout::TWITTER, Token::from_bits(bits), clock.unix_ms())
             };
             let asked = operations::acquire_read_at(&mut *store, "forks", &request, Instant::now());
             match asked {

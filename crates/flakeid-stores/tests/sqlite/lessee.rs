@@ -1,4 +1,4 @@
-//! Child processes that lease a node for 20 s and exit without releasing it.
+//! Runs child processes that lease a node for 20 s and exit without releasing it.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,12 +9,12 @@ use crate::operations;
 use crate::restorations::{SPACE, request};
 use crate::store_under_test::{connect, persist};
 
-/// The environment variable with the URL of the store in which a child of this test binary leases a node.
+/// The environment variable that passes the store's URL to a child process that leases a node.
 const LESSEE: &str = "FLAKEID_TEST_SQLITE_LESSEE";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The node, the first tick and the fence.
+    /// The node, the first tick of its window, and the window's fence.
     Granted(u64, u64, u64),
     Refused(String),
 }
@@ -35,7 +35,7 @@ impl Answer {
     }
 }
 
-/// Builds a command that leases any node of a store for 20 s.
+/// Builds a command that leases any free node of the store in `file` for 20 s.
 pub fn of(file: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "lessee::child_leases_a_node", "--nocapture"]);
@@ -62,7 +62,7 @@ pub fn answer(output: &Output) -> Answer {
         .unwrap_or_else(|| panic!("the child printed no outcome: {output:?}"))
 }
 
-/// Checks that no tick of a node was granted twice.
+/// Checks that no two grants of the same node contain the same tick.
 pub fn check_apart(answers: &[Answer]) {
     for (at, one) in answers.iter().enumerate() {
         for other in &answers[..at] {
@@ -77,7 +77,7 @@ pub fn check_apart(answers: &[Answer]) {
     }
 }
 
-/// Returns the names of the files in a directory, sorted.
+/// Returns the sorted names of the files in a directory.
 pub fn names(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut names: Vec<_> =
@@ -86,13 +86,13 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Does nothing unless it is the child of another test.
+/// Leases a node if this process is a child of another test. Otherwise, does nothing.
 #[test]
 fn child_leases_a_node() {
     let Ok(url) = std::env::var(LESSEE) else { return };
     let request = || Acquire { identity: Identity::Any, window_ms: 10_000, ..request(0) };
     let granted = persist(|| operations::acquire(&mut *connect(&url)?, SPACE, &request()));
-    // The outcome begins on a new line, because the test harness may have begun one.
+    // The outcome is printed on a new line, because the test harness may already have written part of a line.
     match granted {
         Ok(grant) => println!("\ngranted {} {} {}", grant.node, grant.start, grant.fence),
         Err(fault) => println!("\nrefused {fault:?}"),

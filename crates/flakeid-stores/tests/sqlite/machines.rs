@@ -1,4 +1,5 @@
-//! Tests of machines without a machine ID, such as many containers, which are identified by their boot ID.
+//! Tests of machines without a machine ID, such as many containers. The store identifies these machines by their boot
+//! ID.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use crate::lessee::{self, Answer, check_apart};
 use crate::mounts;
 use crate::store_under_test::Sqlite;
 
-/// One boot of a host on which containers have no `/etc/machine-id`.
+/// One boot of a host whose containers have no machine ID.
 struct Boot {
     files: TempDir,
 }
@@ -22,7 +23,7 @@ impl Boot {
         Self { files }
     }
 
-    /// Leases a node in a container.
+    /// Leases a node from a process in a container of this host.
     fn lease(&self, store: &Sqlite) -> Answer {
         let [boot, machine] = ["boot_id", "machine-id"].map(|name| self.files.path().join(name));
         let mut over: Vec<(&Path, &Path)> =
@@ -57,27 +58,28 @@ fn containers_of_one_boot_lease_distinct_nodes() {
     assert_eq!(answers.map(|answer| answer.node()), [0, 1, 2]);
 }
 
-/// Checks that a reboot counts as a restore. An operator need not adopt the store, because a file of another machine
-/// would be in use there.
+/// Checks that a reboot counts as a restore, but that the operator does not have to adopt the store. Adoption is
+/// required only for files from another machine, because the original files may still be in use.
 #[test]
 fn reboot_of_a_host_counts_as_a_restore() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let answer = tuesday().lease(&store);
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
-    // The store belongs to the new boot from now on.
+    // The store now belongs to the new boot. A second request is also refused, because earlier windows may still be in
+    // use.
     let answer = tuesday().lease(&store);
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
 }
 
-/// Checks two hosts that start from one disk image that contains a store.
+/// Checks that a host is refused if it starts from a disk image whose store another host already uses.
 #[test]
-fn second_host_with_one_disk_image_is_refused() {
+fn second_host_with_the_same_disk_image_is_refused() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let image = files(&store);
     let one = monday().lease(&store);
-    // The other host has the same inodes and the same bytes.
+    // The files of the second host have the same inodes and contents as the files in the disk image.
     for (path, bytes) in &image {
         fs::write(path, bytes).unwrap();
     }

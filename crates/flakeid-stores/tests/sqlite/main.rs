@@ -1,4 +1,4 @@
-//! Tests of the `SQLite` store: the conformance suite, and faults that only files can have.
+//! Tests of the `SQLite` store: the conformance suite, and tests of faults that only a file-based store can have.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -32,8 +32,8 @@ mod store_under_test;
 use flakeid_conformance as conformance_suite_passes;
 use store_under_test::Sqlite;
 
-/// Runs each test that restores older copies on a separate store. After a restore, a new namespace may replace a
-/// lost one, and so waits for the longest window of any namespace.
+/// Runs the conformance suite. Each test that restores an older copy uses its own store. After a restore, any new
+/// namespace may replace a lost namespace, so the new namespace first waits for the longest window.
 #[test]
 fn conformance_suite_passes() {
     let store = Sqlite::new();
@@ -48,7 +48,7 @@ fn conformance_suite_passes() {
     }
 }
 
-/// Does nothing unless this process is a child that will be killed in a transaction.
+/// Waits in a transaction if this process is a child that another test will kill. Otherwise, does nothing.
 #[test]
 fn child_waits_in_a_transaction_to_be_killed() {
     store_under_test::wait_in_a_transaction_if_child();

@@ -1,4 +1,5 @@
-//! Tests of a database file that is mounted without its directory, and so has two names. Linux only.
+//! Tests of a database file that is mounted without its directory, so that the file has two paths. These tests run only
+//! on Linux.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use tempfile::TempDir;
 use crate::lessee::{self, check_apart, names};
 use crate::mounts;
 
-/// A host's directory, and the directories of two containers in which the host's file is mounted.
+/// A directory on the host, and one directory in each of two containers, into which the host's files are mounted.
 struct Containers {
     host: TempDir,
     guests: [TempDir; 2],
@@ -24,7 +25,7 @@ impl Containers {
         self.host.path().join("ids.db")
     }
 
-    /// Creates the file over which the host's file is mounted, as `docker run --volume` does.
+    /// Creates an empty file as the mount point for the host's file, as `docker run --volume` does.
     fn target(&self, guest: usize, name: &str) -> PathBuf {
         let target = self.guests[guest].path().join(name);
         fs::write(&target, "").unwrap();
@@ -32,8 +33,8 @@ impl Containers {
     }
 }
 
-/// Checks that a mounted file is refused, as with `docker run --volume /host/ids.db:/data/ids.db` or a `subPath`
-/// of Kubernetes.
+/// Checks that the store refuses a database file that is mounted without its directory. Examples are `docker run
+/// --volume /host/ids.db:/data/ids.db` and a Kubernetes `subPath`.
 #[test]
 fn mounted_files_are_refused() {
     for used_before in [false, true] {
@@ -71,7 +72,8 @@ fn mounted_serial_file_is_refused() {
     assert!(answer.refusal().contains("ids.db-serial is a mount point"), "{answer:?}");
 }
 
-/// Checks that containers can share a mounted directory, in which the database has one log and one lock.
+/// Checks that two containers can share a mounted directory, because both containers then use the same log and the same
+/// lock.
 #[test]
 fn mounted_directory_is_shared_by_containers() {
     let containers = Containers::new();

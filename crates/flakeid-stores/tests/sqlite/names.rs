@@ -1,5 +1,5 @@
-//! Tests of a database file with two hard links. Each name would have its own log and lock, and so would be a separate
-//! store with the same nodes.
+//! Tests of a database file with two hard links. Each link would have its own log and lock, so the two links would act
+//! as separate stores that grant the same nodes.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Tests of databases that an operator replaced by an older copy, in every way.
+//! Tests of the ways in which an operator can replace a database with an older copy.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flakeid_conformance::StoreUnderTest;
 use flakeid_core::Layout;
 use flakeid_protocol::store::{Continuity, Fault};
-use flakeid_protocol::{Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Renew, Token};
+use flakeid_protocol::{Acquire, Bounds, Grant, Identity, Namespace, Refusal, Renew, Token};
 
 use crate::operations;
 use crate::store_under_test::{Sqlite, Victim, copy};
@@ -27,20 +27,10 @@ pub fn now() -> i64 {
 
 pub fn request(node: u64) -> Acquire {
     Acquire {
-        layout: Layout::TWITTER,
         identity: Identity::Node(node),
-        from: 0,
         to: 1023,
-        rotation: 0,
-        block_bits: 0,
-        reuse: true,
-        token: token(),
         window_ms: 300,
-        ttl_ms: 60_000,
-        now: now(),
-        waited_ms: 0,
-        after: 0,
-        owner: Owner::default(),
+        ..Acquire::any_node(Layout::TWITTER, token(), now())
     }
 }
 
@@ -58,12 +48,13 @@ fn prepared() -> (Sqlite, Grant) {
     (store, grant)
 }
 
-/// Whether the store refused because earlier windows may still be in use.
+/// Whether the store refused a request because earlier windows may still be in use.
 pub fn waits<T>(answer: &Result<T, Fault>) -> bool {
     matches!(answer, Err(Fault::Refused(Refusal::Restored { .. } | Refusal::FenceInFuture { .. })))
 }
 
-/// Checks that the store detected the restore: it refuses grants and renewals, and its floor is above all windows.
+/// Checks that the store detected the restore. The store must refuse grants and renewals, and its floor must be at
+/// least `highest`.
 fn check_detected(store: &Sqlite, held: &Grant, highest: u64) {
     let listing = operations::list(&mut *store.connect(), SPACE);
     if let Ok(listing) = &listing {
@@ -92,14 +83,14 @@ fn check_detected(store: &Sqlite, held: &Grant, highest: u64) {
     assert!(floor >= highest, "{floor} {highest}");
 }
 
-/// Acquires other nodes in the given number of transactions, and returns the highest fence. With many
-/// transactions `SQLite` merges the log into the file.
+/// Acquires the given number of nodes, each in its own transaction, and returns the highest fence. Many transactions
+/// cause `SQLite` to checkpoint the log into the database file.
 fn acquire_more(store: &Sqlite, transactions: u64) -> u64 {
     (0..transactions).map(|node| acquire(store, 10 + node).unwrap().fence).max().unwrap()
 }
 
 #[test]
-fn older_copy_over_the_file_is_detected() {
+fn overwriting_the_file_with_an_older_copy_is_detected() {
     for merged in [3, 140] {
         let (store, held) = prepared();
         let older = store.backup();
@@ -109,7 +100,7 @@ fn older_copy_over_the_file_is_detected() {
     }
 }
 
-/// Restores only the file, so that the newer log stays next to the older file.
+/// Checks that restoring only the database file is detected. The newer log remains in place.
 #[test]
 fn older_file_with_the_newer_log_is_detected() {
     for (before, after) in [(0, 3), (70, 3), (70, 140), (140, 70)] {
@@ -122,7 +113,7 @@ fn older_file_with_the_newer_log_is_detected() {
         let file = fs::read(&aside).unwrap();
         let highest = (0..after).map(|n| acquire(&store, 300 + n).unwrap().fence).max().unwrap();
         if fs::read(store.file()).unwrap() == file {
-            // The file has not changed since the copy, so that file and log still match and nothing is lost.
+            // The database file is still identical to its copy, so restoring the copy loses nothing.
             copy(&aside, &store.file());
             acquire(&store, 5).unwrap();
             continue;
@@ -130,7 +121,7 @@ fn older_file_with_the_newer_log_is_detected() {
         copy(&aside, &store.file());
         let mixed = acquire(&store, 5);
         match mixed {
-            // SQLite may detect that the file and the log do not match.
+            // SQLite itself may detect that the database file and the log do not match.
             Err(Fault::Rejected(text)) => assert!(text.contains("malformed"), "{text}"),
             Err(Fault::Refused(Refusal::Restored { .. })) => {
                 check_floor(&store, highest);
@@ -140,7 +131,8 @@ fn older_file_with_the_newer_log_is_detected() {
     }
 }
 
-/// Checks that the floor is above `highest`. Reads no rows, because they may be a mixture that `SQLite` cannot read.
+/// Checks that the floor is at least `highest`. Reads only the namespace, because `SQLite` may be unable to read a
+/// mixture of old and new rows.
 fn check_floor(store: &Sqlite, highest: u64) {
     let mut floor = None;
     let read = store.connect().transact(SPACE, &mut |ledger| {
@@ -160,7 +152,8 @@ fn deleted_log_is_detected() {
     check_detected(&store, &held, highest);
 }
 
-/// Checks that an identical copy counts as a restore, because the original file may still be in use.
+/// Checks that replacing the file with an identical copy counts as a restore, because the original file may still be in
+/// use.
 #[test]
 fn copy_moved_over_the_file_counts_as_a_restore() {
     let (store, held) = prepared();
@@ -180,15 +173,15 @@ fn deleted_database_is_detected() {
             fs::remove_file(store.beside("-wal")).unwrap();
         }
         check_detected(&store, &held, highest);
-        // A namespace that is created now must wait, too.
+        // A namespace that is created after the loss must also wait, because it may replace a lost namespace.
         let other = operations::acquire(&mut *store.connect(), "other", &request(1));
         assert!(waits(&other), "{other:?}");
     }
 }
 
-/// Checks that a namespace that the older copy does not contain grants nothing at first.
+/// Checks that a namespace must wait before it grants nodes again if the restored copy does not contain the namespace.
 #[test]
-fn namespace_missing_in_the_older_copy_waits() {
+fn namespace_missing_from_the_older_copy_waits_before_granting() {
     let (store, _) = prepared();
     let older = store.backup();
     operations::acquire(&mut *store.connect(), "later", &request(1)).unwrap();
@@ -197,14 +190,14 @@ fn namespace_missing_in_the_older_copy_waits() {
     assert!(waits(&again), "{again:?}");
 }
 
-/// Copies a directory with all files, their owners and their times.
+/// Copies a directory with all its files, and preserves the files' owners and timestamps.
 fn copy_directory(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-Rp").args([from, to]).status().unwrap();
     assert!(copied.success());
 }
 
-/// Replaces the directory by a cold copy, `-serial` file included, while no process uses it. ext4 may reuse the same
-/// inodes.
+/// Checks that restoring the whole directory, including the `-serial` file, is detected. No process uses the store
+/// during the restore. On ext4, the restored files may get the inodes of the deleted files.
 #[test]
 fn restored_directory_is_detected_every_time() {
     let store = Sqlite::new();
@@ -231,12 +224,12 @@ fn restored_directory_is_detected_every_time() {
              {after:?}, {again:?}"
         );
     }
-    // Every further restore must be detected, too.
+    // Restoring the same copy again must also be detected.
     put_back();
     check_detected(&store, &held, after.fence);
 }
 
-/// Checks that a store without a `-serial` file counts as restored even if it has only one transaction.
+/// Checks that a store without a `-serial` file counts as restored, even if it has had only one transaction.
 #[test]
 fn serial_file_deleted_after_the_first_transaction_is_detected() {
     let store = Sqlite::new();
@@ -269,7 +262,7 @@ fn damaged_serial_file_is_rejected() {
     assert!(text.contains("-serial was edited or damaged"), "{text}");
 }
 
-/// Checks that restoring the same copy again is detected each time.
+/// Checks that each restore of the same copy is detected.
 #[test]
 fn second_restore_from_one_copy_is_detected() {
     let (store, held) = prepared();
@@ -293,7 +286,7 @@ fn second_restore_from_one_copy_is_detected() {
     assert_ne!(runs[1], runs[2]);
 }
 
-/// Checks that a transaction whose writer was killed has no effect and does not count as a restore.
+/// Checks that killing a writer in a transaction undoes the transaction, but does not count as a restore.
 #[test]
 fn writer_killed_in_a_transaction_does_not_count_as_a_restore() {
     let (store, held) = prepared();
@@ -304,8 +297,8 @@ fn writer_killed_in_a_transaction_does_not_count_as_a_restore() {
     acquire(&store, 5).unwrap();
 }
 
-/// Checks that a writer that was killed between the commit and recording the serial number does not count as a
-/// restore. The commit was not confirmed, but stays.
+/// Checks that the store does not count as restored if a writer was killed after committing but before recording the
+/// serial number. The commit remains in effect, although the writer did not confirm it.
 #[test]
 fn writer_killed_before_recording_the_serial_does_not_count_as_a_restore() {
     let (store, held) = prepared();

@@ -1,4 +1,4 @@
-//! The `SQLite` store for the conformance suite, and helpers for its own tests.
+//! The `SQLite` store for the conformance suite, and helpers for the store's own tests.
 
 use std::any::Any;
 use std::io::{BufRead, BufReader};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 pub(crate) use crate::retrying::{TIMEOUT, connect, connect_with};
 
-/// The environment variable with the URL of the store in which a child of this test binary is killed.
+/// The environment variable that passes the store's URL to a child process that will be killed.
 pub const VICTIM: &str = "FLAKEID_TEST_SQLITE_VICTIM";
 
 pub struct Sqlite {
@@ -36,7 +36,7 @@ impl Sqlite {
         format!("sqlite://{}", self.file().display())
     }
 
-    /// Executes a statement without the library and without its triggers.
+    /// Executes a statement directly on the database, after dropping the trigger that protects the fences.
     fn damage_by(&self, sql: &str, values: impl rusqlite::Params) {
         let connection = rusqlite::Connection::open(self.file()).unwrap();
         connection.execute_batch("DROP TRIGGER IF EXISTS flakeid_fence_stays").unwrap();
@@ -50,7 +50,8 @@ impl Sqlite {
     }
 }
 
-/// Repeats a request while the store is unavailable, for example because another process holds its lock.
+/// Repeats a request until the store is available or the timeout passes. The store is unavailable while another process
+/// holds the store's lock, for example.
 pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -61,7 +62,8 @@ pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault>
     }
 }
 
-/// Writes in a transaction and waits there with the lock held, in a child that will be killed.
+/// Starts a transaction and waits forever if this process is a child that another test will kill. Otherwise, does
+/// nothing.
 pub fn wait_in_a_transaction_if_child() {
     let Ok(url) = std::env::var(VICTIM) else { return };
     let outcome = connect(&url).unwrap().transact("victim", &mut |ledger| {
@@ -73,11 +75,11 @@ pub fn wait_in_a_transaction_if_child() {
             std::thread::park();
         }
     });
-    // The child did not get the lock within 2 s. Its parent starts another child.
+    // The transaction failed, because the child did not get the lock within 2 s. The parent starts another child.
     println!("{outcome:?}");
 }
 
-/// A child process that waits in a transaction.
+/// A child process that waits in an open transaction.
 pub struct Victim(std::process::Child);
 
 impl Victim {
@@ -93,7 +95,7 @@ impl Victim {
             if lines.map_while(Result::ok).any(|line| line.contains("waiting in a transaction")) {
                 return Self(child);
             }
-            // The child did not get the lock within 2 s.
+            // The child exited, because it did not get the lock within 2 s. The loop starts another child.
             child.wait().unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! The handle on a broker, for the server and for programs.
+//! The handle of a broker, which the server and other programs use.
 
 use std::fmt;
 use std::future::Future;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Clock, Error, Layout, SystemClock};
 
 use super::options::BrokerOptions;
-use super::state::{Phase, Shared, State};
+use super::state::{Drain, Phase, Shared, State};
 use super::thread::{BlockKeeper, Opener};
 use flakeid_protocol::broker::Denial;
 use flakeid_protocol::store::{Fault, Store};
@@ -19,10 +19,10 @@ use flakeid_protocol::{
 };
 use flakeid_stores::Location;
 
-/// A broker: grants nodes of the blocks that it leases from a store.
+/// A broker, which grants nodes from the blocks that it leases from a store.
 ///
-/// Clones share one broker. It ends when [`close`](Self::close) is called or the last clone is dropped, and then
-/// releases its blocks.
+/// Clones share one broker. When [`close`](Self::close) is called or the last clone is dropped, the broker releases
+/// its blocks and ends.
 ///
 /// ```
 /// use flakeid::broker::{Broker, BrokerOptions};
@@ -39,9 +39,10 @@ use flakeid_stores::Location;
 #[derive(Clone)]
 pub struct Broker {
     shared: Arc<Shared>,
-    /// Opens further connections to the store, in addition to the thread's.
+    /// The function that opens additional connections to the store. The broker's thread has a connection of its own.
     open: Arc<Opener>,
-    /// Ends the broker with the last clone. The broker's thread does not hold it.
+    /// The guard that ends the broker when the last clone of the handle is dropped. The broker's thread does not hold a
+    /// clone of this guard.
     _end: Arc<CloseOnDrop>,
 }
 
@@ -61,37 +62,38 @@ pub struct Broker {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BrokerStatus {
-    /// Whether it grants nodes, until it is closed.
+    /// Whether the broker still grants nodes. A broker stops granting nodes when it is drained or closed.
     pub is_open: bool,
-    /// The number of blocks that it holds.
+    /// The number of blocks that the broker holds.
     pub blocks: usize,
-    /// The number of nodes of these blocks that have a holder.
+    /// The number of nodes in the broker's blocks that have a holder.
     pub holders: usize,
-    /// The time until which the broker can serve all holders without the store, in Unix milliseconds: the end of its
-    /// first block to end. `None` while it has no block, because no process has requested a node yet.
+    /// The Unix time, in milliseconds, until which the broker can serve all holders without the store. At this time,
+    /// the first of the block windows ends. `None` while the broker has no block, for example because no process has
+    /// requested a node yet.
     pub served_until_unix_ms: Option<i64>,
-    /// How far this host's clock is ahead of the store's, in milliseconds. Beyond the namespace's maximum the store
-    /// refuses more blocks.
+    /// The milliseconds by which this host's clock is ahead of the store's clock. If the difference exceeds the
+    /// namespace's maximum, the store refuses to grant more blocks.
     pub skew_ms: i64,
-    /// The number of its grants that the store's history will never contain, because the broker kept too many grants
-    /// or lost their block.
+    /// The number of grants that the broker did not write to the store's history. The broker drops a grant if too many
+    /// grants are waiting, or if the broker loses the grant's block.
     pub unrecorded: u64,
-    /// The number of its grants that expired without a renewal or a release: clients that ended early or did not wait
-    /// for the response.
+    /// The number of grants that expired without a renewal or a release. Such a grant remains if a client ends early or
+    /// does not wait for the response.
     pub abandoned: u64,
-    /// The error of the store's latest request, if it failed.
+    /// The error of the latest request to the store, or `None` if that request succeeded.
     pub last_error: Option<Error>,
 }
 
 impl Broker {
-    /// Starts a broker on the store at a location, and creates the namespace of an embedded store if it does not
-    /// exist. The broker leases no block before a process requests a node.
+    /// Starts a broker for the store at a location. If the store is embedded, creates a missing namespace. The broker
+    /// leases its first block when a process requests a node.
     ///
     /// # Errors
     /// [`StoreUnavailable`](flakeid_core::ErrorKind::StoreUnavailable) if the store does not respond;
-    /// [`StoreRejected`](flakeid_core::ErrorKind::StoreRejected) if the namespace is missing, for another
-    /// layout, or not one of blocks; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) and
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) naming an option.
+    /// [`StoreRejected`](flakeid_core::ErrorKind::StoreRejected) if the namespace is missing, has another layout, or
+    /// has no blocks; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) and
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the name of an invalid option.
     pub fn start(location: &Location, options: BrokerOptions) -> Result<Self, Error> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (place, location) = (location.to_string(), location.clone());
@@ -99,7 +101,8 @@ impl Broker {
         Self::start_on(&place, move || location.connect(&its_clock), options, clock)
     }
 
-    /// Does the same as [`start`](Self::start) on a store of the program, which errors call `place`, and on a clock.
+    /// Does the same as [`start`](Self::start), but with a store and a clock that the program provides. `place` is
+    /// the store's name in errors.
     ///
     /// # Errors
     /// Those of [`start`](Self::start).
@@ -112,8 +115,8 @@ impl Broker {
         Namespace::check_name(&options.namespace)?;
         let wanted = options.wanted()?;
         let described = open().and_then(|mut store| Ok((describe(&mut *store, &wanted)?, store)));
-        let told = |fault: Fault| fault.to_error(place, &options.namespace, &options.layout);
-        let (namespace, store) = described.map_err(told)?;
+        let to_error = |fault: Fault| fault.to_error(place, &options.namespace, &options.layout);
+        let (namespace, store) = described.map_err(to_error)?;
         options.check(&namespace)?;
         let shared = Arc::new(Shared::new(options, namespace, clock));
         let open: Arc<Opener> = Arc::new(open);
@@ -121,11 +124,21 @@ impl Broker {
         Ok(Self { _end: Arc::new(CloseOnDrop(Arc::clone(&shared))), open, shared })
     }
 
+    /// Calls a function after each of the broker's requests to the store, except those of [`whois`](Self::whois). Its
+    /// arguments are the duration of the request, including the time to connect, and whether the store responded. The
+    /// function runs on the broker's thread, so it must return quickly. A broker has one observer: later calls of this
+    /// method have no effect.
+    pub fn observe_store(&self, observer: impl Fn(Duration, bool) + Send + Sync + 'static) {
+        // The observer that was set first stays.
+        drop(self.shared.store_observer.set(Box::new(observer)));
+    }
+
     pub(super) fn state(&self) -> Result<MutexGuard<'_, State>, Fault> {
         self.shared.state()
     }
 
-    /// The time of its clock, in Unix milliseconds.
+    /// The time on the broker's clock, in Unix milliseconds.
+    #[doc(hidden)]
     #[must_use]
     pub fn unix_ms(&self) -> i64 {
         self.shared.clock.unix_ms()
@@ -135,19 +148,19 @@ impl Broker {
         (self.open)()
     }
 
-    /// The namespace as it was when the broker started.
+    /// The namespace, as it was when the broker started.
     #[must_use]
     pub fn namespace(&self) -> &Namespace {
         &self.shared.namespace
     }
 
-    /// The layout of its IDs.
+    /// The layout of the broker's IDs.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.shared.namespace.layout
     }
 
-    /// The address at which holders reach it.
+    /// The address at which holders reach the broker.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.shared.options.address
@@ -177,8 +190,8 @@ impl Broker {
         })
     }
 
-    /// Returns up to `limit` rows of the nodes that were granted in its current blocks, from a node on, ordered by
-    /// node.
+    /// Returns at most `limit` rows of nodes that were granted in the current blocks. The rows are ordered by node and
+    /// start at the node `from`.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
@@ -186,8 +199,9 @@ impl Broker {
         Ok(self.shared.state()?.blocks.rows(from).take(limit).cloned().collect())
     }
 
-    /// Grants a node to a request whose clock was read at `read`. Waits for another block for at most the `max_wait`
-    /// of the options; [`acquiring`](Self::acquiring) blocks no thread.
+    /// Grants a node. `read` is the instant at which the clock was read for `request`. If the broker needs another
+    /// block, waits for the block, but no longer than the `max_wait` in the options. [`acquiring`](Self::acquiring)
+    /// does the same without blocking a thread.
     ///
     /// # Errors
     /// Those of [`Lessor::acquire`].
@@ -209,55 +223,72 @@ impl Broker {
         }
     }
 
-    /// Does the same as [`acquire`](Self::acquire) for asynchronous callers. The future is ready when the node is
-    /// granted or refused, and has no timeout of its own: add a deadline, and report the fault of
-    /// [`why_waiting`](Self::why_waiting) after it.
+    /// Does the same as [`acquire`](Self::acquire), but asynchronously. The future completes when the node is granted
+    /// or refused. The future has no timeout, so the caller must set a deadline. After the deadline, the caller should
+    /// report the fault from [`waiting_fault`](Self::waiting_fault).
+    #[doc(hidden)]
     pub fn acquiring(&self, request: Acquire, read: Instant) -> Acquiring {
         Acquiring { shared: Arc::clone(&self.shared), request, read, seen: None }
     }
 
-    /// The timeout for [`acquiring`](Self::acquiring).
+    /// The longest time for which a caller should wait for [`acquiring`](Self::acquiring).
     #[must_use]
     pub fn max_wait(&self) -> Duration {
         self.shared.options.max_wait
     }
 
-    /// Returns the reason why waiting requests have no node yet.
+    /// Returns the fault that explains why the waiting requests have not been granted a node yet.
+    #[doc(hidden)]
     #[must_use]
-    pub fn why_waiting(&self) -> Fault {
+    pub fn waiting_fault(&self) -> Fault {
         self.shared.state().map_or_else(|fault| fault, |state| no_block_yet(&state))
     }
 
-    /// Raises a fence for a request whose clock was read at `read`. Returns `None` if the node's block does not
-    /// belong to this broker.
+    /// Raises the fence of a node. `read` is the instant at which the clock was read for `request`. Returns `None` if
+    /// the node is not in a block of this broker.
     ///
     /// # Errors
     /// Those of [`Lessor::renew`].
+    #[doc(hidden)]
     pub fn renew_here(&self, request: &Renew, read: Instant) -> Result<Option<Renewed>, Fault> {
         let mut state = self.shared.state()?;
         let waited_ms = request.waited_ms.saturating_add(ms_since(read));
         let request = Renew { waited_ms, ..*request };
         match state.blocks.renew(&request, self.shared.clock.unix_ms()) {
-            Ok(renewed) => Ok(Some(renewed)),
+            Ok(renewed) => {
+                let leaving = state.drain.is_some_and(|drain| drain.has_reached(request.node));
+                Ok(Some(Renewed { leaving, ..renewed }))
+            }
             Err(Denial::NotHeld) => Ok(None),
             Err(Denial::Refused(refusal)) => Err(refusal.into()),
             Err(Denial::BlockFence | Denial::NoRoom) => Err(block_fence_reached(&state)),
         }
     }
 
-    /// Releases a node. Does nothing if the holder of the request no longer holds it.
+    /// Releases a node. Has no effect if the request's holder no longer holds the node.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
+    #[doc(hidden)]
     pub fn take_back(&self, request: &Release) -> Result<(), Fault> {
         self.shared.state()?.blocks.release(request, self.shared.clock.unix_ms());
         Ok(())
     }
 
-    /// Stops granting and releases the blocks. Waits at most `timeout` for the release.
+    /// Stops granting nodes, but continues to renew leases. The holders request nodes from other brokers, if they know
+    /// any. They do so spread over the first half of `length`; afterwards, [`close`](Self::close) the broker.
+    pub fn drain(&self, length: Duration) {
+        // A forked child has no holders.
+        drop(self.shared.update(|state| {
+            state.phase = state.phase.max(Phase::Draining);
+            state.drain.get_or_insert(Drain { began: Instant::now(), length });
+        }));
+    }
+
+    /// Stops granting nodes, and releases the blocks. Waits at most `timeout` for the release.
     pub fn close(&self, timeout: Duration) {
         let deadline = Instant::now() + timeout;
-        // A forked child has nothing to release.
+        // A forked child does not own the broker's blocks, so the child must not release them.
         if self.shared.close().is_ok()
             && let Ok(state) = self.shared.state()
         {
@@ -272,8 +303,9 @@ impl Lessor for Broker {
     }
 
     fn renew(&mut self, _: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault> {
-        // No other broker can hold the block.
-        self.renew_here(request, read)?.ok_or_else(|| Refusal::FencedOff.into())
+        // This lessor has only one broker, so no other broker can renew or replace the node.
+        let renewed = self.renew_here(request, read)?.ok_or(Refusal::FencedOff)?;
+        Ok(Renewed { leaving: false, ..renewed })
     }
 
     fn release(&mut self, _: &str, request: &Release) -> Result<(), Fault> {
@@ -336,8 +368,8 @@ impl fmt::Debug for Acquiring {
 }
 
 impl Shared {
-    /// Tries to grant a node, and returns `None` if another block is needed first. `seen` is the number of attempts
-    /// to lease a block when the request arrived.
+    /// Tries to grant a node. Returns `None` if the broker needs another block first. `seen` stores how often the
+    /// broker had tried to lease a block when the request began to wait.
     fn try_acquire(
         &self,
         state: &mut State,
@@ -346,7 +378,9 @@ impl Shared {
         seen: &mut Option<u64>,
     ) -> Result<Option<Grant>, Fault> {
         if state.phase != Phase::Open {
-            return Err(Fault::Unavailable("this broker is shutting down: use another one".into()));
+            return Err(Fault::Unavailable(
+                "this broker is shutting down: use another broker".into(),
+            ));
         }
         let waited_ms = request.waited_ms.saturating_add(ms_since(read));
         let request = Acquire { waited_ms, ..request.clone() };
@@ -373,7 +407,7 @@ impl Shared {
     }
 }
 
-/// Returns the namespace, and creates it if every user of the store may do so.
+/// Returns the namespace. Creates a missing namespace if the store allows every user to create namespaces.
 fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
     let name = &wanted.name;
     let missing = Err(Fault::Refused(Refusal::MissingNamespace));
@@ -399,15 +433,16 @@ fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Faul
     Ok(kept)
 }
 
-/// Returns the fault for holders whose windows cannot grow because the store does not renew the block.
+/// Returns the fault for a request that needs a window beyond the block's fence. The store has not renewed the block
+/// yet.
 fn block_fence_reached(state: &State) -> Fault {
     let why = state.failure.as_ref().map(|fault| format!(": {fault}")).unwrap_or_default();
-    Fault::Unavailable(format!("the broker's own lease of the block has not been renewed yet{why}"))
+    Fault::Unavailable(format!("the broker's own lease on the block has not been renewed yet{why}"))
 }
 
 fn no_block_yet(state: &State) -> Fault {
     state.failure.clone().unwrap_or_else(|| {
-        Fault::Unavailable("the store has not granted the broker another block in time".into())
+        Fault::Unavailable("the store did not grant the broker another block in time".into())
     })
 }
 
@@ -419,7 +454,7 @@ struct CloseOnDrop(Arc<Shared>);
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        // A forked child has nothing to release.
+        // A forked child does not own the broker's blocks, so the child must not release them.
         if self.0.is_ours() {
             drop(self.0.close());
         }

@@ -1,4 +1,4 @@
-//! The broker's answers about earlier holders of a node.
+//! Methods of a broker that find the holder of a node at a given tick.
 
 use super::handle::Broker;
 use flakeid_protocol::broker::sub_grant_of;
@@ -7,11 +7,11 @@ use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Client, State, SubGrant};
 
 impl Broker {
-    /// Returns the holder of a node at a tick from the store's history, or from the broker's memory for its latest
-    /// grants, which the history does not contain yet. Connects to the store and waits for it.
+    /// Returns the process that held a node at a tick, according to the store's history. If the history does not
+    /// contain the grant yet, uses the broker's memory. Connects to the store and waits for the response.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] in a forked child; the store's fault.
+    /// [`Fault::Rejected`] in a forked child; another [`Fault`] if the store fails.
     pub fn whois(&self, node: u64, tick: u64) -> Result<Option<PastHolder>, Fault> {
         let own = self.own_client(node, tick)?;
         let mut store = self.open_store()?;
@@ -25,10 +25,11 @@ impl Broker {
         }))
     }
 
-    /// Whether a node is still held under this broker's grant that starts at a tick.
+    /// Whether a node is still held under the grant of this broker that starts at the tick `start`.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
+    #[doc(hidden)]
     pub fn is_held(&self, node: u64, start: u64) -> Result<bool, Fault> {
         let now = self.unix_ms();
         let state = self.state()?;
@@ -37,7 +38,8 @@ impl Broker {
             .is_some_and(|row| row.start == start && row.state == State::Held && row.expires > now))
     }
 
-    /// Returns the broker's grant of a node whose window contains a tick, and the fence of that window.
+    /// Returns the broker's latest grant of a node and the fence of its window. Returns `None` if the window does not
+    /// contain `tick`.
     fn own_client(&self, node: u64, tick: u64) -> Result<Option<(SubGrant, u64)>, Fault> {
         let state = self.state()?;
         let row = state.blocks.row(node).filter(|row| (row.start..row.fence).contains(&tick));

@@ -1,4 +1,4 @@
-//! The options of a broker, and their checks.
+//! The options of a broker, and the checks of their values.
 
 use std::time::Duration;
 
@@ -19,26 +19,26 @@ use flakeid_protocol::Namespace;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BrokerOptions {
-    /// The namespace, which must be one of blocks.
+    /// The name of the namespace from which the broker leases blocks.
     pub namespace: String,
-    /// The layout of its IDs.
+    /// The layout of the namespace's IDs.
     pub layout: Layout,
-    /// The address at which holders reach this broker, such as `http://10.0.0.5:7117`. In the store it is the name
-    /// with which the broker gets its last block again.
+    /// The address at which holders reach this broker, such as `http://10.0.0.5:7117`. The address is also the
+    /// broker's name in the store, by which the broker gets its previous block again.
     pub address: String,
-    /// The node bits of a block, if this broker creates the namespace; default [`Namespace::usual_block_bits`]. A
-    /// broker can create a namespace only in an embedded store.
+    /// The number of node bits in a block, if this broker creates the namespace. The default is
+    /// [`Namespace::default_block_bits`]. A broker can create a namespace only in an embedded store.
     pub block_bits: Option<u32>,
-    /// The window of a block, in milliseconds; default the namespace's `max_window`. The broker serves its holders
-    /// for this time while the store is unavailable.
+    /// The window of a block, in milliseconds. The default is the namespace's `max_window`. The broker can serve its
+    /// holders for this time while the store is unavailable.
     pub block_window_ms: Option<u64>,
-    /// The maximum window of a holder, in milliseconds; default 4 s or two ticks, whichever is longer. Holders issue
-    /// IDs for this time while the broker is unavailable.
+    /// The longest window of a holder, in milliseconds. The default is 4 s or two ticks, whichever is longer. Holders
+    /// can issue IDs for this time while the broker is unavailable.
     pub window_ms: u64,
-    /// The time for which a node is kept for a holder that does not renew, in milliseconds; default 12 s or six
-    /// ticks, whichever is longer.
+    /// The time, in milliseconds, for which a node stays reserved for its holder if the lease is not renewed. The
+    /// default is 12 s or six ticks, whichever is longer.
     pub ttl_ms: u64,
-    /// The time for which a request waits for the store to grant another block; default 2 s.
+    /// The time for which a request waits for the store to grant another block. The default is 2 s.
     pub max_wait: Duration,
 }
 
@@ -62,11 +62,11 @@ impl BrokerOptions {
     /// Returns the namespace that this broker would create.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the layout has too few nodes for
-    /// blocks; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming `block_bits`.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the layout has too few nodes for blocks;
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name `block_bits`.
     pub(super) fn wanted(&self) -> Result<Namespace, Error> {
-        let usual = Namespace::usual_block_bits(&self.layout);
-        let Some(block_bits) = self.block_bits.or(usual) else {
+        let default_bits = Namespace::default_block_bits(&self.layout);
+        let Some(block_bits) = self.block_bits.or(default_bits) else {
             let reason = "this layout has too few nodes for blocks: lease from a store instead";
             return Err(Error::invalid_option("layout", reason));
         };
@@ -79,11 +79,12 @@ impl BrokerOptions {
         self.block_window_ms.unwrap_or(namespace.bounds.max_window_ms)
     }
 
-    /// Checks the options that depend on the namespace. When the store responds to a renewal of a block at once, at
-    /// least half of the block's previous window is left, so a holder's window must fit into half of it.
+    /// Checks the options that depend on the namespace. A holder's window must fit into half of a block's window,
+    /// because only half of the block's previous window may be left when the store responds to a renewal of the
+    /// block.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) naming the option.
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name of the option.
     pub(super) fn check(&self, namespace: &Namespace) -> Result<(), Error> {
         let (bounds, block_ms) = (&namespace.bounds, self.block_window_ms(namespace));
         let shortest = self.layout.unit_ms().saturating_mul(2);

@@ -1,6 +1,6 @@
-//! The state that a broker's thread and its requests share.
+//! The state that a broker's thread and the requests to the broker share.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,16 @@ use flakeid_protocol::Namespace;
 use flakeid_protocol::broker::Blocks;
 use flakeid_protocol::store::Fault;
 
+pub(super) type StoreObserver = dyn Fn(Duration, bool) + Send + Sync;
+
 /// A broker in one process.
 pub(super) struct Shared {
     pub(super) options: BrokerOptions,
-    /// The namespace as the store had it when the broker started.
+    /// The namespace as read from the store when the broker started.
     pub(super) namespace: Namespace,
     pub(super) clock: Arc<dyn Clock>,
+    /// The observer of the requests to the store, if the program has set one.
+    pub(super) store_observer: OnceLock<Box<StoreObserver>>,
     mark: ProcessMark,
     state: Mutex<State>,
     changed: Condvar,
@@ -28,20 +32,42 @@ pub(super) struct State {
     pub(super) blocks: Blocks,
     /// The number of requests that found no free node since the thread last tried to lease more blocks.
     pub(super) waiting: usize,
-    /// The number of these attempts.
+    /// The number of attempts to lease more blocks.
     pub(super) attempts: u64,
-    /// The fault of the store's latest request, if it failed.
+    /// The fault of the latest request to the store, if the request failed.
     pub(super) failure: Option<Fault>,
-    /// How far this host's clock is ahead of the store's, in milliseconds.
+    /// The milliseconds by which this host's clock is ahead of the store's clock.
     pub(super) skew_ms: i64,
     pub(super) phase: Phase,
-    /// The wakers of the requests that wait for the next attempt.
+    /// The drain, if it has begun.
+    pub(super) drain: Option<Drain>,
+    /// The wakers of the requests that wait for the next attempt to lease a block.
     pub(super) wakers: Vec<Waker>,
+}
+
+/// The time during which the holders of a broker that shuts down move to other brokers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drain {
+    pub(super) began: Instant,
+    pub(super) length: Duration,
+}
+
+impl Drain {
+    /// Whether the holder of a node should move by now. The holders are spread over the first half of the drain, so
+    /// that they do not request nodes from the other brokers all at once.
+    pub(super) fn has_reached(&self, node: u64) -> bool {
+        // Fibonacci hashing: the multiplier is 2^32 divided by the golden ratio.
+        let place = (node as u32).wrapping_mul(0x9E37_79B9);
+        let share = f64::from(place) / (f64::from(u32::MAX) + 1.0);
+        self.began.elapsed() >= self.length.mul_f64(share / 2.0)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,
+    /// The broker renews leases, but grants no further nodes.
+    Draining,
     Closing,
     Ended,
 }
@@ -56,13 +82,15 @@ impl Shared {
             failure: None,
             skew_ms: 0,
             phase: Phase::Open,
+            drain: None,
             wakers: Vec::new(),
         };
         let (mark, state, changed) = (ProcessMark::new(), Mutex::new(state), Condvar::new());
-        Self { options, namespace, clock, mark, state, changed }
+        let store_observer = OnceLock::new();
+        Self { options, namespace, clock, store_observer, mark, state, changed }
     }
 
-    /// Locks and returns the state in the process that leased the blocks.
+    /// Locks and returns the state, but only in the process that leased the blocks.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child, whose parent grants the same nodes (I15).
@@ -74,8 +102,9 @@ impl Shared {
                     .into(),
             )
         };
-        // Checked before the lock is taken, because another thread of the parent may have held it: then the child
-        // could never take it. Checked again under the lock, because the fork can occur in between.
+        // The process is checked before the lock is taken, because another thread of the parent may have held the
+        // lock, and the child could then never take it. The check is repeated under the lock, because the process may
+        // fork between the first check and the lock.
         if !self.mark.is_ours() {
             return Err(forked());
         }
@@ -94,12 +123,12 @@ impl Shared {
         Ok(changed)
     }
 
-    /// Wakes the thread, because a request waits for a node.
+    /// Wakes the thread, because a request is waiting for a node.
     pub(super) fn wake_thread(&self) {
         self.changed.notify_all();
     }
 
-    /// Waits until `done` or the deadline.
+    /// Waits until `done` returns true or the deadline has passed.
     pub(super) fn wait<'a>(
         &self,
         state: MutexGuard<'a, State>,

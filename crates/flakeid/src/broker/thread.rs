@@ -1,4 +1,5 @@
-//! The broker's thread: leases blocks when nodes run out, renews them, and releases those that are not needed.
+//! The broker's thread, which leases blocks when nodes run out, renews the blocks, and releases blocks that are not
+//! needed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use flakeid_core::internal::spawn_background;
 use flakeid_core::{Error, ErrorKind};
 
 use super::state::{Phase, Shared, State};
+use crate::log::BrokerLog;
 use flakeid_protocol::keeper::{GeneratorState, Input, Keeper, KeeperOptions, renewal_margin};
 use flakeid_protocol::store::{Fault, RETRY, Store};
 use flakeid_protocol::{Acquire, Handover, HeldNode, Identity, Owner, Refusal, Token};
@@ -21,35 +23,38 @@ use budget::Budget;
 
 pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
 
-/// The maximum number of blocks that the thread leases before it sends renewals.
+/// The largest number of blocks that the thread leases before it sends renewals.
 const MOST_AT_ONCE: usize = 64;
-/// The maximum time between two attempts after failures. It is short because after an outage of the store all holders
-/// wait for the next attempt once the block's window is used up, and because there are few brokers.
+/// The longest time between two attempts after failures. The time is short because, after a store outage, all holders
+/// wait for the next attempt if the block's window is used up. The store can serve frequent attempts, because there
+/// are only a few brokers.
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Keeps the blocks of a broker. Only it sends requests for them to the store.
+/// The keeper of a broker's blocks. Only its thread sends requests for the blocks to the store.
 pub(super) struct BlockKeeper {
     shared: Arc<Shared>,
     open: Arc<Opener>,
     store: Option<Box<dyn Store>>,
     options: KeeperOptions,
     holders: Vec<BlockHolder>,
+    begun: Instant,
     /// The number of consecutive failures.
     failures: u32,
-    /// The budget of grants for the store's history.
+    /// The budget for writing grants to the store's history.
     budget: Budget,
+    log: BrokerLog,
 }
 
-/// One block.
+/// A block with its keeper.
 struct BlockHolder {
     keeper: Keeper,
     block: Option<u64>,
-    /// A random number from 0.8 to 1.2, so that blocks are not renewed together.
+    /// A random number from 0.8 to 1.2, so that blocks are not renewed at the same times.
     jitter: f64,
     /// The time at which the latest successful request was sent.
     confirmed: Instant,
-    /// The grants for the store's history that are written when the block is released.
+    /// The grants to hand over to the store's history when the block is released.
     last: Handover,
 }
 
@@ -61,9 +66,10 @@ impl BlockKeeper {
         store: Box<dyn Store>,
     ) -> Result<(), Error> {
         let options = shared.of_keeper();
-        let (store, holders) = (Some(store), Vec::new());
-        let budget = Budget::new();
-        let keeper = Self { shared, open, store, options, holders, failures: 0, budget };
+        let (store, holders, begun) = (Some(store), Vec::new(), Instant::now());
+        let (budget, log) = (Budget::new(), BrokerLog::default());
+        let keeper =
+            Self { shared, open, store, options, holders, begun, failures: 0, budget, log };
         let started = spawn_background("flakeid-broker", move || keeper.run());
         started.map(drop).map_err(|error| {
             let text = format!("the broker's thread for {place} cannot be started: {error}");
@@ -73,9 +79,9 @@ impl BlockKeeper {
 
     fn run(mut self) {
         let shared = Arc::clone(&self.shared);
-        // The store and the clock may be the user's own code.
+        // The store and the clock may be the user's own code, which can panic.
         let kept = catch_unwind(AssertUnwindSafe(|| self.keep()));
-        // A forked child has no such thread, so the state belongs to this process.
+        // A forked child does not have this thread, so the state belongs to this process.
         drop(shared.update(|state| {
             if kept.is_err() {
                 state.failure = Some(Fault::Rejected("the broker's thread panicked".into()));
@@ -87,28 +93,33 @@ impl BlockKeeper {
 
     fn keep(&mut self) -> Result<(), Fault> {
         loop {
-            if self.shared.state()?.phase != Phase::Open {
+            if self.shared.state()?.phase >= Phase::Closing {
                 return self.close_all();
             }
             let mut outcome = self.renew_due();
-            // The thread continues to lease other blocks if one cannot be renewed, but not if the store does not
-            // respond.
+            // If a block cannot be renewed, the thread still leases other blocks, unless the store does not respond.
             if !matches!(outcome, Err(Fault::Unavailable(_))) {
-                outcome = outcome.and(self.lease_more()).and(self.give_back_surplus());
+                outcome = outcome.and(self.lease_more()).and(self.release_surplus());
             }
             let pause = self.settle(outcome)?;
             self.sleep(pause)?;
         }
     }
 
-    /// Records the outcome of a request and returns the pause before the next one.
+    /// Records the outcome of a request, and returns the pause before the next request.
     fn settle(&mut self, outcome: Result<(), Fault>) -> Result<Duration, Fault> {
-        let failure = outcome.err().map(told_to_holders);
+        let failure = outcome.err().map(fault_for_holders);
+        let namespace = &self.shared.namespace;
+        let error = failure
+            .as_ref()
+            .map(|fault| fault.to_error("the store", &namespace.name, &namespace.layout));
+        let blocks = self.holders.iter().filter_map(|of| of.block).collect();
+        self.log.update(&namespace.name, error.as_ref(), blocks);
         self.failures = if failure.is_some() { self.failures.saturating_add(1) } else { 0 };
         self.shared.update(|state| {
             state.failure = failure;
             state.attempts += 1;
-            // A request that still finds no free node counts itself again.
+            // A request that still finds no free node increments the count again.
             state.waiting = 0;
             state.wake();
         })?;
@@ -124,15 +135,18 @@ impl BlockKeeper {
         let begun = Instant::now();
         let due = begun + self.until_due();
         let state = self.shared.state()?;
-        let state = self.shared.wait(state, begun + pause, |state| state.phase != Phase::Open);
-        drop(self.shared.wait(state, due, |state| state.phase != Phase::Open || state.waiting > 0));
+        let state = self.shared.wait(state, begun + pause, |state| state.phase >= Phase::Closing);
+        drop(
+            self.shared
+                .wait(state, due, |state| state.phase >= Phase::Closing || state.waiting > 0),
+        );
         Ok(())
     }
 
     fn until_due(&self) -> Duration {
         let layout = &self.shared.namespace.layout;
         let now = self.shared.clock.unix_ms();
-        // Often enough to detect empty blocks and steps of the clock.
+        // The interval is short enough to detect empty blocks and clock changes in time.
         let often = Duration::from_millis(self.shared.options.ttl_ms / 4);
         let holds = self.holders.iter().filter_map(|of| {
             let left = self.half_ttl().saturating_sub(of.confirmed.elapsed());
@@ -149,14 +163,14 @@ impl BlockKeeper {
         let mut outcome = Ok(());
         for index in 0..self.holders.len() {
             let of = &self.holders[index];
-            // If fences are far ahead of the clock, as after a restore, no renewal is due for a long time, but the
-            // row expires by the store's clock.
+            // If fences are far ahead of the clock, as after a restore, the next renewal would not be due for a long
+            // time, although the row expires according to the store's clock.
             let is_late = of.confirmed.elapsed() >= self.half_ttl();
             let margin = if is_late { u64::MAX } else { of.margin() };
-            // Most blocks have no renewal due, and a token costs a system call. With a thousand blocks, of which
-            // hundreds are renewed each second, a token for each block every time would cost hundreds of thousands of
-            // calls.
-            if of.keeper.is_due(&self.options, &self.reading(), margin, 0) {
+            // Generating a token costs a system call, and for most blocks no renewal is due. With a thousand blocks,
+            // of which hundreds are renewed each second, generating a token for every block at each check would cost
+            // hundreds of thousands of system calls.
+            if of.keeper.is_due(&self.options, &self.reading(Duration::ZERO), margin, 0) {
                 outcome = outcome.and(self.wake(index, margin));
             }
         }
@@ -184,8 +198,8 @@ impl BlockKeeper {
         Ok(())
     }
 
-    /// Releases the blocks that have been empty for longer than the TTL of a holder, except one.
-    fn give_back_surplus(&mut self) -> Result<(), Fault> {
+    /// Releases the blocks that have been empty for longer than the TTL of a holder, except for one block.
+    fn release_surplus(&mut self) -> Result<(), Fault> {
         let now = self.shared.clock.unix_ms();
         let ttl_ms = i64::try_from(self.shared.options.ttl_ms).unwrap_or(i64::MAX);
         while self.shared.state()?.blocks.expire(now) {
@@ -196,7 +210,7 @@ impl BlockKeeper {
             let empty = state.blocks.blocks().filter(|(_, _, since)| {
                 since.is_some_and(|since| now.saturating_sub(since) >= ttl_ms)
             });
-            // One block stays for the next request.
+            // One empty block is kept for the next request.
             empty.skip(1).map(|(block, ..)| block).collect()
         };
         for block in surplus {
@@ -233,7 +247,7 @@ impl BlockKeeper {
 }
 
 impl BlockHolder {
-    /// Returns the number of ticks that must be left for a renewal not to be due.
+    /// Returns the number of remaining ticks below which a renewal is due.
     fn margin(&self) -> u64 {
         renewal_margin(self.keeper.window, self.jitter)
     }
@@ -244,8 +258,8 @@ impl BlockHolder {
 }
 
 impl Shared {
-    /// Returns the options of a block's keeper: the last block of this broker if it is free, otherwise
-    /// any.
+    /// Returns the options of a block's keeper. The keeper requests this broker's previous block if that block is
+    /// free, and otherwise any block.
     fn of_keeper(&self) -> KeeperOptions {
         let Self { namespace, options, .. } = self;
         let (name, window_ms) = (options.address.clone(), options.block_window_ms(namespace));
@@ -259,7 +273,8 @@ impl Shared {
             reuse: true,
             token: Token::from_bits(0),
             window_ms,
-            // Not longer, so that after a crash the block is free for the next start of the same broker.
+            // The TTL is kept this short so that, after a crash, the block is soon free when the same broker starts
+            // again.
             ttl_ms: window_ms.saturating_add(namespace.bounds.max_skew_ms),
             now: 0,
             waited_ms: 0,
@@ -271,14 +286,14 @@ impl Shared {
 }
 
 impl State {
-    /// Wakes the requests that wait for the next attempt.
+    /// Wakes the requests that wait for the next attempt to lease a block.
     fn wake(&mut self) {
         self.wakers.drain(..).for_each(std::task::Waker::wake);
     }
 }
 
-/// Converts a fault of the store to one for holders, because the store counts blocks and holders count nodes.
-fn told_to_holders(fault: Fault) -> Fault {
+/// Converts a fault from the store to a fault for holders, because the store counts blocks and holders count nodes.
+fn fault_for_holders(fault: Fault) -> Fault {
     let Fault::Refused(Refusal::NoFreeNode { held, hot, quarantined, next_free_in_ms, .. }) = fault
     else {
         return fault;

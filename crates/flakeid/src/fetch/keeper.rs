@@ -1,4 +1,4 @@
-//! The driver of a lease's keeper in a host that sends the requests itself.
+//! A lease keeper whose requests are sent by the host environment, not by this library.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,31 +8,30 @@ use flakeid_core::{Clock, Error, Generator, Layout, SystemClock};
 use super::host;
 use flakeid_protocol::http::{self, Brokers, Exchange, HttpAnswer, HttpRequest};
 use flakeid_protocol::keeper::{
-    Begin, Demand, GeneratorState, Input, KeeperOptions, LeaseEvent, LeaseKeeper, LeaseOptions,
-    Notice, Output, Progress, Reading, Reply,
+    Begin, Demand, Driver, GeneratorState, Input, KeeperOptions, LeaseEvent, LeaseKeeper,
+    LeaseOptions, Output, Progress, Reading, Reply, Report,
 };
 use flakeid_protocol::random::jitter;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Token, no_other_lessor};
 
-/// A keeper and its driver, which has at most one request under way.
+/// A lease keeper and its driver, which has at most one request in progress.
 pub(super) struct FetchKeeper {
     pub(super) options: LeaseOptions,
-    /// Whether the namespace must have the layout of `options`.
+    /// Whether the namespace must have the layout in `options`.
     is_of_layout: bool,
-    /// The name of the brokers in errors.
+    /// The name of the brokers in error messages.
     place: String,
     brokers: Brokers,
     keeper: LeaseKeeper,
-    /// The generator of the present grant, or of the last one.
+    /// The generator of the latest grant, which may have ended.
     pub(super) generator: Option<Generator>,
-    /// The tick after the last one used by a generator that has ended.
+    /// The tick after the last tick in which an ended generator issued an ID.
     used_until: u64,
-    /// The request under way, and the time at which its clock was read.
+    /// The request in progress, with the time of its clock reading.
     exchange: Option<(Exchange, Duration)>,
-    /// The requests to send after it, each with that time.
+    /// The requests to send next, each with the time of its clock reading.
     demands: VecDeque<(Demand, Duration)>,
-    pub(super) events: VecDeque<LeaseEvent>,
 }
 
 impl FetchKeeper {
@@ -54,18 +53,17 @@ impl FetchKeeper {
             used_until: 0,
             exchange: None,
             demands: VecDeque::new(),
-            events: VecDeque::new(),
         }
     }
 
-    /// Replaces the options by those of the namespace's layout, if the lease was opened without a layout.
+    /// Adopts options for the namespace's layout. The caller ensures that the lease was opened without a layout.
     pub(super) fn adopt(&mut self, options: LeaseOptions) {
         self.keeper.adopt(of_keeper(&options));
         self.options = options;
         self.is_of_layout = true;
     }
 
-    /// Returns whether the namespace must have the layout of the options.
+    /// Whether the namespace must have the layout in the options.
     pub(super) const fn is_of_layout(&self) -> bool {
         self.is_of_layout
     }
@@ -78,20 +76,25 @@ impl FetchKeeper {
         self.keeper.progress()
     }
 
-    /// Returns whether the keeper has closed the lease and sent every request.
+    pub(super) fn next_event(&mut self) -> Option<LeaseEvent> {
+        self.keeper.next_event()
+    }
+
+    /// Returns whether the keeper has closed the lease and has sent all requests.
     pub(super) fn is_ended(&self) -> bool {
         self.keeper.is_closing() && self.exchange.is_none()
     }
 
     pub(super) fn rest(&mut self) -> Duration {
-        self.keeper.rest(&reading(self.generator.as_ref()))
+        self.keeper.rest(&self.reading())
     }
 
     pub(super) fn pause(&self) -> Duration {
         self.keeper.pause(host::now())
     }
 
-    /// Wakes the keeper, or closes the lease.
+    /// Closes the lease if `is_closing` is true; otherwise wakes the keeper. Has no effect while a request is in
+    /// progress.
     pub(super) fn wake(&mut self, is_closing: bool) {
         if self.exchange.is_some() {
             return;
@@ -99,21 +102,20 @@ impl FetchKeeper {
         if is_closing {
             self.follow(Input::Close);
         } else {
-            let reading = reading(self.generator.as_ref());
-            let outputs = self.keeper.wake(&reading, 0, Token::from_bits(host::random()));
-            self.carry_out(&reading, outputs);
+            self.follow(self.keeper.wake(host::now(), 0, Token::from_bits(host::random())));
         }
         self.send_next();
     }
 
-    /// Returns the request to send now.
+    /// Returns the request that the host must send now, or `None` if no request is in progress.
     pub(super) fn request(&self) -> Option<Result<HttpRequest, Fault>> {
         let (exchange, read) = self.exchange.as_ref()?;
         Some(exchange.request(&self.brokers, host::now().saturating_sub(*read)))
     }
 
-    /// Takes the answer to the request. Returns the demand and its reply once it is settled. The caller
-    /// passes them to `replied`, after `adopt` if the reply has the layout of a lease without one.
+    /// Processes the response to the request in progress. Returns the demand and its reply once the reply is final. The
+    /// caller passes both to `replied`. If the lease was opened without a layout, the caller first calls `adopt` with
+    /// options for the layout in the reply.
     pub(super) fn answered(
         &mut self,
         answer: Result<HttpAnswer, String>,
@@ -124,7 +126,7 @@ impl FetchKeeper {
         Some((exchange.into_demand(), reply))
     }
 
-    /// Passes the reply to a demand to the keeper.
+    /// Passes a demand's reply to the keeper, and starts the next request.
     pub(super) fn replied(&mut self, demand: &Demand, reply: Result<http::Reply, Fault>) {
         self.follow(Input::Reply(match demand {
             Demand::Acquire { request, .. } => {
@@ -154,57 +156,55 @@ impl FetchKeeper {
                 Demand::Renew(renew) => {
                     Some(Reply::Renew { next: renew.next, result: Err(no_other_lessor()) })
                 }
-                // The row expires.
+                // A release that no broker can serve needs no reply, because the node's row expires anyway.
                 Demand::Release(_) => None,
             };
             let (brokers, namespace) = (&self.brokers, &self.options.namespace);
             match Exchange::new(brokers, namespace, demand, self.is_of_layout) {
                 Some(exchange) => self.exchange = Some((exchange, read)),
-                // No broker can take the request.
+                // No broker can serve the request, so the keeper receives an error as the reply.
                 None => reply.into_iter().for_each(|reply| self.follow(Input::Reply(reply))),
             }
         }
     }
+}
 
-    fn follow(&mut self, input: Input) {
-        let reading = reading(self.generator.as_ref());
-        let outputs = self.keeper.handle(&reading, input);
-        self.carry_out(&reading, outputs);
+impl Driver for FetchKeeper {
+    fn reading(&self) -> Reading {
+        reading(self.generator.as_ref())
     }
 
-    fn carry_out(&mut self, reading: &Reading, outputs: Vec<Output<Notice>>) {
-        for output in outputs {
-            match output {
-                Output::Begin(begin) => {
-                    let made = generator(&self.options, &begin);
-                    let result = made.map(|made| self.generator = Some(made));
-                    self.follow(Input::Began { begin, result });
-                }
-                Output::Extend { fence } => {
-                    let made = self.generator.as_ref();
-                    if made.is_none_or(|made| made.extend(fence).is_err()) {
-                        self.end();
-                    }
-                }
-                Output::End => self.end(),
-                // The host looks at it.
-                Output::Event(Notice::Progress) => {}
-                Output::Event(Notice::Event(event)) => self.events.push_back(event),
-                Output::Demand(demand) => self.demands.push_back((demand, reading.passed)),
-            }
-        }
+    fn handle(&mut self, reading: &Reading, input: Input) -> Vec<Output> {
+        self.keeper.handle(reading, input)
     }
 
-    /// Retires the present generator.
-    fn end(&mut self) {
+    fn begin(&mut self, begin: &Begin) -> Result<(), Error> {
+        self.generator = Some(generator(&self.options, begin)?);
+        Ok(())
+    }
+
+    fn extend(&mut self, fence: u64) -> bool {
+        self.generator.as_ref().is_some_and(|generator| generator.extend(fence).is_ok())
+    }
+
+    fn end(&mut self) -> (u64, bool) {
         if let Some(Ok(Some(last))) = self.generator.as_ref().map(Generator::retire) {
             self.used_until = self.used_until.max(last + 1);
         }
-        self.follow(Input::Ended { used_until: self.used_until, keeps_fence: false });
+        (self.used_until, false)
+    }
+
+    fn report(&mut self, reading: &Reading, report: Report) {
+        self.keeper.report(reading, report);
+    }
+
+    fn send(&mut self, demand: Demand, read: Duration) -> Option<Reply> {
+        self.demands.push_back((demand, read));
+        None
     }
 }
 
-/// Returns the options of the keeper, which knows neither the host's name nor the process.
+/// Returns the keeper's options, with an empty host name and the process ID 0.
 fn of_keeper(options: &LeaseOptions) -> KeeperOptions {
     options.of_keeper(String::new(), 0)
 }
@@ -218,22 +218,22 @@ fn reading(generator: Option<&Generator>) -> Reading {
     }
 }
 
-/// Builds the generator of a grant. A broker grants one node at a time.
+/// Builds the generator for a grant. Each grant from a broker has exactly one node.
 fn generator(options: &LeaseOptions, begin: &Begin) -> Result<Generator, Error> {
     let mut builder = Generator::builder(options.layout);
-    // Without a node the builder reports an error, because there is no default.
+    // With any other number of nodes, `build` returns an error, because the builder has no default node.
     if let [node] = begin.nodes[..] {
         builder = builder.node(node);
     }
     options.generator(builder, begin.max_ahead_ms, (begin.start, begin.fence))?.build()
 }
 
-/// Checks the options that only the core can check, before the first request.
+/// Checks that a generator can be built with the options.
 pub(super) fn check(options: &LeaseOptions) -> Result<(), Error> {
     generator(options, &Begin { nodes: vec![0], start: 0, fence: 2, max_ahead_ms: 0 }).map(drop)
 }
 
-/// Returns the layout of a reply that grants a node.
+/// Returns the namespace's layout if the reply grants a node; otherwise returns `None`.
 pub(super) const fn granted_layout(reply: &Result<http::Reply, Fault>) -> Option<Layout> {
     if let Ok(http::Reply::Granted(_, layout)) = reply { Some(*layout) } else { None }
 }

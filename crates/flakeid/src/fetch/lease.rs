@@ -1,4 +1,4 @@
-//! A lease as its host uses it.
+//! A lease whose requests are sent by the program's host environment.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use flakeid_protocol::keeper::{LeaseEvent, LeaseStatus, unanswered, used_up};
 use flakeid_protocol::random::fraction;
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault};
 
-/// A node that is leased from a broker, by requests that the host sends; the [module](super) says how.
-/// IDs are issued in the confirmed window alone, and strictly increase.
+/// A node that is leased from a broker through requests that the host sends, as the [module](super) describes. The
+/// IDs strictly increase, and are issued only within the confirmed window.
 ///
 /// ```
 /// use flakeid::fetch::{FetchLease, FetchOptions, set_host_random};
@@ -36,21 +36,20 @@ pub struct FetchLease {
     given: FetchOptions,
     is_closing: bool,
     is_ended: bool,
-    /// Whether the last call failed for want of a window.
+    /// Whether the last call failed because the lease had no window. Initially true.
     lacks_window: Cell<bool>,
 }
 
 impl FetchLease {
-    /// A lease from the brokers at a URL: `https://one,two:7117/`, with the token in it
-    /// (`https://:TOKEN@host`) or among the options. Sends nothing.
+    /// Opens a lease from the brokers at a URL, such as `https://one,two:7117/`, without sending a request. The
+    /// brokers' token can be part of the URL (`https://:TOKEN@host`) or an option.
     ///
     /// # Errors
-    /// [`InvalidOption`](ErrorKind::InvalidOption) and
-    /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for options that cannot be;
-    /// [`InvalidLayout`](ErrorKind::InvalidLayout) if the layout only decodes.
+    /// [`InvalidOption`](ErrorKind::InvalidOption) and [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) for invalid
+    /// options; [`InvalidLayout`](ErrorKind::InvalidLayout) if the layout can only decode IDs.
     pub fn open(url: &str, given: FetchOptions) -> Result<Self, Error> {
         if !host::is_random() {
-            let reason = "the host has not said where random numbers come from";
+            let reason = "the host has not set a source of random numbers";
             return Err(Error::invalid_option("store", reason));
         }
         let is_http = url.starts_with("http://") || url.starts_with("https://");
@@ -71,14 +70,15 @@ impl FetchLease {
         Ok(Self { keeper, given, is_closing: false, is_ended: false, lacks_window })
     }
 
-    /// Time has passed, or somebody needs a window, or the lease was closed.
+    /// Prepares the next [`request`](Self::request) if one is due. The host calls this method when [`rest`](Self::rest)
+    /// has elapsed, when a caller needs a window, and after closing the lease.
     pub fn wake(&mut self) {
         if !self.is_ended {
             self.keeper.wake(self.is_closing);
         }
     }
 
-    /// What to send now.
+    /// Returns the request that the host must send now, or `None` if no request is due.
     pub fn request(&mut self) -> Option<HttpRequest> {
         match self.keeper.request()? {
             Ok(request) => Some(request),
@@ -89,7 +89,7 @@ impl FetchLease {
         }
     }
 
-    /// What came of the [`request`](Self::request): an answer, or why there is none.
+    /// Processes the response to the [`request`](Self::request), or the error message if the request failed.
     pub fn answered(&mut self, answer: Result<HttpAnswer, String>) {
         let Some((demand, reply)) = self.keeper.answered(answer) else { return };
         let adopted = match granted_layout(&reply) {
@@ -98,9 +98,11 @@ impl FetchLease {
         };
         match adopted {
             Ok(()) => self.keeper.replied(&demand, reply),
-            // The namespace is not for these options. What was granted expires unused.
+            // The options are invalid for the namespace's layout, so the granted node is not used, and its lease
+            // expires.
             Err(error) => {
-                let text = format!("the namespace is for another layout than the options: {error}");
+                let text =
+                    format!("the options are incompatible with the namespace's layout: {error}");
                 self.keeper.replied(&demand, Err(Fault::Rejected(text)));
             }
         }
@@ -113,34 +115,36 @@ impl FetchLease {
         Ok(())
     }
 
-    /// Whether it was closed, and nothing is left to be sent.
+    /// Whether the lease has been closed and all its requests have been sent.
     pub fn is_ended(&mut self) -> bool {
         self.is_ended |= self.is_closing && self.keeper.is_ended();
         self.is_ended
     }
 
-    /// How long nothing is due, if nobody asks.
+    /// Returns the time until the host must call [`wake`](Self::wake), unless a caller needs a window earlier.
     pub fn rest(&mut self) -> Duration {
         self.keeper.rest()
     }
 
-    /// What is left of the pause after a failure, however many ask.
+    /// Returns the remaining time of the pause after a failure. During the pause, the host does not call
+    /// [`wake`](Self::wake), even if a caller needs a window.
     #[must_use]
     pub fn pause(&self) -> Duration {
         self.keeper.pause()
     }
 
-    /// Ends the lease: every later call is [`Closed`](ErrorKind::Closed). The node is given back by the
-    /// next [`request`](Self::request).
+    /// Closes the lease: every later call fails with [`Closed`](ErrorKind::Closed). The next
+    /// [`request`](Self::request) releases the node.
     pub const fn close(&mut self) {
         self.is_closing = true;
     }
 
-    /// A call of the generator in the present window.
+    /// Runs `call` with the lease's generator.
     ///
     /// # Errors
-    /// As the call; [`LeaseExpired`](ErrorKind::LeaseExpired) if the window has ended and was not
-    /// renewed; [`Closed`](ErrorKind::Closed); without a node, why there is none.
+    /// The errors of `call`; [`LeaseExpired`](ErrorKind::LeaseExpired) if the window has ended without a renewal;
+    /// [`Closed`](ErrorKind::Closed) if the lease was closed; the error from [`why`](Self::why) if the lease has no
+    /// node.
     pub fn run<T>(&self, call: impl FnOnce(&Generator) -> Result<T, Error>) -> Result<T, Error> {
         if self.is_closing {
             return Err(Error::new(ErrorKind::Closed, "the lease was closed", None));
@@ -152,73 +156,76 @@ impl FetchLease {
         self.lacks_window.set(matches!(kind, Some(ErrorKind::LeaseExpired | ErrorKind::Closed)));
         made.map_err(|error| match error.kind() {
             ErrorKind::LeaseExpired => used_up(&self.why()),
-            // It has ended, and the next one has not begun.
+            // The previous generator has ended, and a new node has not been granted yet.
             ErrorKind::Closed => self.why(),
             _ => error,
         })
     }
 
-    /// Why there is no window.
+    /// Returns the error that explains why the lease has no window.
     #[must_use]
     pub fn why(&self) -> Error {
         let last = self.keeper.progress().status.last_error.clone();
         last.unwrap_or_else(|| unanswered(&self.keeper.place()))
     }
 
-    /// Whether the last call failed for want of a window, so that it is worth waiting for one.
+    /// Whether the last call failed because the lease had no window. If so, the caller can wait for a window and try
+    /// again.
     #[must_use]
     pub const fn lacks_window(&self) -> bool {
         self.lacks_window.get() && !self.is_closing
     }
 
-    /// Whether waiting on for `left` is in vain.
+    /// Whether the latest error rules out that the lease gets a window within the time `left`.
     #[must_use]
-    pub fn is_in_vain(&self, left: Duration) -> bool {
+    pub fn cannot_succeed(&self, left: Duration) -> bool {
         self.keeper.progress().is_hopeless(left)
     }
 
-    /// How many attempts to acquire or renew have ended, and how many of them took effect.
+    /// Returns two numbers: the completed attempts to acquire or renew a node, and the grants and renewals that took
+    /// effect.
     #[must_use]
     pub const fn attempts_and_gains(&self) -> (u64, u64) {
         (self.keeper.progress().attempts, self.keeper.progress().gains)
     }
 
-    /// What happened to the lease since this was asked last, one at a time.
+    /// Removes and returns the oldest pending event of the lease.
     pub fn next_event(&mut self) -> Option<LeaseEvent> {
-        self.keeper.events.pop_front()
+        self.keeper.next_event()
     }
 
-    /// How the lease stands.
+    /// The state of the lease.
     #[must_use]
     pub const fn status(&self) -> &LeaseStatus {
         &self.keeper.progress().status
     }
 
-    /// What happened besides issuing IDs since the node was acquired.
+    /// Returns the counters of waits and clock rollbacks since the node was acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.keeper.generator.as_ref().map(Generator::stats).unwrap_or_default()
     }
 
-    /// The node in the IDs now. It changes when the node is lost.
+    /// The node in the lease's IDs, or 0 before the first grant. The node changes when the lease loses its current node
+    /// to another process.
     #[must_use]
     pub fn node(&self) -> u64 {
         self.keeper.generator.as_ref().map_or(0, Generator::node)
     }
 
-    /// The layout of the IDs.
+    /// The layout of the lease's IDs.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.keeper.options.layout
     }
 
-    /// How long a call waits without issuing an ID.
+    /// The longest time that a call waits for an ID.
     #[must_use]
     pub const fn max_wait(&self) -> Duration {
         self.keeper.options.max_wait
     }
 
-    /// How long opening may take.
+    /// The longest time that opening the lease may take.
     #[must_use]
     pub const fn open_timeout(&self) -> Duration {
         self.keeper.options.max_wait.saturating_add(CONNECT_TIMEOUT)

@@ -1,17 +1,17 @@
-//! The lease of a program that sends the requests itself and has no threads: WebAssembly in a browser
-//! or an edge runtime, whose host has `fetch` and timers.
+//! Leases for programs that have no threads and send their own requests. An example is WebAssembly in a browser or an
+//! edge runtime, whose host provides `fetch` and timers.
 //!
-//! A [`FetchLease`] decides everything: what to send, to which broker and when, what an answer means,
-//! and in which ticks IDs may be issued. Its host does this, for ever:
+//! A [`FetchLease`] decides when to send which request to which broker, interprets each response, and determines the
+//! ticks in which IDs may be issued. The host repeats these steps:
 //!
-//! 1. [`wake`](FetchLease::wake);
-//! 2. while there is a [`request`](FetchLease::request), send it, and hand over what came of it
-//!    ([`answered`](FetchLease::answered));
-//! 3. stop once it [`is_ended`](FetchLease::is_ended);
-//! 4. wait for [`rest`](FetchLease::rest), or until somebody needs a window or closes the lease; then
-//!    for [`pause`](FetchLease::pause), or until somebody closes the lease.
+//! 1. Call [`wake`](FetchLease::wake).
+//! 2. While [`request`](FetchLease::request) returns a request, send the request, and pass the response or the failure
+//!    to [`answered`](FetchLease::answered).
+//! 3. Stop if the lease [`is_ended`](FetchLease::is_ended).
+//! 4. Wait for [`rest`](FetchLease::rest), or until a caller needs a window or closes the lease. Then wait for
+//!    [`pause`](FetchLease::pause), or until a caller closes the lease.
 //!
-//! A host that comes late to any of this only finds its window ended: nothing is issued outside it.
+//! If the host runs a step late, the window can end, but no ID is ever issued outside the window.
 
 mod host;
 mod keeper;

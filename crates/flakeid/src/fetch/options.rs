@@ -1,15 +1,15 @@
-//! The options of a lease from a broker, by name.
+//! The options of a lease from a broker, which are set by name.
 
 use flakeid_core::{Error, Layout, NamedOption, SetByName};
 
 use flakeid_protocol::Identity;
 use flakeid_protocol::keeper::LeaseOptions;
 
-/// The options of a [`FetchLease`](super::FetchLease): those of leases that a broker knows, with the
-/// same names and defaults as elsewhere.
+/// The options of a [`FetchLease`](super::FetchLease). These are all lease options that brokers support, with the
+/// same names and defaults as for other leases.
 ///
-/// Without a layout it is that of the namespace. The defaults and ranges of some options depend on the
-/// layout, so options are kept as they were given, and read once it is known.
+/// Without a layout, the lease uses the namespace's layout. The defaults and ranges of some options depend on the
+/// layout, so the options are kept as strings, and parsed when the layout is known.
 ///
 /// ```
 /// use flakeid::fetch::FetchOptions;
@@ -24,28 +24,28 @@ pub struct FetchOptions {
     given: Vec<(String, String)>,
 }
 
-/// Options that were read for a layout.
+/// The options, parsed for one layout.
 pub(super) struct ParsedOptions {
     pub(super) options: LeaseOptions,
-    /// What to show to the broker.
+    /// The token that this process sends to the broker.
     pub(super) token: Option<String>,
 }
 
 impl FetchOptions {
-    /// For a layout, or for that of the namespace.
+    /// Creates options for the given layout, or for the namespace's layout if `layout` is `None`.
     #[must_use]
     pub const fn new(layout: Option<Layout>) -> Self {
         Self { layout, given: Vec::new() }
     }
 
-    /// Sets an option, which is checked when the lease is opened.
+    /// Sets the option `name` to the value `text`. Opening the lease checks the value.
     #[must_use]
     pub fn with(mut self, name: &str, text: &str) -> Self {
         self.given.push((name.into(), text.into()));
         self
     }
 
-    /// What options there are, as [`SetByName::described`].
+    /// Returns the name and the value type of each option, in the format of [`SetByName::described`].
     #[must_use]
     pub fn described() -> String {
         ParsedOptions::described()
@@ -55,11 +55,11 @@ impl FetchOptions {
         self.layout
     }
 
-    /// What the options are in a layout.
+    /// Parses the options for a layout.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange).
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for invalid options.
     pub(super) fn read(&self, layout: Layout) -> Result<ParsedOptions, Error> {
         let mut read = ParsedOptions { options: LeaseOptions::new(layout), token: None };
         for (name, text) in &self.given {

@@ -1,4 +1,4 @@
-//! The options of leases: by method, by name, and how a lease is opened with them.
+//! The builder of leases, whose options can be set by method or by name.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::{Identity, Lessor};
 use flakeid_stores::{Location, machine_rotation};
 
-/// The options of a lease. All have defaults.
+/// The options of a lease. All options have defaults.
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,7 +40,7 @@ use flakeid_stores::{Location, machine_rotation};
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
     options: LeaseOptions,
-    /// What options by name say about the node, until it becomes the identity.
+    /// The node that was set by name. `open` resolves this field, `datacenter`, `worker` and `name` to an identity.
     node: Option<u64>,
     datacenter: Option<u64>,
     worker: Option<u64>,
@@ -51,8 +51,8 @@ pub struct LeaseBuilder {
 }
 
 impl LeaseBuilder {
-    /// Starts a lease from a store whose URL was parsed before, as [`Generator::lease`] does from the
-    /// URL itself.
+    /// Returns a builder for a lease from a store whose URL has already been parsed. [`Generator::lease`] does the
+    /// same with a URL.
     ///
     /// ```
     /// use flakeid::{LeaseBuilder, Layout, Location};
@@ -68,7 +68,7 @@ impl LeaseBuilder {
         Self::with(StoreSource::Location(location), layout)
     }
 
-    /// Starts a lease from a store of your own: `open` is called for every new connection.
+    /// Returns a builder for a lease from your own kind of store. `open` is called for every new connection.
     ///
     /// ```
     /// use flakeid::{LeaseBuilder, Layout, MemoryStore};
@@ -87,7 +87,7 @@ impl LeaseBuilder {
         Self::with(StoreSource::Opener(Arc::new(open)), layout)
     }
 
-    /// Starts a lease from a broker of this process.
+    /// Returns a builder for a lease from a broker that runs in this process.
     pub fn from_broker(broker: &Broker) -> Self {
         let (layout, namespace) = (*broker.layout(), broker.namespace().name.clone());
         let broker = broker.clone();
@@ -108,127 +108,132 @@ impl LeaseBuilder {
         }
     }
 
-    /// The namespace: `default` unless set. 1 to 64 of `A-Z a-z 0-9 . _ -`.
+    /// Sets the namespace: 1 to 64 characters of `A-Z a-z 0-9 . _ -`. The default is `default`.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.options.namespace = namespace.into();
         self
     }
 
-    /// Which node to lease: any unless set.
+    /// Sets the identity, which determines the node to lease. The default is any node.
     pub fn identity(mut self, identity: Identity) -> Self {
         self.options.identity = identity;
         self
     }
 
-    /// Lease a node from this range only, both inclusive: all of the layout's unless set.
+    /// Sets the inclusive range of nodes from which a node is leased. The default is all nodes of the layout.
     pub fn nodes(mut self, from: u64, to: u64) -> Self {
         (self.options.from, self.options.to) = (from, to);
         self
     }
 
-    /// Lease so many nodes for one generator: 1 unless set, else 2, 4, 8 or another power of two. Its
-    /// ceiling is so many times higher, its IDs still rise, and it waits for all of its nodes. See
-    /// [`GeneratorBuilder::nodes`](flakeid_core::GeneratorBuilder::nodes).
+    /// Sets the number of nodes to lease for one generator: a power of two, by default 1. With `count` nodes, the
+    /// generator issues up to `count` times as many IDs per second, still in increasing order. The generator issues IDs
+    /// only while all its nodes are leased. See [`GeneratorBuilder::nodes`](flakeid_core::GeneratorBuilder::nodes).
     pub fn node_count(mut self, count: u64) -> Self {
         self.options.node_count = count;
         self
     }
 
-    /// Where to begin looking among nodes that were never used: 0 unless set.
+    /// Sets the node at which the search for a never-used node begins. The default is 0.
     pub fn rotation(mut self, rotation: u64) -> Self {
         self.options.rotation = rotation;
         self
     }
 
-    /// Whether a node may be leased that was leased before: true unless set. Without it each start
-    /// uses up a node, as with Baidu's disposable worker IDs, until none is left.
+    /// Sets whether a node that was leased before may be leased again. The default is true. If false, each start of a
+    /// program uses up a node until none is left, as with Baidu's disposable worker IDs.
     pub fn reuse(mut self, reuse: bool) -> Self {
         self.options.reuse = reuse;
         self
     }
 
-    /// Keeps the node for as long as its window lasts, even if renewals fail and another broker would grant
-    /// another node. This is for a node number that was handed to a generator of another library, which
-    /// would go on with the old number.
+    /// Keeps the node until its window ends, even if renewals fail and another broker could grant a different node. Use
+    /// this option if you pass the node number to another library, because that library would continue to use the old
+    /// number.
     pub fn keep_node(mut self) -> Self {
         self.options.moves = false;
         self
     }
 
-    /// How far a renewal reaches: 10 s unless set, at least two ticks, at most what the namespace
-    /// allows, rounded up to whole milliseconds. It is how long IDs go on while the store is away.
+    /// Sets the length of the window that each renewal requests, measured from the current time and rounded up to whole
+    /// milliseconds. The length is at least two ticks and at most the namespace's maximum. The default is 10 s. While
+    /// the store is unavailable, IDs can still be issued for up to this time.
     pub fn window(mut self, window: Duration) -> Self {
         self.options.set_window(window);
         self
     }
 
-    /// For how long the node is kept from others without a renewal: 60 s unless set, rounded up to
-    /// whole milliseconds. Uniqueness does not depend on it.
+    /// Sets the time for which the node stays reserved for this process without a renewal, rounded up to whole
+    /// milliseconds. The default is 60 s. The uniqueness of IDs does not depend on this time.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.options.set_ttl(ttl);
         self
     }
 
-    /// How long a call waits without an ID: 1 s or two ticks unless set, whichever is longer.
+    /// Sets the longest time that a call waits for an ID. The default is 1 s or two ticks, whichever is longer.
     pub fn max_wait(mut self, max_wait: Duration) -> Self {
         self.options.max_wait = max_wait;
         self
     }
 
-    /// What to do when a tick is full: [`Overflow::Wait`] unless set.
+    /// Sets the behaviour when a tick is full. The default is [`Overflow::Wait`].
     pub fn overflow(mut self, overflow: Overflow) -> Self {
         self.options.policy.overflow = overflow;
         self
     }
 
-    /// What to do when the clock goes back: [`Rollback::Continue`] unless set.
+    /// Sets the behaviour when the clock goes backwards. The default is [`Rollback::Continue`].
     pub fn rollback(mut self, rollback: Rollback) -> Self {
         self.options.policy.rollback = rollback;
         self
     }
 
-    /// Both at once.
+    /// Sets the behaviour both when a tick is full and when the clock goes backwards.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.options.policy = policy;
         self
     }
 
-    /// As [`GeneratorBuilder::sequence_mask`](flakeid_core::GeneratorBuilder::sequence_mask).
+    /// Sets the largest sequence number, like
+    /// [`GeneratorBuilder::sequence_mask`](flakeid_core::GeneratorBuilder::sequence_mask).
     pub fn sequence_mask(mut self, mask: u64) -> Self {
         self.options.sequence_mask = Some(mask);
         self
     }
 
-    /// As [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
+    /// Sets the number of random bits in the first sequence number of a tick, like
+    /// [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
     pub fn sequence_start(mut self, bits: u64) -> Self {
         self.options.sequence_start = bits;
         self
     }
 
-    /// The clock: the system's, by way of [`GatedClock`](flakeid_core::GatedClock), unless set. One of your own is also the clock of stores
-    /// that have none (`SQLite`), and such a lease is shared with no other generator.
+    /// Sets the clock. The default is the system clock, read through [`GatedClock`](flakeid_core::GatedClock). A custom
+    /// clock is also used by stores that have no clock, such as `SQLite`. A lease with a custom clock is not shared
+    /// with other generators.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = LeaseClock::new(clock);
         self
     }
 
-    /// Is told what happens to the lease, on the keeper's thread; should be quick.
+    /// Sets a function that receives each event of the lease. The function runs on the keeper's thread, so it should
+    /// return quickly.
     pub fn observer(mut self, observer: impl Fn(&LeaseEvent) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Acquires a node, or joins the lease that another generator of this process has with the
-    /// same options (a clock or an observer of one's own is never the same). Takes at most
-    /// `max_wait` plus the connection time-out of 2 s.
+    /// Acquires a node, or shares the lease of another generator in this process with the same store and options. A
+    /// lease with a custom clock or an observer is never shared. This method takes at most `max_wait` plus the
+    /// connection timeout of 2 s.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for options that cannot be;
-    /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout) if the layout only decodes;
-    /// [`StoreUnavailable`](flakeid_core::ErrorKind::StoreUnavailable) if the store does not
-    /// answer; [`StoreRejected`](flakeid_core::ErrorKind::StoreRejected) for a wrong password, a
-    /// missing namespace, another layout and the like;
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for invalid options;
+    /// [`InvalidLayout`](flakeid_core::ErrorKind::InvalidLayout) if the layout can only decode IDs;
+    /// [`StoreUnavailable`](flakeid_core::ErrorKind::StoreUnavailable) if the store does not respond;
+    /// [`StoreRejected`](flakeid_core::ErrorKind::StoreRejected) for a wrong password, a missing namespace, another
+    /// layout and similar problems;
     /// [`NoFreeNode`](flakeid_core::ErrorKind::NoFreeNode);
     /// [`ClockSkew`](flakeid_core::ErrorKind::ClockSkew);
     /// [`FenceInFuture`](flakeid_core::ErrorKind::FenceInFuture).
@@ -250,7 +255,7 @@ impl LeaseBuilder {
         LeasedGenerator::open(users, timeout).map(Generator::from)
     }
 
-    /// Makes the identity of what options by name say about the node.
+    /// Converts the node options that were set by name to an identity.
     fn resolve_identity(&mut self) -> Result<(), Error> {
         let layout = &self.options.layout;
         let name = self.name.as_deref();
@@ -258,14 +263,14 @@ impl LeaseBuilder {
             Identity::Any => {}
             identity if self.options.identity == Identity::Any => self.options.identity = identity,
             _ => {
-                let reason = "given both as an identity and by name: leave one of the two out";
+                let reason = "given both as an identity and by name: omit one of them";
                 return Err(Error::invalid_option("node", reason));
             }
         }
         Ok(())
     }
 
-    /// Options that only the core can judge are judged before the store is asked for anything.
+    /// Checks that a generator can be built with the options, before any request to the store.
     fn check_generator(&self) -> Result<(), Error> {
         let trial = Lease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
         let node = match self.options.identity {
@@ -292,7 +297,8 @@ impl LeaseBuilder {
     }
 }
 
-/// What identifies the node is resolved when the lease is opened, as [`Identity::resolve`] does.
+/// The lease options that can be set by name. When the lease is opened, [`Identity::resolve`] converts the node options
+/// to an identity.
 impl SetByName for LeaseBuilder {
     const OPTIONS: &'static [NamedOption<Self>] = &[
         NamedOption::text("namespace", |b, name| {
@@ -355,26 +361,29 @@ fn max_node(builder: &LeaseBuilder) -> u64 {
 }
 
 impl Generator {
-    /// Starts a lease from the store or broker at a URL, with options.
+    /// Returns a builder for a lease from the store or broker at a URL.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind of store.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
+    /// broker.
     pub fn lease(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
         Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
     }
 
-    /// Starts a lease that needs no configuration: from the store that `FLAKEID_STORE` names, or else from the embedded
-    /// one of this host ([`embedded_url`](crate::embedded_url)); in the namespace that `FLAKEID_NAMESPACE` names, or else
-    /// `default`.
+    /// Returns a builder for a lease that is configured by environment variables. `FLAKEID_STORE` contains the URL of
+    /// the store; if the variable is not set, the lease is from this host's embedded store
+    /// ([`embedded_url`](crate::embedded_url)). `FLAKEID_NAMESPACE` contains the namespace, by default `default`.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a URL of no known kind, and
-    /// without one inside a container, naming what to give instead.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
+    /// broker; the errors of [`embedded_url`](crate::embedded_url), for example inside a container, if `FLAKEID_STORE`
+    /// is not set.
     pub fn auto(layout: Layout) -> Result<LeaseBuilder, Error> {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let builder = match variable("FLAKEID_STORE") {
             Some(url) => LeaseBuilder::from_location(Location::parse(&url)?, layout),
-            // Hosts that are merged later by mistake seldom share a node then. No promise.
+            // The rotation differs between machines, so hosts whose stores are later merged by mistake seldom share a
+            // node.
             None => LeaseBuilder::from_location(Location::parse(&embedded_url()?)?, layout)
                 .rotation(machine_rotation()),
         };
@@ -413,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_do_what_the_methods_do() {
+    fn lease_options_set_by_name_equal_those_set_by_method() {
         let by_name = set(&[
             ("namespace", "orders"),
             ("nodes_from", "8"),
@@ -450,14 +459,14 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time_are_rounded_up_to_whole_milliseconds() {
+    fn durations_are_rounded_up_to_whole_milliseconds() {
         let half = |ms: u64| Duration::from_micros(ms * 1_000 + 500);
         let builder = set(&[]).unwrap().window(half(2)).ttl(half(9));
         assert_eq!((builder.options.window_ms, builder.options.ttl_ms), (3, 10));
     }
 
     #[test]
-    fn a_node_may_be_given_in_parts() {
+    fn node_can_be_set_as_datacenter_and_worker() {
         let leased = set(&[("datacenter", "3"), ("worker", "4")]).unwrap().open().unwrap();
         assert_eq!(leased.node(), 3 * 32 + 4);
         let refused = set(&[("datacenter", "3"), ("name", "a")]).unwrap().open().unwrap_err();
@@ -465,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn set_error_names_the_option_and_its_invalid_value() {
         for (option, kind, said) in [
             (("node", "1024"), ErrorKind::FieldOutOfRange, "node 1024"),
             (("nodes_to", "1024"), ErrorKind::FieldOutOfRange, "nodes_to 1024"),
@@ -475,7 +484,7 @@ mod tests {
             (
                 ("url", "x"),
                 ErrorKind::InvalidOption,
-                "no option \"url\"; there are namespace: text, ",
+                "no option \"url\"; the options are namespace: text, ",
             ),
         ] {
             let error = set(&[option]).and_then(LeaseBuilder::open).map(drop).unwrap_err();

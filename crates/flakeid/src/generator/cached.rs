@@ -1,4 +1,4 @@
-//! The handle on a ring of IDs that are generated in advance.
+//! A handle to a ring of IDs that are generated in advance.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use flakeid_core::{CachedGenerator as FixedCachedGenerator, Error, Id, RingOptio
 use super::Generator;
 use crate::leased::LeasedCachedGenerator;
 
-/// A ring of IDs that a thread generates in advance, over a [`Generator`], which it keeps alive; see
-/// [`flakeid_core::CachedGenerator`]. Over a leased node a new ring begins with every grant, in a forked child
-/// too, and IDs of an older ring are not returned afterwards.
+/// A ring of IDs that a thread generates in advance from a [`Generator`]; see [`flakeid_core::CachedGenerator`]. The
+/// ring keeps the generator alive. On a leased node, a new ring begins with every grant and in every forked child.
+/// IDs from an older ring are not returned afterwards.
 ///
-/// With [`Overflow::Borrow`](flakeid_core::Overflow::Borrow) the ring over a leased node runs ahead of the
-/// clock by at most `max_ahead` within the window.
+/// With [`Overflow::Borrow`](flakeid_core::Overflow::Borrow), a ring on a leased node runs ahead of the clock
+/// by at most `max_ahead`, within the window.
 ///
 /// ```
 /// use flakeid::{CachedGenerator, Generator, Layout, RingOptions};
@@ -32,7 +32,7 @@ enum Kind {
 }
 
 impl CachedGenerator {
-    /// Fills a ring over `generator`, with the default options.
+    /// Creates a ring of the generator's IDs with the default options, and fills it.
     ///
     /// # Errors
     /// Those of [`with`](Self::with).
@@ -48,7 +48,8 @@ impl CachedGenerator {
         Self::with(generator, RingOptions::new())
     }
 
-    /// Fills a ring over `generator`. Waits for the first IDs like [`Generator::fill`].
+    /// Creates a ring with the given options, and fills the ring with the generator's IDs. Waits for the first IDs like
+    /// [`Generator::fill`].
     ///
     /// # Errors
     /// Those of [`flakeid_core::CachedGenerator::with`] and [`Generator::next_id`].
@@ -65,7 +66,7 @@ impl CachedGenerator {
         .map(Self)
     }
 
-    /// Returns the next ID of the ring. Never waits, except to begin a new ring when a leased node has changed.
+    /// Returns the next ID from the ring. Waits only to start a new ring after a leased node has changed.
     ///
     /// # Errors
     /// Those of [`flakeid_core::CachedGenerator::take`] and [`Generator::try_next_id`].
@@ -74,14 +75,14 @@ impl CachedGenerator {
         either!(&self.0, it => it.take())
     }
 
-    /// Returns the next ID of the ring if it has a usable one, like [`flakeid_core::CachedGenerator::poll`].
+    /// Returns the next ID, or `None` if the ring contains no usable ID, like [`flakeid_core::CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
         either!(&self.0, it => it.poll())
     }
 
-    /// Returns the next ID of the ring, and waits for a refill for at most the generator's `max_wait`.
+    /// Returns the next ID from the ring. If the ring is empty, waits at most the generator's `max_wait` for a refill.
     ///
     /// # Errors
     /// Those of [`flakeid_core::CachedGenerator::next_id`] and [`Generator::next_id`].
@@ -90,7 +91,7 @@ impl CachedGenerator {
         either!(&self.0, it => it.next_id())
     }
 
-    /// Does the same as [`next_id`](Self::next_id) and waits at most the given `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id).
@@ -99,19 +100,19 @@ impl CachedGenerator {
         either!(&self.0, it => it.next_id_within(max_wait))
     }
 
-    /// Ends the ring, like [`flakeid_core::CachedGenerator::close`]: calls that begin later fail with
-    /// [`Closed`](flakeid_core::ErrorKind::Closed). The generator remains open.
+    /// Closes the ring, like [`flakeid_core::CachedGenerator::close`]. Later calls fail with
+    /// [`Closed`](flakeid_core::ErrorKind::Closed), but the generator remains open.
     pub fn close(&self) {
         either!(&self.0, it => it.close());
     }
 
-    /// The capacity of the ring in IDs.
+    /// The ring's capacity, in IDs.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         either!(&self.0, it => it.capacity())
     }
 
-    /// The counters of the ring; over a leased node, of all rings since the first.
+    /// The ring's counters. On a leased node, the counters cover all rings since the first one.
     #[must_use]
     pub fn stats(&self) -> RingStats {
         either!(&self.0, it => it.stats())
@@ -132,12 +133,12 @@ mod tests {
     use flakeid_core::ErrorKind;
 
     #[test]
-    fn every_call_reaches_rings_on_fixed_and_leased_nodes() {
+    fn ring_calls_work_on_fixed_and_leased_nodes() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             let mut ids = vec![ring.next_id().unwrap()];
             ids.push(ring.next_id_within(Duration::from_secs(1)).unwrap());
-            // The ring can be empty if its thread got no processor time.
+            // `take` can fail, because the ring is empty if its refill thread has not run in time.
             ids.extend(ring.take().ok());
             ids.extend(ring.poll());
             assert!(ids.is_sorted_by(|a, b| a < b), "{ring:?}: {ids:?}");
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn with_checks_options_on_fixed_and_leased_nodes() {
+    fn ring_checks_options_on_fixed_and_leased_nodes() {
         for generator in both() {
             let options = RingOptions::new().boost_power(21);
             let refused = CachedGenerator::with(&generator, options).unwrap_err();

@@ -1,4 +1,4 @@
-//! The handle on a generator for one thread.
+//! A handle through which one thread uses a generator.
 
 #![expect(clippy::inline_always, reason = "another call would cost a tenth of an ID")]
 
@@ -11,9 +11,9 @@ use flakeid_core::{Error, Generator as FixedGenerator, Id, LocalGenerator as Fix
 use super::Generator;
 use crate::leased::LeasedLocalGenerator;
 
-/// A handle on a [`Generator`] for one thread, and the fastest way to IDs. It reserves several positions at
-/// once, in exchange for order across threads and for times that can be a few milliseconds late; see
-/// [`flakeid_core::LocalGenerator`]. The handle keeps the generator alive.
+/// A handle to a [`Generator`] for one thread, and the fastest way to generate IDs. The handle reserves several
+/// positions at once. In exchange, its IDs are not in order with the IDs from other threads, and their times can be a
+/// few milliseconds late; see [`flakeid_core::LocalGenerator`]. The handle keeps the generator alive.
 ///
 /// ```
 /// use flakeid::{Generator, Layout};
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 impl Generator {
-    /// Returns a handle for one thread, which is faster.
+    /// Returns a handle to this generator that is faster, but only for use by one thread.
     #[must_use]
     pub fn local(&self) -> LocalGenerator {
         use super::Kind as Of;
@@ -52,7 +52,7 @@ impl LocalGenerator {
         either!(&mut self.0, it => it.next_id())
     }
 
-    /// Does the same as [`next_id`](Self::next_id) and waits at most the given `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id).
@@ -61,7 +61,7 @@ impl LocalGenerator {
         either!(&mut self.0, it => it.next_id_within(max_wait))
     }
 
-    /// Returns the next ID and never waits.
+    /// Returns the next ID without waiting.
     ///
     /// # Errors
     /// Those of [`Generator::try_next_id`].
@@ -70,7 +70,8 @@ impl LocalGenerator {
         either!(&mut self.0, it => it.try_next_id())
     }
 
-    /// Returns the next ID of the current chunk, like [`flakeid_core::LocalGenerator::poll`].
+    /// Returns the next ID of the current chunk, or `None` if the chunk is used up or no longer valid, like
+    /// [`flakeid_core::LocalGenerator::poll`].
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
         either!(&mut self.0, it => it.poll())
@@ -91,13 +92,13 @@ mod tests {
     use flakeid_core::ErrorKind;
 
     #[test]
-    fn every_call_reaches_handles_on_fixed_and_leased_nodes() {
+    fn local_handle_calls_work_on_fixed_and_leased_nodes() {
         for generator in both() {
             let mut local = generator.local();
             assert_eq!(local.poll(), None);
             let mut ids = vec![local.next_id().unwrap()];
             ids.push(local.next_id_within(Duration::from_secs(1)).unwrap());
-            // Other tests can use up the tick.
+            // The call can fail, because other tests in this process can use up the tick's IDs.
             ids.extend(local.try_next_id().ok());
             ids.extend(local.poll());
             assert!(ids.is_sorted_by(|a, b| a < b), "{local:?}: {ids:?}");
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn handle_ends_with_its_generator() {
+    fn local_handle_ends_with_its_generator() {
         for generator in both() {
             let mut local = generator.local();
             local.next_id().unwrap();
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn handle_keeps_its_generator_alive() {
+    fn local_handle_keeps_its_generator_alive() {
         for generator in both() {
             let mut local = generator.local();
             drop(generator);

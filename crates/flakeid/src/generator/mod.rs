@@ -1,12 +1,12 @@
-//! The handles of programs: generators, local handles and rings, on a fixed or a leased node.
+//! Generators, local handles and rings that work on both fixed and leased nodes.
 
 #![expect(clippy::inline_always, reason = "another call would cost a tenth of an ID")]
 
-/// Makes the same call on either kind of generator, local handle or ring.
+/// Makes the same call whether a generator, local handle or ring is on a fixed or a leased node.
 macro_rules! either {
     ($either:expr, $it:ident => $call:expr) => {
         match $either {
-            // The more frequent kind comes first.
+            // The fixed kind is matched first, because it is more common.
             Kind::Fixed($it) => $call,
             Kind::Leased($it) => $call,
         }
@@ -31,20 +31,20 @@ use flakeid_protocol::keeper::LeaseStatus;
 
 use crate::leased::LeasedGenerator;
 
-/// Generates the IDs of one node, or of several: unique and strictly increasing, from any number of threads.
-/// Clones share one generator.
+/// Generates the unique and strictly increasing IDs of one node or several nodes. Any number of threads may use a
+/// generator. Clones share one generator.
 ///
-/// The node is either fixed by the program, which then ensures that no other process uses it at the same
-/// time, or leased from a store, which ensures that for all processes that lease from it.
+/// The node is either fixed or leased. The program must ensure that no other process uses a fixed node at the same
+/// time. For a leased node, the store ensures this for all processes that lease from that store.
 ///
 /// # Leased nodes
-/// No two processes that lease from a namespace generate the same ID, whatever their clocks, forks, pauses
-/// and kills. A thread renews the lease. While the store is unavailable, the generator issues IDs up to the
-/// end of the window; then calls wait at most `max_wait` and fail with
-/// [`LeaseExpired`](flakeid_core::ErrorKind::LeaseExpired). If another process takes the node, this process
-/// takes another node and continues. A forked child leases its own node at its first ID. Dropping the last
-/// generator of a lease releases the node. Generators of one process with the same store, namespace and
-/// options share one lease.
+/// No two processes that lease from a namespace generate the same ID, regardless of clock errors, forks, pauses and
+/// kills. A thread renews the lease. While the store is unavailable, the generator issues IDs up to the end of the
+/// window. After that, calls wait at most `max_wait` and fail with
+/// [`LeaseExpired`](flakeid_core::ErrorKind::LeaseExpired). If another process takes the node over, this process
+/// leases another node and continues. A forked child leases its own node at its first ID. Dropping the last generator
+/// of a lease releases the node. Generators in one process with the same store, namespace and options share one
+/// lease.
 ///
 /// ```
 /// use flakeid::{Generator, Layout};
@@ -68,7 +68,7 @@ enum Kind {
 }
 
 impl Generator {
-    /// Builds a generator of a fixed node with the default options.
+    /// Builds a generator for a fixed node with the default options.
     ///
     /// # Errors
     /// Those of [`GeneratorBuilder::build`].
@@ -84,7 +84,7 @@ impl Generator {
         FixedGenerator::new(layout, node).map(Self::from)
     }
 
-    /// Starts the options of a generator of a fixed node. Convert the result of [`GeneratorBuilder::build`] to this
+    /// Returns a builder for a generator on a fixed node. Convert the result of [`GeneratorBuilder::build`] to this
     /// type with `into()`.
     ///
     /// ```
@@ -101,14 +101,14 @@ impl Generator {
     /// Returns the next ID. Waits at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`flakeid_core::Generator::next_id`]; in a forked child of a process with a leased node also those of
-    /// [`LeaseBuilder::open`].
+    /// Those of [`flakeid_core::Generator::next_id`]; in a forked child of a process with a leased node, also those
+    /// of [`LeaseBuilder::open`].
     #[inline(always)]
     pub fn next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id())
     }
 
-    /// Does the same as [`next_id`](Self::next_id) and waits at most the given `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id).
@@ -117,17 +117,17 @@ impl Generator {
         either!(&self.0, it => it.next_id_within(max_wait))
     }
 
-    /// Returns the next ID and never waits.
+    /// Returns the next ID without waiting.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), returned at once.
+    /// Those of [`next_id`](Self::next_id), but immediately instead of after a wait.
     #[inline(always)]
     pub fn try_next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.try_next_id())
     }
 
-    /// Fills `ids` from its beginning with the next IDs, in order, and returns their number: fewer than its length,
-    /// but at least one, if an obstacle outlasted `max_wait`.
+    /// Fills `ids` from the beginning with the next IDs, in order, and returns the number of IDs written. If an
+    /// obstacle lasts longer than `max_wait`, writes fewer IDs than `ids` has room for, but at least one.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id), but only if no ID was written.
@@ -136,7 +136,7 @@ impl Generator {
         either!(&self.0, it => it.fill(ids))
     }
 
-    /// Does the same as [`fill`](Self::fill) and waits at most the given `max_wait` for each obstacle.
+    /// Does the same as [`fill`](Self::fill), but waits for at most `max_wait` at each obstacle.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -145,16 +145,17 @@ impl Generator {
         either!(&self.0, it => it.fill_within(ids, max_wait))
     }
 
-    /// Does the same as [`fill`](Self::fill) and never waits.
+    /// Does the same as [`fill`](Self::fill) without waiting.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill), returned at once.
+    /// Those of [`fill`](Self::fill), but immediately instead of after a wait.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         either!(&self.0, it => it.try_fill(ids))
     }
 
-    /// Returns the next `n` IDs in order, or fewer, but at least one, if an obstacle outlasted `max_wait`.
+    /// Returns the next `n` IDs, in order. If an obstacle lasts longer than `max_wait`, returns fewer IDs, but at least
+    /// one.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -163,7 +164,7 @@ impl Generator {
         either!(&self.0, it => it.next_ids(n))
     }
 
-    /// Does the same as [`next_ids`](Self::next_ids) and waits at most the given `max_wait` for each obstacle.
+    /// Does the same as [`next_ids`](Self::next_ids), but waits for at most `max_wait` at each obstacle.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -172,7 +173,7 @@ impl Generator {
         either!(&self.0, it => it.next_ids_within(n, max_wait))
     }
 
-    /// Raises the end of the window of a fixed node, like [`flakeid_core::Generator::extend`].
+    /// Extends the window of a fixed node to the tick `fence`, exclusive, like [`flakeid_core::Generator::extend`].
     ///
     /// # Errors
     /// Those of [`flakeid_core::Generator::extend`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
@@ -182,46 +183,49 @@ impl Generator {
             Kind::Fixed(fixed) => fixed.extend(fence),
             Kind::Leased(_) => Err(Error::invalid_option(
                 "extend",
-                "a leased generator renews its window by itself; open it with a longer window if \
-                 its IDs are to go on for longer while the store is away",
+                "a leased generator renews its window automatically; to issue IDs for longer while the \
+                 store is unavailable, open it with a longer window",
             )),
         }
     }
 
-    /// Ends a generator of a fixed node and returns the last tick in which it issued an ID, like
+    /// Ends this generator if its node is fixed, and returns the last tick in which the generator issued an ID, like
     /// [`flakeid_core::Generator::retire`].
     ///
     /// # Errors
     /// Those of [`flakeid_core::Generator::retire`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
-    /// node is leased, because [`close`](Self::close) also releases it.
+    /// node is leased. To end a generator on a leased node, use [`close`](Self::close), which also releases the node.
     pub fn retire(&self) -> Result<Option<u64>, Error> {
         match &self.0 {
             Kind::Fixed(fixed) => fixed.retire(),
             Kind::Leased(_) => Err(Error::invalid_option(
                 "retire",
                 "a leased generator cannot be retired; close it instead (in C, free it), which \
-                 also gives its node back",
+                 also releases its node",
             )),
         }
     }
 
-    /// Ends this generator: later calls fail with [`Closed`](flakeid_core::ErrorKind::Closed). A second call does
-    /// nothing. Retires a fixed node, except in a forked child, where it generates no IDs anyway. Releases a leased
-    /// node if no other generator of the process shares the lease, and waits up to a second for the release.
+    /// Ends this generator: later calls fail with [`Closed`](flakeid_core::ErrorKind::Closed). A second call has no
+    /// effect.
+    ///
+    /// On a fixed node, the generator is retired, except in a forked child, where the generator issues no IDs anyway. A
+    /// leased node is released, with a wait of up to a second, unless another generator in the process shares the
+    /// lease.
     pub fn close(&self) {
         match &self.0 {
-            // This fails only if the generator has ended already, by an earlier close or a fork.
+            // Retiring fails only if an earlier close or a fork has already ended the generator.
             Kind::Fixed(fixed) => drop(fixed.retire()),
             Kind::Leased(leased) => leased.close(),
         }
     }
 
-    /// Ends this generator like [`close`](Self::close) without lowering the fence of a leased node, as if the
-    /// generator had used every tick of the window. The next grant of the node begins at the fence, which can be a
+    /// Ends this generator like [`close`](Self::close), but does not lower the fence of a leased node, as if the
+    /// generator had used every tick in its window. The next grant of the node begins at the fence, which can be a full
     /// window ahead of the clock.
     ///
-    /// Use it for a node number that was passed to a generator of another library, because this process cannot know
-    /// the last tick in which that generator issued an ID.
+    /// Use this method if you passed the node number to another library, because flakeid cannot determine the last tick
+    /// in which that library issued an ID.
     pub fn close_at_fence(&self) {
         match &self.0 {
             Kind::Fixed(fixed) => drop(fixed.retire()),
@@ -229,7 +233,8 @@ impl Generator {
         }
     }
 
-    /// The counters of waits and clock rollbacks; of a leased generator, since its node was acquired.
+    /// The counters of waits and clock rollbacks. For a leased generator, the counters start when its node is
+    /// acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
         either!(&self.0, it => it.stats())
@@ -241,19 +246,20 @@ impl Generator {
         either!(&self.0, it => it.layout())
     }
 
-    /// The maximum time for which a call waits for an ID.
+    /// The longest time that a call waits for an ID.
     #[must_use]
     pub fn max_wait(&self) -> Duration {
         either!(&self.0, it => it.max_wait())
     }
 
-    /// The node of the IDs, the smallest of several. A leased node changes when another process takes it over.
+    /// The node in the generator's IDs, or the smallest node if the generator has several. The node of a leased
+    /// generator changes when another process takes over the current node.
     #[must_use]
     pub fn node(&self) -> u64 {
         either!(&self.0, it => it.node())
     }
 
-    /// All nodes of the IDs in increasing order: one, unless the program requested more.
+    /// Returns the generator's nodes in increasing order: one node, or several if the program requested several.
     #[must_use]
     pub fn nodes(&self) -> Cow<'_, [u64]> {
         either!(&self.0, it => it.nodes().into())
@@ -316,19 +322,19 @@ pub(super) mod tests {
             .unwrap()
     }
 
-    /// Returns a generator of each kind, of node 5.
+    /// Returns two generators for node 5: one with a fixed node, the other with a leased node.
     pub(super) fn both() -> [Generator; 2] {
         [fixed(), leased()]
     }
 
     #[test]
-    fn every_call_reaches_fixed_and_leased_generators() {
+    fn generator_calls_work_on_fixed_and_leased_nodes() {
         let zero = Id::from_u64(0);
         let wait = Duration::from_secs(1);
         for generator in both() {
             let mut ids = vec![generator.next_id().unwrap()];
             ids.push(generator.next_id_within(wait).unwrap());
-            // Other tests can use up the tick.
+            // The call can fail, because other tests in this process can use up the tick's IDs.
             if let Ok(id) = generator.try_next_id() {
                 ids.push(id);
             }
@@ -372,7 +378,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn close_ends_every_clone_once() {
+    fn close_ends_all_clones_of_a_generator() {
         for generator in both() {
             let clone = generator.clone();
             generator.close();
@@ -386,8 +392,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn max_wait_of_a_call_replaces_that_of_the_generator() {
-        // A stopped clock, and a tick of one ID that is used up.
+    fn max_wait_of_a_call_overrides_the_generators_max_wait() {
+        // The clock is stopped and each tick has only one ID, so a second call cannot succeed.
         let clock = ManualClock::new(1_700_000_000_000);
         let builder = Generator::builder(Layout::TWITTER).node(NODE).sequence_mask(0);
         let builder = builder.clock(clock).policy(Policy::STRICT);

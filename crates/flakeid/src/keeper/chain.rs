@@ -8,9 +8,9 @@ use loom::sync::atomic::{AtomicPtr, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A list of values of which the newest is current. Values never move or leave before the chain is dropped, so that
-/// other threads can keep reading them; use it for few values. It has no lock, which a fork could leave locked in the
-/// child.
+/// An append-only list whose newest value is the current one. Values never move and are dropped only with the whole
+/// list, so other threads can continue to read old values. The list is meant for a small number of values. The list has
+/// no lock, because a fork could leave a lock locked in the child.
 pub(crate) struct Chain<T> {
     newest: AtomicPtr<Link<T>>,
 }
@@ -20,10 +20,10 @@ struct Link<T> {
     older: *mut Link<T>,
 }
 
-// SAFETY: `older` is written before a link is published and never again. Values are shared only by reference, and the
-// owner of the chain drops them with it.
+// SAFETY: a link's `older` pointer never changes after the link is published. Values are shared only by reference, and
+// the owner of the chain drops all values with the chain.
 unsafe impl<T: Send> Send for Chain<T> {}
-// SAFETY: as above.
+// SAFETY: a shared chain provides only shared references to its values, and its links are published atomically.
 unsafe impl<T: Send + Sync> Sync for Chain<T> {}
 
 impl<T> Chain<T> {
@@ -31,23 +31,23 @@ impl<T> Chain<T> {
         Self { newest: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The newest value, or `None` before the first.
+    /// The chain's newest value, or `None` if the chain is empty.
     #[inline]
     pub(crate) fn newest(&self) -> Option<&T> {
         self.iter().next()
     }
 
-    /// Iterates over all values, newest first.
+    /// Iterates over all values, from the newest to the oldest.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        // Acquire, so that a thread that sees a link sees its content.
+        // The load uses `Acquire`, so that a thread that sees a link also sees the link's contents.
         let newest = self.newest.load(Ordering::Acquire);
-        // SAFETY: the pointer is null or a published link, which is complete and lives as long as the chain.
+        // SAFETY: the pointer is null or a published link, which is complete and exists as long as the chain.
         let link = |link: *mut Link<T>| unsafe { link.as_ref() };
         iter::successors(link(newest), move |newer| link(newer.older)).map(|link| &link.value)
     }
 
-    /// Adds a value as the newest.
+    /// Adds a value, which becomes the newest one.
     pub(crate) fn push(&self, value: T) {
         let mut new = Box::new(Link { value, older: ptr::null_mut() });
         loop {
@@ -59,8 +59,8 @@ impl<T> Chain<T> {
         }
     }
 
-    /// Returns the newest value if it `fits`, and otherwise adds a new one. If another thread added one meanwhile,
-    /// checks that value and drops the new one.
+    /// Returns the newest value if `fits` returns true for it; otherwise adds a new value. If another thread has
+    /// added a value in the meantime, checks that value and drops the new one.
     pub(crate) fn newest_or_push<E>(
         &self,
         fits: impl Fn(&T) -> bool,
@@ -68,7 +68,7 @@ impl<T> Chain<T> {
     ) -> Result<&T, E> {
         loop {
             let older = self.newest.load(Ordering::Acquire);
-            // SAFETY: as in `iter`.
+            // SAFETY: the pointer is null or a published link, which is complete and exists as long as the chain.
             if let Some(link) = unsafe { older.as_ref() }.filter(|link| fits(&link.value)) {
                 return Ok(&link.value);
             }
@@ -76,13 +76,13 @@ impl<T> Chain<T> {
         }
     }
 
-    /// Publishes a link in front of its `older`, or returns it if `older` is no longer the newest.
+    /// Publishes a new link before its `older` link, or returns the new link if `older` is no longer the newest link.
     fn publish(&self, new: Box<Link<T>>) -> Result<(), Box<Link<T>>> {
         let older = new.older;
         let new = Box::into_raw(new);
         match self.newest.compare_exchange(older, new, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Ok(()),
-            // SAFETY: the pointer just came from `Box::into_raw`, and no other thread has seen it.
+            // SAFETY: the pointer was just created by `Box::into_raw`, and no other thread has seen it.
             Err(_) => Err(unsafe { Box::from_raw(new) }),
         }
     }
@@ -92,8 +92,8 @@ impl<T> Drop for Chain<T> {
     fn drop(&mut self) {
         let mut next = self.newest.load(Ordering::Acquire);
         while !next.is_null() {
-            // SAFETY: each link came from `Box::into_raw`, is in the chain once, and no other thread can reach the
-            // chain any more.
+            // SAFETY: each link was created by `Box::into_raw` and is in the chain once, and no other thread can
+            // still access the chain.
             let link = unsafe { Box::from_raw(next) };
             next = link.older;
         }

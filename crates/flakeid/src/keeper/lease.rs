@@ -1,4 +1,4 @@
-//! One lease of this process: its options, store, clock and generators.
+//! A lease of this process, with its options, store, clock and generators.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,19 +12,19 @@ use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
 
 pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
 
-/// The data that the generators of one lease and its keeper share.
+/// The data that a lease's keeper and generators share.
 pub(crate) struct Lease {
     pub(crate) options: LeaseOptions,
     pub(crate) source: StoreSource,
     pub(crate) clock: LeaseClock,
     pub(crate) observer: Option<Arc<Observer>>,
-    /// The generators of all grants so far. Only the newest issues IDs: the keeper retires each one
-    /// before it adds the next.
+    /// The generators of all grants so far. The keeper retires each generator before adding the next one, so only the
+    /// newest generator issues IDs.
     tenures: Chain<Arc<Generator>>,
     pub(crate) sessions: Sessions,
-    /// The tick after the last one used by a generator that has ended.
+    /// The first tick after all ticks that retired generators used.
     used_until: AtomicU64,
-    /// Whether the release leaves the fence where it is.
+    /// Whether the keeper releases the node without lowering the node's fence.
     keeps_fence: AtomicBool,
 }
 
@@ -40,7 +40,7 @@ impl Lease {
         Self { options, source, clock, observer, tenures, sessions, used_until, keeps_fence }
     }
 
-    /// The generator of the current grant, or of the last one.
+    /// The generator of the most recent grant, even if the grant has ended, or `None` before the first grant.
     pub(crate) fn generator(&self) -> Option<&Arc<Generator>> {
         self.tenures.newest()
     }
@@ -57,8 +57,8 @@ impl Lease {
         self.used_until.fetch_max(until, Ordering::AcqRel);
     }
 
-    /// Makes the release leave the fence where it is, because another generator may have used every tick
-    /// of the window.
+    /// Makes the keeper release the node without lowering its fence, because a generator outside this library may have
+    /// used every tick in the window.
     pub(crate) fn keep_fence(&self) {
         self.keeps_fence.store(true, Ordering::Release);
     }
@@ -67,7 +67,7 @@ impl Lease {
         self.keeps_fence.load(Ordering::Acquire)
     }
 
-    /// Builds the generator of a grant.
+    /// Builds the generator for a grant.
     pub(crate) fn begin(&self, begin: &Begin) -> Result<Generator, Error> {
         let Begin { nodes, start, fence, max_ahead_ms } = begin;
         let options = &self.options;

@@ -1,4 +1,4 @@
-//! The keeper of a lease in this process: a thread that acquires, renews and releases.
+//! The keeper of a lease in this process: a thread that acquires, renews and releases nodes.
 
 mod chain;
 mod lease;

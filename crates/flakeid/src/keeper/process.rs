@@ -1,18 +1,19 @@
-//! Detects a process in which only flakeid's own threads are left.
+//! Detects and ends a process in which only flakeid's own threads are still running.
 //!
-//! If a thread forks and then returns in the child, it was the child's main thread. The process then lasts until its
-//! other threads end, and the keeper of a lease would never end. The child would hold a node forever, while its
-//! parent waits for it and SIGTERM does not reach it, because flakeid's threads block signals.
+//! A thread that calls `fork` becomes the main thread of the child process, and may end there. The child process then
+//! runs until its other threads end, but the thread of a lease's keeper would never end. The child would hold a node
+//! forever while its parent waits for the child to exit. SIGTERM would have no effect, because flakeid's threads block
+//! signals.
 
 use flakeid_core::internal::spawn_background;
 use std::io;
 
-/// The name of threads that keep a lease.
+/// The name of a thread that runs a lease's keeper.
 const KEEPER: &str = "flakeid-lease";
-/// The name of such a thread once it has nothing to release.
+/// The name of a keeper's thread that no longer has a node to release.
 #[cfg(target_os = "linux")]
 const ENDED_KEEPER: &str = "flakeid-ended";
-/// The prefix of the names of flakeid's threads.
+/// The prefix of the name of every thread that flakeid starts.
 #[cfg(target_os = "linux")]
 const OWN: &str = "flakeid-";
 
@@ -21,7 +22,8 @@ pub(crate) fn spawn_keeper(run: impl FnOnce() + Send + 'static) -> io::Result<()
     spawn_background(KEEPER, run).map(drop)
 }
 
-/// Whether the main thread has ended and all others are flakeid's. Always `false` on systems that do not report it.
+/// Whether the main thread has ended and all other threads belong to flakeid. Always `false` on systems that do not
+/// report the states of threads.
 pub(crate) fn has_ended() -> bool {
     #[cfg(target_os = "linux")]
     return linux::main_thread_has_ended() == Some(true)
@@ -31,8 +33,8 @@ pub(crate) fn has_ended() -> bool {
     return false;
 }
 
-/// Ends the process after a keeper released its node in a process that [has ended](has_ended). Exits with status 0,
-/// like the C library when the last thread ends, unless the keeper of another lease must still release its node.
+/// Ends a process that [has ended](has_ended), unless another lease's keeper must still release its node. A keeper
+/// calls this function after releasing its own node. The exit status is 0, as when the last thread of a process ends.
 pub(crate) fn exit() {
     #[cfg(target_os = "linux")]
     if linux::rename_this_thread(ENDED_KEEPER).is_ok()
@@ -46,20 +48,20 @@ pub(crate) fn exit() {
 mod linux {
     use std::{fs, io};
 
-    /// Reads the state of the main thread. By `proc_pid_stat(5)` it follows the command, which is in parentheses and
-    /// can contain any byte.
+    /// Returns whether the main thread has ended, or `None` if its state cannot be read. According to
+    /// `proc_pid_stat(5)`, the state follows the command name, which is in parentheses and can contain any byte.
     pub(super) fn main_thread_has_ended() -> Option<bool> {
         let stat = fs::read("/proc/self/stat").ok()?;
         let end_of_command = stat.iter().rposition(|byte| *byte == b')')?;
         stat.get(end_of_command + 2).map(|state| *state == b'Z')
     }
 
-    /// Returns the names of all threads except the main one.
+    /// Returns the names of all threads except the main thread.
     pub(super) fn thread_names() -> Option<Vec<String>> {
         let main = std::process::id().to_string();
         let threads = fs::read_dir("/proc/self/task").ok()?;
         let others = threads.filter_map(Result::ok).filter(|thread| *thread.file_name() != *main);
-        // A thread can end during the search.
+        // Threads whose names cannot be read are skipped, because a thread can end during the iteration.
         let names = others.filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok());
         Some(names.map(|name| name.trim_end().to_owned()).collect())
     }

@@ -1,4 +1,4 @@
-//! The state of a lease in one process, which its keeper and its users share.
+//! The state that the keeper and the users of a lease share in one process.
 
 #![allow(unsafe_code)]
 
@@ -13,8 +13,8 @@ use flakeid_core::{Error, ErrorKind};
 use super::source::StoreSource;
 use flakeid_protocol::keeper::{LeaseStatus, Progress, unanswered};
 
-/// A lease in one process: the state that its keeper and its users share. A forked child begins its own session and
-/// never uses its parent's, because a lock in that can remain locked forever.
+/// The state that the keeper and the users of a lease share in one process. A forked child begins its own session,
+/// because a lock in its parent's session may remain locked forever.
 pub(crate) struct LeaseSession {
     mark: ProcessMark,
     state: Mutex<SessionState>,
@@ -22,20 +22,20 @@ pub(crate) struct LeaseSession {
     older: *mut LeaseSession,
 }
 
-/// The messages between the keeper and the users of a lease.
+/// The part of a session through which the keeper and the users of a lease communicate.
 #[derive(Default)]
 pub(super) struct SessionState {
     /// The progress that the keeper has published.
     pub(super) progress: Progress,
-    /// The number of requests of users for a renewal ahead of schedule.
+    /// The number of early renewals that users have requested.
     pub(super) asked: u64,
-    /// The value of `asked` when the latest attempt began.
+    /// The number of requested early renewals, `asked`, when the keeper started its latest attempt.
     pub(super) heard: u64,
     pub(super) phase: Phase,
-    /// The error of the keeper's thread if it could not start or has died while the lease was open. The next user of
-    /// the lease starts another one.
+    /// The error that prevented the start of the keeper's thread, or that ended the thread while the lease was open.
+    /// The next user of the lease starts another thread.
     pub(super) stopped: Option<Error>,
-    /// The time until which callers of `close` wait.
+    /// The deadline that all callers of `close` share.
     close_until: Option<Instant>,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Phase {
 
 impl LeaseSession {
     pub(super) fn state(&self) -> MutexGuard<'_, SessionState> {
-        // The state consists of plain values, so it is consistent even if another thread panicked.
+        // A poisoned lock can be used, because the state's plain values remain consistent when another thread panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +59,7 @@ impl LeaseSession {
         self.changed.notify_all();
     }
 
-    /// Waits until `done`, at most `timeout`, and returns the state at that time.
+    /// Waits until `done` returns true for the state or `timeout` has passed. Returns the locked state.
     pub(super) fn wait(
         &self,
         timeout: Duration,
@@ -70,12 +70,12 @@ impl LeaseSession {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Whether a parent process held the lease before.
+    /// Whether this session began in a forked child after its parent process had begun a session.
     pub(super) fn is_a_childs(&self) -> bool {
         !self.older.is_null()
     }
 
-    /// Records that the keeper has ended and wakes all waiters.
+    /// Records the error that ended the keeper, and wakes all waiting threads.
     pub(super) fn stop(&self, error: Error) {
         self.update(|state| {
             state.progress.status.failures += 1;
@@ -84,7 +84,7 @@ impl LeaseSession {
         });
     }
 
-    /// Whether the session has no keeper. Only one caller gets `true` and must start a keeper.
+    /// Whether the keeper has stopped and the caller must start a new keeper. Only one caller receives `true`.
     fn needs_keeper(&self) -> bool {
         self.state().stopped.take().is_some()
     }
@@ -93,12 +93,12 @@ impl LeaseSession {
         self.state().progress.status.clone()
     }
 
-    /// The number of grants and renewals so far, an argument of [`gain`](Self::gain).
+    /// The number of grants and renewals so far, which a caller passes to [`gain`](Self::gain).
     pub(crate) fn gains(&self) -> u64 {
         self.state().progress.gains
     }
 
-    /// Waits until there were more than `since` grants and renewals, and requests one if there were not.
+    /// Waits until the number of grants and renewals exceeds `since`. Requests an early renewal if necessary.
     pub(crate) fn gain(
         &self,
         since: u64,
@@ -141,13 +141,13 @@ impl LeaseSession {
         }
     }
 
-    /// Makes the keeper release the node and waits at most `timeout`. A node that was not released expires. Does not
-    /// wait if no node was granted, because the keeper may be blocked in connecting. A repeated call waits no longer
-    /// than the first.
+    /// Makes the keeper release the node, and waits at most `timeout` for the release. Without a release, the node's
+    /// lease expires. If no node was granted, the call does not wait, because the keeper may still be connecting to
+    /// the store. Repeated calls share the deadline of the first call.
     pub(crate) fn close(&self, timeout: Duration) {
         let mut left = Duration::ZERO;
         self.update(|state| {
-            // No keeper is running that could release a node.
+            // Without a running keeper, the session ends immediately, because the node cannot be released.
             let end = if state.stopped.is_some() { Phase::Ended } else { Phase::Closing };
             state.phase = state.phase.max(end);
             let now = Instant::now();
@@ -160,15 +160,16 @@ impl LeaseSession {
     }
 }
 
-/// The sessions of a lease, that of the current process first.
+/// A linked list of a lease's sessions in this process and its parent processes, with the newest session first.
 pub(crate) struct Sessions {
     newest: AtomicPtr<LeaseSession>,
 }
 
-// SAFETY: `older` is written before a session is published and never again. All other fields of a session can be
-// shared.
+// SAFETY: `older` does not change after a session is published, and all other fields of a session can be sent to
+// another thread.
 unsafe impl Send for Sessions {}
-// SAFETY: as above.
+// SAFETY: `older` does not change after a session is published, and all other fields of a session can be shared
+// between threads.
 unsafe impl Sync for Sessions {}
 
 impl Sessions {
@@ -176,15 +177,15 @@ impl Sessions {
         Self { newest: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// This process's session, if it has one.
+    /// The session of the current process, or `None` if the process has not begun a session.
     pub(crate) fn ours(&self) -> Option<&LeaseSession> {
-        // SAFETY: sessions are never freed before the list.
+        // SAFETY: the pointer is null or a published session, and the list frees its sessions only when it is dropped.
         unsafe { self.newest.load(Ordering::Acquire).as_ref() }
             .filter(|session| session.mark.is_ours())
     }
 
-    /// Returns this process's session, which begins now if there is none, and whether the caller must start its
-    /// keeper. A lease on a fixed node cannot begin a second session.
+    /// Returns the session of this process, and whether the caller must start the session's keeper. Begins a session
+    /// if necessary. Fails in a forked child if the lease is on a fixed node and the parent process has a session.
     pub(super) fn begin(&self, is_fixed: bool) -> Result<(&LeaseSession, bool), Error> {
         loop {
             if let Some(session) = self.ours() {
@@ -192,7 +193,8 @@ impl Sessions {
             }
             let older = self.newest.load(Ordering::Acquire);
             if !older.is_null() && is_fixed {
-                // Parent and child would take over the node from each other forever.
+                // A forked child must not lease its parent's fixed node, because the two processes would repeatedly
+                // take the node over from each other.
                 return Err(Error::new(
                     ErrorKind::Forked,
                     "this lease is on a fixed node, which the parent process holds; in the \
@@ -209,11 +211,13 @@ impl Sessions {
             let swapped =
                 self.newest.compare_exchange(older, new, Ordering::AcqRel, Ordering::Acquire);
             if swapped.is_err() {
-                // SAFETY: the session was created above and never published.
+                // SAFETY: `new` was created by `Box::into_raw` above and never published, so no other thread can
+                // access it.
                 drop(unsafe { Box::from_raw(new) });
                 continue;
             }
-            // SAFETY: the session was just published and is never freed before the list.
+            // SAFETY: `new` points to the session that was just published, which the list frees only when the list is
+            // dropped.
             return Ok((unsafe { &*new }, true));
         }
     }
@@ -223,12 +227,13 @@ impl Drop for Sessions {
     fn drop(&mut self) {
         let mut next = *self.newest.get_mut();
         while !next.is_null() {
-            // SAFETY: each session came from `Box::into_raw` and is in the list once. Those of the parent are not
-            // freed.
+            // SAFETY: `next` was created by `Box::into_raw` and is not freed yet, because each session is in the list
+            // once. Sessions of a parent process are never freed.
             if !unsafe { &*next }.mark.is_ours() {
                 return;
             }
-            // SAFETY: as above, and no other thread can reach the list any more.
+            // SAFETY: `next` was created by `Box::into_raw`, and no other thread can access the list while it is
+            // dropped.
             let session = unsafe { Box::from_raw(next) };
             next = session.older;
         }

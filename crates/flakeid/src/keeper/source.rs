@@ -1,4 +1,4 @@
-//! The source of connections to the store, and the clock of a lease.
+//! The clock of a lease, and the source of its connections to the store.
 
 use std::any::Any;
 use std::fmt;
@@ -15,7 +15,7 @@ use flakeid_stores::Location;
 
 type Opener = dyn Fn() -> Result<Box<dyn Lessor>, Fault> + Send + Sync;
 
-/// The source of connections to the store.
+/// The source of a lease's connections to the store: a location, or a function that opens a connection.
 #[derive(Clone)]
 pub(crate) enum StoreSource {
     Location(Location),
@@ -30,7 +30,8 @@ impl StoreSource {
         }
     }
 
-    /// Whether another lessor can grant a node while the granter of the current one does not renew it.
+    /// Whether the store may consist of several brokers. If so, another broker can grant a new node while the current
+    /// node's broker does not renew its lease.
     pub(crate) fn has_several_lessors(&self) -> bool {
         matches!(self, Self::Location(location) if location.may_be_several_brokers())
     }
@@ -45,8 +46,8 @@ impl fmt::Display for StoreSource {
     }
 }
 
-/// The clock of a lease. The system's clocks are separate variants, because generators read them faster. Times other
-/// than those of IDs are then read from the exact clock.
+/// The clock of a lease. Generators read a system clock as a `NamedClock`, which is faster than other clocks. With a
+/// system clock, times that are not part of an ID are read from the exact `SystemClock`.
 #[derive(Clone)]
 pub(crate) struct LeaseClock {
     pub(crate) exact: Arc<dyn Clock>,
@@ -64,7 +65,7 @@ impl LeaseClock {
     /// Reads the clock, in Unix milliseconds.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if it is a clock of the program and panics.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if a clock that the program provides panics.
     pub(crate) fn unix_ms(&self) -> Result<i64, Error> {
         catch_unwind(AssertUnwindSafe(|| self.exact.unix_ms())).map_err(|panic| {
             Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic)))
@@ -72,7 +73,7 @@ impl LeaseClock {
     }
 }
 
-/// Returns the message of a panic. The panic hook has reported its location.
+/// Returns the message of a panic, without its location, which the panic hook has already reported.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
@@ -84,7 +85,7 @@ impl Default for LeaseClock {
     }
 }
 
-/// A clock that several users share.
+/// A wrapper that implements `Clock` for a shared clock.
 pub(crate) struct SharedClock(pub(crate) Arc<dyn Clock>);
 
 impl Clock for SharedClock {

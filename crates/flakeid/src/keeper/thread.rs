@@ -1,8 +1,8 @@
-//! The keeper's thread: carries out the keeper's outputs and passes the results back.
+//! The thread that runs the keeper of a lease.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, ErrorKind};
 
@@ -10,14 +10,17 @@ use super::lease::Lease;
 use super::process;
 use super::session::{LeaseSession, Phase};
 use super::source::panic_text;
+use crate::log;
 use flakeid_protocol::keeper::{
-    Begin, Demand, GeneratorState, Input, LeaseEvent, LeaseKeeper, Notice, Output, Reading, Reply,
+    Begin, Demand, Driver, GeneratorState, Input, LeaseEvent, LeaseKeeper, Output, Reading, Reply,
+    Report,
 };
 use flakeid_protocol::store::{Fault, RETRY};
 use flakeid_protocol::{Identity, Lessor};
 use flakeid_stores::{host_name, random};
 
-/// The state of the keeper's thread. Only this thread sends requests to the store and replaces the generator.
+/// The state of the thread that runs a lease's keeper. Only this thread sends requests to the store and replaces the
+/// generator.
 struct KeeperThread {
     lease: Arc<Lease>,
     keeper: LeaseKeeper,
@@ -26,7 +29,8 @@ struct KeeperThread {
 }
 
 impl Lease {
-    /// Returns this process's session. Without one, begins a session, whose keeper then acquires a node.
+    /// Returns the session of this process. If necessary, begins a session and starts its keeper, which then acquires
+    /// a node.
     pub(crate) fn begin_session(self: &Arc<Self>) -> Result<&LeaseSession, Error> {
         let is_fixed = matches!(self.options.identity, Identity::Node(_));
         let (session, needs_keeper) = self.sessions.begin(is_fixed)?;
@@ -37,7 +41,7 @@ impl Lease {
         Ok(session)
     }
 
-    /// Takes the readings for a keeper that was started at `begun`.
+    /// Reads the clock and the generator for a keeper that was started at `begun`.
     fn reading(&self, begun: Instant) -> Reading {
         Reading {
             passed: begun.elapsed(),
@@ -53,7 +57,8 @@ impl KeeperThread {
         let (begun, mut options) = (Instant::now(), lease.options.clone());
         options.moves &= lease.source.has_several_lessors();
         if session.is_a_childs() && matches!(options.identity, Identity::Name(_)) {
-            // The parent process uses the name to get its node again.
+            // Only the parent process uses the lease's name to reacquire its previous node, so a forked child requests
+            // any node.
             options.identity = Identity::Any;
         }
         let reading = lease.reading(begun);
@@ -75,11 +80,11 @@ impl KeeperThread {
     fn run(self) {
         let lease = Arc::clone(&self.lease);
         let Some(session) = lease.sessions.ours() else { return };
-        // Panics in the program's code are caught at its calls, so this one would be a defect of flakeid.
+        // Each call of the program's own code catches panics, so a panic that is caught here is a bug in flakeid.
         match catch_unwind(AssertUnwindSafe(|| self.keep(session))) {
             Ok(()) => session.update(|state| state.phase = Phase::Ended),
             Err(panic) => {
-                let text = format!("the keeper of the lease panicked: {}", panic_text(&*panic));
+                let text = format!("the lease's keeper panicked: {}", panic_text(&*panic));
                 session.stop(Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY)));
             }
         }
@@ -97,113 +102,18 @@ impl KeeperThread {
                 (state.asked, has_ended || state.phase != Phase::Kept)
             };
             if closing {
-                self.follow(session, Input::Close);
+                self.follow(Input::Close);
                 break;
             }
             for member in 0..self.keeper.nodes() {
-                let reading = self.reading();
-                let outputs = self.keeper.wake(&reading, member, random::token());
-                self.carry_out(session, &reading, outputs);
+                self.follow(self.keeper.wake(self.begun.elapsed(), member, random::token()));
             }
             let timeout = self.keeper.rest(&self.reading());
             drop(session.wait(timeout, |state| state.phase != Phase::Kept || state.asked != asked));
-            // After a failure there is always a pause, however many callers ask.
+            // The keeper pauses after every failure, so that even many callers cannot make it retry immediately.
             let pause = self.keeper.pause(self.begun.elapsed());
             if !pause.is_zero() {
                 drop(session.wait(pause, |state| state.phase != Phase::Kept));
-            }
-        }
-    }
-
-    fn reading(&self) -> Reading {
-        self.lease.reading(self.begun)
-    }
-
-    fn follow(&mut self, session: &LeaseSession, input: Input) {
-        let reading = self.reading();
-        let outputs = self.keeper.handle(&reading, input);
-        self.carry_out(session, &reading, outputs);
-    }
-
-    fn carry_out(
-        &mut self,
-        session: &LeaseSession,
-        reading: &Reading,
-        outputs: Vec<Output<Notice>>,
-    ) {
-        for output in outputs {
-            match output {
-                Output::Begin(begin) => {
-                    let result = self.begin(&begin);
-                    self.follow(session, Input::Began { begin, result });
-                }
-                Output::Extend { fence } => self.extend(session, fence),
-                Output::End => self.end(session),
-                Output::Event(Notice::Progress) => session.update(|state| {
-                    state.progress.clone_from(self.keeper.progress());
-                }),
-                Output::Event(Notice::Event(event)) => self.emit(&event),
-                Output::Demand(demand) => {
-                    let reply = self.send(demand, self.begun + reading.passed);
-                    self.follow(session, Input::Reply(reply));
-                }
-            }
-        }
-    }
-
-    fn begin(&self, begin: &Begin) -> Result<(), Error> {
-        // The clock may be the user's own code.
-        let made = catch_unwind(AssertUnwindSafe(|| self.lease.begin(begin)));
-        let made = made.unwrap_or_else(|panic| {
-            Err(Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic))))
-        });
-        made.map(|generator| self.lease.publish(generator))
-    }
-
-    fn extend(&mut self, session: &LeaseSession, fence: u64) {
-        let generator = self.lease.generator();
-        if generator.is_none_or(|generator| generator.extend(fence).is_err()) {
-            // The generator does not issue any more, so the keeper begins another generator.
-            self.end(session);
-        }
-    }
-
-    /// Retires the current generator, if it belongs to this process, and records its last tick.
-    fn end(&mut self, session: &LeaseSession) {
-        let lease = &self.lease;
-        if let Some(generator) = lease.generator() {
-            let floor = generator.next_tick();
-            match generator.retire() {
-                Ok(Some(last)) => lease.note_used(last + 1),
-                // The generator belongs to the parent. This process's IDs must be above those from before the fork.
-                Err(error) if error.kind() == ErrorKind::Forked => {
-                    lease.note_used(floor.map_or(0, |tick| tick + 1));
-                }
-                // No tick was used, or the generator was retired and recorded before.
-                Ok(None) | Err(_) => {}
-            }
-        }
-        let (used_until, keeps_fence) = (lease.used_until(), lease.keeps_fence());
-        self.follow(session, Input::Ended { used_until, keeps_fence });
-    }
-
-    fn send(&mut self, demand: Demand, read: Instant) -> Reply {
-        match demand {
-            Demand::Acquire { request, instead_of } => {
-                let token = request.token;
-                let result = self.ask(|lessor, namespace| match instead_of {
-                    None => lessor.acquire(namespace, &request, read),
-                    Some(held) => lessor.acquire_elsewhere(namespace, &request, held, read),
-                });
-                Reply::Acquire { token, result }
-            }
-            Demand::Renew(renew) => {
-                let result = self.ask(|lessor, namespace| lessor.renew(namespace, &renew, read));
-                Reply::Renew { next: renew.next, result }
-            }
-            Demand::Release(release) => {
-                let result = self.ask(|lessor, namespace| lessor.release(namespace, &release));
-                Reply::Release { node: release.node, result }
             }
         }
     }
@@ -213,7 +123,7 @@ impl KeeperThread {
         operation: impl FnOnce(&mut dyn Lessor, &str) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let (lease, lessor) = (Arc::clone(&self.lease), self.lessor.take());
-        // The store and the clock may be the user's own code.
+        // The program may provide its own store or clock, whose code can panic.
         let answered = catch_unwind(AssertUnwindSafe(|| {
             let mut lessor = match lessor {
                 Some(lessor) => lessor,
@@ -230,11 +140,91 @@ impl KeeperThread {
         self.lessor = lessor;
         answer
     }
+}
 
-    fn emit(&self, event: &LeaseEvent) {
-        if let Some(observer) = &self.lease.observer {
-            // A panic in the observer must not end the lease; the panic hook has reported it.
-            let _ = catch_unwind(AssertUnwindSafe(|| observer(event)));
+impl Driver for KeeperThread {
+    fn reading(&self) -> Reading {
+        self.lease.reading(self.begun)
+    }
+
+    fn handle(&mut self, reading: &Reading, input: Input) -> Vec<Output> {
+        self.keeper.handle(reading, input)
+    }
+
+    fn begin(&mut self, begin: &Begin) -> Result<(), Error> {
+        // The program may provide its own clock, whose code can panic.
+        let made = catch_unwind(AssertUnwindSafe(|| self.lease.begin(begin)));
+        let made = made.unwrap_or_else(|panic| {
+            Err(Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic))))
+        });
+        made.map(|generator| self.lease.publish(generator))
+    }
+
+    fn extend(&mut self, fence: u64) -> bool {
+        self.lease.generator().is_some_and(|generator| generator.extend(fence).is_ok())
+    }
+
+    /// Retires the current generator if it belongs to this process, and records the last tick that it used.
+    fn end(&mut self) -> (u64, bool) {
+        let lease = &self.lease;
+        if let Some(generator) = lease.generator() {
+            let floor = generator.next_tick();
+            match generator.retire() {
+                Ok(Some(last)) => lease.note_used(last + 1),
+                // The generator belongs to the parent process. IDs of this process must be greater than all IDs from
+                // before the fork.
+                Err(error) if error.kind() == ErrorKind::Forked => {
+                    lease.note_used(floor.map_or(0, |tick| tick + 1));
+                }
+                // Recording a tick is unnecessary, because the generator never used one or was already retired.
+                Ok(None) | Err(_) => {}
+            }
         }
+        (lease.used_until(), lease.keeps_fence())
+    }
+
+    fn report(&mut self, reading: &Reading, report: Report) {
+        self.keeper.report(reading, report);
+        let mut is_published = false;
+        loop {
+            let event = self.keeper.next_event();
+            // The progress is published after a `StoreFound` event, so that the observer receives the event before
+            // callers that wait for the store continue.
+            if !is_published && event != Some(LeaseEvent::StoreFound) {
+                if let Some(session) = self.lease.sessions.ours() {
+                    session.update(|state| state.progress.clone_from(self.keeper.progress()));
+                }
+                is_published = true;
+            }
+            let Some(event) = event else { return };
+            log::lease_event(&self.lease.options.namespace, &self.lease.source, &event);
+            if let Some(observer) = &self.lease.observer {
+                // A panic in the observer is ignored, because it must not end the lease. The panic hook has already
+                // reported it.
+                let _ = catch_unwind(AssertUnwindSafe(|| observer(&event)));
+            }
+        }
+    }
+
+    fn send(&mut self, demand: Demand, read: Duration) -> Option<Reply> {
+        let read = self.begun + read;
+        Some(match demand {
+            Demand::Acquire { request, instead_of } => {
+                let token = request.token;
+                let result = self.ask(|lessor, namespace| match instead_of {
+                    None => lessor.acquire(namespace, &request, read),
+                    Some(held) => lessor.acquire_elsewhere(namespace, &request, held, read),
+                });
+                Reply::Acquire { token, result }
+            }
+            Demand::Renew(renew) => {
+                let result = self.ask(|lessor, namespace| lessor.renew(namespace, &renew, read));
+                Reply::Renew { next: renew.next, result }
+            }
+            Demand::Release(release) => {
+                let result = self.ask(|lessor, namespace| lessor.release(namespace, &release));
+                Reply::Release { node: release.node, result }
+            }
+        })
     }
 }

@@ -8,13 +8,13 @@ use flakeid_core::{CachedGenerator, Error, ErrorKind, Generator, Id, RingOptions
 use super::LeasedGenerator;
 use crate::keeper::Chain;
 
-/// A ring of IDs on a leased node, like [`CachedGenerator`]. Every tenure begins a new ring, and so does a forked
-/// child; IDs of an older ring are not returned afterwards.
+/// A ring of IDs that are generated in advance on a leased node, like [`CachedGenerator`]. Each tenure of a node and
+/// each forked child starts a new ring. IDs that remain in an older ring are never returned.
 pub(crate) struct LeasedCachedGenerator {
     leased: Arc<LeasedGenerator>,
     options: RingOptions,
-    /// The rings, that of the current tenure first. Older rings remain in memory without their threads, because other
-    /// threads can still read them. Tenures are few.
+    /// The rings of all tenures, newest first. The threads of older rings have ended, but these rings remain in memory
+    /// because other threads can still read them. The list stays short, because a process has only a few tenures.
     rings: Chain<CachedGenerator>,
     closed: AtomicBool,
 }
@@ -31,8 +31,8 @@ impl LeasedCachedGenerator {
         Ok(cached)
     }
 
-    /// Returns the next ID of the ring, like [`CachedGenerator::take`]. Never waits, except to begin a new ring when
-    /// the node has changed.
+    /// Returns the next ID from the ring, like [`CachedGenerator::take`]. Never waits, except to start a new ring
+    /// after the node has changed.
     ///
     /// # Errors
     /// Those of [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
@@ -44,14 +44,14 @@ impl LeasedCachedGenerator {
         }
     }
 
-    /// Returns the next ID of the ring if it has a usable one, like [`CachedGenerator::poll`].
+    /// Returns the next ID, or `None` if the ring contains no usable ID, like [`CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub(crate) fn poll(&self) -> Option<Id> {
         self.at_hand().ok().and_then(CachedGenerator::poll)
     }
 
-    /// Returns the next ID of the ring, and waits for a refill for at most the lease's `max_wait`.
+    /// Returns the next ID from the ring. If the ring is empty, waits at most the lease's `max_wait` for a refill.
     ///
     /// # Errors
     /// Those of [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
@@ -60,7 +60,7 @@ impl LeasedCachedGenerator {
         self.next_id_within(self.leased.max_wait())
     }
 
-    /// Does the same as [`next_id`](Self::next_id) and waits at most `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id).
@@ -80,7 +80,7 @@ impl LeasedCachedGenerator {
         self.rings.newest().map_or(0, CachedGenerator::capacity)
     }
 
-    /// The counters of all rings since the first.
+    /// The sums of the counters of all rings so far.
     #[must_use]
     pub(crate) fn stats(&self) -> RingStats {
         let mut rings = self.rings.iter().map(CachedGenerator::stats);
@@ -95,16 +95,18 @@ impl LeasedCachedGenerator {
         sum
     }
 
-    /// Ends the ring, like [`CachedGenerator::close`]; the generator remains open. In a forked child it ends the
-    /// child's ring.
+    /// Closes the ring, like [`CachedGenerator::close`], but leaves the leased generator open. In a forked child, this
+    /// call closes the child's ring.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        // Either this thread sees a ring that begins meanwhile, or the thread that begins it sees the flag.
+        // If another thread begins a ring concurrently, the fences of both threads ensure that this thread sees the
+        // ring or the other thread sees `closed`.
         fence(Ordering::SeqCst);
         self.rings.iter().for_each(CachedGenerator::close);
     }
 
-    /// Returns the current ring. It can outlive this handle's user, because others share the lease.
+    /// Returns the current ring unless this handle is closed. The check is necessary because other users of the lease
+    /// can keep the ring's generator open.
     #[inline]
     fn at_hand(&self) -> Result<&CachedGenerator, Error> {
         let is_closed = || self.leased.is_closed() || self.is_closed();
@@ -117,8 +119,8 @@ impl LeasedCachedGenerator {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Handles a failure of a ring. Only the end of its generator stops a ring permanently, and a newer generator may
-    /// exist.
+    /// Handles an error of a ring. If the ring's generator has ended, repeats the call on the ring of a newer
+    /// generator.
     #[cold]
     #[inline(never)]
     fn recover<T>(
@@ -132,7 +134,8 @@ impl LeasedCachedGenerator {
         }
         let recovered = self.leased.recover(error, max_wait, &mut |generator, left| {
             let tried = self.over(generator).and_then(|ring| retry(ring, left));
-            // An error kind that no other node fixes, so that callers do not wait.
+            // A closed ring fails with `RingEmpty`, which `recover` does not retry, so that callers do not wait for
+            // another node.
             let ended = |_| Error::new(ErrorKind::RingEmpty, "the ring was closed", None);
             if self.is_closed() { tried.map_err(ended) } else { tried }
         });
@@ -143,7 +146,7 @@ impl LeasedCachedGenerator {
         Error::new(ErrorKind::Closed, "the ring was closed", None)
     }
 
-    /// Returns the ring over the tenure's generator, which begins now if it does not exist.
+    /// Returns the ring of `generator`. Begins the ring if it does not exist yet.
     fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
         let ring = self.rings.newest_or_push(
             |ring| Arc::ptr_eq(ring.generator(), generator),
@@ -151,7 +154,8 @@ impl LeasedCachedGenerator {
         )?;
         fence(Ordering::SeqCst);
         if self.is_closed() {
-            // The closing thread may have checked before this ring existed.
+            // This thread closes the ring, because the thread that set `closed` may have searched for rings before
+            // this ring existed.
             ring.close();
             return Err(Self::closed());
         }

@@ -13,45 +13,48 @@ use crate::keeper::{Lease, LeaseSession};
 use flakeid_protocol::keeper::{LeaseStatus, used_up};
 use flakeid_protocol::store::CONNECT_TIMEOUT;
 
-/// A call that is tried on a newer generator with a timeout.
+/// A function that repeats a failed call on a newer generator within a timeout.
 type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;
 
-/// Generates the IDs of a node that is leased from a store: strictly increasing, and unique among all processes that
-/// lease from that namespace, whatever their clocks, forks, pauses and kills do.
+/// A generator of strictly increasing IDs, whose node is leased from a store. The IDs are unique among all processes
+/// that lease from the same namespace, regardless of clock errors, forks, pauses and kills.
 ///
-/// A thread renews the lease. While the store is unavailable, the generator issues IDs until the end of the window;
-/// then calls wait at most `max_wait` and fail with [`LeaseExpired`](ErrorKind::LeaseExpired). If another process
-/// takes over the node, the generator leases another. A forked child leases its own node at its first ID. Dropping
-/// the last generator of a lease releases the node.
+/// A background thread renews the lease. While the store is unavailable, the generator issues IDs until the end of the
+/// window. After that, each call waits at most `max_wait` for a renewal and then fails with
+/// [`LeaseExpired`](ErrorKind::LeaseExpired). If another process takes the node over, the generator leases another
+/// node. A forked child leases its own node when it requests its first ID. Dropping the last generator of a lease
+/// releases the node.
 ///
-/// Generators of one process with the same store, namespace and options share one lease.
+/// Generators in one process with the same store, namespace and options share one lease.
 pub(crate) struct LeasedGenerator {
-    /// The last used generator of a tenure, because every ID needs it. Generators older than the newest are retired,
-    /// so a call of them fails and leads to the newest. Null once this is closed.
+    /// A cached pointer to the generator that was used last, or null after this `LeasedGenerator` has been closed. If
+    /// the generator was retired in the meantime, a call on it fails and is repeated on the newest generator.
     current: AtomicPtr<Generator>,
     closed: AtomicBool,
     users: Arc<LeaseUsers>,
 }
 
 impl LeasedGenerator {
-    /// Adds a user of a lease, whom `users` already counts, and waits for the lease's first grant.
+    /// Creates a generator, and waits at most `timeout` for the lease's first grant. The caller has already counted
+    /// the generator as one of `users`.
     pub(crate) fn open(users: Arc<LeaseUsers>, timeout: Duration) -> Result<Self, Error> {
         let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
-        // Built first, so that its drop removes the user if anything below fails.
+        // The `LeasedGenerator` is built before the steps that can fail, so that a failure drops it and thereby
+        // removes the user.
         let generator = Self { current, closed, users };
         let lease = generator.shared_lease();
-        // Any grant of this process is enough, and renewals follow a grant.
+        // Waiting for one grant or renewal is sufficient, because a process's first grant precedes its first renewal.
         lease.begin_session()?.gain(0, timeout, &lease.source)?;
         generator.newest()?;
         Ok(generator)
     }
 
-    /// Returns the next ID, like [`Generator::next_id`]. At the end of the window it requests a renewal and waits for
-    /// it, at most `max_wait` in all.
+    /// Returns the next ID, like [`Generator::next_id`]. At the end of the window, requests a renewal. Waits at most
+    /// `max_wait` in total, including the wait for the renewal.
     ///
     /// # Errors
-    /// Those of [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) without a renewal in time; in a
-    /// forked child also those of [`LeaseBuilder::open`](crate::LeaseBuilder::open).
+    /// Those of [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) if no renewal succeeds in time; in
+    /// a forked child, also those of [`LeaseBuilder::open`](crate::LeaseBuilder::open).
     #[inline]
     pub(crate) fn next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::next_id) {
@@ -62,7 +65,7 @@ impl LeasedGenerator {
         }
     }
 
-    /// As [`next_id`](Self::next_id), waiting at most `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id).
@@ -74,10 +77,10 @@ impl LeasedGenerator {
         }
     }
 
-    /// Returns the next ID and never waits, like [`Generator::try_next_id`].
+    /// Returns the next ID without waiting, like [`Generator::try_next_id`].
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), returned at once.
+    /// Those of [`next_id`](Self::next_id), without waiting.
     #[inline]
     pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::try_next_id) {
@@ -86,7 +89,7 @@ impl LeasedGenerator {
         }
     }
 
-    /// Fills `ids` from its beginning, like [`Generator::fill`].
+    /// Fills `ids` from the beginning and returns the number of IDs written, like [`Generator::fill`].
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id), but only if no ID was written.
@@ -94,7 +97,7 @@ impl LeasedGenerator {
         self.fill_within(ids, self.max_wait())
     }
 
-    /// Does the same as [`fill`](Self::fill), with at most `max_wait` for each wait.
+    /// Does the same as [`fill`](Self::fill), but waits for at most `max_wait` whenever no ID is available.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -105,22 +108,23 @@ impl LeasedGenerator {
             match self.run(max_wait, |g, left| g.fill_within(rest, left)) {
                 Ok(count) => filled += count,
                 Err(error) if filled == 0 => return Err(error),
-                // These IDs are already issued, and the next call meets the obstacle again.
+                // The IDs written so far have been issued and must be returned. The next call will report the error.
                 Err(_) => break,
             }
         }
         Ok(filled)
     }
 
-    /// Does the same as [`fill`](Self::fill) and never waits.
+    /// Does the same as [`fill`](Self::fill) without waiting.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill), returned at once.
+    /// Those of [`fill`](Self::fill), without waiting.
     pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.run(Duration::ZERO, |g, _| g.try_fill(ids))
     }
 
-    /// Returns the next `n` IDs in order, or fewer, but at least one, if an obstacle outlasted `max_wait`.
+    /// Returns the next `n` IDs, in order. Returns fewer IDs, but at least one, if no further ID becomes available
+    /// within `max_wait`.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -128,7 +132,7 @@ impl LeasedGenerator {
         self.next_ids_within(n, self.max_wait())
     }
 
-    /// Does the same as [`next_ids`](Self::next_ids), with at most `max_wait` for each wait.
+    /// Does the same as [`next_ids`](Self::next_ids), but waits for at most `max_wait` whenever no ID is available.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -146,9 +150,9 @@ impl LeasedGenerator {
         Ok(ids)
     }
 
-    /// Ends this generator: every later call fails with [`Closed`](ErrorKind::Closed). Releases the node if no other
-    /// generator of the process shares the lease, and waits up to a second for the release. A repeated call only
-    /// waits for the release of the first; dropping the generator does the same.
+    /// Closes this generator, so that every later call fails with [`Closed`](ErrorKind::Closed). If no other generator
+    /// in the process shares the lease, releases the node and waits at most one second for the release. A repeated
+    /// call only waits for the release that the first call began. Dropping the generator has the same effect.
     pub(crate) fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             self.users.has_left();
@@ -158,24 +162,25 @@ impl LeasedGenerator {
         }
     }
 
-    /// Ends this generator like [`close`](Self::close) and releases the node without lowering its fence, as if every
-    /// tick of the window had been used. The next grant of the node begins at the fence, which can be a window ahead
-    /// of the clock.
+    /// Closes this generator like [`close`](Self::close), but releases the node without lowering its fence, as if
+    /// every tick in the window had been used. The next grant of the node begins at the fence, which can be a window
+    /// ahead of the clock.
     ///
-    /// Use it for a node number that was passed to a generator of another library, because this process does not see
-    /// that generator's IDs and cannot know its last tick.
+    /// Use this method if a generator from another library uses the node number, because flakeid cannot determine the
+    /// last tick in that generator's IDs.
     pub(crate) fn close_at_fence(&self) {
         self.shared_lease().keep_fence();
         self.close();
     }
 
-    /// The current node of the IDs, the smallest of several. It changes when another process takes over the node.
+    /// The generator's current node, or the smallest one if the generator has several nodes. The node changes when
+    /// another process takes over the current node.
     #[must_use]
     pub(crate) fn node(&self) -> u64 {
         self.shared_lease().generator().map_or(0, |generator| generator.node())
     }
 
-    /// The current nodes of the IDs in increasing order: one, or as many as
+    /// The generator's current nodes in increasing order: one node, or as many nodes as
     /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) requested.
     #[must_use]
     pub(crate) fn nodes(&self) -> Vec<u64> {
@@ -189,13 +194,13 @@ impl LeasedGenerator {
         &self.shared_lease().options.layout
     }
 
-    /// The maximum time for which a call waits for an ID.
+    /// The longest time that a call waits for an ID.
     #[must_use]
     pub(crate) fn max_wait(&self) -> Duration {
         self.shared_lease().options.max_wait
     }
 
-    /// The state of the lease. It is empty in a forked child that has no lease of its own yet.
+    /// The status of the lease. In a forked child, the status is empty until the child leases a node.
     #[must_use]
     pub(crate) fn lease(&self) -> LeaseStatus {
         self.shared_lease().sessions.ours().map(LeaseSession::status).unwrap_or_default()
@@ -220,13 +225,15 @@ impl LeasedGenerator {
 
     #[inline]
     fn at_hand(&self) -> Result<&Generator, Error> {
-        // SAFETY: the pointer is null or from the lease's list, which keeps its generators as long as `self.users`
-        // lives. Acquire, so that a thread that sees a generator sees its content.
+        // SAFETY: the pointer is null or points to a generator in the lease's list, which exists as long as
+        // `self.users`. The load uses `Acquire`, so that a thread that sees the pointer also sees the generator's
+        // contents.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }.ok_or_else(Self::ended)
     }
 
-    /// Calls the last used generator, or its successor if it has ended. Only calls of many IDs use it; calls of one
-    /// ID contain the same code, which saves ten instructions.
+    /// Runs `call` on the generator that was used last, or on a newer generator if that one has ended. Only methods
+    /// that return several IDs use this function. Methods that return one ID contain the same code inline, which saves
+    /// ten instructions.
     fn run<T>(
         &self,
         max_wait: Duration,
@@ -243,10 +250,11 @@ impl LeasedGenerator {
         Error::new(ErrorKind::Closed, "the lease was closed", None)
     }
 
-    /// Returns the newest generator, which exists from the first grant on.
+    /// Returns the newest generator, which always exists after the first grant, and caches a pointer to it.
     fn newest(&self) -> Result<&Arc<Generator>, Error> {
         let newest = self.shared_lease().generator().ok_or_else(Self::ended)?;
-        // A swap, because it also reads the replaced pointer, and null means that the flag is set.
+        // The swap also reads the old pointer. If `close` has set the pointer to null, the check below therefore sees
+        // that `closed` is true.
         self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
         if self.is_closed() {
             self.current.store(ptr::null_mut(), Ordering::Release);
@@ -254,8 +262,8 @@ impl LeasedGenerator {
         Ok(newest)
     }
 
-    /// Continues after a generator failed at the end of its window or its tenure, or in a forked child: another
-    /// generator exists or will exist.
+    /// Repeats a call that failed at the end of a window or a tenure, or in a forked child. Waits for a grant or a
+    /// renewal if necessary. Returns all other errors unchanged.
     #[cold]
     pub(crate) fn recover<T>(
         &self,
@@ -275,7 +283,7 @@ impl LeasedGenerator {
                 return Err(Self::ended());
             }
             let session = self.shared_lease().begin_session()?;
-            // Read before the generator is tried, so that no later grant is missed.
+            // The number of gains is read before the call is repeated, so that a grant during the call is not missed.
             let gains = session.gains();
             error = match retry(self.newest()?, left()) {
                 Ok(done) => return Ok(done),
@@ -285,7 +293,8 @@ impl LeasedGenerator {
         }
     }
 
-    /// Waits until there is another generator or a longer window than after `since` gains.
+    /// Waits until the session's number of grants and renewals exceeds `since`, if an error of this `kind` requires
+    /// one.
     fn gain(
         &self,
         session: &LeaseSession,
@@ -294,8 +303,8 @@ impl LeasedGenerator {
         timeout: Duration,
     ) -> Result<(), Error> {
         let timeout = match kind {
-            // A forked child must connect and lease, so it gets the time that its parent had to begin, unless it must
-            // not wait at all.
+            // A forked child must first connect to the store and lease a node, so its timeout is extended by
+            // `CONNECT_TIMEOUT`. A timeout of zero is not extended, because the call must not wait.
             ErrorKind::Forked if !timeout.is_zero() => timeout.saturating_add(CONNECT_TIMEOUT),
             ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => timeout,
             _ => return Ok(()),

@@ -6,16 +6,17 @@ use flakeid_core::{Error, Generator, Id, LocalGenerator};
 
 use super::LeasedGenerator;
 
-/// A local handle on a [`LeasedGenerator`], like [`LocalGenerator`] on a fixed node. Its chunk ends with its tick,
-/// with the window, with the node, or with a fork, and the handle continues with another one.
+/// A local handle that takes chunks of IDs from a [`LeasedGenerator`], like a [`LocalGenerator`] on a fixed node. A
+/// chunk ends when its tick, the window or the use of the node ends, or when the process forks. The handle then takes
+/// another chunk.
 pub(crate) struct LeasedLocalGenerator {
     leased: Arc<LeasedGenerator>,
-    /// The handle on the last used tenure, or `None` before the first ID.
+    /// The handle to the generator that was used last, or `None` before the first ID.
     local: Option<LocalGenerator<Arc<Generator>>>,
 }
 
 impl LeasedLocalGenerator {
-    /// Creates a handle on `leased`.
+    /// Creates a handle to `leased`.
     pub(crate) const fn new(leased: Arc<LeasedGenerator>) -> Self {
         Self { leased, local: None }
     }
@@ -32,7 +33,7 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// Does the same as [`next_id`](Self::next_id) and waits at most `max_wait`.
+    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id).
@@ -44,7 +45,7 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// Returns the next ID and never waits.
+    /// Returns the next ID without waiting.
     ///
     /// # Errors
     /// Those of [`LeasedGenerator::try_next_id`].
@@ -56,7 +57,7 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// Returns the next ID of the current chunk, like [`LocalGenerator::poll`].
+    /// Returns the next ID from the current chunk, or `None` if the chunk has ended, like [`LocalGenerator::poll`].
     #[inline]
     pub(crate) fn poll(&mut self) -> Option<Id> {
         if self.leased.is_closed() {
@@ -83,8 +84,9 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// Returns the handle on the last used tenure. A missing handle counts as one that has ended. The tenure's
-    /// generator can outlive this handle's user, because others share the lease.
+    /// Returns the handle that was used last, or the error of a closed lease if this handle is missing or the leased
+    /// generator is closed. The check is necessary because other users of the lease can keep the handle's generator
+    /// open.
     fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
         let local = self.local.as_mut().filter(|_| !self.leased.is_closed());
         local.ok_or_else(LeasedGenerator::ended)

@@ -1,6 +1,6 @@
-//! Loom models of a change of nodes: every interleaving with calls that take IDs, on the real list and the real
-//! generators, and on variants with one defect each, which loom must refute. `flakeid-core` has the models of
-//! renewals and of the end of a window.
+//! Loom models of a lease that changes its node while other threads take IDs. Loom explores every interleaving of the
+//! real list and the real generators. Loom must also find the bug in variants that contain one deliberate bug each.
+//! `flakeid-core` contains the models of renewals and of the end of a window.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --lib loom`
 
@@ -14,7 +14,7 @@ use crate::keeper::Chain;
 
 type Tenures = Chain<Generator>;
 
-/// Returns `t8.n1.s1`, in which the node is between tick and sequence.
+/// Returns the layout `t8.n1.s1`, in which the node is between the tick and the sequence.
 fn layout() -> Layout {
     Layout::builder().time(8).node(1).sequence(1).build_const()
 }
@@ -30,13 +30,13 @@ fn generator(node: u64, start: u64) -> Generator {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
-    /// The keeper's order: the old generator is retired before the new one is published.
+    /// The old generator is retired before the new generator is published, as in the keeper.
     Real,
     /// The new generator is published first.
     PublishedFirst,
     /// The old generator is never retired.
     NeverRetired,
-    /// The new generator starts at the position of the old one when the node was requested.
+    /// The new generator starts at the position that the old generator had when the node was requested.
     StartTooLow,
 }
 
@@ -56,13 +56,13 @@ fn change(tenures: &Tenures, how: Change) {
         Change::NeverRetired => tenures.push(generator(0, asked_at + 1)),
         Change::StartTooLow => {
             retired(old);
-            // Node 0 sorts below node 1, so an equal tick would be a step back.
+            // Node 0 sorts below node 1, so an ID of node 0 in the same tick would be smaller.
             tenures.push(generator(0, asked_at));
         }
     }
 }
 
-/// Two threads take IDs while the node changes. A thread that has seen an ID must get a larger one.
+/// Takes IDs on two threads while the node changes. A thread that has seen an ID must get a larger ID.
 fn rises(how: Change) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -73,7 +73,7 @@ fn rises(how: Change) {
         let workers: Vec<_> = (0..2)
             .map(|_| {
                 let (tenures, last) = (Arc::clone(&tenures), Arc::clone(&last));
-                // Looked up once, because a generator keeps it too.
+                // The generator is looked up only once, as in a real handle, which also keeps its generator.
                 thread::spawn(move || take(&tenures, &last))
             })
             .collect();
@@ -95,29 +95,29 @@ fn take(tenures: &Tenures, last: &AtomicU64) {
 }
 
 #[test]
-fn loom_confirms_that_ids_increase_across_a_change_of_node() {
+fn loom_ids_increase_across_a_change_of_nodes() {
     rises(Change::Real);
 }
 
 #[test]
 #[should_panic(expected = "an ID fell back")]
-fn loom_refutes_publishing_before_retiring() {
+fn loom_detects_publishing_before_retiring() {
     rises(Change::PublishedFirst);
 }
 
 #[test]
 #[should_panic(expected = "an ID fell back")]
-fn loom_refutes_never_retiring() {
+fn loom_detects_a_generator_that_is_never_retired() {
     rises(Change::NeverRetired);
 }
 
 #[test]
 #[should_panic(expected = "an ID fell back")]
-fn loom_refutes_starting_where_the_old_one_was_when_asked() {
+fn loom_detects_a_generator_that_starts_too_low() {
     rises(Change::StartTooLow);
 }
 
-/// Two threads search for a value that fits, and add it if there is none.
+/// Searches for a suitable value on two threads, and adds a value if there is none.
 fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
     loom::model(move || {
         let chain = Arc::new(Chain::new());
@@ -133,13 +133,13 @@ fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
             assert!(thread.join().unwrap(), "the value that was found does not fit");
         }
         let values: Vec<u64> = chain.iter().copied().collect();
-        assert_eq!(values, [2, 1], "more than one was added");
+        assert_eq!(values, [2, 1], "more than one value was added");
         assert!(made.load(Ordering::Acquire) >= 1);
     });
 }
 
 #[test]
-fn loom_confirms_that_concurrent_searches_add_one_value() {
+fn loom_concurrent_searches_add_one_value() {
     fits(|chain, made| {
         let make = || {
             made.fetch_add(1, Ordering::AcqRel);
@@ -150,8 +150,8 @@ fn loom_confirms_that_concurrent_searches_add_one_value() {
 }
 
 #[test]
-#[should_panic(expected = "more than one was added")]
-fn loom_refutes_search_and_addition_as_two_steps() {
+#[should_panic(expected = "more than one value was added")]
+fn loom_detects_search_and_addition_in_two_steps() {
     fits(|chain, made| {
         if chain.newest() != Some(&2) {
             made.fetch_add(1, Ordering::AcqRel);

@@ -1,4 +1,4 @@
-//! Generators on a leased node, and the leases that generators of this process share, with their numbers of users.
+//! Generators on a leased node, and the shared leases of this process, each with its number of users.
 
 mod cached;
 mod generator;
@@ -17,17 +17,17 @@ use std::time::Duration;
 use crate::keeper::Lease;
 use flakeid_stores::fork_gate;
 
-/// The maximum time for the release of the node when the last generator of a lease is closed.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
+/// The longest time that closing the last generator of a lease waits for the release of the node.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A lease with the number of generators that use it. The last one releases the node.
+/// A lease, with the number of generators that use it. The last generator to leave releases the node.
 pub(crate) struct LeaseUsers {
     lease: Arc<Lease>,
     users: AtomicUsize,
 }
 
 impl LeaseUsers {
-    /// Creates the count with one user.
+    /// Creates the shared lease with one user.
     pub(crate) fn new(lease: Arc<Lease>) -> Self {
         Self { lease, users: AtomicUsize::new(1) }
     }
@@ -36,7 +36,7 @@ impl LeaseUsers {
         &self.lease
     }
 
-    /// Adds a user. Returns `false` if the last one has left, because the lease has then ended.
+    /// Adds a user. Returns `false` if the last user has left, because the lease has then ended.
     fn join(&self) -> bool {
         self.users
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| {
@@ -45,14 +45,16 @@ impl LeaseUsers {
             .is_ok()
     }
 
-    /// Removes a user. A forked child that never generated an ID has no session, and must not end its parent's.
+    /// Removes a user. A forked child that never generated an ID has no session of its own, and must not end its
+    /// parent's session.
     fn leave(&self) {
         if self.users.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.release();
         }
     }
 
-    /// Waits, for a user that has left, until the node is released if the lease has no users.
+    /// Waits until the node is released, but only if the lease has no users. Called on behalf of a user that has
+    /// left.
     fn has_left(&self) {
         if self.users.load(Ordering::Acquire) == 0 {
             self.release();
@@ -61,7 +63,7 @@ impl LeaseUsers {
 
     fn release(&self) {
         if let Some(session) = self.lease.sessions.ours() {
-            session.close(RELEASE_PATIENCE);
+            session.close(RELEASE_TIMEOUT);
         }
     }
 }
@@ -69,15 +71,15 @@ impl LeaseUsers {
 /// The shareable leases of this process.
 static LEASES: Mutex<Vec<Weak<LeaseUsers>>> = Mutex::new(Vec::new());
 
-/// Returns the lease for which `is_it` is true, with one more user, or a new lease.
+/// Finds the lease for which `is_it` returns true and adds a user to it, or creates a new lease.
 pub(crate) fn find_or_add(
     is_it: impl Fn(&LeaseUsers) -> bool,
     make: impl FnOnce() -> LeaseUsers,
 ) -> Arc<LeaseUsers> {
-    // Dropped last, because dropping a lease drops its store, which may need the gate.
+    // The leases are dropped last, because dropping a lease drops its store, which may need the gate.
     let mut passed = Vec::new();
-    // The gate delays a fork, because otherwise the child could find the list locked forever. In such a child nothing
-    // is shared.
+    // The gate delays a fork, because the child could otherwise find the list locked forever. In a child of a fork
+    // that could not be delayed, there is no gate, and leases are not shared.
     let Some(_gate) = fork_gate::hold() else { return Arc::new(make()) };
     let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
     leases.retain(|lease| lease.strong_count() > 0);

@@ -1,13 +1,13 @@
-//! Tests of a broker that gets a block that it still seems to hold, because the store responds after the block's lease
-//! expired.
+//! Tests of a broker to which the store grants a block that the broker still appears to hold. This happens when the
+//! store responds after the block's lease has expired.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flakeid::broker::{Broker, BrokerOptions};
+use flakeid_conformance::HookedStore;
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{MemoryStore, Namespace, Row, State, operations};
 
 use crate::requests::{SPACE, bounds, namespace, renewal, request};
@@ -17,53 +17,34 @@ const MAX_SKEW_MS: u64 = 50;
 /// A delay that is longer than the lease of a block.
 const SLOW_MS: u64 = BLOCK_WINDOW_MS + MAX_SKEW_MS + 100;
 
-/// A store that responds slowly.
-#[derive(Clone)]
-struct Slow {
-    store: MemoryStore,
-    delay_ms: Arc<AtomicU64>,
-}
-
-impl Store for Slow {
-    fn transact(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        std::thread::sleep(Duration::from_millis(self.delay_ms.load(Ordering::SeqCst)));
-        self.store.transact(namespace, work)
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.store.namespaces()
-    }
-}
-
 fn only_row(store: &MemoryStore) -> Row {
     let rows = operations::list(&mut store.clone(), SPACE).unwrap().rows;
     assert_eq!(rows.len(), 1, "the broker leases one block");
     rows[0].clone()
 }
 
-/// Checks that the loss of the earlier grant, detected while the later one is in use, does not remove the rows of the
-/// later one. Otherwise the block would be released below its holders' windows (I13).
+/// Checks that the loss of an earlier grant of a block, detected while a later grant is in use, does not remove the
+/// rows of the later grant. Otherwise, the block would be released with a fence below the windows of its holders
+/// (I13).
 #[test]
 fn later_grant_of_a_block_survives_the_loss_of_the_earlier_one() {
     let mut store = MemoryStore::new();
     let bounds = bounds(BLOCK_WINDOW_MS, 2_000, MAX_SKEW_MS, 900);
     operations::init(&mut store, &Namespace { bounds, ..namespace() }).unwrap();
-    let slow = Slow { store: store.clone(), delay_ms: Arc::default() };
+    let delay_ms = Arc::new(AtomicU64::new(0));
     let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
     options.window_ms = 50;
     options.ttl_ms = 60_000;
     options.max_wait = Duration::from_secs(10);
     let open = {
-        let slow = slow.clone();
-        move || Ok(Box::new(slow.clone()) as _)
+        let (store, delay_ms) = (store.clone(), Arc::clone(&delay_ms));
+        move || {
+            let delay_ms = Arc::clone(&delay_ms);
+            Ok(HookedStore::connect(&store, move || {
+                std::thread::sleep(Duration::from_millis(delay_ms.load(Ordering::SeqCst)));
+                Ok(())
+            }))
+        }
     };
     let broker = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap();
     let asked = |number| {
@@ -74,13 +55,13 @@ fn later_grant_of_a_block_survives_the_loss_of_the_earlier_one() {
     assert_eq!(first.map(|grant| grant.node), [0, 1]);
     let before = only_row(&store);
 
-    slow.delay_ms.store(SLOW_MS, Ordering::SeqCst);
+    delay_ms.store(SLOW_MS, Ordering::SeqCst);
     let third = asked(3);
-    slow.delay_ms.store(0, Ordering::SeqCst);
+    delay_ms.store(0, Ordering::SeqCst);
     assert!(only_row(&store).grant > before.grant, "the broker got the block again");
     assert!(third.node <= 1 && third.start >= before.fence);
 
-    // The renewal of the earlier grant is due.
+    // After this pause, the renewal of the earlier grant is due.
     std::thread::sleep(Duration::from_millis(BLOCK_WINDOW_MS));
     let again = renewal(&third, 4, third.fence, SystemClock.unix_ms());
     let renewed = broker.renew_here(&again, Instant::now());

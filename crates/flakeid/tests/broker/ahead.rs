@@ -1,5 +1,5 @@
-//! Tests of windows that are far ahead of the clock, as after a restore of the store. Their rows expire seconds before
-//! the clock comes near their fences, so that they must be renewed earlier.
+//! Tests of windows that are far ahead of the clock, as after the store was restored. Their rows expire seconds
+//! before the clock comes near their fences, so the rows must be renewed earlier.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::requests::{SPACE, bounds, namespace};
 /// The TTL of a holder's node, in milliseconds. The TTL of a block is 650 ms.
 const TTL_MS: u64 = 300;
 
-/// Starts a broker of blocks of two nodes on a store whose floor is 3.5 s ahead of the clock.
+/// Starts a broker with blocks of two nodes on a store whose floor is 3.5 s ahead of the clock.
 fn broker_ahead() -> (MemoryStore, Broker) {
     let mut store = MemoryStore::new();
     let wanted = Namespace { bounds: bounds(600, 4_000, 50, 900), ..namespace() };
@@ -61,7 +61,7 @@ fn block_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     assert_eq!(rows.iter().map(|row| row.grant).collect::<Vec<_>>(), [1, 1]);
 }
 
-/// Checks nodes whose holders requested a TTL of a minute, and got a shorter one.
+/// Checks nodes whose holders requested a TTL of one minute but got a shorter TTL.
 #[test]
 fn node_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     let (_, broker) = broker_ahead();
@@ -70,7 +70,7 @@ fn node_far_ahead_of_the_clock_is_renewed_before_it_expires() {
     let others = [(); 2].map(|()| builder(&broker).open().unwrap());
     let nodes: HashSet<_> = first.iter().chain(&others).map(Generator::node).collect();
     assert_eq!(nodes.len(), 4, "nodes in use were granted again: {nodes:?}");
-    // The clock comes near the fences.
+    // During this pause, the clock comes close to the fences.
     pause();
     pause();
     assert_kept(&first);

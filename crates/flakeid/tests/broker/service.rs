@@ -1,4 +1,5 @@
-//! Tests of a broker and its thread on a store that can become unavailable, and of generators that lease from it.
+//! Tests of a broker and its thread on a store that can become unavailable, and of generators that lease from that
+//! broker.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use flakeid::broker::{Broker, BrokerOptions};
 use flakeid::{Generator, LeaseBuilder};
+use flakeid_conformance::HookedStore;
 use flakeid_core::{ErrorKind, Id, Layout, SystemClock};
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{MemoryStore, Namespace, State, operations};
@@ -111,7 +113,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     let first = &brokers[0].rows(0, 1).unwrap()[0];
     assert_eq!(first.owner.pid, std::process::id());
 
-    // Released nodes are free at once, and the broker releases blocks that stay empty.
+    // Released nodes are free at once, and the broker releases blocks that remain empty.
     generators[12..].iter().for_each(Generator::close);
     drop(generators);
     wait_until("the release of all blocks but one per broker", || {
@@ -120,7 +122,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     });
     brokers[1].close(Duration::from_secs(5));
     let ended = LeaseBuilder::from_broker(&brokers[1]).max_wait(Duration::ZERO).open();
-    assert!(ended.unwrap_err().to_string().contains("use another one"));
+    assert!(ended.unwrap_err().to_string().contains("use another broker"));
     drop(brokers);
     wait_until("the release of all blocks", || {
         store.rows().iter().all(|row| row.state == State::Free)
@@ -128,14 +130,14 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
 }
 
 #[test]
-fn ids_continue_to_the_blocks_fence_while_the_store_is_unavailable() {
+fn ids_are_issued_up_to_the_blocks_fence_while_the_store_is_unavailable() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let generator = generator(&broker);
     let mut ids = HashSet::new();
     store.set_away(true);
     let went = Instant::now();
-    // At least half of the block's window is left.
+    // At least half of the block's window is still left.
     while went.elapsed() < Duration::from_millis(250) {
         assert!(ids.insert(generator.try_next_id().or_else(|_| generator.next_id()).unwrap()));
     }
@@ -170,7 +172,7 @@ fn holders_continue_within_a_second_after_an_outage() {
     let generator = generator(&broker);
     let before = generator.next_id().unwrap();
     store.set_away(true);
-    // After this time the pauses have their maximum, and the window is used up.
+    // After this sleep, the pauses have their maximum length, and the window is used up.
     std::thread::sleep(Duration::from_secs(3));
     store.set_away(false);
     let back = Instant::now();
@@ -178,7 +180,8 @@ fn holders_continue_within_a_second_after_an_outage() {
     assert!(back.elapsed() < Duration::from_secs(1), "{:?} after the outage", back.elapsed());
 }
 
-/// Checks that a broker waits after a restore, as holders of a store do, and that no ID is issued twice.
+/// Checks that a broker waits after a restore, like a holder that leases directly from the store, and that no ID is
+/// issued twice.
 #[test]
 fn brokers_issue_no_id_twice_after_a_restore() {
     let store = InterruptedStore::new(2);
@@ -241,4 +244,38 @@ fn broker_refuses_options_that_do_not_fit_the_namespace() {
         let error = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap_err();
         assert_eq!(error.field(), Some(field), "{error}");
     }
+}
+
+#[test]
+fn observer_gets_the_duration_and_outcome_of_store_requests() {
+    const DELAY: Duration = Duration::from_millis(20);
+    let InterruptedStore { store, is_away } = InterruptedStore::new(4);
+    let opened = (store, Arc::clone(&is_away));
+    let open = move || {
+        let (store, is_away) = opened.clone();
+        Ok(HookedStore::connect(&store.clone(), move || {
+            std::thread::sleep(DELAY);
+            InterruptedStore { store: store.clone(), is_away: Arc::clone(&is_away) }.check()
+        }))
+    };
+    let mut options = BrokerOptions::new(SPACE, Layout::TWITTER, "http://a");
+    options.window_ms = 200;
+    options.ttl_ms = 300;
+    let broker = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap();
+    let (sender, observed) = std::sync::mpsc::channel();
+    broker.observe_store(move |took, has_responded| {
+        sender.send((took, has_responded)).unwrap_or(());
+    });
+    let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
+    let (took, has_responded) = observed.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(has_responded, "the store has granted a block");
+    assert!(took >= DELAY, "{took:?}");
+
+    is_away.store(true, Ordering::SeqCst);
+    let mut later = std::iter::from_fn(|| observed.recv_timeout(Duration::from_secs(10)).ok());
+    let (took, _) = later.find(|(_, has_responded)| !has_responded).expect("a failed renewal");
+    assert!(took >= DELAY, "{took:?}");
+    is_away.store(false, Ordering::SeqCst);
+    drop(generator);
+    broker.close(Duration::from_secs(5));
 }

@@ -1,13 +1,13 @@
 //! A helper that runs code in a forked child.
 
-/// Runs `child` in a forked child, and fails if it panics or runs for longer than `seconds`. The child must forget
-/// values that it must not drop.
+/// Runs `child` in a forked child, and fails if the child panics or runs for longer than `seconds`. The closure
+/// must forget values that the child must not drop.
 pub(crate) fn in_child(seconds: u32, child: impl FnOnce()) {
-    // SAFETY: the child runs `child` and exits without unwinding into the parent's code.
+    // SAFETY: the forked process runs `child` and exits without unwinding into the parent's code.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "{}", std::io::Error::last_os_error());
     if pid == 0 {
-        // SAFETY: `alarm` only sets a timer, which kills the child if it hangs.
+        // SAFETY: `alarm` only sets a timer, which kills the child if the child hangs.
         unsafe { libc::alarm(seconds) };
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
         // SAFETY: `_exit` ends only this process.

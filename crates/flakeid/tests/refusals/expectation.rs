@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_core::{Clock, Error, ErrorKind, Layout, ManualClock, SystemClock};
 
-/// The `max_wait` of openings that must fail.
+/// The `max_wait` for attempts to open a lease; these attempts must fail.
 pub(crate) const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// The time that `open` may take in addition to `max_wait`, 2 s, and a margin for a busy machine.
+/// The time that `open` may take in addition to `max_wait`: 2 s, plus a margin for a busy machine.
 const BEYOND: Duration = Duration::from_secs(2 + 5);
 
-/// Strings of which each password in these tests, right or wrong, contains one.
+/// Two strings, one of which occurs in every password in these tests, whether right or wrong.
 const SECRETS: [&str; 2] = ["sesame", "s3cret"];
 
-/// Returns a layout with two nodes, from 1970 to 2109.
+/// Returns a layout with two nodes, whose ticks last from 1970 to 2109.
 pub(crate) fn layout() -> Layout {
     "t42.n1.s12@0/1ms".parse().unwrap()
 }
@@ -25,7 +25,8 @@ pub(crate) fn on(url: &str) -> LeaseBuilder {
 /// Parts that the error's message must contain.
 pub(crate) type Parts<'a> = &'a [&'a str];
 
-/// Checks that opening fails with an error of this kind, whose message contains the parts.
+/// Checks that opening a lease fails with the expected kind of error, and that the error's message contains the
+/// expected parts.
 pub(crate) fn refused(builder: LeaseBuilder, kind: ErrorKind, parts: Parts<'_>) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
@@ -82,14 +83,14 @@ pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder)
             generator.next_id().unwrap();
         }
     }
-    // Refused requests leave all nodes free, and the held nodes were released.
+    // All nodes are free: refused requests took no node, and the held nodes were released.
     for node in 0..2 {
         let generator = open(layout()).nodes(node, node).observer(|_| ()).open().unwrap();
         assert_eq!(layout().unpack(generator.next_id().unwrap()).unwrap().node, node);
     }
 }
 
-/// Checks that a host's clock that is 50 years ahead or behind is refused.
+/// Checks that leases are refused if the host's clock is 50 years ahead or behind.
 fn wrong_clocks_are_refused(open: &dyn Fn(Layout) -> LeaseBuilder) {
     const YEARS: i64 = 50 * 365 * 86_400_000;
     for (by, side) in [(YEARS, "ahead of"), (-YEARS, "behind")] {

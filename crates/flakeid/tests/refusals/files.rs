@@ -14,11 +14,11 @@ use tempfile::TempDir;
 use crate::expectation::{MAX_WAIT, check_error, layout, on, refused};
 use crate::servers::connect;
 
-/// The environment variables with the action of a child of this test binary, and with its store.
+/// The environment variables that tell a child of this test binary which action to run, and on which store.
 const ACT: &str = "FLAKEID_TEST_REFUSALS_ACT";
 const URL: &str = "FLAKEID_TEST_REFUSALS_URL";
 
-/// The user ID of `nobody`. Tests that run as root change to it, because file modes do not restrict root.
+/// The user ID of `nobody`. Tests that run as root switch to this user, because file modes do not restrict root.
 const NOBODY: u32 = 65_534;
 
 struct Place(TempDir);
@@ -49,7 +49,7 @@ impl Place {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// Makes a child's user the owner of the directory and its files.
+    /// Makes the child's user the owner of the directory and its files.
     fn change_owner(&self) {
         if is_root() {
             let files = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -94,7 +94,7 @@ fn become_nobody() {
     if !is_root() {
         return;
     }
-    // SAFETY: this process is a child for one test, and libc changes the user of all its threads.
+    // SAFETY: this child process runs only one test, and libc changes the user of all its threads.
     unsafe {
         assert_eq!(libc::setgroups(0, std::ptr::null()), 0);
         assert_eq!(libc::setgid(NOBODY), 0);
@@ -102,7 +102,7 @@ fn become_nobody() {
     }
 }
 
-/// Limits the size of files that this process writes, as on a full disk. `None` removes the limit.
+/// Limits the size of files that this process writes, to simulate a full disk. `None` removes the limit.
 fn limit_file_size(bytes: Option<u64>) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a local variable. The signal is ignored because it would kill the process.
@@ -114,7 +114,7 @@ fn limit_file_size(bytes: Option<u64>) {
     }
 }
 
-/// Does nothing unless this process is the child of another test.
+/// Does nothing unless another test started this process as its child.
 #[test]
 fn child_performs_an_action() {
     let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
@@ -132,7 +132,7 @@ fn child_performs_an_action() {
         }
         "hold on a full disk" => hold_on_a_full_disk(&url),
         "open a mounted file" => {
-            let parts = ["flakeid.db", "is a mount point", "mount the directory that it is in"];
+            let parts = ["flakeid.db", "is a mount point", "mount the directory instead"];
             refused(on(&url), ErrorKind::StoreRejected, &parts);
         }
         _ => panic!("{act}?"),
@@ -168,7 +168,7 @@ fn files_with_two_hard_links_are_refused() {
         let before = place.rows();
         let link = place.path("link");
         fs::hard_link(place.path(name), &link).unwrap();
-        let parts = [name, "has 2 names (hard links)", "remove all but the one"];
+        let parts = [name, "has 2 names (hard links)", "remove all names except the one"];
         refused(on(&place.url()), ErrorKind::StoreRejected, &parts);
         fs::remove_file(&link).unwrap();
         assert_eq!(place.rows(), before, "{name}");
@@ -188,10 +188,11 @@ fn files_mounted_without_their_directory_are_refused() {
 }
 
 #[test]
-fn open_fails_on_a_full_disk_without_changes() {
+fn open_fails_on_a_full_disk_and_changes_nothing() {
     let place = Place::empty();
     place.act("open on a full disk");
-    // Opening succeeds once the disk has space, and the failed attempt left nothing behind.
+    // Opening a lease succeeds after the disk has space again, and the failed attempt left nothing
+    // behind.
     drop(on(&place.url()).open().unwrap());
     assert_eq!(place.rows().len(), 1);
 
@@ -201,11 +202,12 @@ fn open_fails_on_a_full_disk_without_changes() {
 }
 
 #[test]
-fn ids_continue_to_the_fence_when_the_disk_becomes_full() {
+fn ids_are_issued_up_to_the_fence_when_the_disk_becomes_full() {
     Place::used().act("hold on a full disk");
 }
 
-/// Checks that IDs continue up to the stored fence while the disk is full, and resume once it has space.
+/// Checks that IDs continue up to the stored fence while the disk is full, and resume when the disk has
+/// space again.
 fn hold_on_a_full_disk(url: &str) {
     let generator = on(url).window(Duration::from_millis(500)).max_wait(MAX_WAIT).open().unwrap();
     let mut ids = vec![generator.next_id().unwrap()];

@@ -23,7 +23,7 @@ fn hold(builder: LeaseBuilder) -> (Generator, Events) {
     (builder.open().unwrap(), events)
 }
 
-/// Uses up a lease that the store no longer renews. Checks that its IDs end at the fence, and that no error,
+/// Uses up a lease that the store no longer renews. Checks that the lease's IDs end at the fence, and that no error,
 /// status or event contains a secret.
 fn check_end(
     (generator, events): &(Generator, Events),
@@ -55,7 +55,7 @@ fn check_covered(url: &str, ids: &[Id]) {
     }
 }
 
-/// Checks leases while the password is changed and all connections are closed, and while the server is killed.
+/// Checks leases in two cases: the password is changed and all connections are closed, or the server is killed.
 fn check_server(
     server: &dyn Server,
     (url, change, changed): (&str, impl FnOnce(), &str),
@@ -130,7 +130,7 @@ fn etcd_lease_ends_at_the_fence_after_a_password_change() {
     check_server(&server, (&server.url(), change, &changed), &["user name is empty"]);
 }
 
-/// Checks a lease while the host's clock is set 50 years ahead or back.
+/// Checks a lease while the host's clock is set forward or back by 50 years.
 #[test]
 fn lease_ends_at_the_fence_after_a_clock_change() {
     const YEARS: i64 = 50 * 365 * 86_400_000;

@@ -1,5 +1,5 @@
-//! Tests of failures while a lease is opened or held. Each must cause a clear error with its code, in time and without a
-//! password or token, and no ID above the stored fence.
+//! Tests of failures while a lease is opened or held. Each failure must be reported in time, as a clear error with
+//! its code and without a password or token. No failure may lead to an ID above the stored fence.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
@@ -37,9 +37,9 @@ fn custom_stores_refuse_invalid_requests() {
     refused(broken(no), ErrorKind::StoreRejected, &["the server refuses"]);
 }
 
-/// Checks that a clock outside the layout's ticks causes an error about the layout.
+/// Checks that a clock outside the range of the layout's ticks causes an error about the layout.
 #[test]
-fn clocks_outside_the_layout_are_refused() {
+fn clocks_outside_the_range_of_the_layout_are_refused() {
     const YEAR: i64 = 365 * 86_400_000;
     let now = SystemClock.unix_ms();
     for (unix_ms, kind, part) in [

@@ -22,7 +22,7 @@ fn closed_port_is_reported_as_unavailable() {
     }
 }
 
-/// Checks a listener that accepts connections and never responds.
+/// Checks that a listener that accepts connections but never responds is reported as unavailable.
 #[test]
 fn silent_listener_is_reported_as_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -32,7 +32,7 @@ fn silent_listener_is_reported_as_unavailable() {
     }
 }
 
-/// Checks several hosts that never respond, each of which must get a share of the time.
+/// Checks a URL with several hosts that never respond. The timeout must be divided among the hosts.
 #[test]
 fn several_silent_listeners_are_reported_as_unavailable() {
     let silent: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();

@@ -1,4 +1,5 @@
-//! Tests that no error of a server store contains a part of a password, whatever characters it has.
+//! Tests that no error from a server store contains any part of a password, regardless of the characters in the
+//! password.
 
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ const SCHEMES: [&str; 10] = [
     "etcds",
 ];
 
-/// The halves of passwords around a special character, none of which a message may contain. The first half may look like
-/// a port.
+/// The halves of passwords before and after a special character. No message may contain either half. The first half
+/// may look like a port.
 const HALVES: [(&str, &str); 3] =
     [("fir5t", "s3cond"), ("31415", "s3cond"), ("fir5t", "n0thing=s3cond&more")];
 
@@ -50,7 +51,7 @@ fn passwords_with_special_characters_are_not_shown() {
                     check(&url, [first, "s3cond", "n0thing"]);
                 }
             }
-            // An encoded password is accepted, so that only the connection fails.
+            // A percent-encoded password is accepted, so only the connection fails.
             let url = format!("{scheme}://user:fir5t{encoded}s3cond@{hosts}/{path}");
             let fault = fault_of(&url);
             assert!(matches!(fault, Fault::Unavailable(_)), "{url}: {fault:?}");

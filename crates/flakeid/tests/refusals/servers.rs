@@ -12,12 +12,12 @@ use crate::expectation::{Parts, check_refusals_of_any_store, layout, on, refused
 /// The namespace of these tests.
 pub(crate) const SPACE: &str = "ids";
 
-/// The password of a user whose rights do not suffice for leases.
+/// The password of a user whose permissions do not suffice for leases.
 const WEAK: &str = "weak-s3cret";
 
 pub(crate) fn connect(url: &str) -> Box<dyn Store> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // A busy machine may not open a connection within the timeout at first.
+    // On a busy machine, the first attempts to open a connection may exceed the timeout.
     let connect = || Location::parse(url).unwrap().connect(&clock).ok();
     (0..20).find_map(|_| connect()).expect("a connection")
 }
@@ -26,14 +26,14 @@ pub(crate) fn init(url: &str) {
     operations::init(&mut *connect(url), &Namespace::new(SPACE, layout())).unwrap();
 }
 
-/// Checks that each URL is refused with this kind of error, whose message contains the parts.
+/// Checks that each URL is refused with the expected kind of error, whose message contains the expected parts.
 fn check(cases: &[(String, ErrorKind, Parts<'_>)]) {
     for (url, kind, parts) in cases {
         refused(on(url).namespace(SPACE), *kind, parts);
     }
 }
 
-/// Checks the refusals that all servers share, starting before the namespace exists.
+/// Checks the refusals that all servers have in common, starting before the namespace exists.
 fn check_server(url: &str) {
     let missing = |namespace: &str| {
         let parts = ["`flakeid leases init`"];
@@ -45,7 +45,7 @@ fn check_server(url: &str) {
     check_refusals_of_any_store(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
 }
 
-/// Checks that `happens` does not change the namespace or its rows.
+/// Runs `happens` and checks that the namespace and its rows do not change.
 fn check_untouched(url: &str, happens: impl FnOnce()) {
     let before = operations::list(&mut *connect(url), SPACE).unwrap();
     happens();
@@ -177,7 +177,7 @@ fn etcd_refusals_leave_the_store_unchanged() {
 }
 
 #[test]
-fn etcd_refuses_users_without_rights() {
+fn etcd_refuses_users_without_permissions() {
     let server = EtcdServer::new();
     init(&server.url());
     let weak = format!("weak:{WEAK}");

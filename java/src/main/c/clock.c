@@ -1,4 +1,4 @@
-/* Clocks for tests. */
+/* Manual clocks for tests. */
 #include "native.h"
 
 NATIVE(jlong, clockNew)(ENV, jlong unix_ms) {

@@ -1,4 +1,4 @@
-/* The exceptions of failed calls, and the library's start. */
+/* The exceptions of failed calls, and the function that starts the library. */
 #include "native.h"
 
 #ifdef _WIN32
@@ -10,8 +10,8 @@
 static jweak exception_class;
 static jmethodID exception_of;
 
-/* Keeps the library loaded, because its threads may still run when its class loader is collected. On other systems an
- * option of the linker does. */
+/* Keeps the library loaded, because its threads may still run when its class loader is collected.
+ * On other systems, a linker option does this. */
 static int stays_loaded(void) {
 #ifdef _WIN32
     HMODULE library;

@@ -40,8 +40,8 @@ NATIVE(jlong, cachedNext)(ENV, jlong cached) {
     return (jlong)id;
 }
 
-/* Returns the next ID, or -1 instead of an exception. It polls, because taking an ID may begin a new ring of a lease, which
- * waits. */
+/* Returns the next ID, or -1 instead of an exception. It polls, because taking an ID may start a new ring of a lease,
+ * which waits. */
 static int64_t poll_or_none(int64_t cached) {
     uint64_t id = 0;
     flakeid_status status = flakeid_cached_poll(HANDLE(flakeid_cached, cached), &id);

@@ -1,4 +1,4 @@
-/* Layouts, and the parts of IDs. */
+/* The functions for layouts, and for the parts of IDs. */
 #include "native.h"
 
 NATIVE(jobjectArray, presets)(ENV) {

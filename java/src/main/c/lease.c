@@ -14,7 +14,7 @@ NATIVE(jlong, listenerNew)(ENV, jobject events) {
     listener *made = malloc(sizeof *made);
     (void)class;
     if (made == NULL) {
-        abort(); /* because the library also aborts when memory runs out */
+        abort(); /* The library also aborts if memory runs out. */
     }
     made->put =
         (*env)->GetMethodID(env, (*env)->GetObjectClass(env, events), "put", "(IJJJI[B)V");

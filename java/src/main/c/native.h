@@ -1,7 +1,8 @@
-/* The parts that all native methods of io.github.flakeid.Native share. Each method converts its arguments, makes one call
- * of the C library, and converts the result. A failed call becomes an exception, which costs nothing when no call fails.
+/* The parts that all native methods of io.github.flakeid.Native share. Each method converts its arguments, makes one
+ * call to the C library, and converts the result. A failed call becomes an exception, which costs nothing when no
+ * call fails.
  *
- * Strings arrive as UTF-8 bytes, because JNI's own strings have another encoding. */
+ * Strings arrive as UTF-8 bytes, because JNI's own strings use a different encoding. */
 #ifndef FLAKEID_NATIVE_H
 #define FLAKEID_NATIVE_H
 
@@ -17,8 +18,8 @@
 /* Throws the exception for a failed call. */
 void flakeid_jni_raise(JNIEnv *env, flakeid_status status);
 
-/* Returns options by name, which the caller frees, from an array of names and values in turn; NULL when an exception is
- * pending. */
+/* Returns options by name, which the caller frees, from an array of alternating names and values; NULL when an
+ * exception is pending. */
 flakeid_options *flakeid_jni_options(JNIEnv *env, jobjectArray settings);
 
 /* Throws an exception if the call failed. */
@@ -28,7 +29,7 @@ static inline void check(JNIEnv *env, flakeid_status status) {
     }
 }
 
-/* Returns a copy of a string with a NUL at its end, which the caller frees; NULL for null. */
+/* Returns a NUL-terminated copy of a string, which the caller frees; NULL for null. */
 static inline char *text_of(JNIEnv *env, jbyteArray bytes) {
     jsize length;
     char *text;
@@ -38,7 +39,7 @@ static inline char *text_of(JNIEnv *env, jbyteArray bytes) {
     length = (*env)->GetArrayLength(env, bytes);
     text = malloc((size_t)length + 1);
     if (text == NULL) {
-        abort(); /* because the library also aborts when memory runs out */
+        abort(); /* The library also aborts if memory runs out. */
     }
     (*env)->GetByteArrayRegion(env, bytes, 0, length, (jbyte *)text);
     text[length] = '\0';

@@ -1,4 +1,4 @@
-/* Options by name. */
+/* The list of options by name. */
 #include "native.h"
 
 flakeid_options *flakeid_jni_options(JNIEnv *env, jobjectArray settings) {

@@ -1,4 +1,4 @@
-/* Text forms, in the order of TextForm. */
+/* The functions of the text forms, in the order of TextForm. */
 #include "native.h"
 
 static flakeid_status (*const encoders[])(uint64_t, char *, size_t) = {

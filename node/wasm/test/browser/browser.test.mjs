@@ -1,4 +1,4 @@
-// The installed package in a real browser: on a page's main thread and in a worker.
+// Tests of the installed package in a real browser: on a page's main thread and in a worker.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Runs in a page and in its worker, on the package as it was installed.
+// Checks of the installed package, which run in a page and in its worker.
 
 import { checkErrors } from '/loops/errors.mjs';
 import { equal, rows } from '/loops/rows.mjs';
@@ -95,7 +95,8 @@ async function checkGenerating(node) {
   const ids = await generator.nextIdsAsync(COUNT);
   equal(ids.length, COUNT, 'nextIdsAsync');
   equal(new Set(ids).size, COUNT, 'distinct');
-  // At this rate some call meets a full tick: the next attempt succeeds, and nothing is repeated.
+  // At this rate some call finds a full tick. The next attempt must succeed, and no ID may be
+  // repeated.
   let last = ids[COUNT - 1];
   let full = 0;
   for (let made = 0; made < COUNT; ) {
@@ -119,7 +120,8 @@ async function checkGenerating(node) {
 }
 
 export async function run(node) {
-  if ((await init()).Generator !== flakeid.Generator) throw new Error('init made another instance');
+  if ((await init()).Generator !== flakeid.Generator)
+    throw new Error('init created another instance');
   checkLayouts(await vectors('layouts'));
   checkText(await vectors('text'));
   const errors = await vectors('errors');

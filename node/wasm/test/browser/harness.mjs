@@ -1,4 +1,4 @@
-// A browser, and a server of the installed package and of the pages that test it.
+// A browser, and a server for the installed package and the pages that test it.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -34,7 +34,7 @@ const FOLDERS = {
   '/package/': installed.slice(0, -'package.json'.length),
   '/vectors/': `${root}/tests/vectors/`,
   '/test/': new URL('.', import.meta.url).pathname,
-  // The loops that Node runs too.
+  // The files of this folder contain the loops that Node runs too.
   '/loops/': `${root}/node/test/`,
 };
 
@@ -49,7 +49,7 @@ async function answer(request, response) {
   }
 }
 
-// The address of a server that runs until the test ends.
+// Starts a server that runs until the test ends, and returns its address.
 export async function servePages(t) {
   const server = createServer(answer);
   await new Promise((resolve) => {
@@ -59,7 +59,7 @@ export async function servePages(t) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-// A browser that runs until the test ends.
+// Starts a browser that runs until the test ends.
 export async function openBrowser(t) {
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
@@ -70,7 +70,7 @@ export async function openBrowser(t) {
   return browser;
 }
 
-// What a page says, once it has set `window.result`.
+// Waits until a page has set `window.result`, and returns it.
 export async function resultOf(page, complaints, timeout) {
   await page
     .waitForFunction('window.result !== undefined', undefined, { timeout })

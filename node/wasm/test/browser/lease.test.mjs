@@ -1,4 +1,4 @@
-// Leases in a real browser: by a page and its worker, of another origin than the broker.
+// Tests of leases in a real browser: a page and its worker lease from a broker of another origin.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

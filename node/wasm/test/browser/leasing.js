@@ -1,4 +1,5 @@
-// Runs in a page and in its worker: leases nodes from a broker, on the package as it was installed.
+// Leases nodes from a broker with the installed package. This file runs in a page and in its
+// worker.
 
 import { Generator } from '/package/web/leased.js';
 

@@ -1,7 +1,7 @@
 import { run } from './checks.js';
 
-// Told in the address, not in a message: one that comes while the import above still waits for the
-// module finds no listener yet.
+// The address contains the node, because a message could arrive while the import above still waits
+// for the module, before there is a listener.
 const node = Number(new URL(self.location.href).searchParams.get('node'));
 
 try {

@@ -1,4 +1,4 @@
-// A real `flakeid serve` on loopback, over an embedded store of its own.
+// A real `flakeid serve` on loopback, with its own embedded store.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,8 @@ export class Broker {
   #child;
   #more;
 
-  // Runs until the test ends. `more` are further arguments of the command.
+  // Starts a broker that runs until the test ends. `more` contains further arguments of the
+  // command.
   static async start(t, ...more) {
     const broker = new Broker();
     broker.#folder = await mkdtemp(join(tmpdir(), 'flakeid-wasm-'));
@@ -32,7 +33,7 @@ export class Broker {
     const folder = this.#folder;
     const given = ['serve', '--store', `sqlite://${folder}/leases.db`, '--listen', address];
     const files = ['--token-file', join(folder, 'tokens')];
-    // Windows so short that all is over in seconds.
+    // Short windows make the tests end within seconds.
     const windows = ['--lease-window', '1s', '--no-ids'];
     const all = [...given, ...files, ...windows, ...this.#more];
     this.#child = spawn(command, all, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -47,7 +48,7 @@ export class Broker {
     this.address = this.url.slice('http://'.length);
   }
 
-  // At once, as by `kill -9`.
+  // Ends the process at once, as `kill -9` does.
   async kill() {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, 'exit');
@@ -63,7 +64,7 @@ export class Broker {
     this.#child.kill('SIGCONT');
   }
 
-  // The state of a node: free or held.
+  // Returns the state of a node: free or held.
   async stateOf(node) {
     const headers = { authorization: `Bearer ${TOKEN}` };
     const answer = await fetch(`${this.url}/v1/default/leases`, { headers });

@@ -1,4 +1,4 @@
-// The installed package from the inside, and further instances of it.
+// Access to the internals of the installed package, and further instances of it.
 
 import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
@@ -6,10 +6,10 @@ import { dirname, sep } from 'node:path';
 const require = createRequire(import.meta.url);
 const folder = dirname(require.resolve('flakeid-wasm/package.json'));
 
-// The functions of the module of the shared instance.
+// The functions of the shared instance's module.
 export const glue = require(`${folder}/lib/flakeid.js`);
 
-// Another instance, as a second copy of the package would be.
+// Returns another instance, as a second copy of the package would create it.
 export function anotherInstance() {
   const known = Object.entries(require.cache).filter(([path]) => path.startsWith(folder + sep));
   for (const [path] of known) delete require.cache[path];

@@ -11,7 +11,7 @@ import { anotherInstance } from './installed.mjs';
 
 const require = createRequire(import.meta.url);
 
-// With the same time for all, what they share shows in their IDs.
+// Runs `body` at one fixed time, so that a position that instances share shows in their IDs.
 function atOnce(body) {
   const original = Date.now;
   const start = original();
@@ -41,12 +41,12 @@ test('two instances repeat IDs with one node, but not with two nodes', () => {
       new flakeid.Generator({ node: 601 }),
       new other.Generator({ node: 601 }),
       new other.Generator({ node: 602 }),
-      // In one instance, one node is one position.
+      // Generators of one node in one instance share one position.
       new flakeid.Generator({ node: 601 }),
     ];
     after(1);
     const [one, same, different, sharing] = made.map((generator) => generator.nextIds(1000));
-    assert.deepEqual(same, one, 'what the documentation warns of');
+    assert.deepEqual(same, one, 'instances with one node repeat IDs');
     assert.equal(new Set([...one, ...different, ...sharing]).size, 3000);
     assert.ok(sharing[0] > one.at(-1));
   });
@@ -87,7 +87,7 @@ test('an instance rejects objects of another instance', () => {
     () => flakeid.Generator.prototype.nextId.call(new other.Generator({ node: 1, clock })),
     TypeError,
   );
-  // Errors of the library are known by either copy of it.
+  // Each copy of the library recognizes the errors of the other.
   assert.throws(
     () => other.decode('-1'),
     (error) => error instanceof other.FlakeIdError && error instanceof flakeid.FlakeIdError,
@@ -125,7 +125,7 @@ test('every worker has its own instance', async () => {
   const now = 1_800_000_000_000;
   const [one, same] = await Promise.all([inWorker(604, now), inWorker(604, now)]);
   assert.equal(one.length, 1000);
-  assert.deepEqual(same, one, 'what the documentation warns of');
+  assert.deepEqual(same, one, 'instances with one node repeat IDs');
   const lists = await Promise.all([605, 606, 607].map((node) => inWorker(node)));
   lists.push(new flakeid.Generator({ node: 608 }).nextIds(20_000));
   assert.equal(new Set(lists.flat()).size, 80_000);

@@ -1,4 +1,4 @@
-// Leases from a real broker, by the module that has them.
+// Tests of leases from a real broker, with the module that supports leases.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -16,7 +16,7 @@ import { Broker, TOKEN } from './broker.mjs';
 
 const require = createRequire(import.meta.url);
 
-// IDs that were made so far; an ID that was made before is a failure.
+// The IDs that were generated so far. Adding an ID again fails the test.
 class Made {
   #ids = new Set();
 
@@ -26,7 +26,7 @@ class Made {
   }
 }
 
-// The error of a call that is tried until it fails.
+// Repeats a call until it fails, and returns the error.
 async function failureOf(call, made) {
   for (let turn = 0; turn < 600; turn += 1) {
     try {
@@ -75,7 +75,7 @@ test('two generators issue distinct IDs, and close releases their nodes', {
   }
   for (const id of await first.nextIdsAsync(20_000)) made.add(id);
   const { lease } = first;
-  // Two seconds are longer than the window.
+  // The test lasts two seconds, which is longer than the window.
   assert.ok(lease.renewals >= 2 && lease.grants === 1 && !lease.fencedOff, `${lease.renewals}`);
   assert.ok(lease.fence > lease.start && lease.fenceTime.getTime() > Date.now());
   assert.equal(lease.lastError, undefined);
@@ -112,7 +112,7 @@ test('a lease continues after a broker is killed and restarted', { timeout: 30_0
   assert.ok(failure.retryAfterMs > 0);
   assert.throws(() => generator.tryNextId(), { code: 'FLAKEID_LEASE_EXPIRED' });
   await broker.run(broker.address);
-  // What the broker granted in its earlier life is lost; another node takes its place.
+  // The grants of the broker's earlier run are lost, so the lease continues with another node.
   made.add(await generator.nextIdAsync());
   for (const id of generator.nextIds(1000)) made.add(id);
   assert.ok(events.includes('store-lost') && events.includes('fenced-off'), `${events}`);

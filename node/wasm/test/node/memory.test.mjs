@@ -1,4 +1,5 @@
-// The module's memory never shrinks, so objects that are created and dropped must not make it grow.
+// Tests that objects that are created and dropped do not make the module's memory grow, because it
+// never shrinks.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,8 +27,9 @@ async function tidy() {
   });
 }
 
-// Makes 100,000 of something, after as many with which memory comes to its size: collections come
-// when they like, so several rounds' objects are there at once.
+// Creates 100,000 objects, and returns the growth of the memory. As many objects are created first,
+// until the memory has its final size. Collections are irregular, so the objects of several rounds
+// exist at once.
 async function growth(make) {
   let [before, heap] = [0, 0];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -38,14 +40,15 @@ async function growth(make) {
   return { module: size() - before, heap: process.memoryUsage().heapUsed - heap };
 }
 
-// Less than 3 bytes for each, and no object of JavaScript for each.
+// The limits allow less than 3 bytes for each object in the module, and no JavaScript object for
+// each.
 const MOST_MODULE = 4 * 65_536;
 const MOST_HEAP = 2_000_000;
 
 async function leaksNothing(make) {
   const { module, heap } = await growth(make);
-  assert.ok(module <= MOST_MODULE, `${module} bytes more of the module's memory`);
-  assert.ok(heap < MOST_HEAP, `${heap} bytes more of JavaScript's memory`);
+  assert.ok(module <= MOST_MODULE, `the module's memory grew by ${module} bytes`);
+  assert.ok(heap < MOST_HEAP, `JavaScript's memory grew by ${heap} bytes`);
 }
 
 test('generators on the system clock release their memory', () =>
@@ -73,7 +76,8 @@ test('layouts release their memory', () =>
     assert.ok(flakeid.lowerBound(NOW, `${layout}`) <= flakeid.upperBound(NOW, layout));
   }));
 
-// No collection is waited for: whoever reads many layouts in one turn of the loop has none.
+// The test does not wait for a collection, because a program that parses many layouts in one turn
+// of the event loop has none.
 test('layouts release their memory without the event loop', () => {
   for (let index = 0; index < 1000; index += 1) flakeid.Layout.parse('plain');
   const before = size();

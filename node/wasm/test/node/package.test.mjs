@@ -1,4 +1,4 @@
-// What is special about the WebAssembly package: how it is loaded, and how it waits.
+// Tests of the behaviour that only the WebAssembly package has: how it is loaded, and how it waits.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -58,7 +58,8 @@ test('IDs contain the time at which they are generated', () => {
   }
 });
 
-// The clock is Date.now, so that what replaces it in tests works here too.
+// Replaces Date.now, which is the package's clock, so that fake clocks of tests work with the
+// package too.
 async function withDate(now, body) {
   const original = Date.now;
   Date.now = now;

@@ -1,5 +1,5 @@
-// A panic ends the call as a trap: a WebAssembly.RuntimeError. Nothing that the classes let through
-// brings one about, so these go to the module's own functions.
+// Tests that a panic ends the call as a trap: a WebAssembly.RuntimeError. No argument that the
+// classes accept causes a panic, so these tests call the module's own functions.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ function open() {
 test('an instance and its generators continue after a panic', async () => {
   const { other, glue, clock, generator, first } = open();
   for (let round = 1n; round <= 100n; round += 1n) {
-    // More numbers than any memory has room for.
+    // The number is larger than any memory allows.
     traps(() => new glue.Buffer(2 ** 31));
     assert.equal(generator.nextId(), first + round, 'an ID was lost or repeated');
   }
@@ -46,7 +46,8 @@ test('an instance and its generators continue after a panic', async () => {
 
 test('a panic in the middle of another call is thrown', () => {
   const { other, glue, generator, first } = open();
-  // The error that the call is about to throw is made by JavaScript, which asks for the impossible.
+  // JavaScript creates the error that the call is about to throw, and makes an impossible request
+  // meanwhile.
   let asked = 0;
   glue.setup(() => {
     asked += 1;

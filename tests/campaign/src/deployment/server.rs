@@ -14,6 +14,7 @@ use super::interface::Deployment;
 use crate::fault::StoreFault;
 use crate::lease_options::LeaseBounds;
 use crate::shared_memory::GROUPS;
+use crate::stores::port_of;
 
 /// A private server, which each group of workers reaches through its own proxy.
 pub(crate) struct ServerDeployment {
@@ -209,14 +210,6 @@ impl Deployment for ServerDeployment {
         }
         Ok(())
     }
-}
-
-fn port_of(url: &str) -> io::Result<u16> {
-    let (_, rest) = url
-        .rsplit_once("127.0.0.1:")
-        .ok_or_else(|| io::Error::other("the server is not on loopback"))?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().map_err(io::Error::other)
 }
 
 /// Copies a folder with owners and modes, because servers check them.

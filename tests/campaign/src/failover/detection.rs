@@ -4,17 +4,16 @@
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 use std::io;
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
 use flakeid_protocol::operations;
-use flakeid_stores::Location;
 use tempfile::TempDir;
 
 use super::excluded::Excluded;
 use super::issuer::{Fleet, Issued, NAMESPACE, create_namespace};
+use crate::stores;
 
 /// The time between two readings of the namespace.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -83,8 +82,7 @@ impl Detection {
 
 /// Returns the namespace's incarnation, or `None` if it cannot be read now.
 fn incarnation(url: &str) -> Option<String> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let mut store = Location::parse(url).ok()?.connect(&clock).ok()?;
+    let mut store = stores::connect(url).ok()?;
     Some(operations::list(&mut *store, NAMESPACE).ok()?.namespace.incarnation)
 }
 

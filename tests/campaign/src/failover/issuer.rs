@@ -4,26 +4,22 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use flakeid::Generator;
 use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_protocol::{Namespace, operations};
-use flakeid_stores::Location;
+use flakeid_protocol::Namespace;
+
+use crate::stores;
 
 /// The namespace that the processes lease from.
 pub(super) const NAMESPACE: &str = "failover";
 
 /// Creates the namespace with the default bounds.
 pub(super) fn create_namespace(url: &str) -> io::Result<()> {
-    let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let mut store = location.connect(&clock).map_err(io::Error::other)?;
-    let wanted = Namespace::new(NAMESPACE, Layout::TWITTER);
-    operations::init(&mut *store, &wanted).map(drop).map_err(io::Error::other)
+    stores::create_namespace(url, &Namespace::new(NAMESPACE, Layout::TWITTER))
 }
 
 /// The time for which processes run before the event.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_protocol::store::{Fault, Store};
-use flakeid_protocol::{Acquire, Identity, Namespace, Owner, Renew, Row, State, Token, operations};
+use flakeid_protocol::{Acquire, Namespace, Owner, Renew, Row, State, Token, operations};
 use flakeid_stores::Location;
 
 use super::speed::{Speed, Timed};
@@ -207,22 +207,9 @@ impl TestNamespace {
                 if began.elapsed() >= ACQUIRE_LIMIT {
                     break;
                 }
-                let request = Acquire {
-                    layout: self.layout,
-                    identity: Identity::Any,
-                    from: 0,
-                    to,
-                    rotation: 0,
-                    block_bits: 0,
-                    reuse: true,
-                    token: token(),
-                    window_ms: WINDOW_MS,
-                    ttl_ms: TTL_MS,
-                    now: self.clock.unix_ms(),
-                    waited_ms: 0,
-                    after: 0,
-                    owner: owner(),
-                };
+                let any = Acquire::any_node(self.layout, token(), self.clock.unix_ms());
+                let request =
+                    Acquire { to, window_ms: WINDOW_MS, ttl_ms: TTL_MS, owner: owner(), ..any };
                 let read = Instant::now();
                 self.retrying(store, |store| {
                     timed.call(|| {

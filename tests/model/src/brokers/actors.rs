@@ -1,26 +1,28 @@
-//! Brokers and those who lease nodes from them, and what they send.
+//! Brokers, the members that lease nodes from them, and the members' requests.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeid_protocol::broker::Blocks;
 use flakeid_protocol::keeper::{Keeper, Reading};
-use flakeid_protocol::{Acquire, Grant, Holder, Refusal, Release, Renew, Renewed, Token};
+use flakeid_protocol::{Acquire, Holder, Release, Renew, Token};
+
+use crate::message::Message;
 
 /// A broker in one process: the product's [`Blocks`], and a [`Keeper`] for each block.
 #[derive(Clone, Debug)]
 pub struct Broker {
     pub blocks: Blocks,
     pub keepers: Vec<Keeper>,
-    /// The block of each keeper, once it has one.
+    /// The block of each keeper; `None` until the keeper has a block.
     pub owned: Vec<Option<u64>>,
-    /// Requests to the store and its answers, on their way.
-    pub messages: Vec<Message>,
-    /// What the store confirmed of each block, and what was granted of it.
+    /// The requests from each keeper to the store and their responses, in transit.
+    pub messages: Vec<(usize, Message)>,
+    /// The confirmed part of each block, and its part granted to members.
     pub confirmed: BTreeMap<u64, Confirmed>,
-    /// Whether this process was forked from one that has a broker, whose memory it has.
+    /// Whether this process is a forked child with a copy of another broker's memory.
     pub is_forked: bool,
-    /// Blocks that it lost. Nothing depends on it.
+    /// The blocks that this broker lost. Only the recorded events depend on this field.
     pub lost: Vec<u64>,
 }
 
@@ -39,61 +41,43 @@ pub fn reading(clock: i64) -> Reading {
     Reading { unix_ms: Ok(clock), passed: Duration::ZERO, next: None, jitter: 1.0 }
 }
 
-/// What a broker may use of a block.
+/// The part of a block that a broker may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Confirmed {
     pub start: u64,
     pub fence: u64,
-    /// The highest fence that was granted in it.
+    /// The highest fence that the broker granted in the block.
     pub used_until: u64,
-}
-
-/// Between the holder of a block and the store.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Message {
-    Acquire { slot: usize, token: Token, now: i64 },
-    Renew { slot: usize, renew: Renew },
-    Release(Release),
-    Granted { slot: usize, grant: Grant },
-    NotGranted { slot: usize, token: Token },
-    Renewed { slot: usize, next: Token, answer: Renewed },
-    NotRenewed { slot: usize, next: Token, refusal: Refusal },
-}
-
-impl Message {
-    pub const fn is_request(&self) -> bool {
-        matches!(self, Self::Acquire { .. } | Self::Renew { .. } | Self::Release(_))
-    }
 }
 
 /// A process that leases one node at a time from a broker.
 #[derive(Clone, Debug, Default)]
 pub struct Member {
     pub cell: Option<Cell>,
-    /// The token of a request for a node that was not answered, and the broker.
-    pub asked: Option<(usize, Token)>,
+    /// The token of a request for a node without a response, and the broker to which the member sent it.
+    pub requested: Option<(usize, Token)>,
 }
 
-/// A node that is in use, as a generator has it.
+/// A generator's state for a node in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
     pub broker: usize,
     pub node: u64,
     pub start: u64,
     pub token: Token,
-    /// The tick of the next ID at the least.
+    /// The lowest possible tick of the next ID.
     pub word: u64,
     /// The first tick that must not be issued.
     pub limit: u64,
-    /// Whether the broker said that the node is another's: it may be used up, never renewed.
+    /// Whether the broker reported that another member has the node. The window may be used up, but never renewed.
     pub is_fenced_off: bool,
-    /// A renewal that was sent and of which no answer was heard.
+    /// A renewal that was sent, and whose response has not arrived.
     pub renewal: Option<Renew>,
-    /// The fence in the answer that is on its way.
-    pub answer: Option<u64>,
+    /// The fence in the response that is in transit.
+    pub response: Option<u64>,
 }
 
-/// What a member sends to a broker.
+/// A request from a member to a broker.
 #[derive(Clone, Debug)]
 pub enum Request {
     Acquire(Acquire),
@@ -101,24 +85,24 @@ pub enum Request {
     Release(Release),
 }
 
-/// How a request reaches the broker.
+/// The way in which a request reaches the broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     Once,
-    /// Now, and once more at any later time.
+    /// The request arrives now, and once more at any later time.
     Twice,
-    /// At any later time, or never, when nobody waits for an answer.
+    /// The request arrives at any later time, or never. The member may have given up waiting by then.
     Late,
 }
 
-/// What becomes of a broker's request to the store, where that is one step.
+/// The outcome of a broker's request to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    Answered,
-    /// It is done, and the answer is lost.
-    Unheard,
-    /// It is lost.
-    Lost,
-    /// It is not one step: request and answer are under way for a while.
-    UnderWay,
+    Responded,
+    /// The store carries out the request, and the response is lost.
+    ResponseLost,
+    /// The request is lost.
+    RequestLost,
+    /// The request and the response are delayed, so that the exchange takes more than one step.
+    Delayed,
 }

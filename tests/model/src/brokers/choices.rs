@@ -1,11 +1,12 @@
-//! What can happen next.
+//! The actions that are possible in a world.
 
-use super::actors::{Arrival, Broker, Member, Message, Outcome, reading};
-use super::scenario::{BLOCK_WINDOW, Scenario};
+use super::actors::{Arrival, Broker, Member, Outcome, reading};
 use super::world::{Action, World};
+use crate::message::{Message, waits};
+use crate::scenario::Scenario;
 
 impl World {
-    pub fn actions(&self, scenario: &Scenario, actions: &mut Vec<Action>) {
+    pub fn choices(&self, scenario: &Scenario, actions: &mut Vec<Action>) {
         if self.broken.is_some() {
             return;
         }
@@ -21,10 +22,12 @@ impl World {
         if self.stray.is_some() {
             let both = [true, false];
             actions.extend(
-                (0..2).flat_map(|broker| both.map(|is_heard| Action::Stray { broker, is_heard })),
+                (0..2).flat_map(|broker| {
+                    both.map(|is_received| Action::Stray { broker, is_received })
+                }),
             );
         }
-        if self.run < scenario.restorations {
+        if self.run < scenario.restores {
             actions.push(if self.copy.is_none() { Action::Backup } else { Action::Restore });
         }
     }
@@ -36,26 +39,24 @@ impl World {
         scenario: &Scenario,
         actions: &mut Vec<Action>,
     ) {
-        if self.mischief > 0 && scenario.kills {
+        if self.accidents > 0 && scenario.crashes {
             actions.push(Action::Kill { broker });
         }
         // A forked child has no thread.
         if known.is_forked {
             return;
         }
-        if self.mischief > 0 && scenario.forks {
+        if self.accidents > 0 && scenario.forks {
             actions.push(Action::Fork { parent: broker });
         }
         let outcomes: &[Outcome] = if scenario.is_slow {
-            &[Outcome::UnderWay]
+            &[Outcome::Delayed]
         } else {
-            &[Outcome::Answered, Outcome::Unheard, Outcome::Lost]
+            &[Outcome::Responded, Outcome::ResponseLost, Outcome::RequestLost]
         };
-        let options = scenario.options();
+        let options = scenario.options(0);
         for (slot, holder) in known.holders().enumerate() {
-            let waits =
-                holder.acquiring.is_some() || holder.hold.as_ref().is_some_and(|hold| hold.waiting);
-            if waits {
+            if waits(holder) {
                 actions.push(Action::TimeOut { broker, slot });
                 continue;
             }
@@ -63,12 +64,12 @@ impl World {
                 continue;
             }
             for outcome in outcomes {
-                let blocks = if holder.hold.is_none() { scenario.blocks } else { 1 };
-                let clocks = scenario.readings.iter().map(|reading| self.time + reading);
-                // Nothing comes of it, or nothing that can be told from this.
-                let is_lost = *outcome == Outcome::Lost && holder.hold.is_none();
+                let blocks = if holder.hold.is_none() { scenario.rows } else { 1 };
+                let clocks = scenario.readings.iter().map(|reading| reading.at(self.time));
+                // A lost acquire has no effect that the model distinguishes.
+                let is_lost = *outcome == Outcome::RequestLost && holder.hold.is_none();
                 let is_due = |clock: &i64| {
-                    known.keepers[slot].is_due(&options, &reading(*clock), BLOCK_WINDOW, 0)
+                    known.keepers[slot].is_due(&options, &reading(*clock), scenario.window, 0)
                 };
                 for clock in clocks.filter(|clock| !is_lost && is_due(clock)) {
                     actions.extend((0..blocks).map(|block| Action::Wake {
@@ -79,18 +80,18 @@ impl World {
                         outcome: *outcome,
                     }));
                 }
-                if scenario.gives_back && holder.hold.is_some() && *outcome != Outcome::Unheard {
-                    actions.push(Action::GiveBack { broker, slot, outcome: *outcome });
+                if scenario.closes && holder.hold.is_some() && *outcome != Outcome::ResponseLost {
+                    actions.push(Action::ReleaseBlock { broker, slot, outcome: *outcome });
                 }
             }
         }
-        for (message, sent) in known.messages.iter().enumerate() {
+        for (message, (_, sent)) in known.messages.iter().enumerate() {
             actions.push(Action::LoseMessage { broker, message });
             if !sent.is_request() {
-                actions.push(Action::Hear { broker, message });
+                actions.push(Action::Receive { broker, message });
                 continue;
             }
-            let blocks = if matches!(sent, Message::Acquire { .. }) { scenario.blocks } else { 1 };
+            let blocks = if matches!(sent, Message::Acquire { .. }) { scenario.rows } else { 1 };
             actions.extend((0..blocks).map(|block| Action::Deliver { broker, message, block }));
         }
     }
@@ -102,29 +103,35 @@ impl World {
         scenario: &Scenario,
         actions: &mut Vec<Action>,
     ) {
-        let strays = scenario.repeats && self.mischief > 0 && self.stray.is_none();
+        let strays = scenario.repeats && self.accidents > 0 && self.stray.is_none();
         let arrivals: &[Arrival] =
             if strays { &[Arrival::Once, Arrival::Twice, Arrival::Late] } else { &[Arrival::Once] };
-        let clocks = || scenario.readings.iter().map(|reading| self.time + reading);
+        let clocks = || scenario.readings.iter().map(|reading| reading.at(self.time));
         let used_up = known.cell.is_none_or(|cell| cell.is_fenced_off);
         for &arrival in arrivals {
             for clock in clocks() {
                 for broker in (0..2).filter(|_| used_up) {
-                    if known.asked.is_some_and(|(asked, _)| asked != broker) {
+                    if known.requested.is_some_and(|(requested, _)| requested != broker) {
                         continue;
                     }
-                    actions.push(Action::Ask { member, broker, clock, arrival, is_heard: true });
+                    actions.push(Action::Acquire {
+                        member,
+                        broker,
+                        clock,
+                        arrival,
+                        is_received: true,
+                    });
                     if scenario.repeats {
-                        actions.push(Action::Ask {
+                        actions.push(Action::Acquire {
                             member,
                             broker,
                             clock,
                             arrival,
-                            is_heard: false,
+                            is_received: false,
                         });
                     }
                 }
-                if let Some(cell) = known.cell.filter(|cell| cell.answer.is_none()) {
+                if let Some(cell) = known.cell.filter(|cell| cell.response.is_none()) {
                     if !cell.is_fenced_off {
                         actions.extend((0..2).map(|broker| Action::Extend {
                             member,
@@ -141,13 +148,13 @@ impl World {
                 }
             }
         }
-        if known.asked.is_some() {
+        if known.requested.is_some() {
             actions.push(Action::GiveUp { member });
         }
         let Some(cell) = known.cell else { return };
-        if cell.answer.is_some() {
-            actions.push(Action::HearExtended { member });
-            actions.push(Action::MissExtended { member });
+        if cell.response.is_some() {
+            actions.push(Action::ReceiveExtension { member });
+            actions.push(Action::LoseExtension { member });
         }
         let matters = |tick: &u64| match self.watched {
             Some((watched, node, _)) => (*tick, cell.node) == (watched, node),

@@ -1,37 +1,40 @@
-//! A broker and the store: blocks are leased, renewed and given back, as the broker's thread does it.
+//! The exchange between a broker and the store: the model leases, renews and releases blocks as the broker's thread
+//! does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use flakeid_protocol::keeper::{Begin, Demand, Input, Output, Reply};
-use flakeid_protocol::store::Fault;
-use flakeid_protocol::{Acquire, Grant, Renewed, operations};
+use flakeid_core::Error;
+use flakeid_protocol::keeper::{Begin, Demand, Driver, Input, Output, Reading, Reply, Report};
+use flakeid_protocol::{Acquire, Grant};
 
-use super::actors::{Broker, Confirmed, Message, Outcome, reading};
-use super::scenario::{BLOCK_WINDOW, Event, Mutant, Scenario};
+use super::actors::{Broker, Confirmed, Outcome, reading};
 use super::world::{Action, World};
-use crate::store::{Disguise, ModelStore, NAMESPACE, no_answer, refusal_of};
+use crate::message::{Message, renewal_of, timed_out, waits};
+use crate::scenario::{Event, Mutant, Scenario};
+use crate::store::{Falsification, ModelStore};
 
 impl World {
     pub fn lease(&mut self, scenario: &Scenario, action: Action) {
         match action {
             Action::Wake { broker, slot, block, clock, outcome } => {
-                let (fresh, margin, reserve) = (self.fresh(), BLOCK_WINDOW, 0);
+                let (fresh, margin, reserve) = (self.fresh(), scenario.window, 0);
                 let input = Input::Wake { member: 0, margin, reserve, fresh };
                 self.step(scenario, broker, slot, clock, input);
                 self.settle(scenario, broker, slot, block, outcome);
             }
-            Action::GiveBack { broker, slot, outcome } => {
+            Action::ReleaseBlock { broker, slot, outcome } => {
                 self.step(scenario, broker, slot, self.time, Input::Close);
                 self.settle(scenario, broker, slot, 0, outcome);
             }
             Action::Deliver { broker, message, block } => {
-                let request = self.broker(broker).messages.remove(message);
-                let answer = self.at_store(scenario, &request, block);
-                self.broker(broker).messages.extend(answer);
+                let (slot, request) = self.broker(broker).messages.remove(message);
+                let response = self.at_store(scenario, request, block);
+                self.broker(broker).messages.extend(response.map(|response| (slot, response)));
             }
-            Action::Hear { broker, message } => {
-                let answer = self.broker(broker).messages.remove(message);
-                self.hear(scenario, broker, &answer);
+            Action::Receive { broker, message } => {
+                let (slot, response) = self.broker(broker).messages.remove(message);
+                self.receive(scenario, broker, slot, response);
             }
             Action::LoseMessage { broker, message } => {
                 self.broker(broker).messages.remove(message);
@@ -41,7 +44,7 @@ impl World {
         }
     }
 
-    /// Where it is one step, the store answers at once, or nobody ever knows.
+    /// Completes an exchange that takes one step: the response arrives at once, or the request times out.
     fn settle(
         &mut self,
         scenario: &Scenario,
@@ -50,64 +53,41 @@ impl World {
         block: u64,
         outcome: Outcome,
     ) {
-        if outcome == Outcome::UnderWay {
+        if outcome == Outcome::Delayed {
             return;
         }
-        let Some(request) = self.broker(broker).messages.pop() else { return };
-        let answer = match outcome {
-            Outcome::Lost | Outcome::UnderWay => None,
-            Outcome::Answered | Outcome::Unheard => self.at_store(scenario, &request, block),
+        let Some((_, request)) = self.broker(broker).messages.pop() else { return };
+        let response = match outcome {
+            Outcome::RequestLost | Outcome::Delayed => None,
+            Outcome::Responded | Outcome::ResponseLost => self.at_store(scenario, request, block),
         };
-        match answer.filter(|_| outcome == Outcome::Answered) {
-            Some(answer) => self.hear(scenario, broker, &answer),
+        match response.filter(|_| outcome == Outcome::Responded) {
+            Some(response) => self.receive(scenario, broker, slot, response),
             None => self.time_out(scenario, broker, slot),
         }
     }
 
     fn time_out(&mut self, scenario: &Scenario, broker: usize, slot: usize) {
+        let is_success = scenario.mutant == Mutant::TimeoutIsSuccess;
+        let Some(reply) = timed_out(self.brokers[broker].holder(slot), is_success) else { return };
+        self.step(scenario, broker, slot, self.time, Input::Reply(reply));
+    }
+
+    fn receive(&mut self, scenario: &Scenario, broker: usize, slot: usize, response: Message) {
         let holder = self.brokers[broker].holder(slot);
-        let renewal = holder.hold.as_ref().and_then(|hold| hold.renewal);
-        let reply = match (holder.acquiring, renewal) {
-            (Some(token), _) => Reply::Acquire { token, result: Err(no_answer()) },
-            (None, Some(renewal)) if scenario.mutant == Mutant::AckLostIsSuccess => {
-                let answer = Renewed { fence: renewal.wanted, expires: 0, renewed: 0 };
-                Reply::Renew { next: renewal.next, result: Ok(answer) }
-            }
-            (None, Some(renewal)) => Reply::Renew { next: renewal.next, result: Err(no_answer()) },
-            (None, None) => return,
-        };
+        if let Message::Renewed { next, .. } = response
+            && !waits(holder)
+            && renewal_of(holder).is_some_and(|renewal| renewal.next == next)
+        {
+            scenario.note(Event::LateConfirmation);
+        }
+        let reply = response.reply().expect("the message is a response");
         self.step(scenario, broker, slot, self.time, Input::Reply(reply));
     }
 
-    fn hear(&mut self, scenario: &Scenario, broker: usize, answer: &Message) {
-        let (slot, reply) = match answer {
-            Message::Granted { slot, grant } => {
-                (*slot, Reply::Acquire { token: grant.token, result: Ok(*grant) })
-            }
-            Message::NotGranted { slot, token } => {
-                (*slot, Reply::Acquire { token: *token, result: Err(no_answer()) })
-            }
-            Message::Renewed { slot, next, answer } => {
-                let hold = self.brokers[broker].holder(*slot).hold.as_ref();
-                if hold.is_some_and(|h| !h.waiting && h.renewal.is_some_and(|r| r.next == *next)) {
-                    scenario.note(Event::LateConfirmation);
-                }
-                (*slot, Reply::Renew { next: *next, result: Ok(*answer) })
-            }
-            Message::NotRenewed { slot, next, refusal } => {
-                let result = Err(Fault::Refused(refusal.clone()));
-                (*slot, Reply::Renew { next: *next, result })
-            }
-            Message::Acquire { .. } | Message::Renew { .. } | Message::Release(_) => {
-                unreachable!("{answer:?}")
-            }
-        };
-        self.step(scenario, broker, slot, self.time, Input::Reply(reply));
-    }
-
-    /// Passes an input to a keeper and carries out the outputs, as the broker's thread does.
+    /// Passes an input to a keeper and carries out the keeper's instructions as the broker's thread does.
     fn step(&mut self, scenario: &Scenario, broker: usize, slot: usize, clock: i64, input: Input) {
-        self.follow(scenario, broker, slot, clock, input);
+        Step { world: self, scenario, broker, slot, clock }.follow(input);
         let (known, mutant) = (self.broker(broker), scenario.mutant);
         let holder = known.holder(slot);
         let is_lost = holder.hold.as_ref().is_some_and(|hold| hold.fenced_off);
@@ -119,69 +99,74 @@ impl World {
             known.lost.push(block);
         }
         if is_lost || is_over {
-            known.keepers[slot] = scenario.keeper();
+            known.keepers[slot] = scenario.keeper(0);
         }
     }
 
-    fn follow(
-        &mut self,
-        scenario: &Scenario,
-        broker: usize,
-        slot: usize,
-        clock: i64,
-        input: Input,
-    ) {
-        let reading = reading(clock);
-        let keeper = &mut self.broker(broker).keepers[slot];
-        for output in keeper.handle(&scenario.options(), &reading, input) {
-            match output {
-                Output::Begin(begin) => {
-                    self.begin(scenario, broker, slot, clock, &begin);
-                    let done = Input::Began { begin, result: Ok(()) };
-                    self.follow(scenario, broker, slot, clock, done);
-                }
-                Output::Extend { fence } => self.extend_block(scenario, broker, slot, fence),
-                Output::End => {
-                    let (used_until, keeps_fence) = (self.end(scenario, broker, slot), false);
-                    let ended = Input::Ended { used_until, keeps_fence };
-                    self.follow(scenario, broker, slot, clock, ended);
-                }
-                Output::Event(_) => {}
-                Output::Demand(demand) => self.send(scenario, broker, slot, demand),
+    /// Carries out a request at the store with the product's operations, and returns the response.
+    fn at_store(&mut self, scenario: &Scenario, request: Message, block: u64) -> Option<Message> {
+        let mut store = ModelStore {
+            contents: self.contents.clone(),
+            run: self.run,
+            now: self.time,
+            falsification: match scenario.mutant {
+                Mutant::RestoreUndetected => Falsification::Continuous,
+                _ => Falsification::None,
+            },
+            ages: scenario.ages,
+        };
+        let acquire = Acquire { from: block, to: block, ..scenario.options(0).acquire };
+        let response = store.respond(request, acquire);
+        match (request, response) {
+            (_, Some(Message::Granted(_))) if self.run > 0 => {
+                scenario.note(Event::GrantsAfterRestore);
             }
+            (Message::Renew(renew), Some(Message::Renewed { .. }))
+                if self.run > 0 && renew.start < store.contents.floor() =>
+            {
+                scenario.note(Event::Continues);
+            }
+            _ => {}
         }
+        self.contents = store.contents;
+        response
+    }
+}
+
+/// The driver of one keeper of a broker for one external input.
+struct Step<'a> {
+    world: &'a mut World,
+    scenario: &'a Scenario,
+    broker: usize,
+    slot: usize,
+    clock: i64,
+}
+
+impl Step<'_> {
+    fn broker(&mut self) -> &mut Broker {
+        self.world.broker(self.broker)
+    }
+}
+
+impl Driver for Step<'_> {
+    fn reading(&self) -> Reading {
+        reading(self.clock)
     }
 
-    fn send(&mut self, scenario: &Scenario, broker: usize, slot: usize, demand: Demand) {
-        let known = self.broker(broker);
-        known.messages.push(match demand {
-            Demand::Acquire { request, .. } => {
-                Message::Acquire { slot, token: request.token, now: request.now }
-            }
-            Demand::Renew(renew) => {
-                if scenario.mutant == Mutant::BeforeConfirmed {
-                    known.blocks.raise(renew.node, renew.wanted);
-                }
-                Message::Renew { slot, renew }
-            }
-            Demand::Release(release) => Message::Release(release),
-        });
+    fn handle(&mut self, reading: &Reading, input: Input) -> Vec<Output> {
+        let (slot, options) = (self.slot, self.scenario.options(0));
+        self.broker().keepers[slot].handle(&options, reading, input)
     }
 
-    fn begin(
-        &mut self,
-        scenario: &Scenario,
-        broker: usize,
-        slot: usize,
-        clock: i64,
-        begin: &Begin,
-    ) {
-        let Self { brokers, .. } = self;
-        let (known, mutant) = (Arc::make_mut(&mut brokers[broker]), scenario.mutant);
-        let hold = known.holder(slot).hold.as_ref().expect("a block was granted");
+    fn begin(&mut self, begin: &Begin) -> Result<(), Error> {
+        let Self { scenario, broker, slot, clock, .. } = *self;
+        let mutant = scenario.mutant;
+        let World { brokers, .. } = &mut *self.world;
+        let known = Arc::make_mut(&mut brokers[broker]);
+        let hold = known.holder(slot).hold.as_ref().expect("the store granted a block");
         let grant = Grant { start: begin.start, fence: begin.fence, ..hold.grant };
-        if mutant != Mutant::GivesUpLaterGrant {
-            // The keeper of an earlier grant does not keep this block any more.
+        if mutant != Mutant::DropsLaterGrant {
+            // The keeper with an earlier grant of this block no longer owns the block.
             for owned in known.owned.iter_mut().filter(|of| **of == Some(grant.node)) {
                 *owned = None;
                 scenario.note(Event::OwnBlockAgain);
@@ -196,8 +181,8 @@ impl World {
             known.blocks.raise(grant.node, grant.fence);
         } else {
             let start = if mutant == Mutant::BelowStart { 0 } else { grant.start };
-            let told = Grant { start, fence: grant.fence + scenario.beyond(), ..grant };
-            known.blocks.add(&told, clock);
+            let falsified = Grant { start, fence: grant.fence + beyond(scenario), ..grant };
+            known.blocks.add(&falsified, clock);
         }
         if known.lost.contains(&grant.node) {
             scenario.note(Event::SameBlockAgain);
@@ -206,106 +191,81 @@ impl World {
         if other.confirmed.contains_key(&grant.node) && !other.is_forked {
             scenario.note(Event::TakenOver);
         }
+        Ok(())
     }
 
-    fn extend_block(&mut self, scenario: &Scenario, broker: usize, slot: usize, fence: u64) {
-        let known = self.broker(broker);
-        let Some(block) = known.owned[slot] else { return };
+    fn extend(&mut self, fence: u64) -> bool {
+        let Self { scenario, slot, .. } = *self;
+        let known = self.broker();
+        let Some(block) = known.owned[slot] else { return true };
         if let Some(confirmed) = known.confirmed.get_mut(&block)
-            && scenario.mutant != Mutant::AckLostIsSuccess
+            && scenario.mutant != Mutant::TimeoutIsSuccess
         {
             confirmed.fence = confirmed.fence.max(fence);
         }
-        known.blocks.raise(block, fence + scenario.beyond());
+        known.blocks.raise(block, fence + beyond(scenario));
+        true
     }
 
-    /// Stops granting in a block; returns the tick up to which the broker says that it was used.
-    fn end(&mut self, scenario: &Scenario, broker: usize, slot: usize) -> u64 {
-        let Self { brokers, members, .. } = self;
+    /// Stops granting nodes of a block; returns the tick up to which the broker reports the block as used.
+    fn end(&mut self) -> (u64, bool) {
+        let Self { scenario, broker, slot, .. } = *self;
+        let World { brokers, members, .. } = &mut *self.world;
         let known = Arc::make_mut(&mut brokers[broker]);
-        let Some(block) = known.owned[slot].take() else { return 0 };
+        let Some(block) = known.owned[slot].take() else { return (0, false) };
         let is_in_use = members
             .iter()
             .filter_map(|member| member.cell)
             .any(|cell| cell.node >> scenario.block_bits == block && cell.word < cell.limit);
         if is_in_use {
-            scenario.note(Event::GivenBackInUse);
+            scenario.note(Event::ReleasedInUse);
         }
         known.lost.push(block);
         let rows = known.blocks.rows(0);
         let present = rows.filter(|row| row.node >> scenario.block_bits == block);
         let present = present.map(|row| row.fence).max().unwrap_or(0);
-        let ever = if scenario.mutant == Mutant::GivesBackAndGrants {
+        let ever = if scenario.mutant == Mutant::ReleasesAndGrants {
             known.blocks.clone().lose(block)
         } else {
             known.give_up(scenario, block)
         };
-        match scenario.mutant {
-            Mutant::GivesBackOwnLast => 0,
-            Mutant::GivesBackPresentHighest => present,
+        let used_until = match scenario.mutant {
+            Mutant::ReleasesAtOwnLastTick => 0,
+            Mutant::ReleasesAtPresentFence => present,
             _ => ever,
-        }
+        };
+        (used_until, false)
     }
 
-    /// What the store answers, by the product's operations.
-    fn at_store(&mut self, scenario: &Scenario, request: &Message, block: u64) -> Option<Message> {
-        let mut store = ModelStore {
-            contents: self.contents.clone(),
-            run: self.run,
-            now: self.time,
-            disguise: match scenario.mutant {
-                Mutant::RollbackBlind => Disguise::Continuous,
-                _ => Disguise::None,
-            },
-            ages: true,
-        };
-        let answer = match *request {
-            Message::Acquire { slot, token, now } => {
-                let (from, to) = (block, block);
-                let asked = Acquire { token, now, from, to, ..scenario.options().acquire };
-                Some(match refusal_of(operations::acquire(&mut store, NAMESPACE, &asked)) {
-                    Ok(grant) => {
-                        if self.run > 0 {
-                            scenario.note(Event::GrantsAfterRestoration);
-                        }
-                        Message::Granted { slot, grant }
-                    }
-                    Err(_) => Message::NotGranted { slot, token },
-                })
-            }
-            Message::Renew { slot, renew } => {
-                let next = renew.next;
-                Some(match refusal_of(operations::renew(&mut store, NAMESPACE, &renew)) {
-                    Ok(answer) => {
-                        if self.run > 0 && renew.start < store.contents.floor() {
-                            scenario.note(Event::Continues);
-                        }
-                        Message::Renewed { slot, next, answer }
-                    }
-                    Err(refusal) => Message::NotRenewed { slot, next, refusal },
-                })
-            }
-            Message::Release(release) => {
-                let released = operations::release(&mut store, NAMESPACE, &release);
-                refusal_of(released).expect("a release is not refused");
-                None
-            }
-            _ => unreachable!("{request:?}"),
-        };
-        self.contents = store.contents;
-        answer
+    fn report(&mut self, _: &Reading, _: Report) {}
+
+    fn send(&mut self, demand: Demand, _: Duration) -> Option<Reply> {
+        let Self { scenario, slot, .. } = *self;
+        let known = self.broker();
+        if let Demand::Renew(renew) = &demand
+            && scenario.mutant == Mutant::BeforeConfirmed
+        {
+            known.blocks.raise(renew.node, renew.wanted);
+        }
+        known.messages.push((slot, Message::request(demand, None)));
+        None
     }
 }
 
 impl Broker {
-    /// Grants nothing more in a block; returns up to where its windows reach.
+    /// Stops granting nodes of a block; returns the highest fence of the block's windows.
     fn give_up(&mut self, scenario: &Scenario, block: u64) -> u64 {
         let used_until = self.blocks.lose(block);
         if let Some(confirmed) = self.confirmed.remove(&block) {
-            // The model takes the one for the other.
+            // Some mutants falsify the broker's record, so only the product's must agree with the model's.
             let is_product = scenario.mutant == Mutant::Nothing;
             assert!(!is_product || confirmed.used_until == used_until);
         }
         used_until
     }
+}
+
+/// Returns the number of ticks that the scenario's mutant adds to a block's fence.
+fn beyond(scenario: &Scenario) -> u64 {
+    u64::from(scenario.mutant == Mutant::BeyondFence)
 }

@@ -5,155 +5,102 @@ mod actors;
 mod choices;
 mod exchange;
 mod refutations;
-mod scenario;
 mod service;
 mod view;
 mod world;
 
-use std::sync::atomic::Ordering;
+use crate::scenario::{Event, Reading, Scenario};
+pub use refutations::all as refutations;
+pub use world::World;
 
-use crate::invariant::Invariant;
-use crate::search::{self, Run};
-use scenario::{Event, Scenario};
-use world::{Action, World};
-
-/// Tries all scenarios, and refutes all mutants.
-pub fn run(run: &Run) {
-    for scenario in scenarios() {
-        run.holds(&scenario);
-    }
-    for (mutant, scenario, first, duplicates) in refutations::all() {
-        let scenario = Scenario { mutant, ..scenario };
-        run.refutes(&format!("{mutant:?}"), &scenario, first, duplicates);
-    }
+/// Creates a scenario of one block with one node, without accidents.
+fn plain(name: &'static str) -> Scenario {
+    let times = vec![0, 1, 2, 3];
+    Scenario { window: 3, ahead: 2, quiet: 7, ages: true, times, ..Scenario::new(name) }
 }
 
-fn scenarios() -> Vec<Scenario> {
+pub fn scenarios() -> Vec<Scenario> {
     vec![
         Scenario {
             happens: vec![Event::TwoIssue, Event::TakenOver, Event::CutShort, Event::FencedOff],
-            ..Scenario::new("a block of one node")
+            ..plain("a block of one node")
         },
         Scenario {
             is_slow: true,
             times: vec![0, 1, 2],
             happens: vec![Event::TwoIssue, Event::TakenOver, Event::LateConfirmation],
-            ..Scenario::new("messages between broker and store are under way for a while")
+            ..plain("messages between broker and store are delayed")
         },
         Scenario {
             steps: Some(9),
-            gives_back: true,
+            closes: true,
             releases: true,
-            kills: true,
-            mischief: 1,
+            crashes: true,
+            accidents: 1,
             times: vec![0, 1, 2],
             happens: vec![
                 Event::TwoIssue,
                 Event::TakenOver,
                 Event::SameBlockAgain,
-                Event::GivenBackInUse,
+                Event::ReleasedInUse,
             ],
-            ..Scenario::new("kills, and blocks and nodes that are given back")
+            ..plain("kills, and released blocks and nodes")
         },
         Scenario {
             block_bits: 1,
             times: vec![0, 1],
-            gives_back: true,
-            happens: vec![Event::TakenOver, Event::GivenBackInUse],
-            ..Scenario::new("a block of two nodes")
+            closes: true,
+            happens: vec![Event::TakenOver, Event::ReleasedInUse],
+            ..plain("a block of two nodes")
         },
         Scenario {
             steps: Some(9),
-            blocks: 2,
+            rows: 2,
             times: vec![0, 1],
-            gives_back: true,
+            closes: true,
             happens: vec![Event::TwoIssue, Event::TakenOver, Event::SameBlockAgain],
-            ..Scenario::new("two blocks")
+            ..plain("two blocks")
         },
         Scenario {
             steps: Some(8),
             slots: 2,
-            gives_back: true,
+            closes: true,
             times: vec![0, 1, 2],
             happens: vec![Event::TwoIssue, Event::TakenOver, Event::OwnBlockAgain],
-            ..Scenario::new("a broker that gets its own block again")
+            ..plain("a broker leases its own block again")
         },
         Scenario {
             steps: Some(10),
             forks: true,
-            kills: true,
-            mischief: 2,
+            crashes: true,
+            accidents: 2,
             times: vec![0, 1, 2],
             happens: vec![Event::TwoIssue, Event::ForkRefuses],
-            ..Scenario::new("forks of brokers")
+            ..plain("broker forks")
         },
         Scenario {
             steps: Some(7),
             repeats: true,
             releases: true,
-            mischief: 1,
+            accidents: 1,
             times: vec![0, 1, 2],
-            happens: vec![Event::TwoIssue, Event::SameAnswer],
-            ..Scenario::new("requests that arrive twice or late")
+            happens: vec![Event::TwoIssue, Event::SameResponse],
+            ..plain("requests arrive twice or late")
         },
         Scenario {
             steps: Some(9),
-            readings: vec![-1, 0, 1],
+            readings: vec![Reading::Off(-1), Reading::Off(0), Reading::Off(1)],
             times: vec![0, 1],
             happens: vec![Event::TwoIssue, Event::TakenOver],
-            ..Scenario::new("clocks as they like")
+            ..plain("brokers' clocks differ from the store's clock")
         },
         Scenario {
             steps: Some(11),
-            restorations: 1,
+            restores: 1,
             ttl: 4,
             times: vec![0, 1, 9],
-            happens: vec![Event::TwoIssue, Event::GrantsAfterRestoration, Event::Continues],
-            ..Scenario::new("blocks in a store restored")
+            happens: vec![Event::TwoIssue, Event::GrantsAfterRestore, Event::Continues],
+            ..plain("blocks in a restored store")
         },
     ]
-}
-
-impl search::Scenario for Scenario {
-    const MOST_STEPS_OF_MUTANTS: Option<usize> = None;
-
-    type World = World;
-    type Action = Action;
-    type Event = Event;
-
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn steps(&self) -> Option<usize> {
-        self.steps
-    }
-
-    fn happens(&self) -> &[Event] {
-        &self.happens
-    }
-
-    fn only(&self, invariant: Invariant) -> Self {
-        Self { only: Some(invariant), ..self.clone() }
-    }
-
-    fn first(&self) -> World {
-        World::new(self)
-    }
-
-    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        world.actions(self, actions);
-    }
-
-    fn after(&self, world: &World, action: Action) -> Option<World> {
-        world.after(self, action)
-    }
-
-    fn broken(&self, world: &World) -> Option<Invariant> {
-        world.broken
-    }
-
-    fn has_happened(&self, event: Event, _level: &[World]) -> bool {
-        self.seen.load(Ordering::Relaxed) & 1 << event as u32 != 0
-    }
 }

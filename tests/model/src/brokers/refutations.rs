@@ -1,29 +1,27 @@
-//! Each mutant breaks something, in the least scenario that its kind of mistake needs.
+//! The broker mutants, each with the smallest scenario in which its mistake breaks an invariant.
 
-use super::scenario::{Mutant, Scenario};
-use crate::invariant::Invariant::{self, I1, I11, I12, I13, I15};
-
-/// A mutant, where it is let loose, and what it breaks first; whether it comes to the same ID twice.
-pub type Refutation = (Mutant, Scenario, Invariant, bool);
+use crate::invariant::Invariant::{I1, I11, I12, I13, I15};
+use crate::scenario::{Mutant, Scenario};
+use crate::search::Refutation;
 
 pub fn all() -> Vec<Refutation> {
-    let plain = || Scenario::new("mutant");
-    let ends = || Scenario { gives_back: true, releases: true, times: vec![0, 1], ..plain() };
-    let forks = || Scenario { forks: true, mischief: 1, times: vec![0, 1], ..plain() };
-    let kills = || Scenario { kills: true, mischief: 1, ..plain() };
-    let restores = || Scenario { restorations: 1, ttl: 4, times: vec![0, 9], ..plain() };
+    let plain = || super::plain("mutant");
+    let ends = || Scenario { closes: true, releases: true, times: vec![0, 1], ..plain() };
+    let forks = || Scenario { forks: true, accidents: 1, times: vec![0, 1], ..plain() };
+    let kills = || Scenario { crashes: true, accidents: 1, ..plain() };
+    let restores = || Scenario { restores: 1, ttl: 4, times: vec![0, 9], ..plain() };
     vec![
-        (Mutant::ForkAnswers, forks(), I15, true),
+        (Mutant::ForkResponds, forks(), I15, true),
         (Mutant::KeepsRows, Scenario { ahead: 6, ..plain() }, I12, true),
         (Mutant::BeyondFence, plain(), I11, true),
         (Mutant::BelowStart, plain(), I12, true),
-        (Mutant::GivesBackOwnLast, ends(), I13, true),
-        (Mutant::GivesBackPresentHighest, ends(), I13, false),
-        (Mutant::GivesBackAndGrants, ends(), I13, true),
-        (Mutant::GivesUpLaterGrant, Scenario { slots: 2, ..ends() }, I13, true),
+        (Mutant::ReleasesAtOwnLastTick, ends(), I13, true),
+        (Mutant::ReleasesAtPresentFence, ends(), I13, false),
+        (Mutant::ReleasesAndGrants, ends(), I13, true),
+        (Mutant::DropsLaterGrant, Scenario { slots: 2, ..ends() }, I13, true),
         (Mutant::AnyToken, kills(), I1, true),
         (Mutant::BeforeConfirmed, plain(), I11, true),
-        (Mutant::AckLostIsSuccess, plain(), I11, true),
-        (Mutant::RollbackBlind, restores(), I1, true),
+        (Mutant::TimeoutIsSuccess, plain(), I11, true),
+        (Mutant::RestoreUndetected, restores(), I1, true),
     ]
 }

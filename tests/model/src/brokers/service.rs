@@ -1,64 +1,72 @@
-//! A broker and those who lease nodes from it: the product's [`Blocks`] answers.
+//! The exchange between a broker and its members. The product's [`Blocks`] computes the responses.
 //!
 //! [`Blocks`]: flakeid_protocol::broker::Blocks
 
 use flakeid_protocol::broker::Denial;
-use flakeid_protocol::{Acquire, Identity, Owner, Refusal, Release, Renew, Token};
+use flakeid_protocol::{Acquire, Refusal, Release, Renew, Token};
 
 use super::actors::{Arrival, Broker, Cell, Request};
-use super::scenario::{Event, Mutant, Scenario, TTL, WINDOW};
-use super::world::{Action, World};
+use super::world::{Action, TTL, WINDOW, World};
 use crate::invariant::Invariant;
+use crate::scenario::{Event, Mutant, Scenario};
 use crate::store::LAYOUT;
 
 impl World {
     pub fn serve(&mut self, scenario: &Scenario, action: Action) {
         match action {
-            Action::Ask { member, broker, clock, arrival, is_heard } => {
-                let asked = self.members[member].asked;
-                let token = asked.map_or_else(|| self.fresh(), |(_, token)| token);
-                let request = node_request(token, self.time);
+            Action::Acquire { member, broker, clock, arrival, is_received } => {
+                let requested = self.members[member].requested;
+                let token = requested.map_or_else(|| self.fresh(), |(_, token)| token);
+                let request = Acquire {
+                    block_bits: 0,
+                    to: LAYOUT.max_node(),
+                    window_ms: WINDOW,
+                    ttl_ms: TTL,
+                    token,
+                    now: self.time,
+                    ..scenario.options(0).acquire
+                };
                 if self.arrival(&Request::Acquire(request.clone()), arrival) {
-                    self.grant(scenario, broker, &request, clock, is_heard.then_some(member));
+                    self.grant(scenario, broker, &request, clock, is_received.then_some(member));
                 }
-                if !is_heard || arrival == Arrival::Late {
-                    self.members[member].asked = Some((broker, token));
+                if !is_received || arrival == Arrival::Late {
+                    self.members[member].requested = Some((broker, token));
                 }
             }
-            Action::GiveUp { member } => self.members[member].asked = None,
+            Action::GiveUp { member } => self.members[member].requested = None,
             Action::Extend { member, broker, clock, arrival } => {
                 self.extend(scenario, member, broker, clock, arrival);
             }
-            Action::HearExtended { member } => {
+            Action::ReceiveExtension { member } => {
                 let Some(cell) = &mut self.members[member].cell else { return };
-                if let (Some(fence), Some(renewal)) = (cell.answer.take(), cell.renewal.take()) {
+                if let (Some(fence), Some(renewal)) = (cell.response.take(), cell.renewal.take()) {
                     cell.limit = cell.limit.max(fence);
                     cell.token = renewal.next;
                 }
             }
-            Action::MissExtended { member } => {
-                self.members[member].cell.iter_mut().for_each(|cell| cell.answer = None);
+            Action::LoseExtension { member } => {
+                self.members[member].cell.iter_mut().for_each(|cell| cell.response = None);
             }
             Action::Release { member, used_until, clock, arrival } => {
                 let Some(cell) = self.members[member].cell.take() else { return };
                 let (node, token) = (cell.node, cell.latest_token());
                 let release = Release { node, token, used_until };
                 if self.arrival(&Request::Release(release), arrival) {
-                    self.take_back(scenario, cell.broker, &release, clock);
+                    self.release(scenario, cell.broker, &release, clock);
                 }
             }
-            Action::Stray { broker, is_heard } => {
+            Action::Stray { broker, is_received } => {
                 let Some(request) = self.stray.take() else { return };
-                self.deliver_stray(scenario, broker, &request, is_heard);
+                self.deliver_stray(scenario, broker, &request, is_received);
             }
             _ => unreachable!("{action:?}"),
         }
     }
 
-    /// Whether a request arrives now. If it does so later as well or instead, it is kept.
+    /// Whether a request arrives now. If the request arrives later, it is kept in `stray`.
     fn arrival(&mut self, request: &Request, arrival: Arrival) -> bool {
         if arrival != Arrival::Once {
-            self.mischief -= 1;
+            self.accidents -= 1;
             self.stray = Some(request.clone());
         }
         arrival != Arrival::Late
@@ -69,19 +77,19 @@ impl World {
         scenario: &Scenario,
         broker: usize,
         request: &Request,
-        is_heard: bool,
+        is_received: bool,
     ) {
         match request {
             Request::Acquire(acquire) => {
-                // Whoever still waits for this answer may get it, from whichever broker it is.
+                // A member that still waits for this response may get it from either broker.
                 let waits = self.members.iter().position(|member| {
-                    member.asked.is_some_and(|(_, token)| token == acquire.token)
+                    member.requested.is_some_and(|(_, token)| token == acquire.token)
                 });
-                let member = waits.filter(|_| is_heard);
+                let member = waits.filter(|_| is_received);
                 self.grant(scenario, broker, acquire, self.time, member);
             }
             Request::Renew(renew) => drop(self.renew(scenario, broker, renew, self.time)),
-            Request::Release(release) => self.take_back(scenario, broker, release, self.time),
+            Request::Release(release) => self.release(scenario, broker, release, self.time),
         }
     }
 
@@ -94,8 +102,8 @@ impl World {
         member: Option<usize>,
     ) {
         let known = self.broker(broker);
-        let answers = known.answers(scenario);
-        if !answers {
+        let responds = known.responds(scenario);
+        if !responds {
             if known.blocks.clone().acquire(request, clock).is_ok() {
                 scenario.note(Event::ForkRefuses);
             }
@@ -104,12 +112,12 @@ impl World {
         let holders = known.blocks.holders();
         let Ok(grant) = known.blocks.acquire(request, clock) else { return };
         if known.blocks.holders() == holders && member.is_some() && scenario.repeats {
-            scenario.note(Event::SameAnswer);
+            scenario.note(Event::SameResponse);
         }
         self.granted(scenario, broker, grant.node, grant.start, grant.fence);
         if let Some(member) = member {
             let member = &mut self.members[member];
-            member.asked = None;
+            member.requested = None;
             member.cell = Some(Cell {
                 broker,
                 node: grant.node,
@@ -119,7 +127,7 @@ impl World {
                 limit: grant.fence,
                 is_fenced_off: false,
                 renewal: None,
-                answer: None,
+                response: None,
             });
         }
     }
@@ -150,20 +158,20 @@ impl World {
             waited_ms: 0,
         });
         let arrives = self.arrival(&Request::Renew(renew), arrival);
-        let answer = arrives.then(|| self.renew(scenario, broker, &renew, clock));
+        let response = arrives.then(|| self.renew(scenario, broker, &renew, clock));
         let Some(cell) = &mut self.members[member].cell else { return };
-        match answer {
+        match response {
             None => cell.renewal = Some(renew),
-            Some(Ok(fence)) => (cell.renewal, cell.answer) = (Some(renew), Some(fence)),
+            Some(Ok(fence)) => (cell.renewal, cell.response) = (Some(renew), Some(fence)),
             Some(Err(Denial::Refused(Refusal::FencedOff))) => {
                 scenario.note(Event::FencedOff);
                 (cell.is_fenced_off, cell.renewal) = (true, None);
             }
-            // Its own broker does not have the block any more; another one sends it to the owner.
+            // The member's own broker no longer has the block. Another broker refers the member to the owner.
             Some(Err(Denial::NotHeld)) if broker == cell.broker => {
                 (cell.is_fenced_off, cell.renewal) = (true, None);
             }
-            // It is asked again later; what was sent before may have arrived.
+            // The member repeats the renewal later, because an earlier request may have arrived.
             Some(Err(_)) => {}
         }
     }
@@ -182,7 +190,7 @@ impl World {
             }
             _ => *request,
         };
-        if !known.answers(scenario) {
+        if !known.responds(scenario) {
             if known.blocks.clone().renew(request, clock).is_ok() {
                 scenario.note(Event::ForkRefuses);
             }
@@ -198,14 +206,14 @@ impl World {
         Ok(renewed.fence)
     }
 
-    fn take_back(&mut self, scenario: &Scenario, broker: usize, request: &Release, clock: i64) {
+    fn release(&mut self, scenario: &Scenario, broker: usize, request: &Release, clock: i64) {
         let known = self.broker(broker);
-        if known.answers(scenario) {
+        if known.responds(scenario) {
             known.blocks.release(request, clock);
         }
     }
 
-    /// A broker has granted a window.
+    /// Records a granted window, and checks the invariants that concern windows.
     fn granted(&mut self, scenario: &Scenario, broker: usize, node: u64, start: u64, fence: u64) {
         let block = node >> scenario.block_bits;
         let highest = &mut self.highest[block as usize];
@@ -224,28 +232,9 @@ impl World {
 }
 
 impl Broker {
-    /// The start and the token of a node's row.
+    /// Returns the start and the token of a node's row.
     fn row(&self, node: u64) -> Option<(u64, Option<Token>)> {
         let mut rows = self.blocks.rows(node);
         rows.next().filter(|row| row.node == node).map(|row| (row.start, row.token))
-    }
-}
-
-fn node_request(token: Token, now: i64) -> Acquire {
-    Acquire {
-        layout: LAYOUT,
-        block_bits: 0,
-        identity: Identity::Any,
-        from: 0,
-        to: LAYOUT.max_node(),
-        rotation: 0,
-        reuse: true,
-        token,
-        window_ms: WINDOW,
-        ttl_ms: TTL,
-        now,
-        waited_ms: 0,
-        after: 0,
-        owner: Owner::default(),
     }
 }

@@ -1,19 +1,20 @@
-//! What a world is to the model. Differences that nothing can ever depend on are left out, so that fewer
-//! worlds are left to try: times that have passed, which random bits a token has, how often a node was
-//! granted, and which of two equal brokers, or members, is which.
+//! The view by which the model distinguishes worlds. It omits differences without consequences, so that the search
+//! has fewer worlds to try: past times, the random bits of tokens, the number of grants of a node, and the order of
+//! equal brokers or members.
 
-use flakeid_protocol::{Holder, Namespace, Refusal, Token};
+use flakeid_protocol::{Holder, Namespace, Token};
 
-use super::actors::{Broker, Message, Request};
-use super::scenario::Scenario;
-use super::world::World;
+use super::actors::{Broker, Request};
+use super::world::{World, slowest};
+use crate::message::Message;
+use crate::scenario::Scenario;
 use crate::store::{Contents, MAX_SKEW_MS, halves, run_and_proofs};
 
-/// Ends a list; no number that is shown is as high.
+/// The mark at the end of a list, which is higher than any number in a view.
 const END: u64 = u64::MAX;
 
 impl World {
-    /// Takes the view: of all orders of brokers and of members the least.
+    /// Updates the view to the lowest view among all orders of brokers and members.
     pub fn look(&mut self, scenario: &Scenario) {
         let orders = [[0, 1], [1, 0]];
         let views = orders.iter().flat_map(|brokers| {
@@ -23,22 +24,22 @@ impl World {
                 view.words
             })
         });
-        self.view = views.min().expect("there are four");
+        self.view = views.min().expect("there are four views");
     }
 }
 
 struct View<'a> {
     scenario: &'a Scenario,
     words: Vec<u64>,
-    /// The halves of tokens are numbered in the order in which they are met.
+    /// The halves of tokens, numbered in the order in which they occur.
     known: Vec<u64>,
-    /// What no clock reads any more, at the latest.
+    /// The lowest reading that a broker's clock can still return.
     slowest: i64,
 }
 
 impl<'a> View<'a> {
     fn new(scenario: &'a Scenario, time: i64) -> Self {
-        let slowest = scenario.slowest(time);
+        let slowest = slowest(scenario, time);
         Self { scenario, words: Vec::with_capacity(96), known: vec![0], slowest }
     }
 
@@ -46,7 +47,7 @@ impl<'a> View<'a> {
         self.words.push(word.into());
     }
 
-    /// Times are shown from 100 before the epoch on.
+    /// Appends a time, as the number of milliseconds since 100 ms before the epoch.
     fn time(&mut self, time: i64) {
         self.put((time + 100).max(0).cast_unsigned());
     }
@@ -78,7 +79,7 @@ impl<'a> View<'a> {
         let place = |broker: usize| u64::from(brokers[0] != broker);
         self.time(world.time);
         self.put(world.run);
-        self.put(world.mischief);
+        self.put(world.accidents);
         self.put(world.broken.map_or(0, |broken| broken as u64 + 1));
         let (tick, node) = world.watched.map_or((END, END), |(tick, node, _)| (tick, node));
         self.words.extend([tick, node]);
@@ -93,7 +94,7 @@ impl<'a> View<'a> {
         }
         for member in members {
             let member = &world.members[member];
-            if let Some((broker, token)) = member.asked {
+            if let Some((broker, token)) = member.requested {
                 self.put(place(broker));
                 self.token(token);
             }
@@ -101,7 +102,7 @@ impl<'a> View<'a> {
             let Some(cell) = &member.cell else { continue };
             self.words.extend([place(cell.broker), cell.node, cell.start, cell.word, cell.limit]);
             self.put(cell.is_fenced_off);
-            self.put(cell.answer.map_or(END, |fence| fence));
+            self.put(cell.response.map_or(END, |fence| fence));
             self.token(cell.token);
             self.maybe_token(cell.renewal.map(|renewal| renewal.next));
             self.put(cell.renewal.map_or(0, |renewal| renewal.wanted));
@@ -134,25 +135,25 @@ impl<'a> View<'a> {
             self.maybe_token(row.token);
             self.expiry(row.expires);
             self.incarnation(&row.incarnation);
-            // It matters only for going on after a restoration, which nobody can after this.
-            let goes_on = row.expires > self.slowest
-                && (run < self.scenario.restorations || !contents.is_present(row));
-            self.time(if goes_on { row.renewed } else { 0 });
+            // The renewal time matters only while the holder of the row may still continue after a restore.
+            let may_continue = row.expires > self.slowest
+                && (run < self.scenario.restores || !contents.is_present(row));
+            self.time(if may_continue { row.renewed } else { 0 });
         }
         self.put(END);
     }
 
     fn broker(&mut self, broker: &Broker) {
         self.put(broker.is_forked);
-        if broker.answers(self.scenario) {
+        if broker.responds(self.scenario) {
             self.blocks(broker);
             for (holder, owned) in broker.holders().zip(&broker.owned) {
                 self.put(owned.unwrap_or(END));
                 self.holder(holder);
             }
         }
-        for message in &broker.messages {
-            self.message(message);
+        for (slot, message) in &broker.messages {
+            self.message(*slot as u64, message);
         }
         self.put(END);
     }
@@ -188,43 +189,37 @@ impl<'a> View<'a> {
         self.words.extend([renewal.wanted, renewal.confirmed]);
     }
 
-    fn message(&mut self, message: &Message) {
-        match message {
-            Message::Acquire { slot, token, now } => {
-                self.words.extend([1, *slot as u64]);
-                self.token(*token);
-                // No clock of the store's will be near it again.
+    fn message(&mut self, slot: u64, message: &Message) {
+        match *message {
+            Message::Acquire { now, .. } => {
+                self.words.extend([1, slot]);
+                // The store refuses an acquire with such an old clock reading, whatever the exact reading is.
                 let is_late = now + MAX_SKEW_MS.cast_signed() < self.slowest;
-                self.time(if is_late { -100 } else { *now });
+                self.time(if is_late { -100 } else { now });
             }
-            Message::Renew { slot, renew } => {
-                self.words.extend([2, *slot as u64, renew.node, renew.start, renew.wanted]);
-                self.token(renew.token);
-                self.token(renew.next);
-                self.put(renew.confirmed);
-                self.time(if self.scenario.restorations > 0 { renew.now } else { 0 });
+            Message::Renew(renew) => {
+                self.words.extend([
+                    2,
+                    slot,
+                    renew.node,
+                    renew.start,
+                    renew.wanted,
+                    renew.confirmed,
+                ]);
+                self.time(if self.scenario.restores > 0 { renew.now } else { 0 });
             }
-            Message::Release(release) => {
+            Message::Release(release, _) => {
                 self.words.extend([3, release.node, release.used_until]);
-                self.token(release.token);
             }
-            Message::Granted { slot, grant } => {
-                self.words.extend([4, *slot as u64, grant.node, grant.start, grant.fence]);
-                self.token(grant.token);
+            Message::Granted(grant) => {
+                self.words.extend([4, slot, grant.node, grant.start, grant.fence]);
             }
-            Message::NotGranted { slot, token } => {
-                self.words.extend([5, *slot as u64]);
-                self.token(*token);
-            }
-            Message::Renewed { slot, next, answer } => {
-                self.words.extend([6, *slot as u64, answer.fence]);
-                self.token(*next);
-            }
-            Message::NotRenewed { slot, next, refusal } => {
-                let is_lost = matches!(refusal, Refusal::FencedOff | Refusal::Restored { .. });
-                self.words.extend([7, *slot as u64, u64::from(is_lost)]);
-                self.token(*next);
+            Message::NotGranted { .. } => self.words.extend([5, slot]),
+            Message::Renewed { fence, .. } => self.words.extend([6, slot, fence]),
+            Message::NotRenewed { fenced_off, restored, .. } => {
+                self.words.extend([7, slot, u64::from(fenced_off || restored)]);
             }
         }
+        message.tokens().for_each(|token| self.token(token));
     }
 }

@@ -1,17 +1,16 @@
-//! Holders that go on after a restoration: where they may, and what breaks if they may elsewhere.
+//! Scenarios in which holders continue after a restore, and mutants in which holders wrongly continue.
 
 use flakeid_protocol::Identity;
 
-use super::mutant::Mutant;
-use super::refutations::Refutation;
-use super::scenario::{Event, Scenario};
 use crate::invariant::Invariant::{I4, I7, I14};
+use crate::scenario::{Event, Mutant, Scenario};
+use crate::search::Refutation;
 
-/// One restoration, with rows that live long enough for their holders to go on.
-fn going_on(name: &'static str, identities: Vec<Identity>) -> Scenario {
+/// Creates a scenario with one restore, in which rows live long enough for their holders to continue.
+fn continuing(name: &'static str, identities: Vec<Identity>) -> Scenario {
     Scenario {
         identities,
-        restorations: 1,
+        restores: 1,
         ages: true,
         ttl: 4,
         quiet: 9,
@@ -21,19 +20,19 @@ fn going_on(name: &'static str, identities: Vec<Identity>) -> Scenario {
     }
 }
 
-/// Whether holders go on, whatever else happens.
+/// Returns the scenarios in which holders continue after a restore.
 pub fn scenarios(processes: usize) -> Vec<Scenario> {
-    let any = |name| going_on(name, vec![Identity::Any; processes]);
+    let any = |name| continuing(name, vec![Identity::Any; processes]);
     let mut one_fixed = vec![Identity::Any; processes];
     one_fixed[0] = Identity::Node(0);
     vec![
-        Scenario { times: vec![0, 4], ..any("leases go on") },
+        Scenario { times: vec![0, 4], ..any("leases continue") },
         Scenario {
             quiet: 5,
             times: vec![0, 6],
             steps: Some(17),
-            happens: vec![Event::Continues, Event::GrantsAfterRestoration],
-            ..any("leases go on, then others are granted")
+            happens: vec![Event::Continues, Event::GrantsAfterRestore],
+            ..any("leases continue, then other leases are granted")
         },
         Scenario {
             ttl: 6,
@@ -41,77 +40,77 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             ahead: 4,
             times: vec![0, 1, 6],
             steps: Some(17),
-            happens: vec![Event::HasLastWindow, Event::GrantsAfterRestoration],
+            happens: vec![Event::HasLastWindow, Event::GrantsAfterRestore],
             ..any("last windows")
         },
         Scenario {
             copies: 2,
-            restorations: 2,
+            restores: 2,
             ttl: 12,
             quiet: 5,
             ahead: 4,
             times: vec![0, 5],
             steps: Some(17),
             happens: vec![Event::HasLastWindow],
-            ..any("last windows, several copies are put back")
+            ..any("last windows, several copies are restored")
         },
         Scenario {
             slow_clock: true,
             ttl: 5,
             times: vec![0, 1, 5],
             steps: Some(15),
-            ..any("leases go on, on a slow clock")
+            ..any("leases continue, the store's clock is slow")
         },
         Scenario {
             copies: 2,
-            restorations: 2,
+            restores: 2,
             ttl: 12,
             quiet: 5,
             times: vec![0, 5],
             steps: Some(17),
-            ..any("leases go on, several copies are put back")
+            ..any("leases continue, several copies are restored")
         },
-        Scenario { ahead: 4, ..going_on("leases go on, one node is fixed", one_fixed) },
+        Scenario { ahead: 4, ..continuing("leases continue, one node is fixed", one_fixed) },
         Scenario {
             operates: true,
-            mischief: 1,
+            accidents: 1,
             ahead: 4,
             steps: Some(17),
-            ..any("leases go on, operators")
+            ..any("leases continue, an operator acts")
         },
         Scenario {
             crashes: true,
             closes: true,
-            mischief: 1,
+            accidents: 1,
             steps: Some(16),
-            ..any("leases go on, kills, ends and releases")
+            ..any("leases continue, processes are killed or close their leases")
         },
         Scenario {
             repeats: true,
-            mischief: 1,
+            accidents: 1,
             steps: Some(16),
-            ..any("leases go on, requests that arrive twice")
+            ..any("leases continue, requests arrive twice")
         },
-        Scenario { forks: true, mischief: 1, steps: Some(16), ..any("leases go on, forks") },
-        Scenario { mail: 2, steps: Some(17), ..any("leases go on, letters that take their time") },
+        Scenario { forks: true, accidents: 1, steps: Some(16), ..any("leases continue, forks") },
+        Scenario { in_transit: 2, steps: Some(17), ..any("leases continue, messages are delayed") },
         Scenario {
             leased: 2,
-            nodes: 2,
+            rows: 2,
             ahead: 3,
-            mail: 2,
+            in_transit: 2,
             steps: Some(14),
-            ..any("leases of two nodes go on")
+            ..any("leases of two nodes continue")
         },
     ]
 }
 
-/// Conditions left out.
+/// Returns the mutants that omit a condition for continuing after a restore.
 pub fn refutations() -> Vec<Refutation> {
-    let two = || Scenario { times: vec![0, 4], ..going_on("mutant", vec![Identity::Any; 2]) };
+    let two = || Scenario { times: vec![0, 4], ..continuing("mutant", vec![Identity::Any; 2]) };
     let mixed =
         || Scenario { identities: vec![Identity::Node(0), Identity::Any], ahead: 4, ..two() };
-    let siblings =
-        || Scenario { copies: 2, restorations: 2, ttl: 12, quiet: 5, times: vec![0, 5], ..two() };
+    let other_copies =
+        || Scenario { copies: 2, restores: 2, ttl: 12, quiet: 5, times: vec![0, 5], ..two() };
     vec![
         (Mutant::ContinuesExpired, two(), I14, true),
         (
@@ -120,7 +119,7 @@ pub fn refutations() -> Vec<Refutation> {
             I14,
             true,
         ),
-        (Mutant::ContinuesBesideSiblings, siblings(), I14, false),
+        (Mutant::ContinuesDespiteOtherCopies, other_copies(), I14, false),
         (Mutant::ContinuesAnyGrant, two(), I7, true),
         (
             Mutant::LastWindowExpired,
@@ -128,7 +127,7 @@ pub fn refutations() -> Vec<Refutation> {
             I14,
             true,
         ),
-        (Mutant::LastWindowBesideSiblings, siblings(), I14, false),
+        (Mutant::LastWindowDespiteOtherCopies, other_copies(), I14, false),
         (Mutant::TakesOverLive, Scenario { times: vec![0], ..mixed() }, I14, true),
         (
             Mutant::ContinuesFixed,
@@ -138,7 +137,7 @@ pub fn refutations() -> Vec<Refutation> {
         ),
         (
             Mutant::OperatorFreesAtOnce,
-            Scenario { operates: true, mischief: 1, times: vec![0], ahead: 4, ..two() },
+            Scenario { operates: true, accidents: 1, times: vec![0], ahead: 4, ..two() },
             I14,
             true,
         ),

@@ -1,14 +1,15 @@
-//! How what must be possible is seen in a world.
+//! The signs in a world by which the model detects that an event has occurred.
 
 use flakeid_protocol::{Holder, Renewals, State};
 
-use super::process::{Message, Process};
-use super::scenario::{Event, NODES};
-use super::world::World;
+use super::process::Process;
+use super::world::{NODES, World};
+use crate::message::Message;
+use crate::scenario::Event;
 
 impl World {
-    /// Whether this has just happened, or still is so.
-    pub fn shows(&self, event: Event) -> bool {
+    /// Whether an event has just occurred, or its state still lasts.
+    pub fn has_happened(&self, event: Event) -> bool {
         let processes = &self.processes;
         let any = |found: &dyn Fn(&Process) -> bool| processes.iter().any(found);
         let any_holder = |found: &dyn Fn(&Process, &Holder) -> bool| {
@@ -28,7 +29,7 @@ impl World {
                 holder.hold.as_ref().is_some_and(|hold| {
                     !hold.waiting
                         && hold.renewal.is_some_and(|renewal| {
-                            process.mail.iter().any(|message| {
+                            process.in_transit.iter().any(|message| {
                                 matches!(message, Message::Renewed { next, .. } if *next == renewal.next)
                             })
                         })
@@ -48,13 +49,13 @@ impl World {
             Event::Released => {
                 (0..NODES).any(|node| self.contents.fence(node) < self.reached[node as usize])
             }
-            Event::GrantsAfterRestoration => {
+            Event::GrantsAfterRestore => {
                 restored
                     && contents
                         .rows()
                         .any(|row| contents.is_present(row) && row.start >= contents.floor())
             }
-            Event::IssuesAfterRestoration => {
+            Event::IssuesAfterRestore => {
                 restored && any(&|process| process.used_until() > contents.floor())
             }
             Event::Continues => any(&|process| {
@@ -72,7 +73,7 @@ impl World {
                     row.is_some_and(|row| row.state == State::Quarantined)
                 })
             }),
-            Event::ClosedWhileAsking => {
+            Event::ClosedWhileAcquiring => {
                 any_holder(&|process, holder| holder.closing && is_granted(process, holder))
             }
             Event::WindowsDoNotMeet => any(&|process| {
@@ -82,13 +83,14 @@ impl World {
                 let fence = holds.iter().map(|hold| hold.grant.fence).min();
                 holds.len() > 1 && start.zip(fence).is_some_and(|(start, fence)| start + 2 > fence)
             }),
+            _ => false,
         }
     }
 }
 
-/// Whether an answer is on its way that grants what this holder asked for.
+/// Whether a response that grants this holder's request is in transit.
 fn is_granted(process: &Process, holder: &Holder) -> bool {
-    process.mail.iter().any(|message| {
-        matches!(message, Message::Granted { token, .. } if Some(*token) == holder.acquiring)
+    process.in_transit.iter().any(|message| {
+        matches!(message, Message::Granted(grant) if Some(grant.token) == holder.acquiring)
     })
 }

@@ -1,13 +1,12 @@
-//! Differences that nothing can ever depend on are forgotten, so that fewer worlds are left to try:
-//! letters that nobody reads, times that have passed, which random bits a token has, and which of
-//! two equal processes is which.
+//! The removal of differences without consequences, so that the search has fewer worlds to try: messages without an
+//! effect, past times, the random bits of tokens, and the order of equal processes.
 
-use flakeid_protocol::{Holder, Renewals, Token};
+use flakeid_protocol::{Holder, Renew, Renewals, Token};
 
-use super::mutant::Mutant;
-use super::process::{Message, Process, renewal_of};
-use super::scenario::Scenario;
+use super::process::Process;
 use super::world::World;
+use crate::message::{Message, renewal_of};
+use crate::scenario::{Mutant, Scenario};
 use crate::store::{Contents, MAX_SKEW_MS, halves};
 
 impl World {
@@ -20,7 +19,7 @@ impl World {
             }
             contents.update_rows(|row| {
                 let expires = if row.expires <= slowest { 0 } else { row.expires };
-                // Its holder cannot go on after a restoration, unless a mutant lets it.
+                // The holder of an expired row cannot continue after a restore, except in a mutant.
                 let renewed = if expires == 0 && scenario.mutant == Mutant::Nothing {
                     -MAX_SKEW_MS.cast_signed() - scenario.quiet.cast_signed()
                 } else {
@@ -52,62 +51,63 @@ impl World {
                 process.cell = None;
             }
         }
-        self.burn_letters(scenario, slowest);
-        if scenario.is_symmetric() {
-            self.processes
-                .sort_by(|a, b| (&a.cell, a.last, &a.mail).cmp(&(&b.cell, b.last, &b.mail)));
+        self.drop_obsolete_messages(scenario, slowest);
+        if is_symmetric(scenario) {
+            self.processes.sort_by(|a, b| {
+                (&a.cell, a.last, &a.in_transit).cmp(&(&b.cell, b.last, &b.in_transit))
+            });
         }
         self.rename_tokens();
     }
 
-    /// Answers that the holder does not care for any more, and requests that can only be refused
-    /// without anybody caring.
-    fn burn_letters(&mut self, scenario: &Scenario, slowest: i64) {
+    /// Drops responses that their holders would ignore, and requests whose refusal would have no effect.
+    fn drop_obsolete_messages(&mut self, scenario: &Scenario, slowest: i64) {
         let oldest = slowest - MAX_SKEW_MS.cast_signed();
         for process in &mut self.processes {
-            let Process { keeper, mail, .. } = process;
+            let Process { keeper, in_transit, .. } = process;
             let holders = &keeper.holders;
             let acquiring = |token| holders.iter().any(|holder| holder.acquiring == Some(token));
             let renewing = |token| {
                 holders.iter().any(|holder| renewal_of(holder).is_some_and(|r| r.next == token))
             };
-            mail.retain(|message| match *message {
-                // No clock of the store's will be near it again; the time-out says as much.
+            in_transit.retain(|message| match *message {
+                // The store would refuse an acquire with a clock reading this old, which has the effect of a timeout.
                 Message::Acquire { now, .. } => now >= oldest,
-                Message::Granted { token, .. } | Message::NotGranted { token } => acquiring(token),
+                Message::Granted(grant) => acquiring(grant.token),
+                Message::NotGranted { token } => acquiring(token),
                 Message::Renewed { next, .. } | Message::NotRenewed { next, .. } => renewing(next),
-                Message::Renew { .. } | Message::Release { .. } => true,
+                Message::Renew(_) | Message::Release(..) => true,
             });
         }
-        // All are looked at before the first one is burnt.
-        let mut moot = Vec::new();
+        // All messages are checked before the first one is dropped, because each check depends on all messages.
+        let mut obsolete = Vec::new();
         for (index, process) in self.processes.iter().enumerate() {
-            for (place, message) in process.mail.iter().enumerate() {
-                if self.is_moot(scenario, index, message) {
-                    moot.push((index, place));
+            for (place, message) in process.in_transit.iter().enumerate() {
+                if self.is_obsolete(scenario, index, message) {
+                    obsolete.push((index, place));
                 }
             }
         }
-        for (index, place) in moot.into_iter().rev() {
-            self.processes[index].mail.remove(place);
+        for (index, place) in obsolete.into_iter().rev() {
+            self.processes[index].in_transit.remove(place);
         }
     }
 
-    /// Whether no row can ever have the token again that this request is for.
-    fn is_moot(&self, scenario: &Scenario, process: usize, request: &Message) -> bool {
+    /// Whether no row can ever again contain the token that this request requires.
+    fn is_obsolete(&self, scenario: &Scenario, process: usize, request: &Message) -> bool {
         let token = match *request {
-            Message::Renew { token, next, .. } => {
+            Message::Renew(Renew { token, next, .. }) => {
                 let holders = self.processes[process].holders();
                 if holders.iter().any(|holder| renewal_of(holder).is_some_and(|r| r.next == next)) {
                     return false;
                 }
                 token
             }
-            Message::Release { token, .. } => token,
+            Message::Release(release, _) => release.token,
             _ => return false,
         };
-        // A renewal of an older token may count after a restoration.
-        let renews = scenario.restorations > 0 && matches!(request, Message::Renew { .. });
+        // A renewal with an older token of the same grant may be accepted after a restore.
+        let renews = scenario.restores > 0 && matches!(request, Message::Renew(_));
         let is_it = |other: Token| if renews { other.is_same_grant(token) } else { other == token };
         let backups = self.backups.iter().flat_map(Contents::rows);
         let mut rows = self.contents.rows().chain(backups);
@@ -116,17 +116,16 @@ impl World {
             let renews =
                 |holder: &Holder| renewal_of(holder).is_some_and(|renewal| is_it(renewal.next));
             process.holders().iter().any(renews)
-                || process.mail.iter().any(|message| match *message {
-                    Message::Acquire { token: new, .. } | Message::Renew { next: new, .. } => {
-                        is_it(new)
-                    }
+                || process.in_transit.iter().any(|message| match *message {
+                    Message::Acquire { token: new, .. }
+                    | Message::Renew(Renew { next: new, .. }) => is_it(new),
                     _ => false,
                 })
         });
         !kept && !sent
     }
 
-    /// The halves of tokens are numbered in the order in which they are met.
+    /// Replaces the halves of all tokens with their numbers in the order of their occurrence.
     fn rename_tokens(&mut self) {
         let mut known = Vec::with_capacity(32);
         known.push(0);
@@ -162,8 +161,21 @@ impl World {
         }
         self.backups.iter_mut().for_each(|backup| rename_rows(backup, &mut rename));
         for process in &mut self.processes {
-            process.mail.iter_mut().flat_map(Message::tokens_mut).flatten().for_each(&mut rename);
-            process.mail.sort_unstable();
+            process
+                .in_transit
+                .iter_mut()
+                .flat_map(Message::tokens_mut)
+                .flatten()
+                .for_each(&mut rename);
+            process.in_transit.sort_unstable();
         }
     }
+}
+
+/// Whether the order of the processes makes no difference.
+fn is_symmetric(scenario: &Scenario) -> bool {
+    // Without leases, the index of a process is its node.
+    scenario.mutant != Mutant::Plain
+        && scenario.leased == 1
+        && scenario.identities.windows(2).all(|pair| pair[0] == pair[1])
 }

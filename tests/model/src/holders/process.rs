@@ -1,28 +1,26 @@
-//! One process: the product's keeper, a generator reduced to its word and limit, and what is on its way
-//! between the keeper and the store.
+//! One process: the product's keeper, a generator reduced to its word and limit, and the messages in transit between
+//! the keeper and the store.
 
 use std::time::Duration;
 
+use flakeid_core::Error;
 use flakeid_protocol::keeper::{
-    Begin, Demand, GeneratorState, Input, Keeper, KeeperOptions, Output, Reading, Reply, Report,
+    Begin, Demand, Driver, Input, Keeper, KeeperOptions, Output, Reading, Reply, Report,
 };
-use flakeid_protocol::store::Fault;
-use flakeid_protocol::{Grant, Holder, Refusal, Release, Renew, Renewed, Token};
+use flakeid_protocol::{Holder, Release, Token};
 
-use super::keepers;
-use super::mutant::Mutant;
-use crate::store::{LAYOUT, no_answer};
+use crate::message::{Message, renewal_of, tokens_of};
+use crate::scenario::Mutant;
+use crate::store::LAYOUT;
 
-pub const WINDOW: u64 = 2;
-
-/// A generator: it issues positions from its word up to the limit.
+/// A generator that issues positions from its word up to its limit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
-    /// In rising order. With several, positions count tick, node and sequence.
+    /// The nodes in increasing order. Positions increase by tick, then by node, then by sequence.
     pub nodes: Vec<u64>,
     /// The next free position.
     pub word: u64,
-    /// The tick that may not be used any more; 0 in a forked child.
+    /// The first tick that must not be used; 0 in a forked child.
     pub limit: u64,
     pub closed: bool,
 }
@@ -35,18 +33,18 @@ impl Cell {
         Self { nodes, word, limit: begin.fence, closed: false }
     }
 
-    /// How many IDs there are in a tick.
+    /// The number of IDs in a tick.
     pub fn per_tick(&self) -> u64 {
         self.nodes.len() as u64 * LAYOUT.ids_per_tick()
     }
 
-    /// Positions where IDs of a node begin, from the word on.
+    /// Returns the word and, above it, the first position of each node in each tick.
     pub fn beginnings(&self) -> impl Iterator<Item = u64> + use<> {
         let (word, per_node) = (self.word, LAYOUT.ids_per_tick());
         std::iter::once(word).chain((word / per_node + 1..).map(move |node| node * per_node))
     }
 
-    /// The node of a position, and its place among that node's IDs.
+    /// Returns the node of a position, and the position's index among that node's IDs.
     pub fn id(&self, position: u64) -> (u64, u64) {
         let per_node = LAYOUT.ids_per_tick();
         let node = self.nodes[(position / per_node) as usize % self.nodes.len()];
@@ -54,224 +52,156 @@ impl Cell {
     }
 }
 
-/// On its way, in either direction. Clocks and refusals are told only as far as they matter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Message {
-    Acquire {
-        token: Token,
-        now: i64,
-        after: u64,
-    },
-    Renew {
-        node: u64,
-        start: u64,
-        token: Token,
-        next: Token,
-        confirmed: u64,
-        wanted: u64,
-    },
-    /// `used` is the tick after the last one that the process used of the node; `None` if it may still
-    /// use the node.
-    Release {
-        node: u64,
-        token: Token,
-        used_until: u64,
-        used: Option<u64>,
-    },
-    Granted {
-        node: u64,
-        start: u64,
-        fence: u64,
-        token: Token,
-    },
-    NotGranted {
-        token: Token,
-    },
-    Renewed {
-        next: Token,
-        fence: u64,
-    },
-    NotRenewed {
-        next: Token,
-        fenced_off: bool,
-        restored: bool,
-    },
-}
-
-impl Message {
-    /// Returns a demand as a message; `used` is the field of a [release](Self::Release).
-    fn request(demand: Demand, used: Option<u64>) -> Self {
-        match demand {
-            Demand::Acquire { request, .. } => {
-                Self::Acquire { token: request.token, now: request.now, after: request.after }
-            }
-            Demand::Renew(Renew { node, start, token, next, confirmed, wanted, .. }) => {
-                Self::Renew { node, start, token, next, confirmed, wanted }
-            }
-            Demand::Release(Release { node, token, used_until }) => {
-                Self::Release { node, token, used_until, used }
-            }
-        }
-    }
-
-    pub fn is_request(&self) -> bool {
-        matches!(self, Self::Acquire { .. } | Self::Renew { .. } | Self::Release { .. })
-    }
-
-    /// The fence that an answer promises.
-    pub fn fence(&self) -> Option<u64> {
-        match *self {
-            Self::Granted { fence, .. } | Self::Renewed { fence, .. } => Some(fence),
-            _ => None,
-        }
-    }
-
-    pub fn tokens(&self) -> [Option<Token>; 2] {
-        match *self {
-            Self::Renew { token, next, .. } => [Some(token), Some(next)],
-            Self::Acquire { token, .. }
-            | Self::Release { token, .. }
-            | Self::Granted { token, .. }
-            | Self::NotGranted { token } => [Some(token), None],
-            Self::Renewed { next, .. } | Self::NotRenewed { next, .. } => [Some(next), None],
-        }
-    }
-
-    pub fn tokens_mut(&mut self) -> [Option<&mut Token>; 2] {
-        match self {
-            Self::Renew { token, next, .. } => [Some(token), Some(next)],
-            Self::Acquire { token, .. }
-            | Self::Release { token, .. }
-            | Self::Granted { token, .. }
-            | Self::NotGranted { token } => [Some(token), None],
-            Self::Renewed { next, .. } | Self::NotRenewed { next, .. } => [Some(next), None],
-        }
-    }
-
-    /// Returns an answer as the keeper's input.
-    pub fn reply(&self) -> Option<Reply> {
-        Some(match *self {
-            Self::Granted { node, start, fence, token } => {
-                let (max_ahead_ms, max_window_ms, expires) = (0, WINDOW, 0);
-                let grant =
-                    Grant { node, start, fence, token, max_ahead_ms, max_window_ms, expires };
-                Reply::Acquire { token, result: Ok(grant) }
-            }
-            Self::NotGranted { token } => Reply::Acquire { token, result: Err(no_answer()) },
-            Self::Renewed { next, fence } => {
-                Reply::Renew { next, result: Ok(Renewed { fence, expires: 0, renewed: 0 }) }
-            }
-            Self::NotRenewed { next, fenced_off, restored } => {
-                let refusal = match (fenced_off, restored) {
-                    (true, _) => Refusal::FencedOff,
-                    (_, true) => Refusal::Restored { retry_after_ms: 0 },
-                    _ => Refusal::TooFarAhead { by_ms: 0 },
-                };
-                Reply::Renew { next, result: Err(Fault::Refused(refusal)) }
-            }
-            _ => return None,
-        })
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     pub keeper: Keeper,
     pub cell: Option<Cell>,
-    /// The last position issued in this process's life.
+    /// The last position that this process issued.
     pub last: Option<u64>,
-    /// A multiset: in any order, and for as long as it likes.
-    pub mail: Vec<Message>,
+    /// The messages in transit, which arrive in any order and after any delay.
+    pub in_transit: Vec<Message>,
 }
 
 impl Process {
-    pub fn new(options: &KeeperOptions) -> Self {
-        let keeper = Keeper::new(options, GeneratorState::Ended { used_until: 0 });
-        Self { keeper, cell: None, last: None, mail: Vec::new() }
+    /// Creates a process without a node.
+    pub fn new(keeper: Keeper) -> Self {
+        Self { keeper, cell: None, last: None, in_transit: Vec::new() }
     }
 
-    /// Passes an input to the keeper, while the clock reads `clock`, and carries out the outputs.
+    /// Passes an input to the keeper while the clock reads `clock`, and carries out the keeper's instructions.
     pub fn step(&mut self, options: &KeeperOptions, clock: i64, mutant: Mutant, input: Input) {
-        let reading = Reading {
-            unix_ms: Ok(clock),
-            passed: Duration::ZERO,
-            next: self.open_cell().map(|cell| cell.word / cell.per_tick()),
-            jitter: 1.0,
-        };
-        let (ended, answers) = match &input {
-            Input::Ended { used_until, .. } => (Some(*used_until), false),
-            Input::Reply(Reply::Acquire { .. }) => (None, true),
-            _ => (None, false),
-        };
-        let outputs = keepers::handle(mutant, &mut self.keeper, options, &reading, input);
-        let takes =
-            outputs.iter().any(|output| matches!(output, Output::Event(Report::Granted(_))));
-        // A grant that the keeper releases at once was never used.
-        let used = if answers && !takes { Some(0) } else { ended };
-        for output in outputs {
-            match output {
-                Output::Begin(begin) => {
-                    self.cell = Some(Cell::new(&begin));
-                    self.step(options, clock, mutant, Input::Began { begin, result: Ok(()) });
-                }
-                Output::Extend { fence } => self.raise(fence),
-                Output::End => {
-                    if let Some(cell) = &mut self.cell {
-                        cell.closed = true;
-                    }
-                    let (used_until, keeps_fence) = (self.used_until(), false);
-                    self.step(options, clock, mutant, Input::Ended { used_until, keeps_fence });
-                }
-                Output::Event(_) => {}
-                Output::Demand(demand) => self.send(Message::request(demand, used)),
-            }
-        }
+        let is_response = matches!(input, Input::Reply(Reply::Acquire { .. }));
+        // If the keeper releases a grant at once, the grant was never used.
+        let used = is_response.then_some(0);
+        Step { process: self, options, clock, mutant, is_response, used }.follow(input);
     }
 
     pub fn holders(&self) -> &[Holder] {
         &self.keeper.holders
     }
 
-    /// Whether it waits for the answer to a renewal, or would still take it.
+    /// Whether this process would accept a response to a renewal.
     pub fn awaits(&self, request: &Message) -> bool {
-        let Message::Renew { next: sent, .. } = *request else { return false };
+        let Message::Renew(sent) = request else { return false };
         let mut renewals = self.holders().iter().filter_map(renewal_of);
-        !self.keeper.is_closing() && renewals.any(|renewal| renewal.next == sent)
-    }
-
-    fn raise(&mut self, fence: u64) {
-        if let Some(cell) = self.cell.as_mut().filter(|cell| !cell.closed && cell.limit > 0) {
-            cell.limit = cell.limit.max(fence);
-        }
+        !self.keeper.is_closing() && renewals.any(|renewal| renewal.next == sent.next)
     }
 
     fn open_cell(&self) -> Option<&Cell> {
         self.cell.as_ref().filter(|cell| !cell.closed && cell.limit > 0)
     }
 
-    /// The tick after the last one in which it issued an ID.
+    /// The tick after the last one in which this process issued an ID.
     pub fn used_until(&self) -> u64 {
         let per_tick = self.holders().len() as u64 * LAYOUT.ids_per_tick();
         self.last.map_or(0, |last| last / per_tick + 1)
     }
 
     pub fn send(&mut self, message: Message) {
-        let place = self.mail.partition_point(|other| *other < message);
-        self.mail.insert(place, message);
+        let place = self.in_transit.partition_point(|other| *other < message);
+        self.in_transit.insert(place, message);
     }
 
-    /// All tokens that it knows, or that are on their way.
+    /// Returns all tokens of this process and of its messages in transit.
     pub fn tokens(&self) -> impl Iterator<Item = Token> {
-        let known = self.holders().iter().flat_map(|holder| {
-            let held = holder.hold.as_ref().map(|hold| hold.grant.token);
-            let renewal = renewal_of(holder).map(|renewal| [renewal.token, renewal.next]);
-            held.into_iter().chain(renewal.into_iter().flatten()).chain(holder.acquiring)
-        });
-        known.chain(self.mail.iter().flat_map(Message::tokens).flatten())
+        let known = self.holders().iter().flat_map(tokens_of);
+        known.chain(self.in_transit.iter().flat_map(Message::tokens))
     }
 }
 
-/// The renewal that a holder has sent, and not heard of.
-pub fn renewal_of(holder: &Holder) -> Option<Renew> {
-    holder.hold.as_ref()?.renewal
+/// The driver of a process's keeper for one external input.
+struct Step<'a> {
+    process: &'a mut Process,
+    options: &'a KeeperOptions,
+    clock: i64,
+    mutant: Mutant,
+    /// Whether the input is the response to an acquire.
+    is_response: bool,
+    /// The second field of a [release](Message::Release) that the keeper sends in this step.
+    used: Option<u64>,
+}
+
+impl Driver for Step<'_> {
+    fn reading(&self) -> Reading {
+        let next = self.process.open_cell().map(|cell| cell.word / cell.per_tick());
+        Reading { unix_ms: Ok(self.clock), passed: Duration::ZERO, next, jitter: 1.0 }
+    }
+
+    fn handle(&mut self, reading: &Reading, input: Input) -> Vec<Output> {
+        let outputs = self.process.keeper.handle(self.options, reading, input);
+        if self.mutant == Mutant::Nothing {
+            return outputs;
+        }
+        let too_short = outputs.contains(&Output::Report(Report::TooShort));
+        outputs.into_iter().flat_map(|output| self.mistake(reading, too_short, output)).collect()
+    }
+
+    fn begin(&mut self, begin: &Begin) -> Result<(), Error> {
+        self.process.cell = Some(Cell::new(begin));
+        Ok(())
+    }
+
+    fn extend(&mut self, fence: u64) -> bool {
+        let cell = self.process.cell.as_mut();
+        if let Some(cell) = cell.filter(|cell| !cell.closed && cell.limit > 0) {
+            cell.limit = cell.limit.max(fence);
+        }
+        true
+    }
+
+    fn end(&mut self) -> (u64, bool) {
+        if let Some(cell) = &mut self.process.cell {
+            cell.closed = true;
+        }
+        let used_until = self.process.used_until();
+        (self.is_response, self.used) = (false, Some(used_until));
+        (used_until, false)
+    }
+
+    fn report(&mut self, _: &Reading, report: Report) {
+        if self.is_response && matches!(report, Report::Granted(_)) {
+            self.used = None;
+        }
+    }
+
+    fn send(&mut self, demand: Demand, _: Duration) -> Option<Reply> {
+        let mut message = Message::request(demand, self.used);
+        if let Message::Renew(renew) = &mut message {
+            renew.now = 0;
+        }
+        self.process.send(message);
+        None
+    }
+}
+
+impl Step<'_> {
+    /// Replaces an output of the product's keeper with the outputs of a keeper that makes the mutant's mistake.
+    fn mistake(&mut self, reading: &Reading, too_short: bool, output: Output) -> Vec<Output> {
+        let release = |release, used_until| {
+            vec![Output::Demand(Demand::Release(Release { used_until, ..release }))]
+        };
+        match (self.mutant, output) {
+            (Mutant::UseBeforePersist, Output::Demand(Demand::Renew(renew))) => {
+                let fence = renew.wanted;
+                vec![Output::Extend { fence }, Output::Demand(Demand::Renew(renew))]
+            }
+            (Mutant::BelowOwnLast, Output::Begin(begin)) => {
+                let holds = self.process.holders().iter().filter_map(|of| of.hold.as_ref());
+                let start = holds.map(|hold| hold.grant.start).max().unwrap_or(0);
+                vec![Output::Begin(Begin { start, ..begin })]
+            }
+            (Mutant::ReleaseWithoutClosing, Output::End) => {
+                let (used_until, keeps_fence) = (reading.next.unwrap_or(0), false);
+                let ended = Input::Ended { used_until, keeps_fence };
+                self.process.keeper.handle(self.options, reading, ended)
+            }
+            (Mutant::ReleasesAtLastTick, Output::Demand(Demand::Release(of))) => {
+                release(of, of.used_until.saturating_sub(1))
+            }
+            (Mutant::UnusedUnlessBegun, Output::Demand(Demand::Release(of))) if too_short => {
+                release(of, 0)
+            }
+            (_, output) => vec![output],
+        }
+    }
 }

@@ -1,102 +1,74 @@
-//! Everything that can be at a moment, and everything that can happen then.
+//! The state of the store and the processes, and the actions that change it.
 
-use flakeid_protocol::keeper::{GeneratorState, Input, Reply};
+use flakeid_protocol::keeper::{GeneratorState, Input};
 use flakeid_protocol::operations::Repair;
 use flakeid_protocol::{Holder, Token};
 
-use super::mutant::Mutant;
-use super::process::{Cell, Message, Process, WINDOW, renewal_of};
-use super::scenario::{NODES, Scenario};
+use super::process::{Cell, Process};
 use crate::invariant::Invariant;
-use crate::store::{self, Contents, LAYOUT, no_answer};
+use crate::message::{Message, timed_out, waits};
+use crate::scenario::{Event, Mutant, Scenario};
+use crate::search;
+use crate::store::{self, Contents, LAYOUT};
+
+pub const NODES: u64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
-    /// The store's clock; it reads up to `max_skew` less where the scenario says so.
+    /// The time of the store's clock. In scenarios with a slow clock, the clock may read `max_skew` less.
     pub time: i64,
-    /// Which run of the store's server this is.
+    /// The run of the store's server, which increases with each restore.
     pub run: u8,
     pub contents: Contents,
     pub backups: Vec<Contents>,
     pub processes: Vec<Process>,
-    /// One ID that was issued, its node and position: any one, so that no other need be kept.
+    /// The node and the position of one issued ID, which represents the set of all issued IDs.
     pub watched: Option<(u64, u64)>,
-    /// The highest fence ever persisted, by node: restorations do not lower it.
+    /// The highest fence ever persisted for each node. A restore does not lower it.
     pub reached: [u64; NODES as usize],
-    /// Where the latest grant of each node began, whatever became of it in a restoration.
+    /// The highest start of a grant of each node, even if the grant was lost in a restore.
     pub latest_start: [u64; NODES as usize],
-    /// Whether a holder had the last window of its grant after a restoration.
+    /// Whether a holder had the last window of its grant after a restore.
     pub had_last_window: bool,
-    /// How many more accidents there may be.
-    pub mischief: u8,
+    /// The number of accidents that may still happen.
+    pub accidents: u8,
     pub broken: Option<Invariant>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The store's clock moves on.
-    Tick {
-        time: i64,
-    },
-    /// The keeper looks at its clock, which reads this.
-    Wake {
-        process: usize,
-        member: usize,
-        clock: i64,
-    },
-    /// A request reaches the store: for the last time or not, on a slow clock or not.
-    Deliver {
-        process: usize,
-        message: Message,
-        again: bool,
-        slow: bool,
-    },
-    /// An answer reaches the process.
-    Hear {
-        process: usize,
-        message: Message,
-    },
-    Lose {
-        process: usize,
-        message: Message,
-    },
-    TimeOut {
-        process: usize,
-        member: usize,
-    },
-    Issue {
-        process: usize,
-        position: u64,
-        watch: bool,
-    },
-    Close {
-        process: usize,
-    },
-    /// It is killed, and started again with nothing.
-    Crash {
-        process: usize,
-    },
-    Fork {
-        parent: usize,
-        child: usize,
-    },
-    Operate {
-        node: u64,
-        repair: Repair,
-    },
+    // The store's clock advances.
+    Tick { time: i64 },
+    // The keeper wakes up while its clock reads `clock`.
+    Wake { process: usize, member: usize, clock: i64 },
+    // A request reaches the store. With `again`, the request also stays in transit. With `slow`, the store's clock is
+    // slow.
+    Deliver { process: usize, message: Message, again: bool, slow: bool },
+    // A response reaches the process.
+    Receive { process: usize, message: Message },
+    Lose { process: usize, message: Message },
+    TimeOut { process: usize, member: usize },
+    Issue { process: usize, position: u64, watch: bool },
+    Close { process: usize },
+    // A process is killed and restarted without its state.
+    Crash { process: usize },
+    Fork { parent: usize, child: usize },
+    Operate { node: u64, repair: Repair },
     FastForward,
     Adopt,
     Backup,
-    /// The store becomes another one, with an older copy's contents.
-    Restore {
-        copy: usize,
-    },
+    // A new store with the contents of an older copy replaces the store.
+    Restore { copy: usize },
 }
 
-impl World {
-    pub fn new(scenario: &Scenario) -> Self {
+impl search::World for World {
+    const MOST_STEPS_OF_MUTANTS: Option<usize> = Some(20);
+    type Action = Action;
+
+    fn new(scenario: &Scenario) -> Self {
         let count = scenario.identities.len();
-        let mut processes: Vec<Process> = (0..count).map(|index| scenario.process(index)).collect();
+        let mut processes: Vec<Process> =
+            (0..count).map(|index| Process::new(scenario.keeper(index))).collect();
         if scenario.mutant == Mutant::Plain {
             for (node, process) in (0..).zip(&mut processes) {
                 process.cell = Some(plain_cell(node));
@@ -112,11 +84,11 @@ impl World {
             reached: [0; NODES as usize],
             latest_start: [0; NODES as usize],
             had_last_window: false,
-            mischief: scenario.mischief,
+            accidents: scenario.accidents,
             broken: None,
         };
-        // A lease of several nodes begins once it has them all: every order of its acquires would
-        // take more steps than what follows.
+        // A lease of several nodes begins with all its nodes, because trying every order of its acquires would take
+        // more steps than the rest of the scenario.
         if scenario.leased > 1 {
             for member in 0..scenario.leased {
                 world.acquire(scenario, member);
@@ -125,11 +97,129 @@ impl World {
         world
     }
 
-    /// The first process acquires one of its nodes, undisturbed.
+    fn actions(&self, scenario: &Scenario, actions: &mut Vec<Action>) {
+        if self.broken.is_some() {
+            return;
+        }
+        // If a store will be restored, letting time pass before the restore leads to no further cases.
+        let waits = scenario.restores > 0 && self.run == 0 && !scenario.ages;
+        let later = scenario.times.iter().find(|time| **time > self.time && !waits);
+        if let Some(time) = later {
+            actions.push(Action::Tick { time: *time });
+        }
+        let allows_accidents = self.accidents > 0;
+        for (index, process) in self.processes.iter().enumerate() {
+            self.actions_of(index, process, scenario, actions);
+            if allows_accidents && scenario.crashes {
+                actions.push(Action::Crash { process: index });
+            }
+            if allows_accidents && scenario.forks {
+                let others = (0..self.processes.len()).filter(|other| *other != index);
+                actions.extend(others.map(|child| Action::Fork { parent: index, child }));
+            }
+        }
+        if allows_accidents && scenario.operates {
+            for node in 0..scenario.rows {
+                // A release that makes a node available at once is safe only without a restore.
+                let restores = scenario.restores > 0;
+                let release = if restores { Repair::Release } else { Repair::ReleaseNow };
+                for repair in [release, Repair::Quarantine, Repair::Lift] {
+                    actions.push(Action::Operate { node, repair });
+                }
+            }
+            actions.push(Action::FastForward);
+            actions.push(Action::Adopt);
+        }
+        if self.run < scenario.restores {
+            if self.backups.len() < scenario.copies {
+                actions.push(Action::Backup);
+            }
+            actions.extend((0..self.backups.len()).map(|copy| Action::Restore { copy }));
+        }
+    }
+
+    fn after(&self, scenario: &Scenario, action: Action) -> Option<Self> {
+        let mut next = self.clone();
+        match action {
+            Action::Tick { time } => next.time = time,
+            Action::Wake { process, member, clock } => next.wake(scenario, process, member, clock),
+            Action::Deliver { process, message, again, slow } => {
+                if again {
+                    next.accidents -= 1;
+                } else {
+                    next.take(process, message);
+                }
+                next.deliver(scenario, process, message, slow);
+            }
+            Action::Receive { process, message } => {
+                next.take(process, message);
+                let reply = message.reply().expect("the message is a response");
+                next.step(scenario, process, 0, Input::Reply(reply));
+            }
+            Action::Lose { process, message } => next.take(process, message),
+            Action::TimeOut { process, member } => next.time_out(scenario, process, member),
+            Action::Issue { process, position, watch } => {
+                next.issue(scenario, process, position);
+                if watch {
+                    let cell =
+                        next.processes[process].cell.as_ref().expect("the process issued an ID");
+                    next.watched = Some(cell.id(position));
+                }
+            }
+            Action::Close { process } => next.step(scenario, process, 0, Input::Close),
+            Action::Crash { process } => {
+                next.accidents -= 1;
+                next.crash(scenario, process);
+            }
+            Action::Fork { parent, child } => {
+                next.accidents -= 1;
+                next.fork(scenario, parent, child);
+            }
+            Action::Operate { .. } | Action::FastForward | Action::Adopt => {
+                next.accidents -= 1;
+                next.operate(scenario, action);
+                if next.contents == self.contents {
+                    return None;
+                }
+            }
+            Action::Backup => {
+                if next.backups.contains(&next.contents) {
+                    return None;
+                }
+                next.backups.push(next.contents.clone());
+            }
+            Action::Restore { copy } => {
+                next.contents = next.backups[copy].clone();
+                next.run += 1;
+                if next.run == scenario.restores {
+                    next.backups.clear();
+                }
+            }
+        }
+        let received = match action {
+            Action::Receive { message, .. } => message.fence(),
+            _ => None,
+        };
+        next.check(scenario, self, received);
+        next.forget(scenario);
+        (next != *self).then_some(next)
+    }
+
+    fn broken(&self) -> Option<Invariant> {
+        self.broken
+    }
+
+    fn shows(&self, event: Event) -> bool {
+        self.has_happened(event)
+    }
+}
+
+impl World {
+    /// Lets the first process acquire one of its nodes without other events in between.
     fn acquire(&mut self, scenario: &Scenario, member: usize) {
         self.wake(scenario, 0, member, self.time);
         for _ in 0..2 {
-            let message = self.processes[0].mail[0];
+            let message = self.processes[0].in_transit[0];
             self.take(0, message);
             match message.reply() {
                 None => self.deliver(scenario, 0, message, false),
@@ -150,47 +240,6 @@ impl World {
         store::fresh(tokens.chain(self.processes.iter().flat_map(Process::tokens)))
     }
 
-    pub fn actions(&self, scenario: &Scenario, actions: &mut Vec<Action>) {
-        if self.broken.is_some() {
-            return;
-        }
-        // Where a store is restored, nothing is gained by waiting for it.
-        let waits = scenario.restorations > 0 && self.run == 0 && !scenario.ages;
-        let later = scenario.times.iter().find(|time| **time > self.time && !waits);
-        if let Some(time) = later {
-            actions.push(Action::Tick { time: *time });
-        }
-        let mischief = self.mischief > 0;
-        for (index, process) in self.processes.iter().enumerate() {
-            self.actions_of(index, process, scenario, actions);
-            if mischief && scenario.crashes {
-                actions.push(Action::Crash { process: index });
-            }
-            if mischief && scenario.forks {
-                let others = (0..self.processes.len()).filter(|other| *other != index);
-                actions.extend(others.map(|child| Action::Fork { parent: index, child }));
-            }
-        }
-        if mischief && scenario.operates {
-            for node in 0..scenario.nodes {
-                // What lets others have a node at once is safe without a restoration.
-                let restores = scenario.restorations > 0;
-                let release = if restores { Repair::Release } else { Repair::ReleaseNow };
-                for repair in [release, Repair::Quarantine, Repair::Lift] {
-                    actions.push(Action::Operate { node, repair });
-                }
-            }
-            actions.push(Action::FastForward);
-            actions.push(Action::Adopt);
-        }
-        if self.run < scenario.restorations {
-            if self.backups.len() < scenario.copies {
-                actions.push(Action::Backup);
-            }
-            actions.extend((0..self.backups.len()).map(|copy| Action::Restore { copy }));
-        }
-    }
-
     fn actions_of(
         &self,
         index: usize,
@@ -198,7 +247,7 @@ impl World {
         scenario: &Scenario,
         actions: &mut Vec<Action>,
     ) {
-        let room = process.mail.len() < scenario.mail;
+        let room = process.in_transit.len() < scenario.in_transit;
         if room && scenario.mutant != Mutant::Plain {
             for reading in &scenario.readings {
                 let clock = reading.at(self.time);
@@ -213,9 +262,6 @@ impl World {
         if scenario.closes && !process.keeper.is_closing() {
             actions.push(Action::Close { process: index });
         }
-        let waits = |holder: &Holder| {
-            holder.acquiring.is_some() || holder.hold.as_ref().is_some_and(|hold| hold.waiting)
-        };
         for (member, holder) in process.holders().iter().enumerate() {
             if waits(holder) {
                 actions.push(Action::TimeOut { process: index, member });
@@ -223,33 +269,34 @@ impl World {
         }
         let waits = process.holders().iter().any(waits);
         let mut before = None;
-        for message in &process.mail {
+        for message in &process.in_transit {
             if before.replace(*message) == Some(*message) {
                 continue;
             }
             let (process, message) = (index, *message);
-            // Before it is waited for in vain, a lost message is one that takes its time.
+            // While a holder waits, a lost message has the same effect as a delayed message, so that the model loses
+            // messages only afterwards.
             if !waits {
                 actions.push(Action::Lose { process, message });
             }
             if !message.is_request() {
-                actions.push(Action::Hear { process, message });
+                actions.push(Action::Receive { process, message });
                 continue;
             }
             for slow in if scenario.slow_clock { &[false, true][..] } else { &[false] } {
                 actions.push(Action::Deliver { process, message, again: false, slow: *slow });
             }
-            if scenario.repeats && self.mischief > 0 {
+            if scenario.repeats && self.accidents > 0 {
                 actions.push(Action::Deliver { process, message, again: true, slow: false });
             }
         }
         if let Some(cell) = process.cell.as_ref().filter(|cell| !cell.closed) {
             let inclusive = u64::from(scenario.mutant == Mutant::FenceInclusive && cell.limit > 0);
             let end = (cell.limit + inclusive) * cell.per_tick();
-            // On a clock that is behind the word, and on clocks that are ahead of it.
+            // A clock behind the word leads to the word itself; a clock ahead of the word leads to a later position.
             for position in cell.beginnings().take_while(|position| *position < end) {
                 actions.push(Action::Issue { process: index, position, watch: false });
-                // Nobody else could issue it again; that nobody goes back is another invariant.
+                // With one process, no ID is watched, because I8 already checks that a process never repeats an ID.
                 if self.watched.is_none() && self.processes.len() > 1 {
                     actions.push(Action::Issue { process: index, position, watch: true });
                 }
@@ -257,77 +304,10 @@ impl World {
         }
     }
 
-    /// What it is afterwards; `None` if that is what it was.
-    pub fn after(&self, scenario: &Scenario, action: Action) -> Option<Self> {
-        let mut next = self.clone();
-        match action {
-            Action::Tick { time } => next.time = time,
-            Action::Wake { process, member, clock } => next.wake(scenario, process, member, clock),
-            Action::Deliver { process, message, again, slow } => {
-                if again {
-                    next.mischief -= 1;
-                } else {
-                    next.take(process, message);
-                }
-                next.deliver(scenario, process, message, slow);
-            }
-            Action::Hear { process, message } => {
-                next.take(process, message);
-                let reply = message.reply().expect("an answer");
-                next.step(scenario, process, 0, Input::Reply(reply));
-            }
-            Action::Lose { process, message } => next.take(process, message),
-            Action::TimeOut { process, member } => next.time_out(scenario, process, member),
-            Action::Issue { process, position, watch } => {
-                next.issue(scenario, process, position);
-                if watch {
-                    let cell = next.processes[process].cell.as_ref().expect("it issued");
-                    next.watched = Some(cell.id(position));
-                }
-            }
-            Action::Close { process } => next.step(scenario, process, 0, Input::Close),
-            Action::Crash { process } => {
-                next.mischief -= 1;
-                next.crash(scenario, process);
-            }
-            Action::Fork { parent, child } => {
-                next.mischief -= 1;
-                next.fork(scenario, parent, child);
-            }
-            Action::Operate { .. } | Action::FastForward | Action::Adopt => {
-                next.mischief -= 1;
-                next.operate(scenario, action);
-                if next.contents == self.contents {
-                    return None;
-                }
-            }
-            Action::Backup => {
-                if next.backups.contains(&next.contents) {
-                    return None;
-                }
-                next.backups.push(next.contents.clone());
-            }
-            Action::Restore { copy } => {
-                next.contents = next.backups[copy].clone();
-                next.run += 1;
-                if next.run == scenario.restorations {
-                    next.backups.clear();
-                }
-            }
-        }
-        let told = match action {
-            Action::Hear { message, .. } => message.fence(),
-            _ => None,
-        };
-        next.check(scenario, self, told);
-        next.forget(scenario);
-        (next != *self).then_some(next)
-    }
-
     fn take(&mut self, process: usize, message: Message) {
-        let mail = &mut self.processes[process].mail;
-        let place = mail.binary_search(&message).expect("it is on its way");
-        mail.remove(place);
+        let in_transit = &mut self.processes[process].in_transit;
+        let place = in_transit.binary_search(&message).expect("the message is in transit");
+        in_transit.remove(place);
     }
 
     fn step(&mut self, scenario: &Scenario, process: usize, clock: i64, input: Input) {
@@ -336,17 +316,14 @@ impl World {
     }
 
     fn wake(&mut self, scenario: &Scenario, process: usize, member: usize, clock: i64) {
-        let (fresh, margin, reserve) = (self.fresh(), WINDOW, u64::MAX);
+        let (fresh, margin, reserve) = (self.fresh(), scenario.window, u64::MAX);
         self.step(scenario, process, clock, Input::Wake { member, margin, reserve, fresh });
     }
 
     fn time_out(&mut self, scenario: &Scenario, process: usize, member: usize) {
+        let is_success = scenario.mutant == Mutant::TimeoutIsSuccess;
         let holder = &self.processes[process].holders()[member];
-        let reply = match (holder.acquiring, renewal_of(holder)) {
-            (Some(token), _) => Reply::Acquire { token, result: Err(no_answer()) },
-            (None, Some(renewal)) => Reply::Renew { next: renewal.next, result: Err(no_answer()) },
-            (None, None) => return,
-        };
+        let Some(reply) = timed_out(holder, is_success) else { return };
         self.step(scenario, process, 0, Input::Reply(reply));
     }
 
@@ -367,39 +344,42 @@ impl World {
     }
 
     fn crash(&mut self, scenario: &Scenario, index: usize) {
-        let mut mail = std::mem::take(&mut self.processes[index].mail);
-        mail.retain(Message::is_request);
+        let mut in_transit = std::mem::take(&mut self.processes[index].in_transit);
+        in_transit.retain(Message::is_request);
         let cell = (scenario.mutant == Mutant::Plain).then(|| plain_cell(index as u64));
-        self.processes[index] = Process { cell, mail, ..scenario.process(index) };
+        self.processes[index] =
+            Process { cell, in_transit, ..Process::new(scenario.keeper(index)) };
     }
 
     fn fork(&mut self, scenario: &Scenario, parent: usize, child: usize) {
         self.crash(scenario, child);
         let copied = self.processes[parent].clone();
-        let born = &mut self.processes[child];
-        born.last = copied.last;
-        born.cell = copied.cell;
-        if matches!(scenario.mutant, Mutant::ForkBlind | Mutant::ForkKeepsHolder) {
-            born.keeper = copied.keeper;
+        let forked = &mut self.processes[child];
+        forked.last = copied.last;
+        forked.cell = copied.cell;
+        if matches!(scenario.mutant, Mutant::ForkKeepsGenerator | Mutant::ForkKeepsHolder) {
+            forked.keeper = copied.keeper;
         } else {
-            let used_until = born.used_until();
-            born.keeper.generator = GeneratorState::Ended { used_until };
+            let used_until = forked.used_until();
+            forked.keeper.generator = GeneratorState::Ended { used_until };
         }
-        if let Some(cell) = born.cell.as_mut().filter(|_| scenario.mutant != Mutant::ForkBlind) {
+        if let Some(cell) =
+            forked.cell.as_mut().filter(|_| scenario.mutant != Mutant::ForkKeepsGenerator)
+        {
             cell.limit = 0;
         }
-        let is_zero = born.cell.as_ref().is_none_or(|cell| cell.limit == 0);
+        let is_zero = forked.cell.as_ref().is_none_or(|cell| cell.limit == 0);
         self.break_if(!is_zero, Invariant::I6, scenario);
     }
 
-    /// What concerns processes: `told` is the fence that one of them has just heard of.
-    fn check(&mut self, scenario: &Scenario, before: &Self, told: Option<u64>) {
+    /// Checks the invariants that concern processes. `received` is the fence in a response that has just arrived.
+    fn check(&mut self, scenario: &Scenario, before: &Self, received: Option<u64>) {
         let (mut beyond, mut falls) = (false, false);
         for (process, old) in self.processes.iter().zip(&before.processes) {
             let Some(cell) = &process.cell else { continue };
             let same = old.cell.as_ref().filter(|old| old.nodes == cell.nodes && !old.closed);
             let rises = same.is_none_or(|old| cell.limit > old.limit);
-            beyond |= rises && cell.limit > 0 && told.is_none_or(|fence| cell.limit > fence);
+            beyond |= rises && cell.limit > 0 && received.is_none_or(|fence| cell.limit > fence);
             falls |= same.is_some_and(|old| cell.limit < old.limit) && cell.limit > 0;
         }
         let held = |holder: &Holder| {

@@ -1,4 +1,5 @@
-//! Lint of the English in comments, messages, test names and documents. The rules are in CONTRIBUTING.md.
+//! A lint of the English in comments, messages, test names and documents. CONTRIBUTING.md contains the
+//! rules.
 
 mod markdown;
 mod passages;
@@ -16,7 +17,7 @@ use flakeid_steps::{Failed, Outcome, files, root};
 use passages::Kind;
 use rules::Violation;
 
-/// The file with the accepted number of findings for each file and rule, which may only decrease.
+/// The file with the accepted number of findings for each file and rule. The numbers may only decrease.
 const BASELINE: &str = "tests/sources/english-baseline.txt";
 
 /// Generated files, and the files of this lint that quote bad English.
@@ -29,7 +30,7 @@ const EXCLUDED: [&str; 6] = [
     "xtask/linters",
 ];
 
-/// The folder whose strings are data that several languages compare.
+/// The folder with strings that several languages compare, which are data and not messages.
 const DATA: &str = "tests/vectors";
 
 struct Finding {

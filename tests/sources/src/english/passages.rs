@@ -2,7 +2,7 @@
 
 use crate::tokens::{Kind as Piece, Language, Token, pieces};
 
-/// The kind of a passage, which decides the rules that apply to it.
+/// The kind of a passage, which determines the rules that apply to the passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The documentation of an item.
@@ -34,7 +34,7 @@ pub(crate) struct Passage {
 /// Returns the passages of a source file.
 pub(crate) fn passages(source: &str, language: Language) -> Vec<Passage> {
     let mut pieces = pieces(source, language);
-    // The marks of a generated part stand between lines of documentation and are not a part of it.
+    // The marks of a generated part are between lines of documentation, but do not belong to it.
     for piece in pieces.iter_mut().filter(|piece| is_mark(piece)) {
         "///".clone_into(&mut piece.text);
     }
@@ -74,7 +74,8 @@ pub(crate) fn passages(source: &str, language: Language) -> Vec<Passage> {
     passages
 }
 
-/// Whether a comment in Rust begins or ends what `cargo xtask options` generates.
+/// Whether a comment in Rust marks the beginning or the end of a part that `cargo xtask options`
+/// generates.
 fn is_mark(piece: &Token) -> bool {
     piece.kind == Piece::Comment
         && ["// [options: ", "// [/options]"].iter().any(|mark| piece.text.starts_with(mark))
@@ -175,7 +176,7 @@ fn test_name(pieces: &[Token], language: Language) -> Option<Passage> {
     }
 }
 
-/// Returns the words of an identifier, separated by spaces, for `open_rejects` as for `openRejects`.
+/// Returns the words of an identifier, such as `open_rejects` or `openRejects`, separated by spaces.
 fn words_of_name(name: &str) -> String {
     let mut words = String::new();
     let mut before_is_lower = false;
@@ -202,7 +203,7 @@ fn without_marks(line: &str) -> &str {
     text.strip_prefix("* ").or_else(|| text.strip_prefix('*')).unwrap_or(text).trim_start()
 }
 
-/// Adds the paragraphs and list items of a comment; only the first one describes the item.
+/// Adds the paragraphs and list items of a comment. Only the first one describes the item.
 fn paragraphs<'a>(
     lines: impl Iterator<Item = (&'a str, usize)>,
     kind: Kind,
@@ -239,7 +240,7 @@ fn paragraphs<'a>(
     passages.extend(current);
 }
 
-/// Returns a string as one line, or `None` if it is a name, a pattern, a query or markup.
+/// Returns a string as one line, or `None` if the string is a name, a pattern, a query or markup.
 fn message(string: &str) -> Option<String> {
     const QUERIES: [&str; 10] = [
         "SELECT ", "INSERT ", "UPDATE ", "CREATE ", "DELETE ", "DROP ", "BEGIN", "SET ", "ALTER ",

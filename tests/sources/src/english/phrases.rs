@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-/// A word of a passage, in lowercase, with the punctuation after it. A code span counts as the word `` ` ``.
+/// A word of a passage in lowercase, with the punctuation after the word. A code span counts as the word ``
+/// ` ``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,

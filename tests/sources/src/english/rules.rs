@@ -9,7 +9,7 @@ use super::phrases::{Phrases, Rule, Word, words};
 /// The known verbs in their base form, sorted. Verbs that are also nouns are marked `noun`.
 const VERBS: &str = include_str!("verbs.txt");
 
-/// The number of words that a sentence of a document may have.
+/// The largest number of words in a sentence of a document.
 const LONGEST: usize = 30;
 
 /// Pronouns without a particular component (patterns A and C).
@@ -234,8 +234,8 @@ pub(crate) fn check(text: &Passage) -> Vec<Violation> {
     found
 }
 
-/// Checks that no sentence opens with a what- or who-clause (pattern A), and no passage with a pronoun (B). Returns the
-/// position and the advice otherwise.
+/// Checks that no sentence begins with a what- or who-clause (pattern A), and that the passage does not begin with a
+/// pronoun (B). Returns the position and the advice otherwise.
 fn opening(text: &Passage, words: &[Word]) -> Option<(usize, &'static str)> {
     const CLAUSES: [&str; 5] = ["what", "whatever", "who", "whoever", "whichever"];
     const PRONOUNS: [&str; 6] = ["it", "its", "their", "them", "they", "those"];

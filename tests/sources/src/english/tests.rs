@@ -1,10 +1,10 @@
-//! Tests with one form of each pattern of the style guide, and with good English.
+//! Tests of each pattern of the style guide, and of good English, which must not be reported.
 
 use super::passages::{Kind, passages};
 use super::rules::check;
 use super::{Language, markdown};
 
-/// Returns the rules that each text of a source file breaks, sorted.
+/// Returns the rules that the passages of a source file break, sorted.
 fn broken(source: &str, language: Language) -> Vec<&'static str> {
     let passages = passages(source, language);
     let mut rules: Vec<_> =
@@ -26,7 +26,7 @@ fn test_name(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn pattern_a_reports_clauses_that_open_a_passage() {
+fn lint_reports_clauses_that_open_a_passage() {
     assert_eq!(rust("/// What the page itself cannot forbid.\nconst A: u8 = 1;"), ["opening"]);
     assert_eq!(rust("// As browsers send it."), ["opening"]);
     assert_eq!(rust("let why = \"why this window was closed\";"), ["opening"]);
@@ -38,7 +38,7 @@ fn pattern_a_reports_clauses_that_open_a_passage() {
 }
 
 #[test]
-fn pattern_b_reports_pronouns_without_a_noun() {
+fn lint_reports_pronouns_without_an_antecedent() {
     assert_eq!(rust("/// Its size in the first release.\nconst A: u8 = 1;"), ["opening"]);
     assert_eq!(rust("// Takes the oldest that there are."), ["pronoun"]);
     assert_eq!(rust("// The store itself rejects those two."), ["pronoun"]);
@@ -47,7 +47,7 @@ fn pattern_b_reports_pronouns_without_a_noun() {
 }
 
 #[test]
-fn pattern_c_reports_things_that_act_as_persons() {
+fn lint_reports_things_that_act_as_persons() {
     assert_eq!(document("An ID tells when the node leased it."), ["agent"]);
     assert_eq!(rust("let a = \"the store cannot tell when it was lost\";"), ["agent"]);
     assert_eq!(test_name("a_folder_may_stand_for_any_version"), ["agent", "word"]);
@@ -56,7 +56,7 @@ fn pattern_c_reports_things_that_act_as_persons() {
 }
 
 #[test]
-fn pattern_d_reports_test_names_without_verb_or_outcome() {
+fn lint_reports_test_names_without_verb_or_outcome() {
     assert_eq!(test_name("urls"), ["test-name"]);
     assert_eq!(test_name("serial_without_bounds"), ["test-name"]);
     assert_eq!(broken("def test_ids_of_every_layout(): pass", Language::Python), ["test-name"]);
@@ -68,7 +68,7 @@ fn pattern_d_reports_test_names_without_verb_or_outcome() {
 }
 
 #[test]
-fn pattern_e_reports_private_words() {
+fn lint_reports_retired_words() {
     assert_eq!(rust("// The holder is told of the loss."), ["word"]);
     assert_eq!(rust("// There is room for so many."), ["word"]);
     assert_eq!(broken("# The node is given to the store back.", Language::Python), ["word"]);
@@ -83,14 +83,14 @@ fn pattern_e_reports_private_words() {
 }
 
 #[test]
-fn pattern_f_reports_is_no_instead_of_a_negated_verb() {
+fn lint_reports_negative_existentials() {
     assert_eq!(rust("// An election is no restart."), ["negation"]);
     assert_eq!(document("No key is in the script."), ["negation"]);
     assert_eq!(document("There is no lock. The lease is no longer valid."), [""; 0]);
 }
 
 #[test]
-fn pattern_g_reports_is_and_genitives_instead_of_a_verb() {
+fn lint_reports_genitives_in_place_of_a_verb() {
     assert_eq!(rust("let a = \"{what} can be of twitter\";"), ["copula"]);
     assert_eq!(document("In a forked child the node is another."), ["copula"]);
     assert_eq!(test_name("version_flag_is_that_of_the_workspace"), ["copula"]);
@@ -98,7 +98,7 @@ fn pattern_g_reports_is_and_genitives_instead_of_a_verb() {
 }
 
 #[test]
-fn pattern_h_reports_compressed_clauses_and_long_sentences() {
+fn lint_reports_compressed_clauses_and_long_sentences() {
     assert_eq!(document("The leader of etcd killed cost every process 22 s."), ["syntax"]);
     assert_eq!(rust("// A call more is a tenth of the cost."), ["syntax"]);
     assert_eq!(document(&"word ".repeat(31)), ["length"]);

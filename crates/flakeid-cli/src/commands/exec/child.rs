@@ -1,5 +1,5 @@
-//! The command that `flakeid exec` runs: forwards signals to it, and ends it in time together with
-//! all processes that it started.
+//! The command that `flakeid exec` runs. This module forwards signals to the command. Before the
+//! lease ends, it ends the command and all processes that the command started.
 
 use std::ffi::OsString;
 use std::io;
@@ -22,9 +22,10 @@ use crate::terminal;
 
 /// The time between two checks of the lease.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The longest sleep until the first tick; short, because the clock may be set meanwhile.
+/// The longest single sleep while waiting for the first tick. It is short, because the clock can be
+/// set during the sleep.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// The shortest wait for a node's first tick that is reported.
+/// The shortest wait for a node's first tick that is reported to the user, in milliseconds.
 const SHORTEST_REPORTED_MS: u64 = 1_000;
 
 /// The result of the command.
@@ -35,18 +36,19 @@ pub(super) struct Ended {
     pub(super) lost: Option<Error>,
 }
 
-/// Starts the command, waits for it, and ends the processes that it started.
+/// A supervisor that starts the command, waits for the command, and ends the processes that the
+/// command started.
 pub(super) struct Supervisor {
     processes: Processes,
     runtime: Runtime,
-    /// The time that processes have between SIGTERM and SIGKILL after the command has ended.
+    /// The time between SIGTERM and SIGKILL for processes that the command left behind.
     grace: Duration,
 }
 
 impl Supervisor {
     pub(super) fn new(grace: Duration) -> Result<Self, Failure> {
         let failed = |error| Failure::io("cannot prepare to run the command", error);
-        // The runtime uses this thread, because on Linux the kernel ends the command when the
+        // The runtime runs on this thread, because on Linux the kernel kills the command when the
         // thread that started it ends.
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let entered = runtime.enter();
@@ -55,7 +57,8 @@ impl Supervisor {
         Ok(Self { processes, runtime, grace })
     }
 
-    /// Waits for the node's first tick. Returns the exit status if a signal arrives first.
+    /// Waits for the node's first tick. If a signal arrives first, returns the exit status for that
+    /// signal.
     pub(super) fn wait_for_first_tick(&mut self, lease: &Lease) -> Option<u8> {
         let left = lease.ms_to_first_tick();
         if left >= SHORTEST_REPORTED_MS {
@@ -124,8 +127,8 @@ async fn supervise(
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut previous, mut lost, mut was_signalled) = (Order::Continue, None, false);
     let number = child.id();
-    // The status of the command once it has ended, and the time at which its remaining processes
-    // are killed.
+    // The exit status of the command once it has ended, and the time at which its remaining
+    // processes are killed.
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
         tokio::select! {

@@ -1,15 +1,17 @@
-//! A watch on the wall clock: detects whether it was set while the command ran.
+//! A watch on the wall clock, which detects whether the clock was set while the command ran.
 //!
-//! Two readings of the clock do not show a step forward and a step back between them, and
-//! afterwards the IDs that the command generated meanwhile are ahead of the clock. So this arms a
-//! timer that the kernel cancels at every step and every suspension (`TFD_TIMER_CANCEL_ON_SET`). In
-//! addition, the wall clock must keep its distance to `CLOCK_BOOTTIME`, which is slewed with it and
-//! never set. This reveals a step that the kernel has not yet reported to the timer.
+//! Two readings of the clock do not reveal a step forward and a step back between them. After the
+//! step back, the IDs that the command generated in between are ahead of the clock. The watch
+//! therefore arms a timer that the kernel cancels at every step and every suspension
+//! (`TFD_TIMER_CANCEL_ON_SET`). In addition, the watch checks that the difference between the wall
+//! clock and `CLOCK_BOOTTIME` stays the same. `CLOCK_BOOTTIME` is slewed together with the wall
+//! clock but is never set, so this check reveals a step that the kernel has not yet reported to the
+//! timer.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::ClockWatch;
 
-/// A watch that always reports a step, because other systems do not report steps of the clock.
+/// A watch that always reports a step, because systems other than Linux do not report clock steps.
 #[cfg(not(target_os = "linux"))]
 pub(super) struct ClockWatch;
 
@@ -38,13 +40,14 @@ mod linux {
         clock_gettime, timerfd_create, timerfd_settime,
     };
 
-    /// The largest rounding error of a distance, in nanoseconds.
+    /// The largest rounding error of the difference between two clocks, in nanoseconds.
     const SLACK: i64 = 10_000;
     const MS: i64 = 1_000_000;
 
     pub(in super::super) struct ClockWatch {
         timer: File,
-        /// The range of the wall clock minus `CLOCK_BOOTTIME`, in nanoseconds.
+        /// The lowest and the highest possible value of the wall clock minus `CLOCK_BOOTTIME`, in
+        /// nanoseconds.
         distance: (i64, i64),
         was_set: bool,
     }
@@ -55,14 +58,15 @@ mod linux {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let timer = timerfd_create(TimerfdClockId::Realtime, flags)?;
             let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
-            // The timer never expires, because the watch waits only for a step.
+            // The timer must never expire, because the watch waits only for a clock step.
             let never = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
             let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
             timerfd_settime(&timer, flags, &Itimerspec { it_interval: zero, it_value: never })?;
             Ok(Self { timer: timer.into(), distance: distance(), was_set: false })
         }
 
-        /// Checks for a step. Each check also narrows the range of the distance.
+        /// Checks for a clock step. Each check also narrows the range of possible differences
+        /// between the clocks.
         pub(in super::super) fn check(&mut self) {
             let read = self.timer.read(&mut [0; 8]);
             let is_cancelled = !read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
@@ -77,7 +81,8 @@ mod linux {
         }
     }
 
-    /// Returns a range, because time passes between two readings, and the wall clock has a
+    /// Returns the range of possible values for the wall clock minus `CLOCK_BOOTTIME`. The exact
+    /// value is unknown, because time passes between two readings, and the wall clock has a
     /// resolution of 1 ms.
     fn distance() -> (i64, i64) {
         let before = since_boot();

@@ -1,13 +1,14 @@
 //! All processes that the command has started, directly or through others, in any session or group.
 //!
-//! This process is a *subreaper*: a process below it becomes its child when that process's parent
-//! ends. So all processes of the command have ended when this process has no child left, which the
-//! kernel reports (`waitpid` fails with `ECHILD`). `/proc` serves only to find the processes to
-//! signal. It can miss a process that forks meanwhile, so it is read again until it shows no new
-//! process.
+//! This process is a *subreaper*: when the parent of any descendant ends, the descendant becomes a
+//! child of this process. All processes of the command have therefore ended when this process has
+//! no children left, which the kernel reports (`waitpid` fails with `ECHILD`). `/proc` serves only
+//! to find the processes to signal. One reading of `/proc` can miss a process that forks meanwhile,
+//! so `/proc` is read again until it shows no new process.
 //!
-//! If a shell became this process by `exec`, it may have had children. They count as the command's,
-//! because their orphans cannot be distinguished from those of the command.
+//! If a shell became this process by `exec`, the shell may have had children. These children are
+//! treated as the command's, because their orphans cannot be distinguished from the command's
+//! orphans.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -25,29 +26,30 @@ use rustix::process::{
 use crate::format::sanitize;
 use crate::terminal;
 
-/// The longest time to search for new processes before the lease is checked again.
+/// The longest time that a search for new processes may take before the lease is checked again.
 const LONGEST_SEARCH: Duration = Duration::from_millis(50);
 /// The largest number of processes that a message names.
 const MOST_NAMED: usize = 8;
 
-/// The processes below this one.
+/// The descendants of this process.
 pub(super) struct Descendants {
-    /// The processes that could not be sent the last signal.
+    /// The processes to which the last signal could not be sent, each with its error.
     refused: Vec<(Pid, Errno)>,
-    /// The refused processes that have been reported.
+    /// The processes that could not be signalled and have already been reported.
     reported: HashSet<Pid>,
-    /// Whether a failure to find the processes has been reported.
+    /// Whether a failed search for the processes has been reported.
     is_failure_reported: bool,
 }
 
 impl Descendants {
-    /// Makes this process the parent of every orphan below it.
+    /// Makes this process the parent of every orphan among its descendants.
     pub(super) fn adopt() -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
         Ok(Self { refused: Vec::new(), reported: HashSet::new(), is_failure_reported: false })
     }
 
-    /// Sends a signal to each process once. Returns `false` if the processes could not be found.
+    /// Sends a signal to each descendant once. Returns `false` if the search for the processes
+    /// failed.
     pub(super) fn signal(&mut self, signal: Signal) -> bool {
         self.refused.clear();
         let (end, mut signalled) = (Instant::now() + LONGEST_SEARCH, HashSet::new());
@@ -102,9 +104,10 @@ impl Descendants {
 /// Reaps the children that have ended, except the command, because another task reads its status.
 pub(super) fn reap_all_except(command: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    // This call is cheaper than the search, and usually no child has ended.
+    // `waitid` is cheaper than a search of `/proc`, and usually no child has ended.
     if let Ok(Some(_)) = waitid(WaitId::All, options) {
-        // If /proc cannot be read, the children are reaped after the command has ended.
+        // If `/proc` cannot be read, children that have ended are not reaped until the command
+        // itself has ended.
         for child in children("self").unwrap_or_default() {
             if child != command {
                 let _ = waitpid(Some(child), WaitOptions::NOHANG);
@@ -113,14 +116,14 @@ pub(super) fn reap_all_except(command: Pid) {
     }
 }
 
-/// Whether all processes have ended. Call it only once the status of the command is known, because
-/// it reaps every child that has ended.
+/// Whether all descendants have ended. Call this function only once the status of the command is
+/// known, because it reaps every child that has ended.
 pub(super) fn have_ended() -> bool {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(None) => return false,
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            // This process has no child.
+            // `ECHILD` means that this process has no children.
             Err(_) => return true,
         }
     }
@@ -143,16 +146,17 @@ pub(super) fn report_remaining() {
     ));
 }
 
-/// Finds all processes below this one, except those that fork or end meanwhile.
+/// Finds all descendants of this process, except those that fork or end during the search.
 fn found() -> io::Result<Vec<Pid>> {
-    // The process IDs in the /proc of another PID namespace belong to other processes here.
+    // If `/proc` belongs to another PID namespace, its process IDs refer to different processes in
+    // this namespace.
     let own = getpid().as_raw_nonzero().to_string();
     if fs::read_link("/proc/self")? != Path::new(&own) {
         return Err(io::Error::other("/proc belongs to another PID namespace"));
     }
     let (mut found, mut at) = (children("self")?, 0);
     while let Some(process) = found.get(at) {
-        // A process that has ended has no children left.
+        // A process that ended during the search has no children left.
         found.extend(children(process.as_raw_nonzero()).unwrap_or_default());
         at += 1;
     }
@@ -170,7 +174,7 @@ fn children(process: impl Display) -> io::Result<Vec<Pid>> {
                 found.extend(numbers.filter_map(Pid::from_raw));
                 outcome = Ok(());
             }
-            // A thread may end meanwhile. If no file can be read, the kernel lacks
+            // A thread may end during the search. If no file can be read, the kernel lacks
             // CONFIG_PROC_CHILDREN.
             Err(error) if outcome.is_err() => outcome = Err(error),
             Err(_) => {}

@@ -1,4 +1,4 @@
-//! The lease of `flakeid exec`: decides how long the command may use the node.
+//! The lease that `flakeid exec` holds. It determines how long the command may use the node.
 
 use std::mem::ManuallyDrop;
 
@@ -8,8 +8,8 @@ use flakeid_core::{Clock, Error, ErrorKind, SystemClock};
 use super::clock_watch::ClockWatch;
 use crate::terminal;
 
-/// The time between killing the command and the end of the lease, in milliseconds, unless the
-/// window is short.
+/// The default time in milliseconds from SIGKILL to the end of the lease. The time is shorter if
+/// the window is short.
 pub(super) const KILL_MARGIN_MS: u64 = 250;
 
 /// The node's lease, and the times until which the command may use the node.
@@ -18,23 +18,24 @@ pub(super) struct Lease {
     node: u64,
     /// Whether the command has started.
     is_used: bool,
-    /// The watch on the clock since the start. Without it, the command's IDs may be ahead of the
-    /// clock.
+    /// The clock watch, which started with the command. If there is no watch, the command's IDs
+    /// must be assumed to be ahead of the clock.
     watch: Option<ClockWatch>,
-    /// The time between SIGTERM to the command and the end of the lease, in milliseconds.
+    /// The time in milliseconds from SIGTERM to the end of the lease.
     grace_ms: i64,
-    /// The time between SIGKILL to the command and the end of the lease, in milliseconds.
+    /// The time in milliseconds from SIGKILL to the end of the lease.
     kill_margin_ms: i64,
     /// The time at which the first tick of the grant begins.
     first_ms: i64,
-    /// The time at which the last window of the first grant ends. The command uses only this
-    /// grant's node.
+    /// The time at which the latest window of the first grant ends. The command uses only the node
+    /// of the first grant.
     fence_ms: i64,
-    /// Whether that time was reached while the command, or a process that it started, was running.
+    /// Whether the latest window ended while the command, or a process that it started, was
+    /// running.
     is_over: bool,
 }
 
-/// The action that the lease requires for the command.
+/// The action that the supervisor must take because of the state of the lease.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Continue,
@@ -47,8 +48,8 @@ impl Lease {
         let status = generator.lease_status().unwrap_or_default();
         let (first_ms, fence_ms) =
             (generator.layout().unix_ms_at(status.start), status.fence_unix_ms);
-        // A renewal is due when about half of the window is left, or more, so none that is in time
-        // ends the command.
+        // A renewal becomes due while about half of the window or more is left, so the command is
+        // never ended if the lease is renewed in time.
         let window_ms = fence_ms.saturating_sub(first_ms);
         let grace_ms = grace_ms.cast_signed().min(window_ms / 4);
         let kill_margin_ms = KILL_MARGIN_MS.cast_signed().min(window_ms / 8);
@@ -65,19 +66,20 @@ impl Lease {
         }
     }
 
-    /// The command's node. If this node is lost, the generator may lease another one.
+    /// The command's node. If this node is lost, the generator may lease another node.
     pub(super) fn node(&self) -> u64 {
         self.node
     }
 
-    /// Returns the time until the first tick of the grant, because another process may have used
-    /// earlier ticks.
+    /// Returns the time in milliseconds until the first tick of the grant. The command must not
+    /// start earlier, because another process may have used earlier ticks.
     pub(super) fn ms_to_first_tick(&self) -> u64 {
         self.first_ms.saturating_sub(SystemClock.unix_ms()).max(0).cast_unsigned()
     }
 
-    /// Records that the command has started. From now on only [`release`](Self::release) releases
-    /// the node: after an error, when the command may still be running, the lease expires instead.
+    /// Records that the command has started. From now on, only [`release`](Self::release) releases
+    /// the node. If an error occurs, the command may still be running, so the lease is left to
+    /// expire.
     pub(super) fn begin(&mut self, watch: Option<ClockWatch>) {
         self.is_used = true;
         self.watch = watch;
@@ -114,11 +116,11 @@ impl Lease {
     }
 
     /// Releases the node once the command and all processes that it started have ended. The fence
-    /// stays above every tick that they can have used.
+    /// stays above every tick that they could have used.
     pub(super) fn release(mut self) {
-        // If the clock was never set, the fence falls to just above this ID of the current tick.
-        // The ID is taken before the last check of the clock, so that no step can come between the
-        // two.
+        // An ID is generated in the current tick, so that the fence can be lowered to just above
+        // this ID if the clock was never set. The ID is generated before the last check of the
+        // clock, so that the check also covers the ID.
         let is_issued = self.watch.is_some() && self.generator.try_next_id().is_ok();
         self.order();
         if self.is_over {

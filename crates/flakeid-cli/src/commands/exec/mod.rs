@@ -1,9 +1,9 @@
-//! `flakeid exec`: leases a node for a generator of another library.
+//! `flakeid exec`: leases a node for a generator from another library.
 //!
-//! This process cannot see the IDs of that generator. So it releases the node at its fence
-//! (`lease`), unless the user vouches for the generator and the clock was never set
-//! (`clock_watch`). It releases nothing while a process that knows the node is running: on Linux it
-//! finds and ends all of them (`descendants`).
+//! This process cannot see the IDs that the other generator creates, so it releases the node at its
+//! fence (`lease`), unless the user vouches for the generator and the clock was never set
+//! (`clock_watch`). It does not release the node while a process that knows the node is running: on
+//! Linux it finds and ends all such processes (`descendants`).
 
 mod child;
 mod clock_watch;
@@ -33,30 +33,31 @@ use lease::{KILL_MARGIN_MS, Lease};
 
 /// Runs a command with a leased node number in its environment
 ///
-/// Use it for generators of other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your
+/// Use it for generators from other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your
 /// own code). The command finds a node number in the variable `WORKER_ID`; no other process has the
-/// same number. The lease is renewed while the command runs, and the exit status is the command's.
-/// If the lease cannot be renewed, the command and all processes that it started get SIGTERM, and
-/// then SIGKILL before another process can get the node.
+/// same number. The lease is renewed while the command runs, and `flakeid exec` returns the
+/// command's exit status. If the lease cannot be renewed, the command and all processes that it
+/// started get SIGTERM, and then SIGKILL before another process can get the node.
 ///
 /// When the command ends, the processes that it left behind get SIGTERM, and SIGKILL after --grace,
-/// whatever session they are in. Then the node is released. So run a service in the foreground.
-/// `flakeid exec` waits for a process that it may not signal, such as a set-uid program, and renews
-/// the lease until that process ends. All this requires Linux: on macOS only the command's process
-/// group gets SIGKILL, and on Windows no process is ended. Processes that other services start for
-/// the command (docker run, systemd-run, at) are not ended on any system.
+/// whatever session they are in. Then the node is released. A service must therefore run in the
+/// foreground. `flakeid exec` waits for a process that it may not signal, such as a set-uid
+/// program, and renews the lease until that process ends. This behaviour requires Linux: on macOS,
+/// only the command's process group gets SIGKILL, and on Windows no process is ended. Processes
+/// that other services start for the command (docker run, systemd-run, at) are not ended on any
+/// system.
 ///
-/// Only the command's generator knows its last ID. So the node is released at the end of its
+/// Only the command's generator knows its last ID. The node is therefore released at the end of its
 /// window, up to 10 s ahead of the clock (--window). The next `flakeid exec` with the same --node
 /// or --name waits until then before it starts its command. Without these options it gets another
 /// node and does not wait. --no-ahead avoids the wait.
 ///
 /// If `flakeid exec` is killed with -9, Linux kills the command, but neither the processes that the
-/// command started nor a set-uid program. Other systems kill nothing. IDs repeat if such a process
-/// still runs when another process gets the node. This happens when the lease expires, 60 s after
-/// its last renewal, or at the end of the window if `flakeid exec` is started again with the same
-/// --node. So a wrapper script must replace itself with the program: write `exec program`, not
-/// `program`.
+/// command started nor a set-uid program. Other systems do not kill any of them. IDs repeat if such
+/// a process is still running when another process gets the node. Another process gets the node
+/// when the lease expires, 60 s after its last renewal, or at the end of the window if
+/// `flakeid exec` is started again with the same --node. A wrapper script must therefore replace
+/// itself with the program: write `exec program`, not `program`.
 ///
 /// `flakeid exec` promises less than flakeid's own generators. IDs also repeat if the command's
 /// generator itself repeats them when the clock goes backwards, or if it runs ahead of the clock
@@ -87,17 +88,17 @@ pub(crate) struct ExecArgs {
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_datacenter")]
     env_worker: Option<String>,
 
-    /// Time that the command can run while the store is down [default: 10s, or 4 ticks]
+    /// Time that the command can keep running while the store is down [default: 10s, or 4 ticks]
     ///
-    /// The maximum is the namespace's --max-window (`flakeid leases init`). With a shorter window,
-    /// the next command on the same node also waits for a shorter time.
+    /// The maximum is the namespace's --max-window (`flakeid leases init`). A shorter window also
+    /// shortens the wait of the next command on the same node.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     window: Option<String>,
 
     /// Time between SIGTERM and SIGKILL
     ///
-    /// This time applies to the processes that the command left behind. If the lease cannot be
-    /// renewed, it also applies to the command, and is then at most a quarter of the window.
+    /// The time applies to the processes that the command left behind. If the lease cannot be
+    /// renewed, the time also applies to the command, and is then at most a quarter of the window.
     #[arg(
         long,
         hide_short_help = true,
@@ -109,12 +110,12 @@ pub(crate) struct ExecArgs {
 
     /// Promise that the command's generator is never ahead of the clock
     ///
-    /// The node is then released at the time when the command ended, and the next command on the
-    /// same node does not wait. This holds only if the clock was not set and the host was not
-    /// suspended meanwhile. IDs can repeat if the generator does run ahead. A generator runs ahead
-    /// if it borrows from later ticks when a tick is full, or if it continues after its last ID
-    /// when the clock goes backwards. Only Linux reports that the clock was set. On other systems
-    /// the option is accepted and has no effect.
+    /// The node is then released as of the time when the command ended, and the next command on the
+    /// same node does not wait. The option takes effect only if the clock was not set and the host
+    /// was not suspended while the command ran. IDs can repeat if the generator does run ahead. A
+    /// generator runs ahead if it borrows from later ticks when a tick is full, or if it continues
+    /// after its last ID when the clock goes backwards. Only Linux reports clock changes. On other
+    /// systems the option is accepted but has no effect.
     #[arg(long, hide_short_help = true)]
     no_ahead: bool,
 
@@ -123,7 +124,7 @@ pub(crate) struct ExecArgs {
     command: Vec<OsString>,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid exec --store sqlite://foreign.db -- printenv WORKER_ID
@@ -143,7 +144,7 @@ Exit status:
   1 if no node could be leased, or if the lease was lost";
 
 /// The variables that `flakeid exec` itself reads. The command does not inherit them, because the
-/// URL may contain a password, and because the node is already leased.
+/// store URL may contain a password, and because the node is already leased.
 const OWN_VARIABLES: [&str; 6] = [STORE, NAMESPACE, LAYOUT, NODE, DATACENTER, WORKER];
 
 const LONGEST_WINDOW: &str = "window_ms is --window in milliseconds; the longest window of a namespace \
@@ -161,10 +162,11 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     let window = args.window.as_deref().map(|text| duration::parse("window", text)).transpose()?;
     let identity = args.lease.identity(&layout)?;
     let variables = Variables::new(args, &layout)?;
-    // The supervisor comes before the lease, so that a signal does not end this process before it
-    // releases the node.
+    // The supervisor handles signals. It is created before the lease, so that a signal cannot end
+    // this process before the node is released.
     let mut supervisor = Supervisor::new(Duration::from_millis(grace_ms))?;
-    // With an observer, no other generator shares the lease and keeps it at the end.
+    // An observer is set because it makes the lease exclusive. Otherwise, another generator could
+    // share the lease and keep the node when the command ends.
     let mut builder = args.lease.builder(layout, identity)?.keep_node().observer(|_| {});
     if let Some(window_ms) = window {
         builder = builder.window(Duration::from_millis(window_ms));

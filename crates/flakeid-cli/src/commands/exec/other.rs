@@ -1,4 +1,4 @@
-//! The processes of a command on systems without signals: only the command itself.
+//! The command on systems without signals, where only the command itself can be ended.
 
 #![allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
 
@@ -7,10 +7,11 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-/// Ctrl-C.
+/// The only signal that is forwarded: Ctrl-C.
 pub(super) type Signal = ();
 
-/// The command. The console sends Ctrl-C to it; the system has no gentler way to end it.
+/// Only the command itself is ended. The console sends Ctrl-C to the command, and the operating system
+/// offers no gentler way to end a process than to kill it.
 pub(super) struct Processes;
 
 impl Processes {
@@ -20,7 +21,7 @@ impl Processes {
 
     pub(super) fn prepare(&self, _: &mut Command) {}
 
-    /// Waits for Ctrl-C, so that it ends the command before this process.
+    /// Waits for Ctrl-C, which would otherwise end this process before the command.
     pub(super) async fn next(&mut self) -> Option<Signal> {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await;
@@ -35,7 +36,8 @@ impl Processes {
     pub(super) fn end_remaining(&mut self, _: Option<u32>, _: bool) {}
 
     pub(super) fn kill(&mut self, command: &mut Child, _: u64) {
-        // The command may have ended. If it cannot be killed, this process waits for it.
+        // An error is ignored: either the command has already ended, or it cannot be killed and this process waits
+        // for it.
         let _ = command.start_kill();
     }
 

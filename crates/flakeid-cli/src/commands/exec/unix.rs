@@ -1,7 +1,7 @@
-//! The processes of a command on Unix: the command and those that it started.
+//! The processes to end on Unix: the command and the processes that it started.
 //!
-//! On Linux all of them are found in any session or group, because orphans become children of this
-//! process. On other systems only the command's process group is found.
+//! On Linux all of these processes are found, in any session or group, because orphans become
+//! children of this process. On other systems only the command's process group is found.
 
 #![cfg_attr(target_os = "linux", allow(unsafe_code))]
 
@@ -22,12 +22,12 @@ pub(super) struct Processes {
     terminate: unix::Signal,
     hang_up: unix::Signal,
     interrupt: unix::Signal,
-    /// A handler is needed also because the kernel discards the status of children if a process
-    /// ignores this signal.
+    /// The SIGCHLD handler. Without a handler, SIGCHLD might be ignored, and the kernel would then
+    /// discard the exit status of children.
     child_ended: unix::Signal,
-    /// Whether the command has a process group of its own, which gets the forwarded signals. On a
-    /// terminal it stays in this process's group, so that it can read the terminal and gets Ctrl-C
-    /// from it.
+    /// Whether the command has its own process group, which gets the forwarded signals. On a
+    /// terminal the command stays in this process's group, so that it can read the terminal and
+    /// gets Ctrl-C from it.
     has_group: bool,
     #[cfg(target_os = "linux")]
     descendants: Descendants,
@@ -55,10 +55,12 @@ impl Processes {
             use rustix::io::Errno;
             use rustix::process::{getpid, getppid, set_parent_process_death_signal};
             let parent = getpid();
-            // If this process is killed, nothing renews the lease any more.
+            // The command is killed together with this process, because nothing else would renew
+            // the lease.
             let die_with_parent = move || {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
-                // The parent may have been killed before the call.
+                // If the parent was killed before the death signal was set, the signal would never
+                // arrive.
                 if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
             };
             // SAFETY: the closure makes two system calls and allocates nothing.
@@ -89,7 +91,7 @@ impl Processes {
 
     fn signal(&self, command: Option<u32>, signal: Signal) {
         let command = command.and_then(|pid| Pid::from_raw(pid.cast_signed()));
-        // The command may have ended.
+        // An error is ignored, because the command may already have ended.
         let _ = command.map(|pid| {
             if self.has_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) }
         });
@@ -122,21 +124,22 @@ impl Processes {
         self.descendants.report_refused(node);
     }
 
-    /// Signals all processes that can be found, or otherwise the command and its group.
+    /// Signals all descendants. If they cannot be found, signals the command and its group.
     fn signal_all(&mut self, command: Option<u32>, signal: Signal) {
         if !self.descendants.signal(signal) {
             self.signal(command, signal);
         }
     }
 
-    /// Reaps orphans that have ended while the command runs.
+    /// Reaps orphans that end while the command is running.
     pub(super) fn reap(command: Option<u32>) {
         if let Some(command) = command.and_then(|pid| Pid::from_raw(pid.cast_signed())) {
             descendants::reap_all_except(command);
         }
     }
 
-    /// Whether all processes of a command whose status is known have ended.
+    /// Whether all processes of a command have ended. Must be called only once the command's exit
+    /// status is known.
     pub(super) fn have_ended() -> bool {
         descendants::have_ended()
     }
@@ -149,7 +152,8 @@ impl Processes {
         self.signal(command, Signal::TERM);
     }
 
-    /// Kills the remaining processes in the group of the command with this process ID.
+    /// Kills the remaining processes in the group of a command that has ended. `command` is the
+    /// command's process ID.
     pub(super) fn end_remaining(&mut self, command: Option<u32>, _: bool) {
         if self.has_group {
             self.signal(command, Signal::KILL);
@@ -167,8 +171,8 @@ impl Processes {
     /// Does nothing, because the system reaps orphans.
     pub(super) fn reap(_: Option<u32>) {}
 
-    /// Returns `true`, because the rest of the group has been killed, and processes outside it
-    /// cannot be found.
+    /// Returns `true`, because the rest of the command's group has been killed, and processes
+    /// outside the group cannot be found.
     pub(super) fn have_ended() -> bool {
         true
     }
@@ -180,7 +184,7 @@ pub(super) fn status_of(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns the status of a process that a signal has ended, as a shell reports it.
+/// Returns the exit status that a shell reports for a process that was ended by the given signal.
 pub(super) fn status_of_signal(signal: Signal) -> u8 {
     u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX)
 }

@@ -1,5 +1,5 @@
-//! `flakeid inspect --guess`: ranks the presets that may have generated the IDs, and gives the
-//! reason why the others did not.
+//! `flakeid inspect --guess`: ranks the presets that may have generated the IDs, and explains why
+//! the other presets did not.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::terminal;
 
 pub(super) fn run(ids: &[Id], draws: bool) -> Outcome {
     if ids.is_empty() {
-        // Without IDs every preset fits, and a line for each would be useless.
+        // If there are no IDs, every preset fits, and a list of all presets would be useless.
         return if draws { Ok(terminal::show("No IDs.\n")?) } else { Ok(()) };
     }
     let guesses = flakeid_core::guess(ids, SystemClock.unix_ms());
@@ -36,7 +36,7 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
         [] => format!("{what} cannot be from {BOLD}any preset{BOLD:#}.\n"),
         [one] => format!("{what} could be from {BOLD}{one}{BOLD:#}.\n"),
         [rest @ .., last] => format!(
-            "{what} could be from {BOLD}{} or {last}{BOLD:#}: give more IDs of the same system to decide.\n",
+            "{what} could be from {BOLD}{} or {last}{BOLD:#}: give more IDs from the same system to tell which.\n",
             rest.join(", ")
         ),
     };

@@ -1,4 +1,4 @@
-//! Reads standard input quickly, with one ID per line.
+//! A fast reader for standard input with one ID per line.
 
 use std::io::{self, BufRead, BufReader, IsTerminal};
 
@@ -42,7 +42,7 @@ pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout)
         if begun.is_empty() {
             rest = lines.add_all(rest)?;
         }
-        // An endless line must not fill the memory. It is rejected for its length.
+        // An endless line must not exhaust the memory, so a line that is too long is rejected.
         let room = LONGEST_LINE.saturating_sub(begun.len());
         begun.extend_from_slice(&rest[..rest.len().min(room)]);
         input.consume(length);
@@ -62,7 +62,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Adds the IDs of all complete lines, and returns the incomplete rest.
+    /// Adds the IDs on all complete lines, and returns the incomplete last line.
     fn add_all<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], Failure> {
         loop {
             if self.form == TextForm::Decimal
@@ -89,9 +89,9 @@ impl Lines<'_> {
     }
 }
 
-/// Returns the ID on a line that contains only digits, at most 19 of them, and the length of the
-/// line with its end. Returns `None` for all other lines and near the end of the buffer: the core
-/// then reads the line.
+/// Returns the ID on a line that consists of at most 19 digits, and the length of the line
+/// including its line end. Returns `None` for all other lines, and near the end of the buffer. In
+/// these cases, the core parses the line.
 fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     let text: &[u8; 24] = text.first_chunk()?;
     let (mut id, mut length) = (0_u64, 0);
@@ -113,13 +113,13 @@ fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// Returns the number that eight digits represent. All digits are converted at once: neighbours are
-/// combined into numbers of two digits, then of four, then of eight.
+/// Returns the number that eight digits represent. All digits are converted at once: adjacent
+/// digits are combined into two-digit numbers, and then into four-digit and eight-digit numbers.
 fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const ALL: u64 = 0x0101_0101_0101_0101;
     let digits = u64::from_le_bytes(text).wrapping_sub(ALL * u64::from(b'0'));
-    // A byte above 9 sets its upper half, directly or when 6 is added. A byte below '0' has wrapped
-    // around.
+    // A byte above 9 sets a bit in its upper half, either directly or when 6 is added. A byte below
+    // '0' has wrapped around.
     if (digits | digits.wrapping_add(ALL * 6)) & (ALL * 0xf0) != 0 {
         return None;
     }
@@ -143,7 +143,7 @@ mod tests {
     fn plain_line_reads_decimal_ids_exactly() {
         let mut number = 1_u64;
         for _ in 0..200_000 {
-            // The shift produces numbers of every length.
+            // The shift yields numbers of every possible length.
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let id = number >> (number & 63);
             if id < 10_u64.pow(19) {
@@ -164,7 +164,8 @@ mod tests {
             assert_eq!(line(text), None, "{text:?}");
         }
         assert_eq!(line("10000000000000000000\n"), None, "twenty digits may exceed 64 bits");
-        // Each of the eight places is tested with bytes next to the digits.
+        // Each of the eight positions is tested with bytes whose values are just outside the range
+        // of digits.
         for place in 0..8 {
             for wrong in [b'/', b':', b' ', b'\n', 0, 0x80, 0xff, b'9' + 16] {
                 let mut text = *b"12345678";

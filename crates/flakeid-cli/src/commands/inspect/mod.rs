@@ -1,5 +1,5 @@
-//! `flakeid inspect`: decodes IDs to a drawing or JSON, guesses their preset, or summarises many of
-//! them.
+//! `flakeid inspect`: decodes IDs into a drawing or JSON, guesses their preset, or summarises many
+//! IDs.
 
 mod guess;
 mod lines;
@@ -23,8 +23,8 @@ use flakeid_json::{IdJson, layout_name};
 
 /// Decodes IDs and draws their bits
 ///
-/// On a terminal it draws the 64 bits by field. In a pipe, or with --json, it writes one JSON
-/// object per line. Without arguments it reads one ID per line from standard input.
+/// On a terminal, the command draws the 64 bits by field. In a pipe, or with --json, it writes one
+/// JSON object per line. Without arguments, it reads one ID per line from standard input.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
@@ -39,11 +39,11 @@ pub(crate) struct InspectArgs {
     #[arg(long, value_enum, value_name = "FORM", default_value = "dec")]
     format: InputForm,
 
-    /// Write one JSON object per line, also on a terminal
+    /// Write one JSON object per line, even on a terminal
     #[arg(long, conflicts_with = "pretty")]
     json: bool,
 
-    /// Draw the bits, also in a pipe
+    /// Draw the bits, even in a pipe
     #[arg(long)]
     pretty: bool,
 
@@ -51,27 +51,28 @@ pub(crate) struct InspectArgs {
     about: About,
 }
 
-/// The options that replace the fields of each ID by other information.
+/// The options that replace the fields of each ID with other information.
 #[derive(Args)]
 struct About {
-    /// Guess which preset generated the IDs, and report why others did not
+    /// Guess which preset generated the IDs, and report why the other presets did not
     ///
-    /// Every preset is rated by how well the IDs match what is typical of its system: recent times,
-    /// few nodes, and sequence numbers that start at 0. The result is a guess: if several presets
-    /// fit, it lists all of them. More IDs of the same system make the guess more certain.
+    /// Every preset is rated by how closely the IDs match typical IDs from its system: recent
+    /// times, few nodes, and sequence numbers that start at 0. The result is a guess: if several
+    /// presets fit, all of them are listed. More IDs from the same system make the guess more
+    /// certain.
     #[arg(long, conflicts_with = "layout")]
     guess: bool,
 
     /// Summarise all IDs together
     ///
-    /// The summary shows when and by which nodes the IDs were generated, how many are repeated or
-    /// out of order, and where the gaps are. IDs on standard input are read once. To count repeated
-    /// IDs, 8 bytes of each ID are kept, at most 1 GiB in total.
+    /// The summary shows when and by which nodes the IDs were generated, how many IDs are repeated
+    /// or out of order, and where the gaps are. IDs on standard input are read once. To count
+    /// repeated IDs, the command keeps 8 bytes for each ID, up to 1 GiB in total.
     #[arg(long, conflicts_with = "guess")]
     stats: bool,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid inspect 910499571847892992
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     if args.ids.is_empty() {
         return input::each_line("ID", |out, text| view.show(out, id::parse(text, form, &layout)?));
     }
-    // All arguments are parsed before the first ID is shown, so that an invalid one causes no
+    // All arguments are parsed before the first ID is shown, so that an invalid argument causes no
     // partial output.
     let ids = args
         .ids
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     Ok(())
 }
 
-/// Returns the IDs given as arguments, or those on standard input if there are none.
+/// Returns the IDs from the arguments, or from standard input if there are no arguments.
 fn every_id(
     given: &[String],
     parse: impl Fn(&str) -> Result<Id, Failure>,

@@ -1,4 +1,4 @@
-//! `flakeid inspect --stats`: summarises many IDs together.
+//! `flakeid inspect --stats`: summarises all IDs together.
 
 use std::fmt::Write as _;
 
@@ -11,12 +11,12 @@ use crate::format::number::{grouped, rate};
 use crate::format::{BOLD, DIM};
 use crate::terminal;
 
-/// The largest number of nodes on a terminal. The JSON contains all nodes.
+/// The maximum number of nodes shown on a terminal. The JSON output contains all nodes.
 const MOST_NODES: usize = 10;
-/// The largest number of bars on a terminal.
+/// The maximum number of bars shown on a terminal.
 const MOST_BARS: usize = 20;
 
-/// Summarises the given IDs, or those on standard input if none are given.
+/// Summarises the IDs from the arguments, or from standard input if there are no arguments.
 pub(super) fn run(ids: &[Id], form: TextForm, layout: &Layout, draws: bool) -> Outcome {
     let mut statistics = Statistics::new(*layout);
     if ids.is_empty() {
@@ -75,7 +75,7 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
     line(
         "sequence",
         &format!(
-            "up to {} of {}; a tick of a node was full {} times",
+            "up to {} of {}; nodes used up all IDs of a tick {} times",
             grouped(statistics.largest_sequence()),
             grouped(layout.max_sequence()),
             grouped(statistics.full_ticks()),
@@ -103,20 +103,20 @@ fn nodes(statistics: &Statistics) -> String {
         let ids = grouped(nodes.other_ids);
         let _ = writeln!(
             text,
-            "  {DIM}{ids} IDs come from other nodes, which are not distinguished{DIM:#}"
+            "  {DIM}{ids} IDs come from other nodes, which are not listed separately{DIM:#}"
         );
     }
     text
 }
 
-/// Renders the number of IDs by time.
+/// Renders a bar chart of the number of IDs over time.
 fn bars(statistics: &Statistics, layout: &Layout) -> String {
     const WIDTH: usize = 40;
-    let Bars { seconds, bars } = Bars::new(statistics, layout, MOST_BARS);
+    let Bars { seconds, bars, .. } = Bars::new(statistics, layout, MOST_BARS);
     let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let mut text = format!("\nIDs in {BOLD}{} s{BOLD:#} each\n\n", grouped(seconds));
     for (begin, count) in bars {
-        // A bar that is not empty has at least one character.
+        // A period with at least one ID gets a bar of at least one character.
         let length = (u128::from(count) * WIDTH as u128).div_ceil(u128::from(most)) as usize;
         let bar = "█".repeat(length);
         let _ = writeln!(text, "  {DIM}{begin}{DIM:#}  {:>15}  {bar}", grouped(count));

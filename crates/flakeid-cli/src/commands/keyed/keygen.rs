@@ -13,25 +13,25 @@ use crate::terminal;
 
 /// Generates a key for public IDs: a letter and 128 random bits
 ///
-/// `seal` encrypts IDs with the last key of a file, and begins each public ID with that key's
-/// letter; `open` finds the key by this letter. With --key-file the new key is appended to the file
-/// with the next letter, and `seal` uses it from then on. Public IDs that were sealed with an older
-/// key still open as long as the file contains that key.
+/// `seal` encrypts IDs with the last key in a file, and begins each public ID with that key's
+/// letter; `open` finds the key by this letter. With --key-file, the new key is appended to the
+/// file with the next letter, and `seal` uses it from then on. Public IDs that were sealed with an
+/// older key can be opened as long as the file contains that key.
 ///
-/// With several servers, add a key in two steps. First insert its line before the other keys, until
-/// all servers have the file and can open its public IDs. Then move it to the end, so that they
-/// seal with it.
+/// With several servers, add a key in two steps. First insert the new key's line before the other
+/// keys, and wait until all servers have the file and can open public IDs that are sealed with the
+/// new key. Then move the line to the end of the file, so that the servers seal with the new key.
 ///
 /// In a pipe, the output is the key or, with --key-file, its letter.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct KeygenArgs {
-    /// Append the key to this file; a new file can be read only by its owner
+    /// Append the key to this file; a new file is readable only by its owner
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid keygen
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Outcome {
 }
 
 fn next_letter(path: &Path) -> Result<char, Failure> {
-    // The file exists, but does not contain a key yet.
+    // The file exists, but does not contain any key yet.
     if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
         return Ok('a');
     }

@@ -1,4 +1,4 @@
-//! The file that contains the keys.
+//! The key file for public IDs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ const KEY_FILE: &str = "FLAKEID_KEY_FILE";
 
 #[derive(Args)]
 pub(super) struct KeyFile {
-    /// File with the keys; `flakeid keygen --key-file FILE` creates one
+    /// File with the keys for public IDs; `flakeid keygen --key-file FILE` creates one
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }

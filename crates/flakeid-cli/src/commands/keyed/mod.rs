@@ -1,4 +1,5 @@
-//! `flakeid keygen`, `flakeid seal` and `flakeid open`: convert IDs to and from their public form.
+//! `flakeid keygen`, `flakeid seal` and `flakeid open`, which convert IDs to and from their public
+//! form.
 
 mod keygen;
 mod keyring;
@@ -20,14 +21,14 @@ use crate::args::layout_arg::LayoutArg;
 use crate::failure::Failure;
 use keyring::KeyFile;
 
-/// The arguments that give the keys and the domain of public IDs.
+/// The arguments that specify the keys and the domain of public IDs.
 #[derive(Args)]
 struct DomainArgs {
     #[command(flatten)]
     key_file: KeyFile,
 
-    /// Domain: what the IDs identify, such as user; sealing and opening need the same one,
-    /// permanently
+    /// Domain: what the IDs identify, such as user; sealing and opening must always use the same
+    /// domain
     #[arg(long, value_name = "NAME")]
     domain: String,
 

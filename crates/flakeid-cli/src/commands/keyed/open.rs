@@ -11,14 +11,14 @@ use crate::args::input;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Decrypts public IDs, which `seal` creates
+/// Decrypts public IDs created by `seal`
 ///
-/// A public ID that was invented, or sealed with another key, domain or prefix, is rejected, and
-/// the error does not say which of these applies. A few invented strings still open, as IDs that
-/// probably do not exist: one in nine with the layout twitter, and one in 140 with --since a year
-/// ago.
+/// A public ID that was forged, or sealed with another key, domain or prefix, is rejected, and the
+/// error does not reveal which of these reasons applies. Some random strings can still be opened
+/// and yield IDs that probably do not exist: one in nine with the twitter layout, and one in 140 if
+/// --since is a year ago.
 ///
-/// Without arguments it reads one public ID per line from standard input.
+/// Without arguments, the command reads one public ID per line from standard input.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct OpenArgs {
@@ -29,13 +29,13 @@ pub(crate) struct OpenArgs {
     #[command(flatten)]
     domain: DomainArgs,
 
-    /// Reject IDs from before this time: a date, RFC 3339 or Unix milliseconds [default: the
+    /// Reject IDs generated before this time: a date, RFC 3339 or Unix milliseconds [default: the
     /// layout's epoch]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     since: Option<String>,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid keygen --key-file keys

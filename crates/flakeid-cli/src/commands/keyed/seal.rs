@@ -1,4 +1,4 @@
-//! `flakeid seal`: encrypts IDs to their public form.
+//! `flakeid seal`: encrypts IDs into their public form.
 
 use std::io::Write;
 
@@ -10,14 +10,14 @@ use crate::args::input;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Encrypts IDs for outsiders, so that they do not reveal when and where they were generated
+/// Encrypts IDs for outsiders, so that the IDs do not reveal when and where they were generated
 ///
-/// The public form of an ID is the prefix, the letter of the key, and 11 digits of base58; `open`
-/// converts it back. It hides the information in the ID, and without the key it is impossible to
-/// forge the public form of a chosen ID. It does not grant access: check who may see what, as with
-/// any other ID.
+/// The public form of an ID is the prefix, the key's letter, and 11 base58 characters; `open`
+/// converts it back. The public form hides the information in the ID, and without the key it is
+/// impossible to forge the public form of a chosen ID. A public ID does not grant access: check
+/// permissions, as with any other ID.
 ///
-/// Without arguments it reads one ID per line from standard input.
+/// Without arguments, the command reads one ID per line from standard input.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SealArgs {
@@ -33,7 +33,7 @@ pub(crate) struct SealArgs {
     format: InputForm,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid keygen --key-file public.keys
@@ -49,8 +49,8 @@ pub(crate) fn run(args: &SealArgs) -> Outcome {
     if args.ids.is_empty() {
         return input::each_line("ID", |out, text| Ok(writeln!(out, "{}", seal(text)?)?));
     }
-    // All arguments are sealed before the first is shown, so that an invalid one causes no partial
-    // output.
+    // All arguments are sealed before the first public ID is shown, so that an invalid argument
+    // causes no partial output.
     let sealed: Vec<String> = args.ids.iter().map(|text| seal(text)).collect::<Result<_, _>>()?;
     let mut out = terminal::stream();
     for text in sealed {

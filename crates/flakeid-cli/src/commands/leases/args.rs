@@ -1,4 +1,4 @@
-//! The arguments of the commands of `flakeid leases`.
+//! The arguments of the `flakeid leases` subcommands.
 
 use clap::Args;
 
@@ -8,13 +8,13 @@ use crate::store::StoreArgs;
 
 /// Creates a namespace and the tables or keys that the store needs for it
 ///
-/// A namespace that exists is left unchanged. Embedded stores (sqlite) create a namespace at its
-/// first lease. On a server, only this command creates one, so that a mistyped name does not become
-/// an ID space of its own.
+/// A namespace that already exists is left unchanged. Embedded stores (sqlite) create a namespace
+/// at its first lease. On a server, only this command creates a namespace, so that a mistyped name
+/// does not become a separate ID space.
 ///
-/// On a server, give --fresh or --lost: the server cannot detect whether it never had the namespace
-/// or has lost it. After a loss, processes may still be generating IDs under leases that the server
-/// has lost. Embedded stores detect such losses themselves.
+/// On a server, specify --fresh or --lost: the server cannot distinguish a namespace that never
+/// existed from one that it has lost. After a loss, processes may still be generating IDs under
+/// leases that the server has lost. Embedded stores detect such losses themselves.
 #[derive(Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
 pub(super) struct InitArgs {
@@ -24,56 +24,58 @@ pub(super) struct InitArgs {
     #[command(flatten)]
     pub(super) layout: LayoutArg,
 
-    /// Longest window that can be leased: how long processes can generate IDs while the store is
-    /// down [default: 10s, or 4 ticks]
+    /// Longest window that can be leased: the time for which processes can generate IDs while the
+    /// store is down [default: 10s, or 4 ticks]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_window: Option<String>,
 
-    /// Largest lead of a window's start over the clock [default: 20s, or 4 ticks]
+    /// Longest time that a window may start ahead of the clock [default: 20s, or 4 ticks]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_ahead: Option<String>,
 
-    /// Largest difference between a host's clock and the store's [default: 1s]
+    /// Largest difference between a host's clock and the store's clock [default: 1s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_skew: Option<String>,
 
-    /// Time after a restart, a failover or a restore of the store in which it grants nothing
+    /// Time after a restart, a failover or a restore during which the store grants nothing
     /// [default: 15s, or --max-window plus four times --max-skew if that is longer]
     ///
-    /// A process that holds a node continues during this time if its next renewal comes soon enough
-    /// after the last one that the store still has: within this time minus four times --max-skew.
+    /// A process that holds a node continues to generate IDs during this time, provided that it
+    /// renews its lease soon enough: within this time minus four times --max-skew, counted from the
+    /// last renewal that the store still has.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
-    /// This store never had a namespace of this name: grant at once
+    /// This store has never had a namespace with this name: grant at once
     ///
-    /// If this is not true, IDs may be generated twice. So give this flag by hand, and not in a
-    /// script that runs repeatedly: after the store has lost its data, it is no longer true.
+    /// If this is not true, IDs may be generated twice. Specify this flag only by hand, never in a
+    /// script that runs repeatedly: once the store has lost its data, the statement is no longer
+    /// true.
     #[arg(long, conflicts_with = "lost")]
     pub(super) fresh: bool,
 
-    /// This store lost a namespace of this name, which had these bounds: grant when all its leases
-    /// have ended
+    /// This store lost a namespace with this name and these bounds: grant only when all of its
+    /// leases have ended
     ///
     /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace,
     /// such as 1h,20s,1s; `default` means the default bounds. If its --quiet was not the default,
     /// add it as a fourth value. Values that are too large are safe and only cause a longer wait;
-    /// values that are too small are not safe. If the namespace was lost more than once, give the
-    /// largest value of each. The new bounds may be smaller or larger. Repeat every quarantine and
-    /// fast-forward of the lost namespace.
+    /// values that are too small are not safe. If the namespace was lost more than once, specify
+    /// the largest value of each bound. The new bounds may be smaller or larger. Repeat every
+    /// quarantine and fast-forward that was applied to the lost namespace.
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
     /// Lease the nodes to brokers (`flakeid serve`) in blocks of 2^BITS [default: 0, processes
     /// lease single nodes]
     ///
-    /// With blocks, processes lease from the brokers, not from the store.
+    /// In a namespace with blocks, processes lease nodes from the brokers, not from the store.
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     pub(super) block_bits: Option<String>,
 
     /// Do not record which process held which node
     ///
-    /// `flakeid whois` then finds nothing.
+    /// `flakeid whois` then cannot find the process that generated an ID.
     #[arg(long)]
     pub(super) no_history: bool,
 
@@ -84,7 +86,8 @@ pub(super) struct InitArgs {
 
 /// Lists nodes and their holders
 ///
-/// On a terminal it shows a table. In a pipe, or with --json, it writes one JSON object per line.
+/// On a terminal, the command shows a table. In a pipe, or with --json, it writes one JSON object
+/// per line.
 #[derive(Args)]
 #[command(after_long_help = LS_EXAMPLES)]
 pub(super) struct LsArgs {
@@ -95,15 +98,16 @@ pub(super) struct LsArgs {
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Write one JSON object per node, also on a terminal
+    /// Write one JSON object per node, even on a terminal
     #[arg(long)]
     pub(super) json: bool,
 }
 
 /// Shows nodes and their holders until interrupted
 ///
-/// On a terminal it redraws the table of `ls` every second. In a pipe, or with --json, it writes
-/// one JSON object for each node, and then one for each change, with the key `event`.
+/// On a terminal, the command redraws the table of `ls` every second. In a pipe, or with --json, it
+/// first writes one JSON object for each node, and then one for each change. The object for a
+/// change has the key `event`.
 #[derive(Args)]
 #[command(after_long_help = WATCH_EXAMPLES)]
 pub(super) struct WatchArgs {
@@ -114,16 +118,17 @@ pub(super) struct WatchArgs {
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Write JSON, also on a terminal
+    /// Write JSON, even on a terminal
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Takes a node from its holder, so that another process can lease it when its lease expires
+/// Takes a node from its holder, so that another process can lease the node when the lease expires
 ///
-/// Use it for a node whose holder you know to be dead. It is safe even if the holder is alive: the
-/// holder may use up its window and then leases another node, and the window of the next holder
-/// starts after it. A node that was leased by its number can be leased again at once.
+/// Use this command for a node whose holder you know to be dead. The command is safe even if the
+/// holder is alive: the holder may use its window to the end, and then leases another node. The
+/// window of the next holder starts after that window. A node that was leased by its number can be
+/// leased again at once.
 #[derive(Args)]
 #[command(after_long_help = RELEASE_EXAMPLES)]
 pub(super) struct ReleaseArgs {
@@ -133,8 +138,8 @@ pub(super) struct ReleaseArgs {
 
     /// Let other processes lease the node at once
     ///
-    /// If the store is then restored to a state from before this command, the previous and the next
-    /// holder can generate the same IDs.
+    /// If the store is later restored to a state from before this command, the previous holder and
+    /// the next holder can generate the same IDs.
     #[arg(long)]
     pub(super) now: bool,
 
@@ -147,8 +152,8 @@ pub(super) struct ReleaseArgs {
 
 /// Takes a node out of use, or puts it back into use
 ///
-/// Use it for a node whose IDs are also generated outside the store, or whose fence is far in the
-/// future because of a wrong clock.
+/// Use this command for a node whose number is also used outside the store, or whose fence is far
+/// in the future because of a wrong clock.
 #[derive(Args)]
 #[command(after_long_help = QUARANTINE_EXAMPLES)]
 pub(super) struct QuarantineArgs {
@@ -169,10 +174,11 @@ pub(super) struct QuarantineArgs {
 
 /// Prevents windows from starting before an instant
 ///
-/// Use it if IDs up to that instant may have been generated without this store: by hand, by another
-/// system, or under leases that the store has lost. All leases end. This is irreversible.
+/// Use this command if IDs up to that instant may have been generated without this store: by hand,
+/// by another system, or under leases that the store has lost. All leases end. This is
+/// irreversible.
 ///
-/// After older data were restored into a running server, the instant must be at least max-window +
+/// If older data were restored into a running server, the instant must be at least max-window +
 /// max-ahead + 2 x max-skew from now: --by 32s with the default bounds of `init`.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
@@ -182,7 +188,7 @@ pub(super) struct FastForwardArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) to: Option<String>,
 
-    /// The instant, as a time from now: 500ms, 20s, 5min, 2h, 3d
+    /// The instant, as a duration from now: 500ms, 20s, 5min, 2h, 3d
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) by: Option<String>,
 
@@ -195,9 +201,9 @@ pub(super) struct FastForwardArgs {
 
 /// Takes over a store that was copied from another machine or restored from a backup
 ///
-/// All leases end, and nothing is granted until every window that the original may have granted is
-/// over. Use it only if the original is out of use: if two stores grant the same nodes, IDs are
-/// generated twice.
+/// All leases end, and nothing is granted until every window that the original store may have
+/// granted has ended. Use this command only if the original store is out of use: if two stores
+/// grant the same nodes, IDs are generated twice.
 ///
 /// If older data were restored into a server while it was running, use fast-forward instead: the
 /// store is still in the same run, so `adopt` would not end its leases.
@@ -211,7 +217,7 @@ pub(super) struct AdoptArgs {
     pub(super) confirm: Confirm,
 }
 
-// The tests run every line of these constants that begins with `flakeid`, one after the other.
+// The tests run every example line that begins with `flakeid`, one after the other.
 
 const INIT_EXAMPLES: &str = "\
 Examples:

@@ -1,5 +1,5 @@
-//! `flakeid leases fast-forward` and `flakeid leases adopt`: both raise the namespace's floor,
-//! before which no window starts.
+//! `flakeid leases fast-forward` and `flakeid leases adopt`, which raise the namespace's floor. No
+//! window starts before the floor.
 
 use flakeid_core::{Error, Rfc3339};
 use flakeid_json::parse_instant;
@@ -34,7 +34,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
     let name = connection.name();
     let holders = listing.rows.iter().filter(|row| row.state == State::Held).count();
     let bounds = &listing.namespace.bounds;
-    // The latest end of a window that was granted before now.
+    // The time from now until the latest possible end of any window that has been granted so far.
     let reach = bounds
         .max_window_ms
         .saturating_add(bounds.max_ahead_ms)
@@ -54,13 +54,13 @@ fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {
     if let Some(text) = &args.to {
         return parse_instant("--to", text);
     }
-    // clap ensures that one of the two is given.
+    // clap ensures that either `--to` or `--by` is specified.
     let ms = duration::parse("--by", args.by.as_deref().unwrap_or_default())?;
     Ok(now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }
 
-/// Returns the first tick that starts at or after the instant: a tick that contains it must not be
-/// granted.
+/// Returns the first tick that starts at or after an instant, because a tick that contains the
+/// instant must not be granted.
 fn tick_not_before(namespace: &Namespace, unix_ms: i64) -> Result<u64, Error> {
     let layout = &namespace.layout;
     let tick = layout.tick_at(unix_ms)?;
@@ -77,7 +77,10 @@ fn confirm(args: &FastForwardArgs, name: &str, listing: &Listing, tick: u64) -> 
     let ahead = i64::try_from(namespace.bounds.max_ahead_ms).unwrap_or(i64::MAX);
     let granting = floor.saturating_sub(ahead);
     let pause = if granting > *now {
-        format!("The next node is granted {} at the earliest. ", duration::relative(granting, *now))
+        format!(
+            "The next node will be granted {} at the earliest. ",
+            duration::relative(granting, *now)
+        )
     } else {
         String::new()
     };

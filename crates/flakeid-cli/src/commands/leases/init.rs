@@ -32,7 +32,8 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     if found.is_none() && lost.is_none() && !args.fresh && !connection.detects_its_losses() {
         return Err(undecided(&connection.name(), &layout));
     }
-    // If the namespace is lost before the next transaction, these were its bounds.
+    // The bounds of an existing namespace also count as lost bounds, in case the namespace is lost before the next
+    // transaction.
     let lost_bounds = found.as_ref().map(|listing| listing.namespace.bounds).or(lost);
     let namespace = connection.init(&wanted, lost_bounds.as_ref())?;
     let existed = found.is_some();
@@ -53,9 +54,9 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     }
     let wait = match wait_ms {
         0 => String::new(),
-        ms if existed => format!("nothing is granted for another {}\n", duration::shown(ms)),
+        ms if existed => format!("nothing will be granted for another {}\n", duration::shown(ms)),
         ms => format!(
-            "nothing is granted for {}, until all leases that the store has lost have ended\n",
+            "nothing will be granted for {}, until all leases that the store has lost have ended\n",
             duration::shown(ms)
         ),
     };
@@ -96,8 +97,8 @@ fn bounds(args: &InitArgs, defaults: Bounds, layout: &Layout) -> Result<Bounds, 
 
 const LOST: &str = "--lost";
 
-/// Parses the bounds of a lost namespace: `1h,20s,1s`, with the quiet time if it was not the
-/// default, or `default`.
+/// Parses the bounds of a lost namespace: either `default`, or bounds such as `1h,20s,1s`, with the quiet time as a
+/// fourth value if it was not the default.
 fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
     if text == "default" {
         return Ok(Bounds::of(layout));
@@ -121,12 +122,13 @@ fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
         Some(quiet) => Bounds { quiet_ms: duration::parse(LOST, quiet)?, ..lost },
         None => lost.with_usual_quiet(layout),
     };
-    // Bounds that no namespace of this layout can have had are a typing error.
+    // No namespace with this layout could have had such bounds, so they must contain a typing
+    // error.
     let checked = lost.check(layout);
     checked.map_err(|error| Error::invalid_option(LOST, &error.to_string())).map(|()| lost)
 }
 
-/// Formats bounds as `--lost` accepts them.
+/// Formats bounds in the syntax that `--lost` accepts.
 fn lost_value(bounds: &Bounds) -> String {
     let time = |ms: u64| match ms % 1000 {
         0 => format!("{}s", ms / 1000),
@@ -136,7 +138,7 @@ fn lost_value(bounds: &Bounds) -> String {
     [max_window_ms, max_ahead_ms, max_skew_ms].map(time).join(",")
 }
 
-/// Returns the error for a missing namespace if the user has not said whether it ever existed.
+/// Returns the error for a missing namespace if the user has not specified whether the namespace ever existed.
 fn undecided(name: &str, layout: &Layout) -> Failure {
     let error = Error::invalid_option(
         "--fresh, --lost",
@@ -167,7 +169,7 @@ struct Description<'a> {
     max_skew_ms: u64,
     quiet_ms: u64,
     history: bool,
-    /// The time until nodes are granted.
+    /// The remaining time until nodes can be granted.
     wait_ms: u64,
 }
 

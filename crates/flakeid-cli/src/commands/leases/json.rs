@@ -1,10 +1,10 @@
-//! The status of a node, and a node as JSON.
+//! The JSON representation of a node, and the status that is displayed for a node.
 
 use flakeid_protocol::operations::Listing;
 use flakeid_protocol::{Row, State};
 use serde::Serialize;
 
-/// The status of a node as shown. Another process may lease a node whose lease has expired.
+/// The displayed status of a node. Another process may lease a node whose lease has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LeaseStatus {
     Held,
@@ -33,7 +33,8 @@ impl LeaseStatus {
     }
 }
 
-/// A node as JSON. The keys are in this order. A field that the node has never had is null.
+/// The JSON object for a node. Its keys are in the order of these fields. A field that has never been set for the
+/// node is null.
 #[derive(Serialize)]
 pub(super) struct NodeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

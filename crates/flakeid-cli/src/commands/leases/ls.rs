@@ -1,4 +1,5 @@
-//! `flakeid leases ls`: the nodes of a namespace as a table, which `watch` draws too, or as JSON.
+//! `flakeid leases ls`: lists the nodes of a namespace as JSON or as a table. `flakeid leases
+//! watch` draws the same table.
 
 use std::fmt::Write as _;
 
@@ -43,13 +44,13 @@ pub(super) fn run(args: &LsArgs) -> Outcome {
     Ok(terminal::show_json(rows)?)
 }
 
-/// Returns the rows to show: without the free ones, unless `all` is set.
+/// Returns the rows to show, including free nodes only if `all` is set.
 fn shown(listing: &Listing, all: bool) -> impl Iterator<Item = &Row> {
     let now = listing.now;
     listing.rows.iter().filter(move |row| all || LeaseStatus::new(row, now) != LeaseStatus::Free)
 }
 
-/// Renders a namespace for a terminal. `name` includes the store.
+/// Renders a namespace for a terminal. `name` names both the namespace and the store.
 pub(super) fn draw(name: &str, leases: &Leases, all: bool) -> String {
     let listing = &leases.listing;
     let layout = &listing.namespace.layout;

@@ -37,7 +37,7 @@ Environment (flags win):
 
 /// Shows and repairs the leases of nodes in a store
 ///
-/// A lease is a window of ticks for one node. The store never grants overlapping windows of one
+/// A lease is a window of ticks for one node. The store never grants overlapping windows for one
 /// node, and no process generates IDs outside its window, so no ID is generated twice. The fence of
 /// a node is the tick at which its latest window ends. The expiry only determines when another
 /// process may lease the node.
@@ -48,9 +48,10 @@ Environment (flags win):
 ///
 /// After a restart, a failover or a restore, the store grants no nodes until all earlier windows
 /// are over; a process that holds a node continues where that is safe. The store cannot detect two
-/// primaries that grant at once, a virtual machine that is restored with its memory, or older data
-/// that are restored while the server runs (IMPORT TABLESPACE, RESTORE, SWAPDB, etcdctl put). In
-/// the last case, restart the server, or run fast-forward, before any process leases a node.
+/// primaries that grant nodes at the same time, a virtual machine that is restored with its memory,
+/// or older data that are restored while the server runs (IMPORT TABLESPACE, RESTORE, SWAPDB,
+/// etcdctl put). In the last case, restart the server, or run fast-forward, before any process
+/// leases a node.
 #[derive(Args)]
 #[command(after_long_help = LEASES_EXAMPLES)]
 pub(crate) struct LeasesArgs {

@@ -1,4 +1,4 @@
-//! `flakeid leases release` and `flakeid leases quarantine`: change the row of one node.
+//! `flakeid leases release` and `flakeid leases quarantine`, which change the row of one node.
 
 use flakeid_protocol::Row;
 use flakeid_protocol::operations::{Listing, Repair};
@@ -52,7 +52,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     let holder = holder(&listing, row);
     let effect = match kind {
         Repair::Release => {
-            "Another process can lease the node after its lease has expired, starting at its fence."
+            "After the lease has expired, another process can lease the node from the fence onward."
         }
         Repair::ReleaseNow => {
             "Another process can lease the node at once, starting at its fence. If the store is then \
@@ -60,7 +60,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
         }
         Repair::Quarantine => "No process can lease the node until its quarantine is lifted.",
         Repair::Lift => {
-            "Another process can lease the node, starting at its fence, after any earlier lease has ended."
+            "After any earlier lease has ended, another process can lease the node from the fence onward."
         }
     };
     let verb = match kind {
@@ -69,7 +69,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
         Repair::Lift => "lifts the quarantine of",
     };
     confirm.ask(&format!("this {verb} {subject}. {holder}{effect}"))?;
-    // If another process changed the row first, there is nothing left to change.
+    // The row is changed only if no other process has changed it in the meantime.
     if connection.repair(node, kind)?.is_none() {
         return Ok(terminal::show(&format!(
             "{subject} has changed in the meantime: no change was made\n"
@@ -78,7 +78,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     Ok(terminal::show(&format!("{subject}: {done}\n"))?)
 }
 
-/// Describes the node's holder, and the effect on that process.
+/// Describes the node's holder, and the effect of the change on that process.
 fn holder(listing: &Listing, row: Option<&Row>) -> String {
     let Some(row) = row else { return String::new() };
     let now = listing.now;

@@ -1,4 +1,4 @@
-//! The number of nodes of a namespace that are held, expired, free and quarantined.
+//! The numbers of nodes in a namespace that are held, expired, free and quarantined.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::json::LeaseStatus;
 use crate::format::number::grouped;
 use crate::store::Leases;
 
-/// The number of nodes of a namespace with each status.
+/// The number of nodes in a namespace for each status.
 #[derive(Default)]
 pub(super) struct Summary {
     held: u64,
@@ -16,7 +16,7 @@ pub(super) struct Summary {
     rows: u64,
     /// The unit that a row describes: a node, or a block of nodes.
     of: &'static str,
-    /// Whether the rows are all rows of a broker, which has no others.
+    /// Whether the rows come from a broker. In that case, they are all of the broker's rows.
     of_broker: bool,
 }
 
@@ -42,8 +42,8 @@ impl Summary {
     }
 }
 
-/// Formats the summary as `3 held, 2 free, 1 quarantined of 1,024 nodes`. The other nodes were
-/// never used.
+/// Formats the summary as `3 held, 2 free, 1 quarantined of 1,024 nodes`. Nodes that are not
+/// counted in any status have never been used.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} held, ", grouped(self.held))?;

@@ -18,7 +18,7 @@ use crate::terminal;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Moves the cursor to the top left, and clears everything below.
+/// The escape sequence that moves the cursor to the top left and clears the screen.
 const CLEAR: &str = "\x1b[H\x1b[J";
 
 pub(super) fn run(args: &WatchArgs) -> Outcome {
@@ -35,7 +35,8 @@ fn redraw(args: &WatchArgs, source: &mut Source) -> Outcome {
     let mut table = ls::draw(&name, &source.leases()?, args.all);
     let mut problem = String::new();
     loop {
-        // The stream that removes colours would also remove this sequence.
+        // The output does not go through the stream that removes colours, because that stream would
+        // also remove the escape sequence that clears the screen.
         io::stdout().write_all(CLEAR.as_bytes())?;
         terminal::show(&format!("{table}{problem}"))?;
         thread::sleep(INTERVAL);
@@ -76,7 +77,7 @@ fn report(args: &WatchArgs, source: &mut Source) -> Outcome {
     }
 }
 
-/// Returns the next listing. If the store does not respond, reconnects first.
+/// Returns the next listing. If the store does not respond, reconnects to the store first.
 fn next(args: &WatchArgs, source: &mut Source) -> Result<Leases, Failure> {
     let failure = match source.leases() {
         Ok(leases) => return Ok(leases),
@@ -124,7 +125,7 @@ impl Reported {
     }
 }
 
-/// Returns the event that changed a node, or `None` if nothing changed.
+/// Returns the event that changed a node, or `None` if the node is unchanged.
 fn event(before: (&Row, LeaseStatus), after: (&Row, LeaseStatus)) -> Option<&'static str> {
     let ((last, last_status), (row, status)) = (before, after);
     if row.grant != last.grant {

@@ -1,4 +1,4 @@
-//! The changes that `flakeid migrate` makes in a store.
+//! The changes that `flakeid migrate` makes to a store.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,14 @@ use crate::store::Connection;
 /// The result of a migration.
 pub(super) struct Done {
     pub(super) created: bool,
-    /// The time until nodes are granted.
+    /// The remaining time until nodes can be granted.
     pub(super) wait_ms: u64,
-    /// The rows that were granted before they were quarantined.
+    /// The rows that had already been granted when they were quarantined.
     pub(super) granted: Vec<Row>,
 }
 
-/// Creates the namespace or raises its floor, and quarantines the nodes in use.
+/// Creates the namespace or raises its floor, and quarantines the nodes that the other library
+/// still uses.
 pub(super) fn carry_out(
     connection: &mut Connection,
     plan: &Plan,
@@ -40,7 +41,7 @@ pub(super) fn carry_out(
     if namespace.floor < plan.floor {
         namespace = connection.fast_forward(plan.floor)?;
     }
-    // A row that brokers lease is a block of nodes.
+    // In a namespace that leases nodes to brokers, each row describes a block of nodes.
     let rows: BTreeSet<u64> = in_use.iter().map(|node| node >> namespace.block_bits).collect();
     let mut granted = Vec::new();
     for row in rows {
@@ -51,8 +52,8 @@ pub(super) fn carry_out(
     Ok(Done { created: found.is_none(), wait_ms, granted })
 }
 
-/// Returns the error for a missing namespace on a server if the user has not said whether it ever
-/// existed.
+/// Returns the error for a missing namespace on a server if the user has not specified whether the
+/// namespace ever existed.
 fn undecided(name: &str) -> Failure {
     let reason = format!("{name} does not exist, and the store cannot detect whether it was lost");
     let hint = "if this store never had a namespace of this name, add --fresh; if it did, or to choose \

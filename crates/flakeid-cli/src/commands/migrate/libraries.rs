@@ -7,14 +7,15 @@ use flakeid_core::{Layout, Parts};
 use crate::args::layout_arg;
 use crate::failure::Failure;
 
-/// A library that generates IDs of this family, with its default settings.
+/// A library that generates Snowflake-family IDs, with its default settings.
 pub(super) struct Library {
     pub(super) name: &'static str,
-    /// The layout of its IDs, as a preset or a descriptor.
+    /// The layout of the library's IDs, as a preset or a descriptor.
     pub(super) layout: &'static str,
     /// The library's names for the node, or for the node's two parts.
     pub(super) node: &'static [&'static str],
-    /// Whether its IDs can be later than its clock even if the clock never went backwards.
+    /// Whether the library's IDs can be ahead of its clock even if the clock has never gone
+    /// backwards.
     pub(super) runs_ahead: bool,
 }
 
@@ -27,8 +28,8 @@ const fn library(
     Library { name, layout, node, runs_ahead }
 }
 
-/// The known libraries. The guide has a table with a row for each (`docs/src/moving.md`), and a
-/// test compares the two.
+/// The known libraries. A table in the guide (`docs/src/moving.md`) has a row for each library, and
+/// a test compares the table with this list.
 pub(super) const LIBRARIES: [Library; 14] = [
     library("bwmarrin", "twitter", &["node"], false),
     library("sonyflake", "sonyflake", &["machine ID"], false),
@@ -46,14 +47,14 @@ pub(super) const LIBRARIES: [Library; 14] = [
     library("tsid", "tsid", &["node"], true),
 ];
 
-/// The source of the earlier IDs: a library, or another generator with a known layout.
+/// The source of the existing IDs: a library, or another generator with a known layout.
 pub(super) struct Origin {
     pub(super) library: Option<&'static Library>,
     pub(super) layout: Layout,
 }
 
 impl Origin {
-    /// Parses the name of a library, a preset or a descriptor.
+    /// Parses the name of a library or a preset, or a descriptor.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let library = LIBRARIES.iter().find(|library| library.name == text);
         let layout = library.map_or(text, |library| library.layout);
@@ -67,7 +68,7 @@ impl Origin {
         }
     }
 
-    /// Formats the node for the output, with the library's own names.
+    /// Formats the node for the output, using the library's own names.
     pub(super) fn node(&self, parts: &Parts) -> String {
         let names = self.library.map_or(&["node"] as &[_], |library| library.node);
         match (names, parts.datacenter, parts.worker) {
@@ -100,7 +101,7 @@ mod tests {
     const GUIDE: &str = include_str!("../../../../../docs/src/moving.md");
 
     #[test]
-    fn guide_table_has_a_row_for_each_library() {
+    fn guide_table_lists_every_library() {
         for Library { name, layout, .. } in &LIBRARIES {
             let row = GUIDE.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
             let row = row.unwrap_or_default();
@@ -113,7 +114,7 @@ mod tests {
         for Library { name, .. } in &LIBRARIES {
             assert!(Origin::parse(name).is_ok_and(|origin| origin.library.is_some()), "{name}");
         }
-        // A library that is named like a preset has the layout of that preset.
+        // A library with the same name as a preset has the layout of that preset.
         for (name, preset) in Layout::presets() {
             let origin = Origin::parse(name);
             assert!(origin.is_ok_and(|origin| origin.layout == *preset), "{name}");

@@ -1,4 +1,4 @@
-//! `flakeid migrate`: creates a namespace for IDs that another library has generated until now.
+//! `flakeid migrate`: creates a namespace that replaces another library's ID generation.
 
 mod carry_out;
 mod libraries;
@@ -18,14 +18,16 @@ use crate::args::{Confirm, id};
 use crate::failure::Outcome;
 use crate::store::StoreArgs;
 
-/// Creates a namespace that continues after the IDs of another library
+/// Creates a namespace that continues after the IDs from another library
 ///
-/// The command reads the largest existing IDs, creates a namespace with the same layout (or another
-/// one, --layout), and prevents windows from starting before the tick after those IDs. So every ID
-/// that flakeid generates is larger than all existing IDs, and none repeats them.
+/// The command reads the largest existing IDs, creates a namespace with the same layout (or with
+/// the layout in --layout), and prevents windows from starting before the tick after those IDs.
+/// Every ID that flakeid generates is therefore larger than all existing IDs.
 ///
-/// Stop the other library first. If that is not possible at once, name the nodes that it still uses
-/// with --in-use: they are quarantined until `flakeid leases quarantine NODE --lift`.
+/// Stop the other library first. If that is not possible at once, use --in-use to name the nodes
+/// that the other library still uses. These nodes are quarantined until you run `flakeid leases
+/// quarantine NODE
+/// --lift`.
 #[derive(Args)]
 #[command(after_help = "`flakeid migrate --help` lists the libraries.")]
 #[command(after_long_help = after_help())]
@@ -34,7 +36,7 @@ pub(crate) struct MigrateArgs {
     #[arg(long, value_name = "LIBRARY|L", allow_hyphen_values = true)]
     from: String,
 
-    /// Largest existing ID; give the option once for each table
+    /// Largest existing ID; repeat the option for each table
     #[arg(long, value_name = "ID", required = true, allow_hyphen_values = true)]
     last_id: Vec<String>,
 
@@ -48,12 +50,12 @@ pub(crate) struct MigrateArgs {
     /// Layout of the namespace, if it changes [default: that of --from]
     ///
     /// No window then starts before the first tick whose IDs are all numerically larger than the
-    /// last ones, so that tables keep their order.
+    /// existing IDs, so that tables keep their order.
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     #[arg(value_parser = Presets, hide_possible_values = true)]
     layout: Option<String>,
 
-    /// This server never had a namespace of this name (see `flakeid leases init --help`)
+    /// This server has never had a namespace with this name (see `flakeid leases init --help`)
     #[arg(long)]
     fresh: bool,
 
@@ -73,7 +75,7 @@ fn after_help() -> String {
     format!("{EXAMPLES}\n\n{}", libraries::table().trim_end())
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid migrate --from yitter --last-id 873739216556229 --store sqlite://moved.db --yes

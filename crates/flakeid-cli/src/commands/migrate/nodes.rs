@@ -6,7 +6,8 @@ use flakeid_core::{Error, Layout};
 
 use crate::format::number::{grouped, parse};
 
-/// The largest number of nodes to quarantine. To exclude more, give programs a range of nodes.
+/// The maximum number of nodes to quarantine. To exclude more nodes, configure the programs with a
+/// range of nodes instead.
 const MOST: usize = 4096;
 
 /// Parses `7`, `3,5-9` or `1/7` (datacenter and worker) into the nodes in ascending order.
@@ -21,8 +22,8 @@ pub(super) fn read(texts: &[String], layout: &Layout) -> Result<BTreeSet<u64>, E
             let reason = format!("range {part} is reversed: write the smaller node first");
             return Err(Error::invalid_option("--in-use", &reason));
         }
-        // One node more than the limit is enough to reject the range, and avoids memory for 2^22
-        // nodes.
+        // Only one node above the limit is collected: it is enough to reject the range, and a list
+        // of 2^22 nodes would waste memory.
         nodes.extend((first..=last).take(MOST + 1));
         if nodes.len() > MOST {
             let reason = format!(
@@ -49,7 +50,7 @@ fn node(text: &str, layout: &Layout) -> Result<u64, Error> {
     layout.join_node(datacenter, parse("worker", worker, 0, max_worker)?)
 }
 
-/// Formats nodes as `3, 5-9`, with neighbouring ones joined to ranges.
+/// Formats nodes as `3, 5-9`, with consecutive nodes joined into ranges.
 pub(super) fn shown(nodes: &BTreeSet<u64>) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for &node in nodes {

@@ -1,5 +1,5 @@
-//! The plan of a migration, from the last IDs of the other library: the layout and the floor of the
-//! namespace.
+//! The plan of a migration: the layout and the floor of the namespace, derived from the last IDs of the other
+//! library.
 
 use flakeid_core::{Clock, Error, Id, Layout, Parts, Rfc3339, SystemClock};
 use flakeid_json::layout_name;
@@ -9,11 +9,11 @@ use crate::failure::Failure;
 use crate::format::duration;
 use crate::terminal;
 
-/// The largest plausible lead of an ID. A later one more likely has another layout than comes from
-/// a generator that ran ahead.
+/// The longest plausible time, in milliseconds, by which an ID can be ahead of the clock. An ID that is further ahead
+/// probably has a different layout, and was not generated ahead of the clock.
 const FARTHEST_AHEAD_MS: i64 = 24 * 3_600_000;
 
-/// One of the last IDs of the other library.
+/// One of the last IDs from the other library.
 pub(super) struct LastId {
     pub(super) id: Id,
     pub(super) parts: Parts,
@@ -27,17 +27,18 @@ impl LastId {
     }
 }
 
-/// The changes that a migration makes.
+/// The planned changes of a migration.
 pub(super) struct Plan {
     pub(super) last: Vec<LastId>,
     /// The layout of the namespace.
     pub(super) layout: Layout,
-    /// The first tick in which flakeid may generate IDs, above all of the last IDs.
+    /// The first tick in which flakeid may generate IDs. All IDs in this tick are larger than the last IDs from the
+    /// other library.
     pub(super) floor: u64,
 }
 
 impl Plan {
-    /// Builds the plan. `layout` is the namespace's layout, if it differs from the origin's.
+    /// Builds the plan. `layout` is the namespace's layout, if it differs from the layout of the other library.
     pub(super) fn new(
         origin: &Origin,
         ids: &[Id],
@@ -51,7 +52,7 @@ impl Plan {
             check_time(one, origin, now)?;
         }
         let floors = ids.iter().map(|id| above(*id, &layout));
-        // clap ensures that there is at least one ID.
+        // clap ensures that at least one ID is specified.
         let floor = floors.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or(0);
         if layout.tick_at(now).is_err() {
             let reason = format!(
@@ -66,7 +67,7 @@ impl Plan {
         Ok(Self { last, layout, floor })
     }
 
-    /// The earliest time at which a window starts.
+    /// The earliest time at which a window can start.
     pub(super) fn floor_time(&self) -> Rfc3339 {
         self.layout.timestamp(self.layout.unix_ms_at(self.floor))
     }
@@ -83,9 +84,8 @@ fn above(id: Id, layout: &Layout) -> Result<u64, Failure> {
     })
 }
 
-/// Checks that the floor is not far in the future. The same number can be a current ID in one
-/// layout and a distant future one in another. Such a floor would prevent all grants until then,
-/// and it could not be lowered.
+/// Checks that the floor is not far in the future. The same number can be a current ID in one layout and an ID from
+/// the distant future in another. Such a floor would prevent all grants until that time, and it could not be lowered.
 fn check_floor(layout: &Layout, floor: u64, now: i64) -> Result<(), Failure> {
     let start = layout.unix_ms_at(floor);
     if start.saturating_sub(now) <= FARTHEST_AHEAD_MS {

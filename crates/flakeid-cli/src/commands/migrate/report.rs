@@ -14,7 +14,7 @@ use crate::failure::Outcome;
 use crate::format::{duration, sanitize};
 use crate::terminal;
 
-/// The description of the plan and of its result.
+/// The description of a migration plan and its result.
 pub(super) struct Report<'a> {
     pub(super) origin: &'a Origin,
     pub(super) plan: &'a Plan,
@@ -30,7 +30,8 @@ struct ReportJson<'a> {
     /// The time before which no window starts.
     floor: String,
     quarantined: &'a BTreeSet<u64>,
-    /// Whether the namespace was created; omitted if nothing was done.
+    /// Whether the migration created the namespace. The field is omitted if the plan was not
+    /// carried out.
     #[serde(skip_serializing_if = "Option::is_none")]
     created: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +46,8 @@ struct LastJson {
 }
 
 impl Report<'_> {
-    /// Shows the report. `done` is the namespace's full name, and the changes made there.
+    /// Shows the report. `done` contains the namespace's full name and the changes that were made
+    /// to it.
     pub(super) fn show(&self, json: bool, done: Option<(&str, &Done)>) -> Outcome {
         for row in done.iter().flat_map(|(_, done)| &done.granted) {
             let holder = match row.owner.name.as_str() {
@@ -79,7 +81,7 @@ impl Report<'_> {
                 lines.push(format!("layout {layout}, no window starts before {floor}"));
                 if done.wait_ms > 0 {
                     let wait = duration::shown(done.wait_ms);
-                    lines.push(format!("nothing is granted for another {wait}"));
+                    lines.push(format!("nothing will be granted for another {wait}"));
                 }
             }
         }
@@ -106,7 +108,7 @@ impl Report<'_> {
         )
     }
 
-    /// Formats a line for each last ID, so that a wrong layout becomes visible.
+    /// Formats a line for each of the last IDs, so that the user can see if the layout is wrong.
     fn last_id_lines(&self) -> Vec<String> {
         let line = |LastId { id, parts, time }: &LastId| {
             let ago = duration::relative(parts.unix_ms, SystemClock.unix_ms());

@@ -4,14 +4,14 @@ use clap::Args;
 
 /// Proposes layouts that meet your requirements
 ///
-/// For each proposal it shows the number of bits, the precision of the order of IDs, the number of
-/// nodes and IDs, and the end. It also shows whether the IDs fit a signed 64-bit column and a
-/// JavaScript number.
+/// For each proposal, the command shows the number of bits, the precision of the ID order, the
+/// numbers of nodes and IDs, and the end of the layout. It also shows whether the IDs fit a signed
+/// 64-bit column and a JavaScript number.
 ///
-/// With --processes it plans for a fleet that leases its nodes. It then counts the nodes that dead
-/// processes still hold. For growing fleets, it shows the load on the store, and which stores and
-/// presets are sufficient. With --brokers the processes lease from brokers, which lease blocks from
-/// the store.
+/// With --processes, the command plans for a fleet that leases its nodes. It then includes the
+/// nodes that dead processes still hold. For growing fleets, it shows the load on the store, and
+/// which stores and presets are sufficient. With --brokers, the processes lease from brokers, which
+/// lease blocks from the store.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {
@@ -24,13 +24,13 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) processes: Option<String>,
 
-    /// Average life of a process before it dies without releasing its node
+    /// Average time before a process dies without releasing its node
     #[arg(long, value_name = "TIME", default_value = "1h", allow_hyphen_values = true)]
     #[arg(conflicts_with = "nodes")]
     pub(super) lifetime: String,
 
-    /// Number of brokers (`flakeid serve`) that the processes lease from [default: none, they lease
-    /// from the store]
+    /// Number of brokers (`flakeid serve`) from which the processes lease [default: none, they
+    /// lease from the store]
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) brokers: Option<String>,
 
@@ -39,7 +39,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) ttl: Option<String>,
 
-    /// Length of a lease's window; on average, it is renewed after a third of this time
+    /// Length of a lease's window; on average, the lease is renewed after a third of this time
     /// [default: 10s, with brokers 4s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) window: Option<String>,
@@ -48,26 +48,26 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(super) rate: String,
 
-    /// End of the time that the layout must last: a year or a date (to its end), RFC 3339, or Unix
+    /// Time until which the layout must last: a year or a date (to its end), RFC 3339, or Unix
     /// milliseconds
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) until: String,
 
-    /// Start of the layout's time: a date, RFC 3339 or Unix milliseconds [default: today, 00:00
-    /// UTC]
+    /// Start of the layout's time range: a date, RFC 3339 or Unix milliseconds [default: today,
+    /// 00:00 UTC]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) epoch: Option<String>,
 
-    /// Largest number of bits of an ID; 63 keeps it positive in a signed 64-bit column
+    /// Largest number of bits in an ID; 63 keeps it positive in a signed 64-bit column
     #[arg(long, value_name = "BITS", default_value = "63", allow_hyphen_values = true)]
     pub(super) bits: String,
 
-    /// Write one JSON object per proposal, then one per size of the fleet
+    /// Write one JSON object per proposal, then one per fleet size
     #[arg(long)]
     pub(super) json: bool,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid layout plan --nodes 64 --rate 5000 --until 2095

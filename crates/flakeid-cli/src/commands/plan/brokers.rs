@@ -1,4 +1,5 @@
-//! A fleet behind brokers: computes the nodes in its blocks, and the remaining load on the store.
+//! A fleet behind brokers: computes the number of nodes in the brokers' blocks, and the remaining
+//! load on the store.
 
 use flakeid_protocol::Namespace;
 
@@ -16,10 +17,11 @@ impl Brokers {
     /// The largest supported number of brokers.
     pub(crate) const MOST: u64 = 100_000;
 
-    /// Returns the number of nodes that a fleet needs if it uses the given number at a time.
+    /// Returns the number of nodes that a fleet needs if it uses `used` nodes at a time.
     ///
-    /// When a broker crashes, its clients take other nodes while its blocks are not free yet. In
-    /// addition, each broker has one block that is not full, and one that is empty.
+    /// When a broker crashes, its clients take other nodes, because the blocks of the crashed
+    /// broker are not free yet. In addition, each broker has one partly used block and one empty
+    /// block.
     pub(crate) fn nodes(self, used: u64) -> u64 {
         let spare = used.div_ceil(self.number);
         let nodes = used.saturating_add(spare);
@@ -27,26 +29,27 @@ impl Brokers {
         nodes.saturating_add(in_part)
     }
 
-    /// Returns the leased blocks while the given number of nodes is used, as `(blocks, nodes in
-    /// each)`.
+    /// Returns the number of blocks that are leased while `used` nodes are in use, and the number
+    /// of nodes in each block.
     pub(crate) fn blocks(self, used: u64) -> (u64, u64) {
         let size = 1 << block_bits(self.nodes(used));
         let of_each = used.div_ceil(self.number).div_ceil(size) + 1;
         (of_each.saturating_mul(self.number), size)
     }
 
-    /// Returns the constant load on the store.
+    /// Returns the steady load on the store, in renewals per second.
     pub(crate) fn renewals_per_second(self, used: u64) -> f64 {
         self.blocks(used).0 as f64 * 1_000.0 / BLOCK_RENEWAL_MS
     }
 }
 
-/// Returns the default block bits of a namespace with room for the given number of nodes.
+/// Returns the default number of block bits for a namespace with room for `nodes` nodes.
 const fn block_bits(nodes: u64) -> u32 {
     let node_bits = u64::BITS - nodes.saturating_sub(1).leading_zeros();
-    match Namespace::usual_block_bits_of(node_bits) {
+    match Namespace::default_block_bits_of(node_bits) {
         Some(bits) => bits,
-        // A layout with so few nodes has no blocks. The smallest layout with blocks has more nodes.
+        // A layout with so few nodes cannot have blocks, so the bits are computed for the smallest
+        // layout that can have blocks.
         None => 1,
     }
 }
@@ -56,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_include_spare_ones_for_a_crashed_broker() {
+    fn node_count_includes_spares_for_a_crashed_broker() {
         let two = Brokers { number: 2 };
-        // The sum is 600 nodes in use, 300 spare ones, and two partial blocks of 16 (for 10 node
-        // bits) per broker.
+        // The fleet needs 600 nodes in use, 300 spare nodes, and two blocks of 16 nodes (for 10
+        // node bits) for each broker.
         assert_eq!(two.nodes(600), 900 + 64);
         assert_eq!(two.blocks(600), (2 * (19 + 1), 16));
-        // If the only broker crashes, the whole fleet starts again.
+        // If the only broker crashes, the whole fleet needs new nodes.
         assert_eq!(Brokers { number: 1 }.nodes(400), 800 + 32);
     }
 

@@ -1,4 +1,4 @@
-//! A fleet of processes that lease their nodes: computes the nodes and renewals that it needs.
+//! A fleet of processes that lease their nodes. This module computes the nodes and renewals that the fleet needs.
 
 use flakeid_core::Error;
 
@@ -11,27 +11,30 @@ use crate::format::{duration, number};
 pub(crate) struct Fleet {
     /// The number of processes that live at the same time.
     pub(crate) processes: u64,
-    /// The average time until a process dies without releasing its node, in milliseconds.
+    /// The average time before a process dies without releasing its node, in milliseconds.
     pub(crate) lifetime_ms: u64,
-    /// The time after the last renewal until another process can lease the node, in milliseconds.
+    /// The time from the last renewal until another process can lease the node, in milliseconds.
     pub(crate) ttl_ms: u64,
     /// The length of the window that a renewal confirms, in milliseconds.
     pub(crate) window_ms: u64,
-    /// The brokers that grant the nodes, or `None` if the store does.
+    /// The brokers that grant the nodes, or `None` if the store grants them.
     pub(crate) brokers: Option<Brokers>,
 }
 
-/// The largest number of processes: far more than was measured, but the arithmetic is still exact.
+/// The largest supported number of processes. It far exceeds the measured numbers of processes, but the arithmetic is
+/// still exact.
 const MOST_PROCESSES: u64 = 1_000_000_000;
 
-/// The longest window and TTL of a lease.
+/// The longest window and the longest TTL of a lease, in milliseconds.
 const MONTH_MS: u64 = 30 * 86_400_000;
 
-/// The number of seconds before a process asks a store again that grants nothing yet.
+/// The number of seconds that a process waits before it sends another request to a store that does not grant nodes
+/// yet.
 const RETRY_S: f64 = 2.0;
 
 impl Fleet {
-    /// Reads the fleet from the arguments. Returns `None` if they plan for nodes only.
+    /// Reads the fleet from the arguments. Returns `None` if the arguments do not describe a fleet, only a number of
+    /// nodes.
     pub(crate) fn from_args(args: &PlanArgs) -> Result<Option<Self>, Error> {
         let Some(processes) = &args.processes else { return Ok(None) };
         let length = |option, field, text, least, most| {
@@ -55,8 +58,8 @@ impl Fleet {
         Ok(Some(Self { processes, lifetime_ms, ttl_ms, window_ms, brokers }))
     }
 
-    /// Returns one node for each live process, one for each that died less than a TTL ago, and the
-    /// additional nodes for brokers.
+    /// Returns the number of nodes: one for each live process, one for each process that died less than a TTL ago,
+    /// and the additional nodes for brokers.
     pub(crate) fn nodes(&self) -> u64 {
         self.brokers.map_or(self.used(), |brokers| brokers.nodes(self.used()))
     }
@@ -68,8 +71,8 @@ impl Fleet {
         u64::try_from(nodes).unwrap_or(u64::MAX)
     }
 
-    /// Returns the largest number of processes for which this many nodes are sufficient, or `None`
-    /// if they are not sufficient for one.
+    /// Returns the largest number of processes for which `nodes` nodes are sufficient, or `None` if they are not
+    /// sufficient even for one process.
     pub(crate) fn most_processes(&self, nodes: u64) -> Option<u64> {
         let (mut enough, mut too_many) = (0, MOST_PROCESSES.min(nodes) + 1);
         while too_many - enough > 1 {
@@ -83,16 +86,16 @@ impl Fleet {
         (enough > 0).then_some(enough)
     }
 
-    /// Returns the same fleet with another number of processes.
+    /// Returns the same fleet with a different number of processes.
     pub(crate) const fn with_processes(self, processes: u64) -> Self {
         Self { processes, ..self }
     }
 
     /// Returns the mean time between two renewals of a process, in milliseconds.
     ///
-    /// A renewal is due when two thirds of the window, times a factor drawn from 0.8 to 1.2, are
-    /// left. This is evenly distributed between 1/5 and 7/15 of the window after the previous
-    /// renewal, and at the latest after half the TTL.
+    /// A renewal is due when the remaining time is two thirds of the window, times a random factor from 0.8 to 1.2.
+    /// The time since the previous renewal is therefore uniformly distributed between 1/5 and 7/15 of the window,
+    /// and is at most half the TTL.
     pub(crate) fn renewal_ms(&self) -> f64 {
         let window = self.window_ms as f64;
         let (first, last) = (window / 5.0, window * 7.0 / 15.0);
@@ -107,12 +110,12 @@ impl Fleet {
         first.midpoint(latest) * (1.0 - cut) + latest * cut
     }
 
-    /// Returns the renewals of all processes per second.
+    /// Returns the number of renewals per second for all processes together.
     pub(crate) fn renewals_of_processes(&self) -> f64 {
         self.processes as f64 * 1000.0 / self.renewal_ms()
     }
 
-    /// Returns the constant load on the store.
+    /// Returns the steady load on the store, in renewals per second.
     pub(crate) fn renewals_per_second(&self) -> f64 {
         let of_blocks = |brokers: Brokers| brokers.renewals_per_second(self.used());
         self.brokers.map_or(self.renewals_of_processes(), of_blocks)
@@ -123,7 +126,7 @@ impl Fleet {
         self.brokers.map_or(self.processes, |brokers| brokers.number)
     }
 
-    /// Returns the requests per second to the store after a restart, until it grants again.
+    /// Returns the number of requests per second to the store between a restart and its first grants.
     pub(crate) fn requests_after_restart(&self) -> f64 {
         self.connections() as f64 / RETRY_S
     }
@@ -137,7 +140,8 @@ impl Fleet {
         Some((renewals, blocks.div_ceil(brokers.number), size))
     }
 
-    /// Returns the stages of growth: every power of ten from 10, and the fleet itself.
+    /// Returns the stages of growth: every power of ten, starting with 10, that is below the size of the fleet,
+    /// and then the fleet itself.
     pub(crate) fn growth(self) -> impl Iterator<Item = Self> {
         let steps = (1..).map_while(|power| 10_u64.checked_pow(power));
         let smaller = steps.take_while(move |step| *step < self.processes);
@@ -158,12 +162,12 @@ mod tests {
     };
 
     #[test]
-    fn nodes_of_dead_processes_are_counted_for_a_ttl() {
+    fn nodes_of_dead_processes_count_as_used_for_one_ttl() {
         assert_eq!(DEFAULT.nodes(), 1_016_667);
         assert_eq!(DEFAULT.with_processes(1).nodes(), 2);
         assert_eq!(DEFAULT.with_processes(60).nodes(), 61);
         assert_eq!(DEFAULT.with_processes(61).nodes(), 63);
-        // All processes die once in every TTL.
+        // In this fleet, each process dies once per TTL on average.
         assert_eq!(Fleet { lifetime_ms: 60_000, ..DEFAULT }.nodes(), 2_000_000);
         let extreme =
             Fleet { lifetime_ms: 1, ttl_ms: MONTH_MS, ..DEFAULT.with_processes(MOST_PROCESSES) };
@@ -171,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn most_processes_is_the_largest_count_that_the_nodes_allow() {
+    fn process_limit_is_the_largest_count_that_the_nodes_allow() {
         for nodes in [2, 3, 64, 1024, 8192, 65_536, 1 << 20, 1 << 40] {
             let most = DEFAULT.most_processes(nodes).unwrap_or(0);
             assert!(most > 0, "{nodes}");
@@ -195,7 +199,7 @@ mod tests {
         assert!((short.renewal_ms() - 1_500.0).abs() < 1e-9);
     }
 
-    /// A simulation of processes that each draw a jitter for each of their renewals.
+    /// A simulation of processes that draw a new random factor for each renewal.
     struct Simulation {
         /// The number of renewals in each second.
         seconds: Vec<u64>,
@@ -242,8 +246,7 @@ mod tests {
         }
     }
 
-    /// In the worst second after all processes started at once, the load is at most 40 % above the
-    /// mean.
+    /// If all processes start at once, the load in the worst second afterwards is at most 40 % above the mean.
     #[test]
     fn renewals_spread_out_after_all_processes_start_at_once() {
         let fleet = DEFAULT.with_processes(100_000);

@@ -1,5 +1,5 @@
-//! The needs of a fleet as it grows: nodes, renewals, and the stores and presets that are
-//! sufficient.
+//! The requirements of a fleet as it grows: the nodes, the renewals, and the stores and presets
+//! that are sufficient.
 
 use anstyle::Style;
 use flakeid_core::Layout;
@@ -12,7 +12,7 @@ use crate::format::duration;
 use crate::format::number::{grouped, rate};
 use crate::format::table::{Align, Table};
 
-/// A fleet of one size, and its needs.
+/// A fleet of a certain size, and its requirements.
 #[derive(Serialize)]
 pub(super) struct Growth {
     processes: u64,
@@ -35,7 +35,7 @@ struct EachBroker {
     nodes_in_a_block: u64,
 }
 
-/// The load of the renewals on one kind of store.
+/// The load that renewals put on one kind of store.
 #[derive(Serialize)]
 struct Load {
     store: &'static str,

@@ -1,19 +1,21 @@
 //! The renewals and connections that each kind of store can handle.
 
-/// The load that one server of a kind handled.
+/// The measured load that one server handled for one kind of store.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limit {
-    /// The scheme of the store's URL; shorter for `PostgreSQL`.
+    /// The scheme of the store's URL, in the short form `postgres` for `PostgreSQL`.
     pub(crate) store: &'static str,
-    /// The rate measured with 10,000 holders. `docs/src/scaling.md` describes the machine and the
-    /// versions.
+    /// The rate measured with 10,000 holders. `docs/src/scaling.md` lists the machine and the
+    /// software versions used.
     pub(crate) renewals_per_second: f64,
     /// The number of connections that the server's default settings allow, if every process keeps
-    /// one. `None` if processes keep none, or if the server sets no limit.
+    /// one connection open. `None` if processes keep no connection open, or if the server sets no
+    /// limit.
     pub(crate) connections: Option<u64>,
 }
 
-/// The limits, each measured on a machine with two processors that also ran the clients.
+/// The limits of each kind of store. Each limit was measured on a machine with two processors that
+/// also ran the clients.
 const LIMITS: [Limit; 5] = [
     Limit { store: "sqlite", renewals_per_second: 910.0, connections: None },
     Limit { store: "postgres", renewals_per_second: 2_131.0, connections: Some(100) },
@@ -22,8 +24,8 @@ const LIMITS: [Limit; 5] = [
     Limit { store: "etcd", renewals_per_second: 1_049.0, connections: None },
 ];
 
-/// The share of the measured rate that renewals may use. The rest is for acquiring nodes, and for
-/// other work of the server.
+/// The share of the measured rate that renewals may use. The remaining share is for acquiring
+/// nodes, and for other work on the server.
 const USABLE_SHARE: f64 = 0.5;
 
 impl Limit {
@@ -31,17 +33,17 @@ impl Limit {
         &LIMITS
     }
 
-    /// Returns the share of the measured rate that this many renewals use, in percent.
+    /// Returns the share of the measured rate that the given rate of renewals uses, in percent.
     pub(crate) fn use_percent(&self, renewals_per_second: f64) -> f64 {
         renewals_per_second * 100.0 / self.renewals_per_second
     }
 
-    /// Whether the store can handle this many renewals.
+    /// Whether the store can handle the given rate of renewals.
     pub(crate) fn suffices(&self, renewals_per_second: f64) -> bool {
         renewals_per_second <= self.renewals_per_second * USABLE_SHARE
     }
 
-    /// Whether this many processes need more connections than the default settings allow.
+    /// Whether the given number of processes need more connections than the default settings allow.
     pub(crate) fn exceeds_connections(&self, processes: u64) -> bool {
         self.connections.is_some_and(|connections| processes > connections)
     }

@@ -1,14 +1,14 @@
-//! Layouts that meet requirements. This module does not calculate with bits: it tries widths, and
-//! checks whether the resulting layouts meet the requirements.
+//! The layouts that meet a set of requirements. This module itself does no bit arithmetic: it tries
+//! widths, and checks whether the resulting layouts meet the requirements.
 
 use flakeid_core::Layout;
 
 use super::requirements::Requirements;
 
-/// The units that are proposed, in milliseconds.
+/// The time units that are proposed, in milliseconds.
 const UNITS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/// The largest width of an ID that is exact as a JavaScript number.
+/// The largest width of an ID that a JavaScript number represents exactly.
 const JS_BITS: u32 = f64::MANTISSA_DIGITS;
 
 pub(crate) struct Proposal {
@@ -16,7 +16,7 @@ pub(crate) struct Proposal {
     pub(crate) layout: Layout,
 }
 
-/// The widths of the fields in bits (0 for no field), and a unit in milliseconds.
+/// The field widths in bits (0 if the field is absent), and the time unit in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Widths {
     time: u8,
@@ -41,8 +41,8 @@ impl Widths {
         builder.build().ok()
     }
 
-    /// Distributes spare bits over the fields in turn, for more nodes, a higher peak rate and a
-    /// later horizon.
+    /// Distributes spare bits over the fields in turn, to allow more nodes, a higher peak rate and
+    /// a later end.
     fn widened(mut self, bits: u32) -> Self {
         for turn in 0..bits.saturating_sub(self.total()) {
             match turn % 3 {
@@ -55,8 +55,8 @@ impl Widths {
     }
 }
 
-/// Returns the smallest widths that meet the requirements in a unit, whatever their sum. Returns
-/// `None` if no field can be wide enough.
+/// Returns the smallest widths that meet the requirements with a time unit, whatever the sum of the
+/// widths is. Returns `None` if no field can be wide enough.
 fn least(required: &Requirements, unit: u64) -> Option<Widths> {
     let alone = Widths { time: 1, node: 0, sequence: 0, unit };
     let holds = |widths: Widths, enough: &dyn Fn(&Layout) -> bool| {
@@ -76,11 +76,12 @@ fn least(required: &Requirements, unit: u64) -> Option<Widths> {
     Some(Widths { time, node, sequence, unit })
 }
 
-/// Returns the proposals, own layouts before presets. The list is empty if no layout meets the
+/// Returns the proposals: new layouts first, then presets. The list is empty if no layout meets the
 /// requirements.
 pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
     let least: Vec<Widths> = UNITS.iter().filter_map(|unit| least(required, *unit)).collect();
-    // This finds the finest unit that fits, because `UNITS` is in ascending order.
+    // `find` returns the layout with the finest unit that fits, because `UNITS` is in ascending
+    // order.
     let finest = |bits: u32| least.iter().find(|widths| widths.total() <= bits).copied();
     let in_unit = |unit: u64| least.iter().find(|widths| widths.unit == unit).copied();
     let js_bits = JS_BITS.min(required.bits);
@@ -108,26 +109,29 @@ pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
     proposals
 }
 
-/// The changes that would each make unmet requirements possible.
+/// The changes that would each make it possible to meet the requirements.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Alternatives {
-    /// The smallest sufficient number of bits, if any number is sufficient.
+    /// The smallest number of bits with which the requirements could be met, or `None` if no number
+    /// is sufficient.
     pub(crate) least_bits: Option<u32>,
-    /// The smallest limit of bits with which a layout would fit, if there is one.
+    /// The smallest bit limit with which a layout would meet the requirements, or `None` if no
+    /// limit is large enough.
     pub(crate) bits: Option<u32>,
     pub(crate) nodes: Option<u64>,
     pub(crate) rate: Option<u64>,
-    /// The latest possible end, or `None` if it would be less than a year after the epoch.
+    /// The latest possible end of the layout's time range, or `None` if that end is less than a
+    /// year after the epoch.
     pub(crate) until: Option<i64>,
 }
 
-/// The shortest life of a proposed layout, in milliseconds.
+/// The shortest lifetime of a proposed layout, in milliseconds.
 const SHORTEST_LIFE: i64 = 365 * 24 * 3600 * 1000;
 
 pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     let wider = (required.bits + 1..=64)
         .find(|bits| !proposals(&Requirements { bits: *bits, ..*required }).is_empty());
-    // One requirement at a time is dropped; the others remain.
+    // Each alternative drops one requirement and keeps the other requirements.
     let nodes =
         largest(&Requirements { nodes: 1, ..*required }, |widths, node| Widths { node, ..widths });
     let rate = largest(&Requirements { rate: 1, ..*required }, |widths, sequence| Widths {
@@ -136,7 +140,7 @@ pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     });
     let soon = Requirements { until: required.epoch + 1, ..*required };
     let until = largest(&soon, |widths, time| Widths { time, ..widths });
-    // Rates are whole numbers, so truncation loses nothing.
+    // Rates are whole numbers, so truncation does not change the result.
     #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
     let whole = |layout: &Layout| layout.ids_per_second() as u64;
     Alternatives {
@@ -152,7 +156,7 @@ pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     }
 }
 
-/// Returns for each unit the layout with the largest possible width of one field.
+/// Returns, for each unit, the layout that gives one field the largest possible width.
 fn largest(required: &Requirements, set: impl Fn(Widths, u8) -> Widths) -> Vec<Layout> {
     let widest = |widths: Widths| {
         (0..=63).rev().find_map(|width| {
@@ -187,8 +191,8 @@ mod tests {
         })
     }
 
-    /// Checks the requirements without `are_met_by`, by counting the values that the bits can
-    /// represent.
+    /// Checks the requirements independently of `are_met_by`, by counting the values that the bits
+    /// can represent.
     fn counts(required: &Requirements, layout: &Layout) {
         let mut widths = [0_u32; 3];
         for span in layout.fields() {

@@ -12,20 +12,21 @@ use crate::format::number;
 pub(crate) struct Requirements {
     /// The number of nodes that generate IDs at the same time.
     pub(crate) nodes: u64,
-    /// The IDs per second of one node at its peak.
+    /// The peak number of IDs per second on one node.
     pub(crate) rate: u64,
     /// The time at which the layout starts, in Unix milliseconds.
     pub(crate) epoch: i64,
-    /// The first instant at which no ID is needed any more, in Unix milliseconds.
+    /// The first instant at which no more IDs are needed, in Unix milliseconds.
     pub(crate) until: i64,
-    /// The largest number of bits of an ID.
+    /// The largest number of bits in an ID.
     pub(crate) bits: u32,
 }
 
-/// The largest number of nodes of any layout, because at least one bit is for time.
+/// The largest number of nodes in any layout. At least one bit is needed for the time.
 const MOST_NODES: u64 = 1 << 63;
 
-/// The largest rate: more than any layout allows, and exact as a floating-point number.
+/// The largest peak rate. It is higher than any layout allows, and has an exact floating-point
+/// representation.
 const MOST_RATE: u64 = 1 << 53;
 
 impl Requirements {
@@ -63,7 +64,7 @@ impl Requirements {
         Ok(Self { nodes, rate, epoch, until, bits })
     }
 
-    /// Whether a layout meets all requirements, according to the layout itself.
+    /// Whether a layout meets all requirements, according to the layout's own methods.
     pub(crate) fn are_met_by(&self, layout: &Layout) -> bool {
         layout.width() <= self.bits
             && layout.can_generate()
@@ -73,7 +74,7 @@ impl Requirements {
             && layout.ids_per_second() >= self.rate as f64
     }
 
-    /// Returns the share of a node's largest rate that its peak uses, in percent.
+    /// Returns the share of a node's highest possible rate that the peak rate uses, in percent.
     pub(crate) fn use_percent(&self, layout: &Layout) -> f64 {
         self.rate as f64 * 100.0 / layout.ids_per_second()
     }

@@ -1,4 +1,5 @@
-//! The namespaces that the server leases to other processes, and the URL by which they reach it.
+//! The namespaces from which the server leases nodes to other processes, and the URL at which these
+//! processes reach the server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,8 +24,8 @@ pub(super) struct Leasing {
 }
 
 impl Leasing {
-    /// Starts a broker for a namespace. Returns `None` if its nodes are leased from the store one
-    /// by one.
+    /// Starts a broker for a namespace. Returns `None` if the nodes of the namespace are leased
+    /// from the store one by one.
     pub(super) fn broker(&self, namespace: &str) -> Result<Option<Broker>, Failure> {
         if self.location.is_broker() || self.is_leased_by_node(namespace)? {
             return Ok(None);
@@ -53,15 +54,15 @@ impl Leasing {
         let described = described.map_err(|fault| to_error(&fault))?;
         // If the layout has too few nodes for blocks, a missing namespace is created without
         // blocks.
-        let creates_blocks = flakeid_protocol::Namespace::usual_block_bits(&self.layout)
+        let creates_blocks = flakeid_protocol::Namespace::default_block_bits(&self.layout)
             .or(self.block_bits)
             .is_some();
         Ok(described.map_or(!creates_blocks, |namespace| namespace.block_bits == 0))
     }
 }
 
-/// Returns the URL by which holders reach this server. If it listens beyond this host, it has many
-/// addresses, and only its operator knows which of them clients can use.
+/// Returns the URL at which holders reach this server. A server that accepts connections from other
+/// hosts has many addresses, and only its operator knows which of them clients can use.
 pub(super) fn address(
     advertised: Option<&str>,
     listener: &Listener,
@@ -69,7 +70,7 @@ pub(super) fn address(
 ) -> Result<String, Failure> {
     let bound = listener
         .tcp_address()
-        .map_err(|error| Failure::io("cannot read the listening address", error))?;
+        .map_err(|error| Failure::io("cannot determine the listening address", error))?;
     if let Some(url) = advertised {
         return Ok(check_advertised(url, scheme)?.to_owned());
     }
@@ -124,7 +125,8 @@ mod tests {
         for (url, scheme, is_allowed) in [
             ("https://ids.example:7117", "https", true),
             ("http://ids.example:7117", "http", true),
-            // A proxy with TLS may be in front of this server.
+            // The scheme may differ from this server's, because a TLS proxy may be in front of the
+            // server.
             ("https://ids.example", "http", true),
             ("http://ids.example:7117", "https", false),
             ("ids.example:7117", "http", false),

@@ -17,6 +17,7 @@ use flakeid_server::{
 use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
 use crate::format::{DIM, duration, number};
+use crate::logging::LogArgs;
 use crate::store::{self, StoreUrl};
 use crate::terminal;
 use leasing::Leasing;
@@ -26,7 +27,7 @@ use opened::{Opened, open_all};
 ///
 /// The server leases nodes of each namespace from the store, and serves
 ///
-///   POST /v1/NAMESPACE/ids?count=N     IDs: JSON, or as the header Accept requests, one per line
+///   POST /v1/NAMESPACE/ids?count=N     IDs as JSON; the Accept header can select one per line
 ///                                      (text/plain) or 8 bytes each (application/octet-stream)
 ///   POST /v1/NAMESPACE/leases          a leased node; renewed by PATCH, released by DELETE
 ///   GET  /v1/NAMESPACE/ids/ID          the fields of an ID; with /holder, the process behind it
@@ -36,11 +37,15 @@ use opened::{Opened, open_all};
 ///
 /// Programs that use flakeid can lease from the server as from a store, with
 /// `--store http://localhost:7117`. The server itself leases nodes from the store in blocks, so it
-/// needs a namespace with blocks. It creates one in an embedded store; on other stores, run
-/// `flakeid leases init --block-bits`. If the nodes of a namespace are leased one by one, the server
-/// serves only IDs for it.
+/// needs a namespace with blocks. In an embedded store, the server creates such a namespace; on
+/// other stores, run `flakeid leases init --block-bits`. If the nodes of a namespace are leased one
+/// by one, the server serves only IDs for that namespace.
 ///
-/// On Ctrl-C or SIGTERM it completes the requests in progress and releases its nodes.
+/// The server loads the token file and the certificates again when they change, and on SIGHUP.
+///
+/// On SIGTERM, the server reports on /readyz that it is not ready, and still serves all requests for
+/// the time of --drain. Then, or at once on Ctrl-C, it completes the requests in progress and
+/// releases its nodes.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES, verbatim_doc_comment)]
 pub(crate) struct ServeArgs {
@@ -50,11 +55,14 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     store: StoreUrl,
 
-    /// Namespace to serve; may be given several times [default: default]
+    #[command(flatten)]
+    log: LogArgs,
+
+    /// Namespace to serve; can be repeated [default: default]
     #[arg(long = "namespace", value_name = "NS")]
     namespaces: Vec<String>,
 
-    /// Address to listen on; port 0 is any free port
+    /// Address to listen on; port 0 selects any free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7117")]
     listen: String,
 
@@ -75,46 +83,58 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids", hide = cfg!(not(feature = "grpc")))]
     grpc: Option<String>,
 
-    /// The server's certificate and the intermediate certificates, in PEM
+    /// Also serve health checks and metrics at this address, without TLS and without a token
+    ///
+    /// The paths are /livez, /readyz and /metrics. Connections to this address do not count towards
+    /// --max-connections, so probes succeed on a server whose connections are all in use. Port 0 selects any free
+    /// port.
+    #[arg(long, hide_short_help = true, value_name = "HOST:PORT")]
+    admin_listen: Option<String>,
+
+    /// PEM file with the server certificate and intermediate certificates
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// The private key of the certificate, in PEM
+    /// PEM file with the private key of the certificate
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// Certificate authorities in PEM; clients must present a certificate that one of them issued
+    /// PEM file with certificate authorities; clients must present a certificate issued by one of them
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
 
-    /// File with tokens, one per line; clients must send one of them
+    /// File with the tokens of clients, one per line; clients must send one of them
     ///
-    /// Clients send a token in the header `Authorization: Bearer TOKEN`.
+    /// A line is `NAME SCOPES TOKEN`, or only TOKEN, which permits everything. The scopes are ids, leases, read and
+    /// metrics, separated by commas; ids:orders permits IDs only of the namespace orders. Instead of a token,
+    /// san:NAME accepts client certificates with that name. Clients send a token in an `Authorization: Bearer TOKEN`
+    /// header.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Origin whose web pages may send requests; may be given several times
+    /// Origin whose web pages may send requests; can be repeated
     ///
-    /// Write it as browsers do, with scheme and port; * allows any origin.
+    /// Write the origin as browsers do, with scheme and port; * allows any origin.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Vec<String>,
 
-    /// Page to serve at /ui; `cargo xtask page` builds one that explains IDs
+    /// HTML file to serve at /ui; `cargo xtask page` builds a page that explains IDs
     #[arg(long, hide_short_help = true, value_name = "FILE")]
     ui: Option<PathBuf>,
 
     /// Allow connections from other hosts without TLS or authentication
     ///
-    /// Clients authenticate with tokens or certificates.
+    /// Without this option, a server that accepts connections from other hosts requires TLS and either tokens or
+    /// client certificates. A server on a loopback address without tokens accepts only requests that name localhost
+    /// or a loopback address in their Host header.
     #[arg(long)]
     insecure: bool,
 
-    /// URL by which clients reach this particular server, if it accepts connections from other
-    /// hosts
+    /// URL at which clients reach this particular server, if it accepts connections from other hosts
     #[arg(long, value_name = "URL")]
     advertise: Option<String>,
 
-    /// Serve only IDs, from one node of each namespace, leased like that of `next`
+    /// Serve only IDs, from one node per namespace, leased in the same way as by `next`
     #[arg(long, conflicts_with_all = ["advertise", "block_bits", "lease_window", "no_ids"])]
     no_leases: bool,
 
@@ -122,8 +142,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     no_ids: bool,
 
-    /// Size of blocks, 2^BITS nodes, if the namespace is created [default: by the layout, 4 of 10
-    /// node bits]
+    /// Size of blocks (2^BITS nodes) if the namespace is created [default: depends on the layout, 4 for 10 node bits]
     #[arg(long, hide_short_help = true, value_name = "BITS", allow_hyphen_values = true)]
     block_bits: Option<String>,
 
@@ -139,13 +158,31 @@ pub(crate) struct ServeArgs {
 
     /// Largest number of IDs per second for one client address [default: no limit]
     ///
-    /// A client may get the IDs of one second all at once. A single larger request is served, and
-    /// the client then waits for a correspondingly longer time. An IPv6 client is a network of 64
-    /// bits; all clients of a Unix socket count as one.
+    /// A client may get the IDs for one second all at once. A single larger request is served, and the client then
+    /// waits for a correspondingly longer time. For IPv6, all addresses in a /64 network count as one client; so do
+    /// all clients of a Unix socket.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     rate_limit: Option<String>,
 
-    /// Longest wait of a request for each 4,096 of its IDs
+    /// Largest number of requests per second for one client address [default: no limit]
+    ///
+    /// Health checks do not count. Clients are counted as for --rate-limit.
+    #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
+    request_rate_limit: Option<String>,
+
+    /// Largest number of leases per second that one client address can acquire
+    ///
+    /// Renewals do not count. Clients are counted as for --rate-limit.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "N",
+        default_value = "1000",
+        allow_hyphen_values = true
+    )]
+    lease_rate_limit: String,
+
+    /// Longest time that a request waits per 4,096 IDs requested
     #[arg(
         long,
         hide_short_help = true,
@@ -156,6 +193,9 @@ pub(crate) struct ServeArgs {
     max_wait: String,
 
     /// Largest number of simultaneous connections
+    ///
+    /// A further connection replaces one that no accepted request has used, or one that has been idle for 5 s. The
+    /// server lowers the number if the process may not open enough files.
     #[arg(
         long,
         hide_short_help = true,
@@ -165,7 +205,26 @@ pub(crate) struct ServeArgs {
     )]
     max_connections: String,
 
-    /// Longest time for requests in progress during shutdown
+    /// Largest number of simultaneous connections of one client address [default: half of --max-connections]
+    ///
+    /// For IPv6, all addresses in a /64 network count as one client. Clients of a Unix socket have no such limit.
+    #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
+    max_connections_per_client: Option<String>,
+
+    /// Time for which a server that shuts down still serves all requests
+    ///
+    /// During this time, /readyz reports that the server is not ready, so load balancers can direct requests to other
+    /// servers. Ctrl-C or a second SIGTERM ends this time.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "TIME",
+        default_value = "5s",
+        allow_hyphen_values = true
+    )]
+    drain: String,
+
+    /// Longest time that shutdown waits for requests in progress after the drain
     #[arg(
         long,
         hide_short_help = true,
@@ -176,7 +235,7 @@ pub(crate) struct ServeArgs {
     shutdown_timeout: String,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid serve --store sqlite://served.db
@@ -196,7 +255,9 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let listener = listener(args)?;
     let resp = args.resp.as_deref().map(|text| tcp_listener("resp", text)).transpose()?;
     let grpc = args.grpc.as_deref().map(grpc_listener).transpose()?;
-    let tokens = args.token_file.as_deref().map(tokens).transpose()?;
+    let admin = args.admin_listen.as_deref();
+    let admin = admin.map(|text| tcp_listener("admin-listen", text)).transpose()?;
+    let tokens = args.token_file.as_deref().map(Tokens::load).transpose()?;
     let mut origins = Origins::default();
     args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
     let tls = tls(args)?;
@@ -211,12 +272,24 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let rate_limit = args.rate_limit.as_deref();
     let rate_limit =
         rate_limit.map(|text| number::parse("rate-limit", text, 1, MOST_COUNT)).transpose()?;
+    let request_rate = args.request_rate_limit.as_deref();
+    let request_rate = request_rate
+        .map(|text| number::parse("request-rate-limit", text, 1, MOST_COUNT))
+        .transpose()?;
+    let lease_rate = number::parse("lease-rate-limit", &args.lease_rate_limit, 1, MOST_COUNT)?;
     let max_wait = duration::parse("max-wait", &args.max_wait)?;
     let most = number::parse("max-connections", &args.max_connections, 1, MOST_CONNECTIONS)?;
+    let per_client = args.max_connections_per_client.as_deref();
+    let per_client = per_client
+        .map(|text| number::parse("max-connections-per-client", text, 1, most))
+        .transpose()?;
+    let drain = duration::parse("drain", &args.drain)?;
     let timeout = duration::parse("shutdown-timeout", &args.shutdown_timeout)?;
     let mut options = ServeOptions {
         tls,
         max_connections: most as usize,
+        max_connections_per_client: per_client.map(|most| most as usize),
+        drain: Duration::from_millis(drain),
         shutdown_timeout: Duration::from_millis(timeout),
         ..ServeOptions::default()
     };
@@ -226,11 +299,12 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         names => names.iter().map(|name| store::checked(name)).collect::<Result<_, _>>()?,
     };
     let location = args.store.location()?;
+    args.log.start();
     let scheme = if options.tls.is_some() { "https" } else { "http" };
-    // The address is bound before nodes are leased, so that a second server at this address leases
-    // none.
+    // The address is bound before nodes are leased, so that a second server on the same address leases no nodes.
     let listener = bind(listener)?;
     options.resp = resp.map(bind).transpose()?;
+    options.admin = admin.map(bind).transpose()?;
     #[cfg(feature = "grpc")]
     {
         options.grpc = grpc.map(bind).transpose()?;
@@ -254,20 +328,30 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .max_wait(Duration::from_millis(max_wait))
         .tokens(tokens.unwrap_or_default())
         .origins(origins);
+    service = service.lease_rate_limit(lease_rate);
+    if let Some(requests_per_second) = request_rate {
+        service = service.request_rate_limit(requests_per_second);
+    }
     if let Some(ids_per_second) = rate_limit {
         service = service.rate_limit(ids_per_second);
+    }
+    if args.log.logs_access() {
+        service = service.access_log();
     }
     if let Some(html) = page {
         service = service.page(html);
     }
+    if is_loopback(&listener)? && !verifies && !args.insecure {
+        service = service.loopback_names_only();
+    }
     let server = Server::bind(service, &listener, options)
         .map_err(|error| Failure::io(format!("cannot listen on {listener}"), error))?;
-    // Signals are handled before the address is printed, so that a process that reads it can stop
+    // Signal handlers are installed before the address is printed, so that a process that reads the address can stop
     // the server gracefully.
-    let termination =
-        server.termination().map_err(|error| Failure::io("cannot wait for signals", error))?;
+    let signals =
+        server.signals().map_err(|error| Failure::io("cannot wait for signals", error))?;
     announce(&server, scheme, args.ui.is_some(), &names, &descriptions)?;
-    server.run(termination);
+    server.run_with(signals);
     Ok(())
 }
 
@@ -280,7 +364,7 @@ fn grpc_listener(text: &str) -> Result<Listener, Failure> {
     Err(Error::invalid_option("grpc", reason).into())
 }
 
-/// Prints the addresses of the server: one per line in a pipe, so that a script can wait for them.
+/// Prints the server's addresses: one per line in a pipe, so that a script can wait for them.
 fn announce(
     server: &Server,
     scheme: &str,
@@ -290,24 +374,30 @@ fn announce(
 ) -> Outcome {
     let address = server
         .address()
-        .map_err(|error| Failure::io("cannot read the listening address", error))?;
+        .map_err(|error| Failure::io("cannot determine the listening address", error))?;
     let url = match &address {
         Listener::Unix(path) => format!("{scheme}+unix:{}", path.display()),
         address => format!("{scheme}://{address}"),
     };
     let resp = server
         .resp_address()
-        .map_err(|error| Failure::io("cannot read the listening address of --resp", error))?
+        .map_err(|error| Failure::io("cannot determine the listening address of --resp", error))?
         .map(|address| {
             format!("{}://{address}", if scheme == "https" { "rediss" } else { "redis" })
         });
     #[cfg(feature = "grpc")]
     let grpc = server
         .grpc_address()
-        .map_err(|error| Failure::io("cannot read the listening address of --grpc", error))?
+        .map_err(|error| Failure::io("cannot determine the listening address of --grpc", error))?
         .map(|address| format!("{}://{address}", if scheme == "https" { "grpcs" } else { "grpc" }));
     #[cfg(not(feature = "grpc"))]
     let grpc: Option<String> = None;
+    let admin = server
+        .admin_address()
+        .map_err(|error| {
+            Failure::io("cannot determine the listening address of --admin-listen", error)
+        })?
+        .map(|address| format!("http://{address}"));
     let mut out = terminal::stream();
     if terminal::is_terminal() {
         writeln!(out, "{url} serves {}", descriptions.join(", "))?;
@@ -316,6 +406,9 @@ fn announce(
         }
         if let Some(grpc) = &grpc {
             writeln!(out, "{grpc} serves gRPC")?;
+        }
+        if let Some(admin) = &admin {
+            writeln!(out, "{admin} serves health checks and metrics")?;
         }
         if has_page && !matches!(address, Listener::Unix(_)) {
             writeln!(out, "{url}/ui explains IDs")?;
@@ -333,7 +426,7 @@ fn announce(
         }
     } else {
         writeln!(out, "{url}")?;
-        for other in resp.iter().chain(&grpc) {
+        for other in resp.iter().chain(&grpc).chain(&admin) {
             writeln!(out, "{other}")?;
         }
     }
@@ -366,7 +459,15 @@ fn bind(listener: Listener) -> Result<Listener, Failure> {
     }
 }
 
-/// Checks that a server reachable from other hosts uses TLS and authenticates its clients.
+/// Whether a listener accepts TCP connections only from this host.
+fn is_loopback(listener: &Listener) -> Result<bool, Failure> {
+    let address = listener.tcp_address();
+    let address =
+        address.map_err(|error| Failure::io("cannot determine the listening address", error))?;
+    Ok(address.is_some_and(|address| address.ip().is_loopback()))
+}
+
+/// Checks that a server that is reachable from other hosts uses TLS and authenticates its clients.
 fn check_exposure(
     args: &ServeArgs,
     name: &'static str,
@@ -390,13 +491,6 @@ fn check_exposure(
 fn page(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map_err(|error| Failure::io(format!("cannot read --ui {}", path.display()), error))
-}
-
-fn tokens(path: &Path) -> Result<Tokens, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::io(format!("cannot read --token-file {}", path.display()), error)
-    })?;
-    Ok(Tokens::parse(&text)?)
 }
 
 fn tls(args: &ServeArgs) -> Result<Option<TlsSettings>, Failure> {

@@ -1,4 +1,5 @@
-//! The parts of the server for each namespace: a generator, a broker, or both.
+//! The generator and the broker that the server opens for each namespace. Either of them may be
+//! absent.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ pub(super) struct Opened {
     pub(super) descriptions: Vec<String>,
 }
 
-/// Leases the nodes for each namespace: blocks for a broker, or a single node without `leasing`.
+/// Leases the nodes for each namespace: blocks of nodes for a broker, or a single node if `leasing`
+/// is `None`.
 pub(super) fn open_all(
     names: &[String],
     leasing: Option<&Leasing>,

@@ -1,12 +1,12 @@
-//! The terms that describe a layout in a script: its numbers, and SQL that decodes and composes
-//! IDs.
+//! The template terms that describe a layout in a script: its numbers, and SQL that decodes and
+//! composes IDs.
 
 use std::time::Duration;
 
 use flakeid_core::{Field, Id, Layout, Rfc3339, TextForm};
 use flakeid_json::layout_name;
 
-/// A placeholder of a template and its value.
+/// A placeholder in a template and the value that replaces it.
 pub(super) type Term = (&'static str, String);
 
 /// A field of a layout that has its own function, as an SQL expression over `id`.
@@ -15,7 +15,7 @@ pub(super) struct FieldTerm {
     pub(super) of_id: String,
 }
 
-/// Returns the terms that every script uses.
+/// Returns the template terms that every script uses.
 pub(super) fn common(layout: &Layout) -> Vec<Term> {
     let (tick_shift, _) = span(layout, &[Field::Time]);
     let below_tick = layout.upper_bound(i64::MIN).to_i64();
@@ -33,12 +33,12 @@ pub(super) fn common(layout: &Layout) -> Vec<Term> {
         ("tick_shift", tick_shift.to_string()),
         ("tick_of_id", extract(layout, &[Field::Time])),
         ("below_tick", below_tick.to_string()),
-        // The length excludes the Z: 2017-09-20T13:43:08.849 has 23 characters.
+        // The length does not include the final Z: 2017-09-20T13:43:08.849 has 23 characters.
         ("timestamp_length", (timestamp.len() - 1).to_string()),
     ]
 }
 
-/// Returns the fields below time, in the order of their functions in the script.
+/// Returns the fields below the time, in the order of their functions in the script.
 pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
     let has = |field| layout.fields().any(|span| span.field == field);
     let parts: [(&'static str, &[Field], bool); 5] = [
@@ -52,24 +52,25 @@ pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
     wanted.map(|(name, fields, _)| FieldTerm { name, of_id: extract(layout, fields) }).collect()
 }
 
-/// The encoding of a generator's position: see `postgres/next.sql` and `mariadb/next.sql`.
+/// The encoding of a generator's position, which `postgres/next.sql` and `mariadb/next.sql`
+/// explain.
 pub(super) struct Places {
-    /// The number of bits of a place below its tick.
+    /// The number of bits that identify a place within a tick's slot.
     pub(super) slot_bits: u32,
-    /// The number of places of a slot that become IDs.
+    /// The number of places in a slot that become IDs.
     pub(super) usable: u64,
     /// The last tick that has a slot.
     pub(super) last_tick: u64,
 }
 
 impl Places {
-    /// The values of a slot that never become IDs. They exceed the largest number of sessions
-    /// (262,143), each of which takes at most one value too many, plus the values that a crash
-    /// skips (32).
+    /// The number of values in a slot that never become IDs. It exceeds the largest number of
+    /// sessions (262,143), each of which takes at most one value too many, plus the values that a
+    /// crash skips (32).
     pub(super) const SPARE: u64 = 300_000;
 
-    /// The bits for ticks: 2^44 ms are 557 years. Leaving the higher bits to the slots costs
-    /// nothing.
+    /// The number of bits for ticks: 2^44 ms are 557 years. The slots get the remaining bits,
+    /// because nothing else needs them.
     const TICK_BITS: u32 = 44;
 
     pub(super) fn of(layout: &Layout) -> Self {
@@ -80,12 +81,12 @@ impl Places {
     }
 }
 
-/// Returns how long a call waits at most, which is the same as in the core.
+/// Returns the longest time that a call waits. This time is the same as in the core.
 fn max_wait(layout: &Layout) -> Duration {
     Duration::from_secs(1).max(Duration::from_millis(layout.unit_ms()).saturating_mul(2))
 }
 
-/// Returns the SQL expression for the ID of a place. `place` and `node` are SQL expressions, too.
+/// Returns the SQL expression for the ID at a place. `place` and `node` are SQL expressions, too.
 pub(super) fn id_of_place(layout: &Layout, places: &Places, place: &str, node: &str) -> String {
     let (tick_shift, _) = span(layout, &[Field::Time]);
     let (sequence_shift, _) = span(layout, &[Field::Sequence]);
@@ -103,7 +104,8 @@ pub(super) fn sequence_shift(layout: &Layout) -> u32 {
     span(layout, &[Field::Sequence]).0
 }
 
-/// A text form: its digits, the characters that are accepted for other digits, and its lengths.
+/// The template terms for a text form: its digits, the characters that are accepted in place of
+/// digits, and its lengths.
 pub(super) struct FormTerm {
     pub(super) name: &'static str,
     pub(super) alphabet: String,
@@ -113,8 +115,8 @@ pub(super) struct FormTerm {
     pub(super) most: usize,
 }
 
-/// Returns the text forms. The core decides for each character whether it is a digit or accepted as
-/// one.
+/// Returns the text forms. `flakeid-core` determines which characters are digits, and which other
+/// characters are accepted in place of digits.
 pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
     TextForm::ALL.map(|form| {
         let digits = |value| form.encode(Id::from_u64(value));
@@ -133,7 +135,8 @@ pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
     })
 }
 
-/// Returns the calls for the fields that not every layout has, or `missing` in their place.
+/// Returns the SQL calls for the fields that not every layout has, with `missing` in place of each
+/// absent field.
 pub(super) fn optional_fields(
     fields: &[FieldTerm],
     call: impl Fn(&str) -> String,
@@ -146,7 +149,7 @@ pub(super) fn optional_fields(
     ["datacenter", "worker", "clock_sequence"].map(term).into()
 }
 
-/// Returns the terms for the encoding of positions.
+/// Returns the template terms for the encoding of positions.
 pub(super) fn counting(layout: &Layout, places: &Places) -> Vec<Term> {
     vec![
         ("slot_bits", places.slot_bits.to_string()),
@@ -158,13 +161,14 @@ pub(super) fn counting(layout: &Layout, places: &Places) -> Vec<Term> {
     ]
 }
 
-/// Returns the names of the forms as a list in a sentence.
+/// Returns the names of the text forms as a list for use in a sentence.
 pub(super) fn form_names() -> String {
     let [first @ .., last] = TextForm::ALL.map(TextForm::name);
     format!("{} or {last}", first.join(", "))
 }
 
-/// Returns the shift and the width of adjacent fields; both are 0 if the layout has none of them.
+/// Returns the shift and the combined width of adjacent fields. Both are 0 if the layout has none
+/// of these fields.
 fn span(layout: &Layout, fields: &[Field]) -> (u32, u32) {
     let spans = || layout.fields().filter(|span| fields.contains(&span.field));
     let shift = spans().map(|span| span.shift.into()).min().unwrap_or(0);

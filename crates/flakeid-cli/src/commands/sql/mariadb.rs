@@ -17,20 +17,20 @@ const INSPECT: &str = include_str!("mariadb/inspect.sql");
 const NEXT: &str = include_str!("mariadb/next.sql");
 const END: &str = include_str!("mariadb/end.sql");
 
-/// The largest number of letters in a name.
+/// The largest number of characters in a database's name.
 const LONGEST_NAME: usize = 64;
 
 /// The statement that reads the clock in milliseconds into the variable `ms`.
 const READ_CLOCK: &str = "SET STATEMENT time_zone = '+00:00' FOR \
     SELECT TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', SYSDATE(6)) DIV 1000 INTO ms;";
 
-/// The differences between the two servers.
+/// The differences between the `MariaDB` and the `MySQL` script.
 struct Server {
     dialect: &'static str,
     name: &'static str,
-    /// The largest length of a message of `SIGNAL`.
+    /// The maximum length of a `SIGNAL` message.
     longest_message: usize,
-    /// The SQL that begins and ends statements outside functions.
+    /// The SQL before and after statements outside functions.
     block: [&'static str; 2],
 }
 
@@ -55,7 +55,7 @@ const MYSQL: Server = Server {
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the database has an unsupported
-/// name, or if it is not named although IDs are generated.
+/// name, or if the script generates IDs but no database is named.
 pub(super) fn script(
     layout: &Layout,
     database: Option<&str>,
@@ -65,11 +65,11 @@ pub(super) fn script(
     Ok(render(&MARIADB, layout, database, node))
 }
 
-/// Returns the script for `MySQL`, which only decodes, because the functions that generate were not
-/// tested there.
+/// Returns the script for `MySQL`. The script only decodes IDs, because the functions that generate
+/// IDs were not tested on `MySQL`.
 ///
 /// # Errors
-/// The same as for [`script`].
+/// Those of [`script`].
 pub(super) fn mysql_script(layout: &Layout, database: Option<&str>) -> Result<String, Error> {
     check(database, false)?;
     let script = render(&MYSQL, layout, database, None);
@@ -82,7 +82,8 @@ pub(super) fn mysql_script(layout: &Layout, database: Option<&str>) -> Result<St
     Ok(lines.join("\n") + "\n")
 }
 
-/// Checks that the database has a supported name, and that it is named if IDs are generated.
+/// Checks that the database has a supported name, and that a database is named if the script
+/// generates IDs.
 pub(super) fn check(database: Option<&str>, generates: bool) -> Result<(), Error> {
     let Some(name) = database else {
         if generates {
@@ -146,11 +147,11 @@ fn render(
     text + END
 }
 
-/// Returns the terms of `mariadb/next.sql`.
+/// Returns the template terms of `mariadb/next.sql`.
 fn generator_terms(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
     let places = Places::of(layout);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
-    // One tick past the last one has no slot, which marks the end of the layout.
+    // The tick after the last tick has no slot. The missing slot marks the end of the layout.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let used_up = |tick: u64| match first(tick).checked_sub(1) {
         Some(before) => (before << places.slot_bits) + places.usable - 1,

@@ -23,21 +23,21 @@ use self::claim::{Claim, DatabaseNode};
 
 /// Writes a script that lets a database decode or generate IDs itself
 ///
-/// Pipe it into the database's client. The functions are plain SQL and PL/pgSQL, so they run where
-/// no extension can be installed. You can run the script again, and should do so after an update of
-/// flakeid.
+/// Pipe the script into the database's client. The functions are written in plain SQL and PL/pgSQL,
+/// so they also run where no extension can be installed. You can run the script repeatedly, and
+/// should run it again after you update flakeid.
 ///
-/// Nothing else may use the node that you give with --node. With --name the database gets a node of
-/// a namespace, which is quarantined there, so that no process leases it. If you run the command
-/// again, the same name gets the same node.
+/// Nothing else may use the node that you specify with --node. With --name, the database gets a
+/// node from a namespace. The node is quarantined in the namespace, so that no process leases the
+/// node. If you run the command again, the same name gets the same node.
 ///
 /// A copy of the database, or the database itself after a restore from a dump, does not generate
-/// IDs until its owner calls `flakeid_rearm`. The dialect `mariadb` detects a copy only if it has
-/// another name.
+/// IDs until its owner calls `flakeid_rearm`. The dialect `mariadb` detects a copy only if the copy
+/// has a different name.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
-    /// Database system that the script is for
+    /// Database system for which to write the script
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Dialect,
 
@@ -48,19 +48,19 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "decode_only")]
     node: Option<String>,
 
-    /// Take a node of a namespace permanently, for the database of this name
+    /// Take a node from a namespace permanently, for the database with this name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["node", "decode_only"])]
     name: Option<String>,
 
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Schema of the functions (with mariadb and mysql, their database); it must exist [default:
+    /// Schema for the functions (for mariadb and mysql, the database); it must exist [default:
     /// public]
     #[arg(long, value_name = "NAME")]
     schema: Option<String>,
 
-    /// Write only functions that read IDs: fields, bounds and text forms
+    /// Write only functions that decode IDs: fields, bounds and text forms
     #[arg(long)]
     decode_only: bool,
 
@@ -70,7 +70,7 @@ pub(crate) struct SqlArgs {
     keyed: bool,
 }
 
-// The tests run every line of this text that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid`.
 const EXAMPLES: &str = "\
 Functions:
   flakeid_next()                             the next ID, as the default of a column
@@ -175,7 +175,7 @@ impl SqlArgs {
         }
     }
 
-    /// Returns the layout, and the node, or `None` for a script that only decodes.
+    /// Returns the layout and the node. The node is `None` for a script that only decodes IDs.
     fn without_a_store(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         if self.store.is_given() {
             let reason =
@@ -203,7 +203,7 @@ impl SqlArgs {
         Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, origin })))
     }
 
-    /// Returns the statements for connections to `SQLite` that each lease a node.
+    /// Returns the statements with which each connection to `SQLite` leases a node.
     fn leasing_connections(&self) -> Result<String, Failure> {
         if self.decode_only || self.node.is_some() {
             let reason = "a store is for leased nodes: omit it, or omit --node and --decode-only";
@@ -232,12 +232,13 @@ impl SqlArgs {
         Ok(sqlite::script(&layout, &[store, format!("namespace={}", connection.namespace)]))
     }
 
-    /// Returns the layout of the namespace, and the node that the database has there from now on.
+    /// Returns the layout of the namespace, and the node in the namespace that the database uses
+    /// from now on.
     fn claim(&self, name: &str) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         let mut connection = self.store.connect()?;
         let mut claim = Claim::new(&mut connection, name)?;
         let layout = claim.layout()?;
-        // Everything that can be rejected is checked before a node is taken permanently.
+        // All checks that can fail come before the node is taken permanently.
         self.check_layout(&layout)?;
         match (self.dialect, &self.schema) {
             (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
@@ -247,8 +248,8 @@ impl SqlArgs {
         Ok((layout, Some(claim.node()?)))
     }
 
-    /// Checks that a column can hold IDs of the namespace's layout, and that it is the given
-    /// layout.
+    /// Checks that a column can hold IDs with the namespace's layout, and that `--layout`, if used,
+    /// specifies the same layout.
     fn check_layout(&self, layout: &Layout) -> Outcome {
         if let Some(given) = self.layout.given()?
             && !given.is_same_space(layout)
@@ -271,8 +272,8 @@ fn can_generate(layout: &Layout) -> Outcome {
     }
 }
 
-/// Checks that the layout has at most 63 bits. A signed column sorts IDs with the top bit before
-/// all others, so bounds would be wrong.
+/// Checks that the layout has at most 63 bits. A signed column sorts IDs with the top bit set
+/// before all other IDs, so bounds would be wrong.
 fn fits_a_column(layout: &Layout) -> Outcome {
     if layout.width() < 64 {
         return Ok(());

@@ -17,19 +17,19 @@ const KEYED: &str = include_str!("postgres/keyed.sql");
 const NEXT: &str = include_str!("postgres/next.sql");
 const END: &str = include_str!("postgres/end.sql");
 
-/// The largest number of bytes in a name.
+/// The largest number of bytes in a schema's name.
 const LONGEST_NAME: usize = 63;
 
-/// The class of the advisory lock for opening slots ("flak"). The lock has the number of the
-/// sequence.
+/// The class of the advisory lock for opening slots ("flak"). The lock's object ID is the OID of
+/// the sequence.
 const LOCK_CLASS: u32 = 0x666c_616b;
 
-/// The clock in milliseconds, plus half a microsecond, because the seconds are a floating-point
-/// number that may be slightly below a whole millisecond.
+/// The SQL expression for the clock in milliseconds. Half a microsecond is added, because the
+/// seconds are a floating-point number that may be slightly below a whole millisecond.
 const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
 
-/// Returns the whole script. With `node` it also generates IDs, and with `keyed` it seals and opens
-/// public IDs.
+/// Returns the whole script. With `node`, the script also generates IDs, and with `keyed`, it seals
+/// and opens public IDs.
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the schema has an unsupported name.
@@ -73,14 +73,14 @@ pub(super) fn script(
     Ok(text + END)
 }
 
-/// Returns the terms of `postgres/next.sql`.
+/// Returns the template terms of `postgres/next.sql`.
 fn generator_terms(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term> {
     let places = Places::of(layout);
     let own_node = fill("{{schema}}.flakeid_own_node()", terms);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
     let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
     let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
-    // One tick past the last one has no slot, which marks the end of the layout.
+    // The tick after the last tick has no slot. The missing slot marks the end of the layout.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let rearm_arguments = match node.first_tick_of_new {
         0 => node.node.to_string(),
@@ -113,7 +113,7 @@ fn branch(form: FormTerm) -> String {
     )
 }
 
-/// Returns a schema's name as SQL, for use in statements, strings and the bodies of functions.
+/// Returns a schema's name as SQL, for use in statements, strings and function bodies.
 pub(super) fn quoted(schema: &str) -> Result<String, Error> {
     check_name(schema, LONGEST_NAME)?;
     Ok(format!("\"{schema}\""))
@@ -142,10 +142,10 @@ mod tests {
         }
     }
 
-    /// A slot has room for its IDs and the spare values, and the places of the last slot are still
-    /// positive.
+    /// Each slot must have room for its IDs and the spare values, and the places in the last slot
+    /// must still be positive numbers.
     #[test]
-    fn slots_have_room_for_their_ids_and_spare_values() {
+    fn slots_have_room_for_ids_and_spare_values() {
         for text in [
             "twitter",
             "sonyflake",

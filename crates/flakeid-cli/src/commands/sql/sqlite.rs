@@ -1,9 +1,9 @@
-//! The script for a connection to `SQLite`: loads the extension that has the functions, and
-//! configures it.
+//! The script for a connection to `SQLite`. The script loads the extension that provides the
+//! functions, and configures the extension.
 
 use flakeid_core::{Error, Layout};
 
-/// Returns the two statements that every connection needs. `options` are all options except the
+/// Returns the two statements that every connection must run. `options` are all options except the
 /// layout.
 pub(super) fn script(layout: &Layout, options: &[String]) -> String {
     let options = [&[format!("layout={layout}")], options].concat();
@@ -21,7 +21,7 @@ pub(super) fn script(layout: &Layout, options: &[String]) -> String {
     )
 }
 
-/// Rejects options that only servers have.
+/// Rejects options that only database servers support.
 pub(super) fn check(name: Option<&str>, schema: Option<&str>, keyed: bool) -> Result<(), Error> {
     let refuse = |option, reason| Err(Error::invalid_option(option, reason));
     if name.is_some() {

@@ -1,4 +1,5 @@
-//! Processes that the command started and left behind: exec ends them before it releases the node.
+//! Tests of processes that the command of `flakeid exec` started and left behind. `flakeid exec`
+//! ends these processes before it releases the node.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,17 @@ use std::time::Duration;
 use super::{check_ends_before_a_lost_lease, compiled, ended, exec, row, script, wait_for_file};
 use crate::run::{CLEARED, Run, run, scratch};
 
-/// Writes the time every few milliseconds for about a minute, and does not keep the output of exec
-/// open.
+/// A script that writes the time every few milliseconds for about a minute, and does not keep the
+/// output of `flakeid exec` open.
 const WRITER: &str = "exec > /dev/null 2>&1
     for i in $(seq 2000); do date +%s%3N >> times; sleep 0.02; done
     echo > survived";
 
-/// Waits until the writer has started.
+/// A script that waits until the writer has started.
 const STARTED: &str = "until [ -s times ]; do sleep 0.02; done";
 
-/// Asserts that the writer was ended, and that the node is free above all times that it wrote.
+/// Asserts that the writer was ended, and that the fence of the free node is above all times that
+/// the writer wrote.
 fn assert_ended(dir: &Path, store: &str) {
     assert!(!dir.join("survived").exists(), "a process was not ended");
     let times = || fs::read_to_string(dir.join("times")).unwrap();
@@ -64,7 +66,7 @@ fn process_left_behind_gets_sigterm_before_sigkill() {
 }
 
 #[test]
-fn process_that_ignores_sigterm_is_killed_after_the_grace_time() {
+fn process_that_ignores_sigterm_is_killed_after_the_grace_period() {
     let (dir, store) = scratch("exec_left_stubborn");
     script(&dir, "writer", &format!("trap '' TERM; {WRITER}"));
     let script = format!("setsid ./writer & {STARTED}; date +%s%3N > ended");
@@ -129,18 +131,18 @@ fn orphans_do_not_replace_the_status_of_the_command() {
     }
 }
 
-/// A command with a process of another user, which exec may not signal, as with set-uid programs.
-/// That process ends when the test lets it.
+/// A command with a process that belongs to another user, as with set-uid programs. `flakeid exec`
+/// is therefore not allowed to signal the process. The process runs until the test ends it.
 struct Unsignalled {
     command: Child,
     dir: PathBuf,
 }
 
 impl Unsignalled {
-    /// Starts a script in which `$UNSIGNALLED` starts the process.
+    /// Starts a script, which uses `$UNSIGNALLED` to start the process of the other user.
     fn start(dir: &Path, store: &str, arguments: &[&str], script: &str) -> Self {
         const WAITER: &str = "echo yes >&3; read line <&4";
-        // The store must belong to this user, even if root opens it.
+        // The store must belong to the current user, even if root opens it.
         run(&["leases", "init", "--store", store]).quiet();
         assert!(Command::new("mkfifo").arg(dir.join("gate")).status().unwrap().success());
         let mut command = Command::new("sudo");
@@ -148,7 +150,8 @@ impl Unsignalled {
         if rustix::process::geteuid().is_root() {
             command = Command::new("env");
         }
-        // Root's processes have the right to signal others only by a capability, which is removed.
+        // Root may signal the processes of other users only because of a capability, which is
+        // removed here.
         command.args(["setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "--", "env"]);
         command.args(CLEARED.map(|name| format!("--unset={name}")));
         command.arg("UNSIGNALLED=setpriv --reuid=65534 --clear-groups -- sh -c");
@@ -165,7 +168,7 @@ impl Unsignalled {
         self.command.try_wait().unwrap().is_none()
     }
 
-    /// Lets the process end, and returns the result of the command.
+    /// Lets the unsignalled process end, and returns the result of the command.
     fn end(self) -> Run {
         fs::write(self.dir.join("gate"), "end\n").unwrap();
         ended(self.command)
@@ -191,7 +194,7 @@ fn node_in_use_past_its_fence_is_not_released() {
     let (dir, store) = scratch("exec_unsignalled_lost");
     let script = "exec $UNSIGNALLED \"$waiter\"";
     let command = Unsignalled::start(&dir, &store, &["--window", "2s"], script);
-    // Renewals fail during this transaction, and succeed again afterwards.
+    // Renewals fail while this transaction is open, and succeed again afterwards.
     let file = store.strip_prefix("sqlite://").unwrap();
     let locked = Command::new("sqlite3")
         .args([file, ".timeout 10000", "BEGIN EXCLUSIVE", ".shell sleep 4", "ROLLBACK"])

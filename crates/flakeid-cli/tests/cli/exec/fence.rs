@@ -1,4 +1,4 @@
-//! The fence after the node is released, and its effect on the next grant.
+//! Tests of the fence after the node is released, and of its effect on the next grant.
 
 use std::fs;
 use std::thread::sleep;
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use super::{TIMEOUT, ended, exec, kill, row, wait_for_file};
 use crate::run::{run, scratch};
 
-/// The length of a tick of the default layout.
+/// The length of a tick in the default layout, in milliseconds.
 const TICK_MS: i64 = 1;
 
 fn fence(row: &serde_json::Value) -> i64 {
@@ -31,10 +31,10 @@ fn exec_releases_the_node_at_its_fence() {
     assert_eq!((&free["state"], fence(&free)), (&"free".into(), fence(&held)));
 }
 
-/// If the clock was not set, the current tick is above all ticks that the command can have used.
+/// If the clock was not set, the current tick is above all ticks that the command could have used.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_ahead_lowers_the_fence_to_the_current_tick() {
+fn no_ahead_option_lowers_the_fence_to_the_current_tick() {
     let (_, store) = scratch("exec_no_ahead");
     let exec = ["exec", "--store", &store, "--no-ahead", "--", "date", "+%s%3N"];
     let last: i64 = run(&exec).quiet().text().trim().parse().unwrap();
@@ -55,8 +55,7 @@ fn exec_with_the_same_node_starts_at_the_previous_fence() {
         let free = row(&store);
         let began: i64 = exec(&named).text().trim().parse().unwrap();
         assert!(began >= fence(&free), "{named:?}: {began} is before {free}");
-        // A command on another node does not wait. Otherwise a line on standard error would report
-        // it.
+        // A command on another node does not wait. A wait would be reported on standard error.
         exec(&[]).quiet();
     }
 }
@@ -91,7 +90,7 @@ mod clock {
     use super::{Clock, SystemClock, ended, fence, fs, row, scratch};
     use crate::run::Run;
 
-    /// The wall clock of a command and of the processes that it starts.
+    /// The manual wall clock of a command and of the processes that the command starts.
     struct TestClock {
         dir: PathBuf,
         library: PathBuf,
@@ -112,7 +111,8 @@ mod clock {
         }
     }
 
-    /// Many generators then refuse to continue, and their supervisors restart them.
+    /// Many generators end when the clock goes back, and their supervisors then restart them. The
+    /// fence must therefore stay above the IDs that were issued before the clock went back.
     #[test]
     fn fence_is_not_lowered_when_the_clock_goes_back() {
         for flags in [&[][..], &["--no-ahead"]] {
@@ -125,9 +125,10 @@ mod clock {
         }
     }
 
-    /// The two steps cancel out between two checks of the clock, but the kernel cancels a timer.
+    /// The two clock steps cancel out between two checks of the clock, but the kernel cancels the
+    /// watch's timer at each step.
     #[test]
-    fn no_ahead_detects_a_step_forward_and_back() {
+    fn no_ahead_option_detects_a_clock_step_forward_and_back() {
         let (dir, store) = scratch("exec_forward");
         let clock = TestClock::new(&dir);
         clock.exec(&["--store", &store, "--no-ahead", "--", "./set-clock", "0 1"]);

@@ -1,4 +1,4 @@
-//! `kill -9` of exec, whose effect the guide describes.
+//! Tests that end `flakeid exec` with `kill -9`. The guide describes the effects.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,14 @@ use rustix::process::Signal;
 use super::{STUBBORN, TIMEOUT, exec, kill, row, script, wait_for_file};
 use crate::run::scratch;
 
-/// Whether a process exists and has not ended. A zombie has ended.
+/// Whether a process exists and has not ended. A zombie counts as ended.
 fn is_running(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The state follows the process name, which is in brackets.
+    // The state follows the process name, which is in parentheses.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
-/// Kills exec while its command runs a writer, and returns whether the writer continues to write.
+/// Kills `flakeid exec` while its command runs a writer. Returns whether the writer keeps writing.
 fn writer_outlives_exec(dir: &Path, command: &str) -> bool {
     script(dir, "writer", &format!("exec > /dev/null 2>&1; echo $$ > pid; {STUBBORN}"));
     let store = format!("sqlite://{}", dir.join("flakeid.db").display());
@@ -36,7 +36,7 @@ fn writer_outlives_exec(dir: &Path, command: &str) -> bool {
     if outlives {
         kill(pid, Signal::KILL);
     }
-    // No other process gets the node before the lease expires.
+    // No other process may get the node before the lease expires.
     assert_eq!(row(&store)["state"], "held");
     outlives
 }

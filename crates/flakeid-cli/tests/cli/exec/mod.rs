@@ -1,6 +1,6 @@
-//! `flakeid exec`: runs a command that generates its own IDs on a leased node.
+//! Tests of `flakeid exec`, which runs a command that generates its own IDs on a leased node.
 
-// Other systems cannot find the processes that left the command's group, and have no clock to preload.
+// Systems other than Linux cannot find processes that left the command's group, and have no clock library to preload.
 #[cfg(target_os = "linux")]
 mod descendants;
 mod fence;
@@ -39,7 +39,7 @@ fn ended(child: Child) -> Run {
     finish(child.wait_with_output().unwrap())
 }
 
-/// Compiles a C file of this folder and returns the path of the result.
+/// Compiles a C file in the `exec` folder and returns the path of the compiled file.
 #[cfg(target_os = "linux")]
 fn compiled(dir: &Path, name: &str, arguments: &[&str]) -> std::path::PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/exec").join(name);
@@ -51,7 +51,7 @@ fn compiled(dir: &Path, name: &str, arguments: &[&str]) -> std::path::PathBuf {
     built
 }
 
-/// Writes a script into the test's folder, so that commands can call it by its name.
+/// Writes a script into the test's folder, so that commands can call the script by its name.
 #[cfg(target_os = "linux")]
 fn script(dir: &Path, name: &str, lines: &str) {
     use std::os::unix::fs::PermissionsExt;
@@ -60,7 +60,7 @@ fn script(dir: &Path, name: &str, lines: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Waits until a script has written a file.
+/// Waits until a script has written to a file.
 fn wait_for_file(dir: &Path, file: &str) {
     let start = Instant::now();
     while fs::read_to_string(dir.join(file)).unwrap_or_default().is_empty() {
@@ -74,7 +74,7 @@ fn kill(pid: u32, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).unwrap();
 }
 
-/// Returns the row of the only node of a store, in the format of `leases ls`.
+/// Returns the only row in a store, as `leases ls` formats it.
 fn row(store: &str) -> serde_json::Value {
     let listed = run(&["leases", "ls", "--all", "--store", store]).quiet().json();
     listed.iter().find(|line| line["node"].is_u64()).expect("a node").clone()
@@ -94,7 +94,7 @@ fn exec_sets_the_node_in_the_given_variables() {
     assert_eq!(printed(&parts, "echo $DC $W ${WORKER_ID-none}").text(), "1 5 none\n");
 }
 
-/// The URL of a store may contain a password.
+/// The store URL must not be inherited, because it may contain a password.
 #[test]
 fn command_does_not_inherit_the_variables_of_exec() {
     let (_, store) = scratch("exec_variables");
@@ -116,7 +116,7 @@ fn command_does_not_inherit_the_variables_of_exec() {
         found.sort();
         found
     };
-    // The variable for the key file is not read by exec.
+    // `flakeid exec` does not read the variable for the key file.
     let others = ["FLAKEID_KEY_FILE=keys", "OTHER=kept"];
     assert_eq!(printed(&[]), [&others[..], &["WORKER_ID=37"]].concat());
     let named = ["--layout", "sonyflake", "--namespace", "named", "--env", "FLAKEID_NODE"];
@@ -182,9 +182,9 @@ fn exec_forwards_signals_to_the_command() {
     assert_eq!(row(&store)["state"], "free");
 }
 
-/// Runs a command, kills its broker, and checks that all processes of the command end before the
-/// lease does. The command writes the time to `times`. On a busy machine, `flakeid exec` can run too
-/// late to kill the command in time, so one of three runs must be in time.
+/// Runs a command, kills its broker, and checks that all processes of the command end before the lease ends. The
+/// command writes the time to `times`. On a busy machine, `flakeid exec` can run too late to kill the command in
+/// time, so only one of three runs must be in time.
 fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &str) {
     let mut late = Vec::new();
     for run in 0..3 {
@@ -206,7 +206,7 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
             "a process is still running"
         );
         let last: i64 = times.lines().last().unwrap().parse().unwrap();
-        // The window was at most 4 s long when the broker was killed.
+        // When the broker was killed, at most 4 s of the window were left.
         if last < killed + 4_000 {
             return;
         }
@@ -215,7 +215,7 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
     panic!("the command ran for {late:?} ms after the broker was killed");
 }
 
-/// The command and its processes end although they ignore SIGTERM.
+/// The command and its processes are ended although they ignore SIGTERM.
 #[test]
 fn command_ends_before_a_lease_that_cannot_be_renewed() {
     check_ends_before_a_lost_lease("exec_lost", |_| (), &format!("({STUBBORN}) & wait"));

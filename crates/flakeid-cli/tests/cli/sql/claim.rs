@@ -1,4 +1,4 @@
-//! `--name`: the node of a namespace that a database gets.
+//! Tests of `flakeid sql --name`, which takes a node from a namespace for a database.
 
 use std::process::Command;
 use std::thread;
@@ -19,7 +19,7 @@ fn leases(store: &str, args: &[&str]) -> Run {
     run(&[&["leases"], args, &["--store", store]].concat())
 }
 
-/// Returns the node in the header of a script.
+/// Returns the node number in the header of a script.
 fn node_of(run: Run, name: &str) -> u64 {
     let run = run.quiet();
     let line = run.lines()[1];
@@ -49,7 +49,7 @@ fn claimed_node_stays_with_its_name_and_is_never_leased() {
     ];
     expected.sort_by_key(|row| row[0].as_u64());
     assert_eq!(found, expected);
-    // The layout has four nodes, so processes share the remaining two.
+    // The layout has four nodes, so processes share the two remaining nodes.
     let next =
         |name| run(&["next", "-n", "1", "--layout", layout, "--store", &store, "--name", name]);
     for name in ["a", "b", "c", "db1", "database:db1"] {
@@ -58,7 +58,7 @@ fn claimed_node_stays_with_its_name_and_is_never_leased() {
         let node = shown[0]["node"].as_u64().unwrap();
         assert!(node != first && node != second, "{name} has {node}");
     }
-    // The store may also come from the environment.
+    // The store can also be specified in the environment.
     let variables = [("FLAKEID_STORE", store.as_str())];
     let args = ["sql", "--dialect", "postgres", "--name", "db1"];
     assert_eq!(node_of(run_with(&variables, &args), "db1"), first);
@@ -91,7 +91,7 @@ fn rejected_options_for_a_named_database_claim_no_node() {
     refused(&broker, "FLAKEID_STORE_REJECTED", &["is a broker"]);
 }
 
-/// All concurrent runs that print a script print the same node.
+/// All concurrent runs that print a script must use the same node.
 #[test]
 fn concurrent_claims_of_a_name_get_the_same_node() {
     let (_, store) = scratch("sql-claim-race");
@@ -119,7 +119,7 @@ fn concurrent_claims_of_a_name_get_the_same_node() {
 
 /// In a namespace with blocks, a database gets a whole block and uses its first node.
 #[test]
-fn database_claims_a_whole_block_of_nodes() {
+fn database_claims_a_complete_block_of_nodes() {
     let (_, store) = scratch("sql-claim-block");
     leases(&store, &["init", "--block-bits", "4"]).quiet();
     let node = node_of(sql(&store, &["--name", "db1"]), "db1");
@@ -128,7 +128,8 @@ fn database_claims_a_whole_block_of_nodes() {
     assert_eq!((&rows[0]["node"], &rows[0]["state"]), (&json!(node / 16), &json!("quarantined")));
 }
 
-/// The first ID is at or above the fence, even if the functions were installed before.
+/// The first ID is at or above the fence, even if the functions had been installed before the fence
+/// was raised.
 #[test]
 fn postgres_generates_its_first_id_at_or_above_the_fence() {
     let (_, store) = scratch("sql-claim-fence");
@@ -138,7 +139,8 @@ fn postgres_generates_its_first_id_at_or_above_the_fence() {
     psql(&server, &script()).unwrap();
     let next = "SELECT flakeid_next();";
     let first = ids(&psql(&server, next).unwrap())[0];
-    // With fast-forward, an operator states that any ID up to that instant may have been issued.
+    // By running `fast-forward`, an operator states that any ID up to the given instant may have
+    // been issued.
     let now = SystemClock.unix_ms();
     leases(&store, &["fast-forward", "--by", "3s", "--yes"]).quiet();
     psql(&server, &script()).unwrap();
@@ -147,7 +149,7 @@ fn postgres_generates_its_first_id_at_or_above_the_fence() {
     thread::sleep(std::time::Duration::from_millis(2500));
     let second = ids(&psql(&server, next).unwrap())[0];
     assert!(second > first && second >= Layout::TWITTER.lower_bound(now + 3000).to_i64());
-    // Running the script again without a change does not delay the next ID.
+    // Running the same script again does not delay the next ID.
     psql(&server, &format!("{}SET statement_timeout = '500ms'; {next}", script())).unwrap();
     check_that_a_copy_gets_another_node(&server, &store);
 }

@@ -1,4 +1,5 @@
-//! The SQL functions decode IDs to the values in the test vectors, which the command also prints.
+//! Tests that the SQL functions decode IDs to the values in the test vectors, and that the
+//! `flakeid` command prints the same values.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,13 @@ use serde_json::Value;
 use super::{OUTCOME, array, literal, psql, script, text, vectors};
 use crate::run::run;
 
-/// An instant in the first year that is written without a sign.
+/// An instant in the first year that can be written without a sign.
 const FIRST_YEAR: i64 = -62_150_000_000_000;
 
 /// The last millisecond of the year 9999.
 const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
 
-/// Returns a schema for each layout of the vectors that fits a column.
+/// Returns a schema for each layout in the vectors whose IDs fit a column.
 fn schemas(vectors: &Value) -> BTreeMap<String, (Layout, String)> {
     let named = array(&vectors["ids"]).iter().chain(array(&vectors["bounds"]));
     let layouts: Vec<&str> = named.map(|case| text(&case["layout"])).collect();
@@ -36,16 +37,18 @@ pub(super) trait Engine {
         !layout.is_empty()
     }
 
-    /// Installs the script for a layout, which only decodes.
+    /// Installs the script for a layout. The script only decodes IDs.
     fn install(&self, layout: &str, schema: &str);
 
-    /// Returns the result of each query of one column on a line, or its SQLSTATE and message.
+    /// Returns the results of queries that each select one column, one result per line. If a query
+    /// fails, its result is the SQLSTATE and the message.
     fn results(&self, queries: &[String]) -> Vec<String>;
 
-    /// Returns an expression for the Unix milliseconds of an instant.
+    /// Returns an SQL expression for the Unix milliseconds of an instant.
     fn unix_ms(&self, instant: &str) -> String;
 
-    /// Converts a time in RFC 3339 and UTC to the database's format, if it can be represented.
+    /// Converts an RFC 3339 time in UTC to the database's format, or returns `None` if the database
+    /// cannot represent it.
     fn instant(&self, rfc3339: &str) -> Option<String>;
 }
 
@@ -74,13 +77,13 @@ impl Engine for PostgresServer {
     }
 }
 
-/// Runs queries of one column each and compares their results.
+/// Runs queries that each select one column, and compares the results with the expected ones.
 fn compare(engine: &impl Engine, cases: &[(String, String)]) {
     let queries: Vec<String> = cases.iter().map(|(query, _)| query.clone()).collect();
     let results = engine.results(&queries);
     assert_eq!(results.len(), cases.len());
     for (result, (query, expected)) in results.iter().zip(cases) {
-        // Errors are compared only by SQLSTATE and code.
+        // Two errors count as equal if their SQLSTATE and their code are equal.
         let is_same =
             result == expected || (expected.contains("FLAKEID_") && result.starts_with(expected));
         assert!(is_same, "{query}: {result}, not {expected}");
@@ -95,13 +98,13 @@ fn postgres_decodes_ids_to_the_values_in_the_vectors() {
     assert!(are_enough(compared), "{compared:?}");
 }
 
-/// Whether the numbers of compared cases are as large as in the vectors.
+/// Whether the numbers of compared cases are as large as expected from the vectors.
 pub(super) fn are_enough([ids, bounds, texts]: [usize; 3]) -> bool {
     ids > 1400 && bounds > 400 && texts > 1500
 }
 
-/// Compares all decoding with the vectors and the command. Returns the numbers of IDs, bounds and
-/// text forms.
+/// Compares all decoded values with the vectors and the command. Returns the numbers of compared
+/// IDs, bounds and text forms.
 pub(super) fn check_decoding(server: &impl Engine) -> [usize; 3] {
     let vectors = vectors("layouts.json");
     let mut schemas = schemas(&vectors);
@@ -156,7 +159,8 @@ fn check_bounds(
         let instant = match unix_ms {
             ..FIRST_YEAR => "-infinity".to_owned(),
             FIRST_YEAR..=LAST_FOUR_DIGIT_YEAR => Rfc3339::with_fewest_digits(unix_ms).to_string(),
-            // The instant is later than any timestamp, or needs more than four digits for the year.
+            // The database cannot represent the instant: it is later than any timestamp, or its
+            // year has more than four digits.
             _ if layout.horizon() <= LAST_FOUR_DIGIT_YEAR => "infinity".to_owned(),
             _ => continue,
         };
@@ -181,7 +185,7 @@ fn check_bounds(
     cases.len()
 }
 
-/// Checks that `flakeid_inspect` and `flakeid inspect --json` return the same.
+/// Checks that `flakeid_inspect` and `flakeid inspect --json` return the same values.
 fn check_inspect(
     server: &impl Engine,
     schemas: &BTreeMap<String, (Layout, String)>,
@@ -213,7 +217,7 @@ fn check_text_forms(server: &impl Engine, schema: &str) -> usize {
         for case in array(&form["valid"]).iter().chain(array(&form["accepted"])) {
             cases.push((parse(case), signed(case).to_string()));
         }
-        // A string in SQL cannot contain U+0000.
+        // An SQL string cannot contain U+0000.
         let is_allowed = |case: &&Value| !text(&case["text"]).contains('\0');
         for case in array(&form["rejected"]).iter().filter(is_allowed) {
             cases.push((parse(case), format!("IDINV {}", text(&case["code"]))));

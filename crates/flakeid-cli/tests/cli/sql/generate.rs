@@ -1,4 +1,5 @@
-//! Generation by scripts: open transactions, which delay no other, wrong clocks, and batches.
+//! Tests of IDs that the scripts' functions generate: in open transactions, with wrong clocks, and
+//! in batches.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,8 +9,8 @@ use flakeid_test_servers::{PostgresServer, Server};
 
 use super::{OUTCOME, ids, psql, script};
 
-/// Returns the script for a test that sets the clock: `test_clock` contains its milliseconds, and
-/// sleeping advances it.
+/// Returns the script for a test that sets the clock. `test_clock` contains the time in
+/// milliseconds, and sleeping advances it.
 pub(super) fn with_manual_clock(layout: &str, node: u64, schema: &str) -> String {
     let script = script(layout, &["--node", &node.to_string(), "--schema", schema]);
     let replaced = script.replace("clock_timestamp()", "public.test_now()");
@@ -27,7 +28,7 @@ pub(super) const MANUAL_CLOCK: &str = "
     CREATE FUNCTION test_sleep(seconds numeric) RETURNS void LANGUAGE sql AS $$
         UPDATE public.test_clock SET ms = ms + (seconds * 1000)::bigint $$;";
 
-/// An uncommitted insert does not make other transactions wait, even after a rollback to a
+/// An uncommitted insert must not make other transactions wait, even after a rollback to a
 /// savepoint.
 #[test]
 fn open_transaction_does_not_block_other_sessions() {
@@ -62,9 +63,9 @@ fn session(server: &PostgresServer, sql: &str) -> Child {
     psql.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the package postgresql-client")
 }
 
-/// The functions follow the core's rules and codes for clocks.
+/// The functions follow the core's rules for clocks, and report the core's error codes.
 #[test]
-fn postgres_waits_for_or_rejects_a_wrong_clock() {
+fn postgres_waits_for_a_wrong_clock_or_rejects_calls() {
     let server = PostgresServer::new();
     psql(&server, &format!("{OUTCOME}{MANUAL_CLOCK}")).unwrap();
     let layout = Layout::TWITTER;
@@ -81,15 +82,15 @@ fn postgres_waits_for_or_rejects_a_wrong_clock() {
         (parts.unix_ms, parts.sequence)
     };
     let start = 1_505_914_988_849;
-    // An earlier user of the node may have used the tick of the installation, so the next tick is
-    // awaited.
+    // An earlier user of the node may have used the tick in which the script was installed, so the
+    // first call waits for the next tick.
     assert_eq!(parts(&next(start)), (start + 1, 0));
     assert_eq!(parts(&next(start + 1)), (start + 1, 1));
-    // If the clock goes back a little, the tick is used up, and then the clock is awaited.
+    // If the clock goes back a little, calls first use up the tick, and then wait for the clock.
     assert_eq!(parts(&next(start - 500)), (start + 1, 2));
     assert_eq!(at(start + 1, "SELECT count(*) FROM ids.flakeid_next_n(4093)"), "4093");
     assert_eq!(parts(&next(start - 500)), (start + 2, 0));
-    // The clock goes back by more than the longest wait.
+    // The clock goes back by more than the longest time that a call waits.
     assert_eq!(at(start + 2, "SELECT count(*) FROM ids.flakeid_next_n(4095)"), "4095");
     let refusal = next(start - 3_600_000);
     assert!(
@@ -98,7 +99,7 @@ fn postgres_waits_for_or_rejects_a_wrong_clock() {
         ),
         "{refusal}"
     );
-    // The refusal changes nothing: the next ID has the clock's tick.
+    // The rejected call changes nothing: the next ID has the clock's tick.
     assert_eq!(parts(&next(start + 10)), (start + 10, 0));
     let refusal = next(layout.epoch() - 1);
     assert!(refusal.starts_with("IDEPO FLAKEID_BEFORE_EPOCH: the clock reads"), "{refusal}");
@@ -111,7 +112,7 @@ fn postgres_waits_for_or_rejects_a_wrong_clock() {
     full_ticks(&server);
 }
 
-/// Checks a full tick whose end never comes, because sleeping does not advance the clock.
+/// Checks calls in a full tick that never ends, because sleeping does not advance the clock.
 fn full_ticks(server: &PostgresServer) {
     let stuck =
         with_manual_clock("sonyflake", 65_535, "stuck").replace("public.test_sleep(", "abs(");
@@ -125,7 +126,7 @@ fn full_ticks(server: &PostgresServer) {
     assert!(refusal.ends_with("the next is free in 10 ms"), "{refusal}");
 }
 
-/// Layouts of every kind, with a node each.
+/// Layouts of every kind, each with a node number.
 pub(super) const SHAPES: [(&str, u64); 10] = [
     ("twitter", 1023),
     ("sonyflake", 65_535),
@@ -139,7 +140,8 @@ pub(super) const SHAPES: [(&str, u64); 10] = [
     ("t62.n1@0/1ms", 1),
 ];
 
-/// Every kind of layout generates IDs that the core decodes, in order, one by one and in batches.
+/// For every kind of layout, the functions generate ordered IDs that the core can decode, both one
+/// by one and in batches.
 #[test]
 fn postgres_generates_ordered_ids_for_every_kind_of_layout() {
     let server = PostgresServer::new();

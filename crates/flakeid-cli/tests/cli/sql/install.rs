@@ -1,5 +1,5 @@
-//! Running scripts: repeatedly, for another layout, in a copy of the database, and for roles with
-//! few privileges.
+//! Tests of scripts that are run repeatedly, for another layout, in a copy of the database, or for
+//! roles with few privileges.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use flakeid_test_servers::{PostgresServer, Server};
 use super::{ids, psql, script};
 use crate::run::flakeid;
 
-/// The help describes this use: the script is piped into psql, and the function is a column's
+/// The help describes this use: the script is piped into psql, and the function is used as a column
 /// default.
 #[test]
 fn script_piped_into_psql_installs_a_column_default() {
@@ -39,8 +39,8 @@ fn script_piped_into_psql_installs_a_column_default() {
     check_partitions(&server);
 }
 
-/// Checks that a second run does not affect issued IDs, and that another layout or node is rejected
-/// as a whole.
+/// Checks that a second run of the script does not affect issued IDs, and that a script for another
+/// layout or node changes nothing.
 fn check_repeated_and_conflicting_runs(server: &PostgresServer) {
     let next = || ids(&psql(server, "SELECT flakeid_next();").unwrap())[0];
     let all_functions = "SELECT md5(string_agg(p::text, '' ORDER BY oid)) FROM pg_proc p;";
@@ -57,7 +57,7 @@ fn check_repeated_and_conflicting_runs(server: &PostgresServer) {
     }
     let same = script("twitter", &["--node", "7"]);
     assert_eq!(psql(server, &same).unwrap(), "");
-    // The script also runs in the caller's transaction, and does not end it.
+    // The script can also run in the caller's transaction, and does not end the transaction.
     psql(server, &format!("BEGIN; {same} ROLLBACK;")).unwrap();
     assert_eq!(psql(server, &script("twitter", &["--decode-only"])).unwrap(), "");
     assert!(next() > first);
@@ -76,7 +76,8 @@ fn check_other_roles(server: &PostgresServer) {
     }
 }
 
-/// Checks that a copy on the same server is detected, although it has the same system identifier.
+/// Checks that the functions detect a copy on the same server, although the copy has the same
+/// system identifier.
 fn check_copied_database(server: &PostgresServer) {
     server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
     let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
@@ -92,7 +93,7 @@ fn check_copied_database(server: &PostgresServer) {
             query(call)
         );
     }
-    // Running the script does not let a copy generate IDs.
+    // Running the script in a copy must not enable the copy to generate IDs.
     assert_eq!(query(&script("twitter", &["--node", "7"])), "");
     assert!(query("SELECT flakeid_next()").contains("FLAKEID_FORKED"));
     let refusal = query("SELECT flakeid_rearm(1024)");
@@ -107,8 +108,8 @@ fn check_copied_database(server: &PostgresServer) {
     assert_eq!(psql(server, "SELECT flakeid_node(flakeid_next());").unwrap(), "7");
 }
 
-/// Checks that the planner skips partitions by the bounds: when it plans for constants, and at the
-/// start for `now()`.
+/// Checks that the planner prunes partitions by the bounds: during planning for constants, and at
+/// the start of execution for `now()`.
 fn check_partitions(server: &PostgresServer) {
     let sql = "
         CREATE TABLE events (id bigint DEFAULT flakeid_next() PRIMARY KEY) PARTITION BY RANGE (id);

@@ -1,4 +1,5 @@
-//! `--keyed`: the database seals and opens public IDs as in the vectors.
+//! Tests of `flakeid sql --keyed`: the database must seal and open public IDs as in the test
+//! vectors.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ fn postgres_seals_and_opens_public_ids_as_in_the_vectors() {
         let (domain, keyring) = (literal(text(&case["domain"])), literal(text(&case["keyring"])));
         let prefix = case["prefix"].as_str().map_or("NULL".to_owned(), literal);
         let (id, public) = (text(&case["id"]), text(&case["text"]));
-        // Some of the IDs belong to the layout's last tick.
+        // Some IDs in the vectors belong to the layout's last tick.
         let sql = format!(
             "SELECT {schema}.flakeid_add_domain({domain}, {keyring}, {prefix});
              SELECT {schema}.flakeid_seal({id}, {domain}),
@@ -44,7 +45,7 @@ fn postgres_seals_and_opens_public_ids_as_in_the_vectors() {
 }
 
 #[test]
-fn postgres_opens_and_rejects_the_public_ids_of_the_vectors() {
+fn postgres_opens_and_rejects_public_ids_as_the_vectors_expect() {
     let server = PostgresServer::new();
     let vectors = vectors("keyed.json");
     let domain = &vectors["one_domain"];
@@ -70,7 +71,7 @@ fn postgres_opens_and_rejects_the_public_ids_of_the_vectors() {
     }
     let mut refused = 0;
     for case in array(&vectors["rejected"]) {
-        // A string in PostgreSQL cannot contain NUL.
+        // A PostgreSQL string cannot contain NUL.
         if text(&case["text"]).contains('\0') {
             continue;
         }
@@ -82,12 +83,12 @@ fn postgres_opens_and_rejects_the_public_ids_of_the_vectors() {
     assert!(refused >= 20, "{refused}");
 }
 
-/// Speck64/128 of <https://eprint.iacr.org/2013/404>, appendix C.
+/// The test vector for Speck64/128 is from <https://eprint.iacr.org/2013/404>, appendix C.
 #[test]
 fn encrypt_matches_the_published_test_vector_of_speck() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--decode-only", "--keyed"])).unwrap();
-    // The words of the key are ordered from the last to the first, as unsigned bigints.
+    // The words of the key are passed in reverse order, as unsigned bigints.
     let sql = "SELECT to_hex(flakeid_encrypt(x'3b7265747475432d'::bigint, flakeid_round_keys(ARRAY[
         x'03020100'::bigint, x'0b0a0908'::bigint, x'13121110'::bigint, x'1b1a1918'::bigint])));";
     assert_eq!(psql(&server, sql).unwrap(), "8c6fa548454e028b");
@@ -135,7 +136,7 @@ fn open_rejects_invalid_public_ids_without_a_reason() {
             format!("IDINV FLAKEID_INVALID_ID: '{text}' is not a public ID of this domain");
         assert_eq!(refusal, expected);
     }
-    // A new key seals, and the previous one still opens.
+    // The new key seals public IDs, and the previous key can still open older public IDs.
     let both = format!("E'{keyring}\\n\\n# new\\nb 00112233445566778899AABBCCDDEEFF\\r\\n', 'usr'");
     assert_eq!(add("user", &both), "");
     assert_eq!(outcome(&format!("SELECT flakeid_open('{sealed}', 'user')")), id);
@@ -156,7 +157,7 @@ fn open_rejects_invalid_public_ids_without_a_reason() {
     let twice = add("user", &format!("E'{keyring}\\n{keyring}'"));
     assert!(twice.contains("keyring: line 2: the letter a belongs to two keys"), "{twice}");
     let prefix = add("user", &format!("'{keyring}', 'Usr'"));
-    assert!(prefix.contains("FLAKEID_INVALID_OPTION: prefix: 'Usr' is not one"), "{prefix}");
+    assert!(prefix.contains("FLAKEID_INVALID_OPTION: prefix: 'Usr' must have"), "{prefix}");
     let unknown = outcome("SELECT flakeid_seal(1, 'missing')");
     assert!(
         unknown.starts_with("IDOPT FLAKEID_INVALID_OPTION: domain: 'missing' does not exist"),

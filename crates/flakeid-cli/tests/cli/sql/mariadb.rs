@@ -1,14 +1,14 @@
-//! The scripts for `MariaDB`: decoding, generating, copies and privileges.
+//! Tests of the scripts for `MariaDB`: decoding and generating IDs, copies of the database, and
+//! privileges.
 
 use std::fmt::Write as _;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use flakeid_core::{Id, Layout};
 use flakeid_test_servers::MariadbServer;
 
 use super::decode::{Engine, are_enough, check_decoding};
-use super::ids;
+use super::{ids, outcome};
 use crate::refusals::refused;
 use crate::run::run;
 
@@ -19,7 +19,7 @@ pub(super) fn server() -> MariadbServer {
     server
 }
 
-/// Builds the client for the owner of the database `ids`.
+/// Builds the client command for the owner of the database `ids`.
 pub(super) fn client(server: &MariadbServer) -> Command {
     let mut client = Command::new("mariadb");
     client.args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "-N", "-B", "--raw"]);
@@ -28,38 +28,26 @@ pub(super) fn client(server: &MariadbServer) -> Command {
     client
 }
 
-/// Runs SQL in the client and returns its output, or its error.
+/// Runs SQL in the client, and returns the output or the error.
 pub(super) fn query(server: &MariadbServer, sql: &str) -> Result<String, String> {
-    let mut client = client(server)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the package mariadb-client");
-    let mut stdin = client.stdin.take().expect("a standard input");
-    let sql = sql.to_owned();
-    let writer = std::thread::spawn(move || _ = stdin.write_all(sql.as_bytes()));
-    let output = client.wait_with_output().expect("the client ends");
-    writer.join().expect("the writer ends");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    outcome(client(server), sql)
 }
 
-/// Returns the script for a layout, with further options.
+/// Returns the script for a layout, with additional options.
 pub(super) fn script(dialect: &str, layout: &str, args: &[&str]) -> String {
     let first = ["sql", "--dialect", dialect, "--layout", layout];
     run(&[&first, args].concat()).quiet().text().to_owned()
 }
 
-/// A server with the scripts of one dialect.
+/// A server on which the tests run the scripts of one dialect.
 pub(super) struct DialectServer<'a> {
     pub(super) server: &'a MariadbServer,
     pub(super) dialect: &'static str,
 }
 
 impl Engine for DialectServer<'_> {
-    /// Whether the test includes a layout. Both scripts have the same functions, so a few layouts
-    /// are enough for the other dialect on `MariaDB`.
+    /// Whether the test includes a layout. The scripts of both dialects have the same functions, so
+    /// a few layouts are enough for the dialect that is not the server's own.
     fn supports(&self, layout: &str) -> bool {
         let is_own_dialect = self.server.is_mysql() == (self.dialect == "mysql");
         is_own_dialect || ["twitter", "sonyflake", "js-safe"].contains(&layout)
@@ -74,7 +62,8 @@ impl Engine for DialectServer<'_> {
     fn results(&self, queries: &[String]) -> Vec<String> {
         let mut sql =
             "SET NAMES utf8mb4, sql_mode = 'NO_BACKSLASH_ESCAPES';\nDELIMITER $$\n".to_owned();
-        // In MySQL, handlers require a procedure, and creating one takes as long as many queries.
+        // In MySQL, an error handler requires a procedure, and creating a procedure takes as long
+        // as running many queries.
         for queries in queries.chunks(200) {
             sql += "DROP PROCEDURE IF EXISTS answers $$\nCREATE PROCEDURE answers() READS SQL DATA BEGIN\n";
             for query in queries {
@@ -109,7 +98,7 @@ fn mariadb_decodes_ids_to_the_values_in_the_vectors() {
     assert!(are_enough(compared), "{compared:?}");
 }
 
-/// A trigger that works like the default of a column.
+/// A table with a trigger that works like a column default.
 const TABLE: &str = "
     CREATE TABLE t (id BIGINT DEFAULT 0 PRIMARY KEY, x INT);
     CREATE TRIGGER t_id BEFORE INSERT ON t FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id);
@@ -120,7 +109,8 @@ fn script_piped_into_the_mariadb_client_generates_ids() {
     let server = server();
     let own_script = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
     assert_eq!(query(&server, &own_script("7")).unwrap(), "");
-    // In autumn a time zone has one hour twice, so the session's time zone must not matter.
+    // In time zones with daylight saving time, one hour occurs twice in autumn, so the session's
+    // time zone must not affect the result.
     let sql = format!(
         "{TABLE} SET time_zone = '+05:00', sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION';
          INSERT INTO t (x) SELECT seq FROM seq_1_to_6000;
@@ -137,7 +127,7 @@ fn script_piped_into_the_mariadb_client_generates_ids() {
     for id in &all[1..] {
         assert_eq!(Layout::TWITTER.unpack(Id::from_i64(*id)).unwrap().node, 7);
     }
-    // The same script can run again. Scripts for other nodes or layouts change nothing.
+    // The same script can run again. A script for another node or layout changes nothing.
     assert_eq!(query(&server, &own_script("7")).unwrap(), "");
     let next = || ids(&query(&server, "SELECT flakeid_next();").unwrap())[0];
     assert!(next() > all[all.len() - 1]);
@@ -161,7 +151,7 @@ fn script_piped_into_the_mariadb_client_generates_ids() {
 }
 
 fn check_that_a_copy_does_not_generate(server: &MariadbServer) {
-    // The name of the copy differs only in case.
+    // The name of the copy differs from the original name only in case.
     server.sql("CREATE DATABASE Ids").unwrap();
     let dump = Command::new("mariadb-dump")
         .args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "--routines", "--triggers"])
@@ -177,7 +167,8 @@ fn check_that_a_copy_does_not_generate(server: &MariadbServer) {
     let refusal = query(server, call).unwrap_err();
     assert!(refusal.contains("(IDFRK)"), "{refusal}");
     assert!(refusal.contains("FLAKEID_FORKED: node 7 belongs to the database ids"), "{refusal}");
-    // Running the script does not let the copy generate IDs, but dropping the function does.
+    // Running the script in the copy must not enable the copy to generate IDs, unless the function
+    // `flakeid_own_node` has been dropped.
     let own = |node| script("mariadb", "twitter", &["--node", node, "--schema", "Ids"]);
     for node in ["7", "9"] {
         let refusal = query(server, &own(node)).unwrap_err();
@@ -189,7 +180,7 @@ fn check_that_a_copy_does_not_generate(server: &MariadbServer) {
     assert_eq!(node, "9");
 }
 
-/// Checks that a caller of the functions needs no privilege on their table.
+/// Checks that a caller of the functions needs no privilege on the table that the functions use.
 fn check_privileges(server: &MariadbServer) {
     server.sql("CREATE USER guest; GRANT EXECUTE ON ids.* TO guest").unwrap();
     let call = |sql: &str| {
@@ -203,7 +194,7 @@ fn check_privileges(server: &MariadbServer) {
     assert!(forbidden.contains("denied"), "{forbidden}");
 }
 
-/// Every kind of layout generates ordered IDs that the core decodes.
+/// For every kind of layout, the functions generate ordered IDs that the core can decode.
 #[test]
 fn mariadb_generates_ordered_ids_for_every_kind_of_layout() {
     let server = server();
@@ -237,7 +228,8 @@ fn mariadb_script_requires_a_valid_database_name() {
     assert_eq!(run(&["leases", "ls", "--all", "--store", &store]).quiet().text(), "");
 }
 
-/// The first ID is at or above the fence, even if the functions were installed before.
+/// The first ID is at or above the fence, even if the functions had been installed before the fence
+/// was raised.
 #[test]
 fn mariadb_generates_its_first_id_at_or_above_the_fence() {
     let (_, store) = crate::run::scratch("sql-mariadb-fence");

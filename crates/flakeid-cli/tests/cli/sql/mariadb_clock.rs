@@ -1,4 +1,4 @@
-//! Wrong clocks on `MariaDB`: which calls wait and which are rejected.
+//! Tests of wrong clocks on `MariaDB`: depending on the clock error, calls wait or are rejected.
 
 use flakeid_core::{Id, Layout, Parts};
 use flakeid_test_servers::MariadbServer;
@@ -7,7 +7,7 @@ use super::mariadb::{query, script, server};
 
 const START: i64 = 1_505_914_988_849;
 
-/// A server that generates on node 7 with the clock in `test_clock`, which sleeping advances.
+/// A server that generates IDs on node 7. Its clock is in `test_clock`, and sleeping advances it.
 struct Clocked(MariadbServer);
 
 impl Clocked {
@@ -52,19 +52,20 @@ fn parts(answer: &str) -> (i64, u64) {
     (unix_ms, sequence)
 }
 
-/// The functions follow the core's rules and codes for clocks.
+/// The functions follow the core's rules for clocks, and report the core's error codes.
 #[test]
-fn mariadb_waits_for_or_rejects_a_wrong_clock() {
+fn mariadb_waits_for_a_wrong_clock_or_rejects_calls() {
     let clocked = Clocked::new();
     let layout = Layout::TWITTER;
     let next = |ms| clocked.next(ms);
     assert_eq!(parts(&next(START)), (START + 1, 0));
     assert_eq!(parts(&next(START + 1)), (START + 1, 1));
-    // If the clock goes back a little, it is awaited. The first place was taken too early.
+    // If the clock goes back a little, the call waits for the clock. The first place that the call
+    // took is lost, because it was taken too early.
     assert_eq!(parts(&next(START - 500)), (START + 1, 3));
     assert_eq!(clocked.many(START + 1, 4092), "4092");
     assert_eq!(parts(&next(START - 500)), (START + 2, 0));
-    // The clock goes back by more than the longest wait.
+    // The clock goes back by more than the longest time that a call waits.
     assert_eq!(clocked.many(START + 2, 4095), "4095");
     let refusal = next(START - 3_600_000);
     let expected = "(IDCLK) at line 1: FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is 3600002 ms ahead";
@@ -80,14 +81,15 @@ fn mariadb_waits_for_or_rejects_a_wrong_clock() {
     assert!(refusal.contains("(IDHOR) at line 1: FLAKEID_HORIZON_REACHED"), "{refusal}");
 }
 
-/// Each rejected call uses up a place, so enough of them reach the places of the next tick.
+/// Each rejected call uses up a place, so enough rejected calls reach the places of the next
+/// tick.
 #[test]
 fn rejected_calls_do_not_issue_ids_of_the_next_tick() {
     let clocked = Clocked::new();
     let hour = START + 3_600_000;
     let tick = hour - Layout::TWITTER.epoch();
     assert_eq!(parts(&clocked.next(hour)), (hour, 0));
-    // Four million rejected calls would leave only three more places of the tick's slot.
+    // After four million rejected calls, only three more places would be left in the tick's slot.
     let place = (tick << 22) + (1 << 22) - 4;
     let sql = format!(
         "INSERT INTO flakeid_position (value, session) VALUES ({place}, 0);

@@ -1,20 +1,19 @@
-//! A change of the node in `MariaDB` while statements run: none of them issues an ID of the old
-//! node afterwards.
+//! Tests that change the node in `MariaDB` while statements are running. After the change, no statement may issue an
+//! ID with the old node.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use flakeid_test_servers::MariadbServer;
 
-use super::ids;
 use super::mariadb::{client, query, script, server};
 use super::session::Session;
+use super::{ids, wait_until};
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
-/// The ways in which a procedure takes IDs.
+/// The ways in which a procedure can take an ID.
 const WAYS: [(&str, &str); 4] = [
     ("by_statement", "INSERT INTO t VALUES (flakeid_next(), i)"),
     ("by_variable", "SET got = flakeid_next(); INSERT INTO t VALUES (got, i)"),
@@ -25,13 +24,13 @@ const WAYS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Returns the statements that change the node, as the guide describes.
+/// Returns the statements that change the node, as described in the guide.
 fn change_node(node: u32) -> String {
     let script = script("mariadb", "twitter", &["--node", &node.to_string(), "--schema", "ids"]);
     format!("DROP FUNCTION IF EXISTS flakeid_own_node;\n{script}")
 }
 
-/// Starts a server whose database `ids` generates on node 7, with a table and procedures that fill it.
+/// Starts a server whose database `ids` generates IDs on node 7 and has a table and procedures that fill the table.
 fn filled_server() -> MariadbServer {
     let server = server();
     query(&server, &change_node(7)).unwrap();
@@ -59,16 +58,8 @@ fn filled_server() -> MariadbServer {
     server
 }
 
-fn wait_until(condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !condition() {
-        assert!(Instant::now() < deadline, "the condition did not become true");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Runs statements while a procedure runs. Returns the result of the procedure, and the nodes of
-/// the rows that it added afterwards.
+/// Runs statements while a procedure is running. Returns the result of the procedure, and the nodes in the rows that
+/// it added after the statements.
 fn run_during(
     server: &MariadbServer,
     procedure: &str,
@@ -91,7 +82,7 @@ fn run_during(
     })
 }
 
-/// `MariaDB` keeps a function that a procedure has called unchanged until the procedure ends.
+/// Until a procedure ends, `MariaDB` keeps the old version of every function that the procedure has called.
 #[test]
 fn running_mariadb_procedure_issues_no_id_of_the_old_node() {
     let server = filled_server();
@@ -137,7 +128,8 @@ fn change_of_node_waits_for_transactions_that_took_ids() {
     }
 }
 
-/// A running procedure keeps a dropped function, so the guide drops the table to release a node.
+/// A running procedure keeps a dropped function, so the guide requires that the table is dropped before
+/// a node is released.
 #[test]
 fn dropping_the_position_table_ends_generation() {
     let server = filled_server();
@@ -150,7 +142,8 @@ fn dropping_the_position_table_ends_generation() {
     }
 }
 
-/// The table of an older version has no column for the node, and its functions name no columns.
+/// In an older version, the table has no column for the node, and the functions do not name the
+/// table's columns.
 #[test]
 fn mariadb_script_upgrades_an_older_version() {
     let server = filled_server();
@@ -163,13 +156,13 @@ fn mariadb_script_upgrades_an_older_version() {
           RETURN (LAST_INSERT_ID() >> 22 << 22) | (7 << 12) | (LAST_INSERT_ID() & 4095);
         END $$\n";
     query(&server, older).unwrap();
-    // Procedures that run meanwhile still have the older function.
+    // Procedures that run during the upgrade still use the older function.
     let upgrade = script("mariadb", "twitter", &["--node", "7", "--schema", "ids"]);
     let (end, since) = run_during(&server, "by_function", &upgrade);
     assert_eq!((end, since.as_str()), (Ok(String::new()), "7"));
     let second = query(&server, "SELECT flakeid_next();").unwrap();
     assert!(second > first, "{second} is not above {first}");
-    // Afterwards the node is changed.
+    // After the upgrade, the node is changed.
     let (end, since) = run_during(&server, "by_function", &change_node(8));
     assert_eq!(since, "NULL", "{end:?}");
     let refusal = end.expect_err("the older function");
@@ -177,12 +170,12 @@ fn mariadb_script_upgrades_an_older_version() {
     assert_eq!(query(&server, NODE).unwrap(), "8");
 }
 
-/// A restored dump sets the position back, which the functions cannot detect, so the guide requires
-/// another run of the script.
+/// A restored dump sets the position back. The functions cannot detect that, so the guide requires another run of the
+/// script.
 #[test]
-fn mariadb_repeats_no_id_if_the_script_follows_a_restore() {
+fn mariadb_repeats_no_id_if_the_script_is_run_after_a_restore() {
     let server = server();
-    // The ticks take a second, so that the dump and its restore fit into one.
+    // A tick of this layout lasts a second, so that the dump and its restore fit into one tick.
     let script = script("mariadb", "baidu-29", &["--node", "7", "--schema", "ids"]);
     query(&server, &script).unwrap();
     let many = "SELECT flakeid_next() FROM seq_1_to_50;";

@@ -1,26 +1,23 @@
-//! Sessions on `MariaDB` that are cancelled, disconnected and rolled back at any point, and a
-//! server that is killed: no ID is issued twice, and no session is blocked.
+//! Tests of `MariaDB` sessions that are cancelled, disconnected and rolled back at any point, and
+//! of a server that is killed. No ID may be issued twice, and no session may be blocked.
 
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_test_servers::{MariadbServer, Server};
 
 use super::mariadb::{client, query, script, server};
-use super::{SetOnDrop, ids};
+use super::{ids, issue_during, issued};
+use crate::run::scratch;
 
-const SESSIONS: usize = 16;
 const LENGTH: Duration = Duration::from_secs(7);
 
-/// The statements of a session, which are repeated. Every statement that generates an ID returns
-/// it.
+/// The statements that each session repeats. Every statement that generates an ID returns the ID.
 ///
-/// The table has no trigger: after one of five runs with one, `MariaDB` 10.11 rejected every
+/// The table has no trigger: after one of five runs with a trigger, `MariaDB` 10.11 rejected every
 /// insert, because the trigger had "an error in its body: 'Query was empty'". The reason is
 /// unknown.
 const ROUND: &str = "
@@ -37,46 +34,21 @@ fn mariadb_faults_neither_repeat_ids_nor_block_sessions() {
     let server = server();
     query(&server, &script("mariadb", "twitter", &["--node", "7", "--schema", "ids"])).unwrap();
     query(&server, "CREATE TABLE t (id BIGINT PRIMARY KEY, x INT);").unwrap();
-    let folder = crate::run::scratch("sql-mariadb-storm").0;
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for number in 0..SESSIONS {
-            let (server, folder, over) = (&server, &folder, &over);
-            scope.spawn(move || {
-                // Timeouts cut half of the sessions short, each at another point.
-                let timeout = if number % 2 == 0 { 1 + number / 2 } else { 0 };
-                for run in 0.. {
-                    if over.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    session(server, timeout, &folder.join(format!("{number}-{run}")));
-                    thread::sleep(Duration::from_millis(5));
-                }
-            });
-        }
-        // The sessions must also end when an assertion fails.
-        let _end = SetOnDrop(&over);
-        inject_faults(&server);
-    });
-    let mut seen = HashSet::new();
-    let mut outputs = 0;
-    for file in fs::read_dir(&folder).unwrap() {
-        let output = fs::read_to_string(file.unwrap().path()).unwrap();
-        for id in ids(&output) {
-            assert!(seen.insert(id), "{id} was issued twice");
-        }
-        outputs += 1;
-    }
-    eprintln!("{outputs} outputs, {} IDs", seen.len());
-    assert!(outputs >= SESSIONS && seen.len() > 20_000, "{outputs} outputs, {} IDs", seen.len());
+    let folder = scratch("sql-mariadb-storm").0;
+    let session = |timeout, output: &Path| {
+        session(&server, timeout, output);
+        thread::sleep(Duration::from_millis(5));
+    };
+    issue_during(&folder, session, || inject_faults(&server), || ());
+    let seen = issued(&folder);
     let last = "SET max_statement_time = 5; INSERT INTO t VALUES (flakeid_next(), 1) RETURNING id;";
     assert!(!seen.contains(&ids(&query(&server, last).unwrap())[0]));
     assert_eq!(query(&server, "SELECT COUNT(*) FROM flakeid_position;").unwrap(), "0");
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Cancels statements and disconnects sessions, and kills the server twice, which recovers from its
-/// log.
+/// Cancels statements, disconnects sessions, and kills the server twice. The server then recovers
+/// from its log.
 fn inject_faults(server: &MariadbServer) {
     let begin = Instant::now();
     let mut kills = 0;
@@ -88,7 +60,7 @@ fn inject_faults(server: &MariadbServer) {
         let some = "SELECT id FROM information_schema.PROCESSLIST WHERE user = 'flakeid' ORDER BY RAND() LIMIT 3";
         let verb = if round % 5 == 4 { "KILL HARD CONNECTION" } else { "KILL HARD QUERY" };
         for id in server.sql(some).unwrap().lines() {
-            // The session may have ended meanwhile.
+            // The session may have ended in the meantime.
             _ = server.sql(&format!("{verb} {id}"));
         }
         if kills < 2 && elapsed >= LENGTH * (kills + 1) / 3 {

@@ -1,4 +1,4 @@
-//! `flakeid sql`: the scripts, run by their databases.
+//! Tests that run the scripts from `flakeid sql` in databases.
 
 mod claim;
 mod decode;
@@ -20,47 +20,46 @@ mod session;
 mod sqlite;
 mod storm;
 
-use std::io::Write;
-use std::process::Stdio;
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use flakeid_test_servers::{PostgresServer, Server};
 use serde_json::Value;
 
 use self::session::psql_client;
 use crate::refusals::refused;
-use crate::run::run;
+use crate::run::{pipe, run};
 
-/// Returns the script for a layout, with further options.
+/// Returns the script for a layout, with additional options.
 fn script(layout: &str, args: &[&str]) -> String {
     let first = ["sql", "--dialect", "postgres", "--layout", layout];
     run(&[&first, args].concat()).quiet().text().to_owned()
 }
 
-/// Runs SQL in psql as the owner of the database, and returns its output, or its error.
+/// Runs SQL with psql as the owner of the database, and returns the output or the error.
 fn psql(server: &PostgresServer, sql: &str) -> Result<String, String> {
     psql_at(&server.url(), sql)
 }
 
-/// Runs SQL in psql in the database of a URL, and returns its output, or its error.
+/// Runs SQL with psql in the database at `url`, and returns the output or the error.
 fn psql_at(url: &str, sql: &str) -> Result<String, String> {
-    let mut psql = psql_client(url)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the package postgresql-client");
-    let mut stdin = psql.stdin.take().expect("a standard input");
-    let sql = sql.to_owned();
-    let writer = std::thread::spawn(move || _ = stdin.write_all(sql.as_bytes()));
-    let output = psql.wait_with_output().expect("psql ends");
-    writer.join().expect("the writer ends");
+    outcome(psql_client(url), sql)
+}
+
+/// Runs SQL in a client, and returns its output, or its error.
+fn outcome(mut client: Command, sql: &str) -> Result<String, String> {
+    let output = pipe(&mut client, sql.as_bytes());
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-/// The definition of a function `outcome(sql)`, which returns the result of a query as text, or its
-/// SQLSTATE and message.
+/// The definition of an SQL function `outcome(sql)`, which returns the result of a query as a
+/// string. If the query fails, the function returns the SQLSTATE and the message.
 const OUTCOME: &str = "
     CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
     DECLARE result text;
@@ -94,6 +93,67 @@ fn ids(output: &str) -> Vec<i64> {
     output.lines().map(|line| line.parse().expect(line)).collect()
 }
 
+/// Waits until the condition is true.
+fn wait_until(condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        assert!(Instant::now() < deadline, "the condition did not become true");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The number of connections that issue IDs at the same time while faults are injected.
+const SESSIONS: usize = 16;
+
+/// Runs sessions one after another in each of [`SESSIONS`] threads until the faults are injected, and then ends the
+/// running sessions. A session gets a timeout in milliseconds and the file for its output.
+fn issue_during(
+    folder: &Path,
+    session: impl Fn(usize, &Path) + Sync,
+    inject_faults: impl FnOnce(),
+    end_sessions: impl FnOnce(),
+) {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for number in 0..SESSIONS {
+            let (session, over) = (&session, &over);
+            scope.spawn(move || {
+                // Timeouts cut half of the sessions short, each at a different point.
+                let timeout = if number % 2 == 0 { 1 + number / 2 } else { 0 };
+                for run in 0.. {
+                    if over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    session(timeout, &folder.join(format!("{number}-{run}")));
+                }
+            });
+        }
+        {
+            // The sessions must also end when an assertion fails.
+            let _end = SetOnDrop(&over);
+            inject_faults();
+        }
+        end_sessions();
+    });
+}
+
+/// Returns the IDs in the sessions' output files, and checks that no ID occurs twice. The last line of a file may be
+/// incomplete.
+fn issued(folder: &Path) -> HashSet<i64> {
+    let (mut seen, mut outputs) = (HashSet::new(), 0);
+    for file in fs::read_dir(folder).unwrap() {
+        let output = fs::read_to_string(file.unwrap().path()).unwrap();
+        let whole = output.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        for id in ids(whole) {
+            assert!(seen.insert(id), "{id} was issued twice");
+        }
+        outputs += 1;
+    }
+    eprintln!("{outputs} outputs, {} IDs", seen.len());
+    assert!(outputs >= SESSIONS && seen.len() > 20_000, "{outputs} outputs, {} IDs", seen.len());
+    seen
+}
+
 /// A guard that sets a flag when it is dropped, so that threads end even after a failed assertion.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
@@ -121,7 +181,7 @@ fn sql_rejects_invalid_layouts_nodes_and_schemas() {
     sql(&["--layout", "baidu", "--decode-only"]).quiet();
     let schema = sql(&["--node", "7", "--schema", "a\"b"]);
     refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
-    // Only dialects with a script are accepted.
+    // `--dialect` accepts only dialects that have a script.
     let unknown = run(&["sql", "--dialect", "oracle", "--node", "7"]);
     assert_eq!(unknown.code, Some(2));
     let parts = "possible values: postgres, mariadb, mysql, sqlite";

@@ -1,4 +1,5 @@
-//! The script for `MySQL`, which these tests run on `MariaDB`, and `cargo xtask mysql` on `MySQL`.
+//! Tests of the script for `MySQL`. These tests run the script on `MariaDB`, and `cargo xtask
+//! mysql` runs it on `MySQL`.
 
 use super::decode::check_decoding;
 use super::mariadb::{DialectServer, query, script, server};
@@ -28,10 +29,10 @@ fn mysql_script_rejects_only_a_different_layout() {
     );
 }
 
-/// `MySQL` does not compute functions before it decides how to read a table, so bounds must be
-/// variables.
+/// `MySQL` does not evaluate functions before it decides how to read a table, so the bounds must be
+/// in variables.
 #[test]
-fn bounds_in_variables_read_only_a_range_of_the_index() {
+fn query_with_bounds_in_variables_scans_one_index_range() {
     let server = server();
     let depth =
         if server.is_mysql() { "cte_max_recursion_depth" } else { "max_recursive_iterations" };
@@ -53,7 +54,7 @@ fn bounds_in_variables_read_only_a_range_of_the_index() {
 }
 
 #[test]
-fn mysql_script_rejects_options_for_generating() {
+fn mysql_script_rejects_generation_options() {
     for rest in [["--node", "7"], ["--name", "db1"]] {
         refused(
             &run(&[&["sql", "--dialect", "mysql"], rest.as_slice()].concat()),

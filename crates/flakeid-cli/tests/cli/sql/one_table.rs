@@ -1,5 +1,5 @@
-//! One table that an application with leased nodes and a database of the same namespace fill
-//! together.
+//! Tests of a table that is filled both by an application with leased nodes and by a database in
+//! the same namespace.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,8 @@ use crate::run::run;
 /// A layout with eight nodes, so that short-lived processes use all of them quickly.
 const LAYOUT: &str = "t41.n3.s10@1577836800000/1ms";
 
-/// Returns the duration of the test, which `FLAKEID_SQL_SECONDS` overrides.
+/// Returns the duration of the test. The environment variable `FLAKEID_SQL_SECONDS` overrides the
+/// default.
 fn length() -> Duration {
     let text = std::env::var("FLAKEID_SQL_SECONDS").unwrap_or_else(|_| "4".to_owned());
     Duration::from_secs(text.parse().expect("FLAKEID_SQL_SECONDS is a number of seconds"))
@@ -34,10 +35,10 @@ fn insert<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> String {
     sql + ";\n"
 }
 
-/// A database that generates and keeps leases.
+/// A database that generates IDs and is also the lease store.
 struct Database<'a> {
     dialect: &'static str,
-    /// The schema of the functions, for dialects that must name it.
+    /// The schema of the functions, for dialects in which it must be named.
     schema: &'static str,
     url: String,
     client: &'a (dyn Fn() -> Command + Sync),

@@ -1,4 +1,4 @@
-//! The places in a statement where a call returns another ID for each row.
+//! Tests of the places in a statement at which a call returns a new ID for each row.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use flakeid_test_servers::PostgresServer;
 
 use super::{mariadb, psql, script};
 
-/// The number of rows in the table `s`, in which `g` has two different values.
+/// The number of rows in the table `s`, whose column `g` has two different values.
 const ROWS: usize = 3000;
 
 fn count_distinct(answer: &str) -> (usize, usize) {
@@ -49,7 +49,7 @@ fn postgres_issues_an_id_for_each_row_outside_lateral_subqueries() {
         );
         assert_eq!(count_distinct(&psql(&server, &sql).unwrap()), (ROWS, ROWS), "{query}");
     }
-    // If PostgreSQL stops caching these, the guide's warning can be removed.
+    // If PostgreSQL stops caching these results, the warning in the guide can be removed.
     for query in [
         "SELECT d.id FROM s, LATERAL (SELECT flakeid_next() AS id WHERE s.g >= 0) d",
         "SELECT d.id FROM s, LATERAL (SELECT flakeid_next() AS id FROM o WHERE o.k = s.g LIMIT 1) d",
@@ -92,7 +92,7 @@ fn mariadb_issues_an_id_for_each_row_outside_subqueries() {
     ] {
         assert_eq!(count_distinct(&query(&format!("{sql};"))), (ROWS, ROWS), "{sql}");
     }
-    // If MariaDB stops caching these, the guide's warning can be removed.
+    // If MariaDB stops caching these results, the warning in the guide can be removed.
     for sql in [
         "SELECT (SELECT flakeid_next() FROM DUAL WHERE s.g >= 0) FROM s",
         "SELECT (SELECT MAX(flakeid_next()) FROM s t WHERE t.i = s.g + 1) FROM s",

@@ -1,19 +1,19 @@
-//! `flakeid_rearm` during open transactions: after it returns, none of them issues an ID of the old
-//! node.
+//! Tests of `flakeid_rearm` during open transactions. After `flakeid_rearm` returns, no transaction
+//! may issue an ID with the old node.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flakeid_test_servers::{PostgresServer, Server};
 
 use super::session::{Session, psql_client};
-use super::{SetOnDrop, ids, psql, psql_at, script};
+use super::{SetOnDrop, ids, psql, psql_at, script, wait_until};
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
-/// Starts a server whose database `ids` generates on node 7, with tables.
+/// Starts a server whose database `ids` has tables and generates IDs on node 7.
 fn server() -> PostgresServer {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
@@ -34,10 +34,10 @@ fn session(server: &PostgresServer) -> Session {
     Session::new(psql_client(&server.url()))
 }
 
-/// The number of changes of the node.
+/// The number of times that the node is changed.
 const MOVES: usize = 24;
 
-/// The ways in which a transaction takes an ID.
+/// The ways in which a transaction can take an ID.
 const WAYS: [&str; 9] = [
     "SELECT flakeid_next();",
     "SELECT count(*) FROM flakeid_next_n(5000);",
@@ -57,7 +57,7 @@ fn rearm_fails_while_a_transaction_that_took_ids_is_open() {
     session.answer(&format!("PREPARE prepared AS {}", WAYS[0]));
     let pid = session.answer("SELECT pg_backend_pid();");
     for way in WAYS {
-        // Plans are cached from the sixth execution on.
+        // PostgreSQL caches plans from the sixth execution on.
         assert_eq!(session.answer(&NODE.repeat(7)).lines().last(), Some("7"));
         session.answer(&format!("BEGIN; {way}"));
         let answer = psql(&server, "SELECT flakeid_rearm(8);");
@@ -70,7 +70,7 @@ fn rearm_fails_while_a_transaction_that_took_ids_is_open() {
         assert!(refusal.contains("HINT:") && node == "7", "{node}: {refusal}");
         session.answer("COMMIT;");
     }
-    // Once the transaction has ended, none of the cached plans has the old node.
+    // Once the transaction has ended, no cached plan contains the old node.
     psql(&server, "SELECT flakeid_rearm(8);").unwrap();
     for way in &WAYS[..6] {
         assert_eq!(
@@ -95,7 +95,7 @@ fn rearm_changes_the_node_of_transactions_without_ids() {
         psql(&server, "SELECT flakeid_rearm(7);").unwrap();
         let mut session = session(&server);
         session.answer(&format!("PREPARE prepared AS {NODE}"));
-        // The session caches everything that can be cached.
+        // After seven executions, the session has cached everything that can be cached.
         session.answer(&"EXECUTE prepared; INSERT INTO t DEFAULT VALUES;".repeat(7));
         session.answer(begin);
         psql(&server, "SELECT flakeid_rearm(8);").unwrap();
@@ -104,7 +104,7 @@ fn rearm_changes_the_node_of_transactions_without_ids() {
     }
 }
 
-/// A procedure that commits is a single call with many transactions.
+/// A procedure that commits runs many transactions in a single call.
 #[test]
 fn rearm_changes_the_node_of_a_running_procedure() {
     let server = server();
@@ -149,15 +149,8 @@ fn rearm(url: &str, node: u32) {
     });
 }
 
-fn wait_until(condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !condition() {
-        assert!(Instant::now() < deadline, "the condition did not become true");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Two databases exchange three nodes. Each gets the node that the other one has just left.
+/// Two databases exchange three nodes. Each database gets the node that the other database has just
+/// released.
 #[test]
 fn databases_that_exchange_nodes_repeat_no_id() {
     let server = server();
@@ -174,7 +167,7 @@ fn databases_that_exchange_nodes_repeat_no_id() {
                 let mut session = Session::new(psql_client(url));
                 let mut issued = Vec::new();
                 while !over.load(Ordering::Relaxed) {
-                    // An open transaction that keeps issuing could repeat IDs of the other
+                    // An open transaction that continued to issue IDs could repeat IDs of the other
                     // database.
                     session.answer("BEGIN;");
                     for _ in 0..30 {
@@ -188,7 +181,7 @@ fn databases_that_exchange_nodes_repeat_no_id() {
             }));
         }
         {
-            // The sessions must also end when an assertion fails.
+            // The guard ends the sessions even if an assertion fails.
             let _end = SetOnDrop(&over);
             exchange_nodes(&urls);
         }
@@ -201,7 +194,7 @@ fn databases_that_exchange_nodes_repeat_no_id() {
     assert!(seen.len() > 1000 * MOVES, "{} IDs", seen.len());
 }
 
-/// Changes the nodes of the databases in turn.
+/// Changes the node of each database in turn.
 fn exchange_nodes(urls: &[String; 2]) {
     let mut free = 8;
     let mut nodes = [7, 9];
@@ -215,7 +208,7 @@ fn exchange_nodes(urls: &[String; 2]) {
     }
 }
 
-/// Before a node is released, the guide drops the sequence.
+/// The guide requires that the sequence is dropped before a node is released.
 #[test]
 fn dropping_the_sequence_waits_for_transactions_that_took_ids() {
     let server = server();
@@ -230,7 +223,8 @@ fn dropping_the_sequence_waits_for_transactions_that_took_ids() {
     psql(&server, drop).unwrap();
     let refusal = session.refusal("EXECUTE prepared;");
     assert!(refusal.contains("could not open relation"), "{refusal}");
-    // A new sequence does not contain the latest position, so it counts as a restored one.
+    // A new sequence does not contain the latest position, so the functions treat it like a
+    // restored sequence.
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     let refusal = psql(&server, NODE).unwrap_err();
     assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");

@@ -1,11 +1,11 @@
-//! Recipes of the guide, with checks of their effects. The guide's own check runs them only for
-//! errors.
+//! Tests that recipes in the guide have the described effects. The guide's own check detects only
+//! recipes that fail.
 
 use flakeid_test_servers::PostgresServer;
 
 use super::{ids, psql, script};
 
-/// Returns the guide's commands for psql that contain a string.
+/// Returns those psql commands in the guide that contain a string.
 fn recipe(text: &str) -> String {
     let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
     let guide = std::fs::read_to_string(path).unwrap();
@@ -60,14 +60,16 @@ fn pg_partman_recipe_creates_daily_partitions() {
         .expect("the package postgresql-15-partman, or that of the server's version");
     let recipe = recipe("partman.create_parent");
     let recipe = if version.starts_with("4.") {
-        // Version 4 also supports partitions by inheritance, and has no default.
+        // Version 4 requires the partitioning type, because it also supports partitioning by
+        // inheritance.
         recipe.replace("p_control => 'id',", "p_control => 'id', p_type => 'native',")
     } else {
         recipe
     };
     psql(&server, &recipe).unwrap();
     let parts = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'visits'::regclass;";
-    // There is a partition for this day, for each of the next seven days, and the default.
+    // There is a partition for today, one for each of the next seven days, and the default
+    // partition.
     assert_eq!(psql(&server, parts).unwrap(), "9");
     psql(&server, "INSERT INTO visits (page) SELECT 'x' FROM generate_series(1, 100);").unwrap();
     let rows = psql(&server, "SELECT count(*) FROM visits_default;").unwrap();

@@ -1,4 +1,5 @@
-//! Dumps that are restored into their own database, and functions that an older version installed.
+//! Tests of dumps that are restored into their own database, and of functions that an older version
+//! installed.
 
 use std::collections::HashSet;
 use std::process::Command;
@@ -10,7 +11,7 @@ use flakeid_test_servers::{PostgresServer, Server};
 use super::session::{Session, psql_client};
 use super::{ids, psql, script};
 
-/// A layout whose ticks take a second, so that a dump and its restore fit into one.
+/// A layout whose ticks last a second, so that a dump and its restore fit into one tick.
 const SLOW: &str = "baidu-29";
 
 const MANY: &str = "SELECT id FROM ids.flakeid_next_n(50) id;";
@@ -34,14 +35,14 @@ fn dump(server: &PostgresServer, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Waits until a tick of the layout has just begun.
+/// Waits for the start of a tick in the layout.
 fn wait_for_tick() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     thread::sleep(Duration::from_nanos(1_005_000_000 - u64::from(now.subsec_nanos())));
 }
 
 #[test]
-fn database_restored_from_its_own_dump_does_not_generate() {
+fn database_restored_from_its_own_dump_generates_no_ids() {
     let server = server();
     for (index, clean) in [
         ["--clean", "--if-exists", "--schema=ids"].as_slice(),
@@ -50,7 +51,8 @@ fn database_restored_from_its_own_dump_does_not_generate() {
     .into_iter()
     .enumerate()
     {
-        // The session belongs to a pool, has verified the database and cached every plan.
+        // This session has verified the database and cached every plan, as sessions in a connection
+        // pool have.
         let mut old = Session::new(psql_client(&server.url()));
         old.answer(&format!(
             "PREPARE prepared AS SELECT ids.flakeid_next();{}",
@@ -68,7 +70,7 @@ fn database_restored_from_its_own_dump_does_not_generate() {
         }
         let refusal = old.refusal("EXECUTE prepared;");
         assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
-        // Running the script does not let the restored database generate IDs.
+        // Running the script must not enable the restored database to generate IDs.
         psql(&server, &own_script()).unwrap();
         assert!(psql(&server, MANY).unwrap_err().contains("FLAKEID_FORKED"));
         psql(&server, "SELECT ids.flakeid_rearm(7);").unwrap();
@@ -78,10 +80,10 @@ fn database_restored_from_its_own_dump_does_not_generate() {
     }
 }
 
-/// A restore of only the data sets the sequence back, which no function can detect, so the guide
+/// A restore of only the data sets the sequence back. No function can detect that, so the guide
 /// requires `flakeid_rearm`.
 #[test]
-fn postgres_repeats_no_id_if_rearm_follows_a_data_restore() {
+fn postgres_repeats_no_id_if_rearm_is_called_after_a_data_restore() {
     let server = server();
     wait_for_tick();
     psql(&server, MANY).unwrap();
@@ -94,7 +96,8 @@ fn postgres_repeats_no_id_if_rearm_follows_a_data_restore() {
     }
 }
 
-/// An older version did not record the sequence, and so not that a restore had set it back.
+/// An older version did not record the sequence, so it could not detect that a restore had set the
+/// sequence back.
 #[test]
 fn postgres_script_upgrades_an_older_version() {
     let server = server();
@@ -107,13 +110,13 @@ fn postgres_script_upgrades_an_older_version() {
     psql(&server, &own_script()).unwrap();
     let next = ids(&psql(&server, MANY).unwrap());
     assert!(next[0] > issued[49], "{} is not above {}", next[0], issued[49]);
-    // Further runs of the script cost no tick.
+    // Running the script again does not use up a tick.
     psql(&server, &own_script()).unwrap();
     let position = "SELECT pg_sequence_last_value('ids.flakeid_position');";
     let before = psql(&server, position).unwrap();
     psql(&server, &own_script()).unwrap();
     assert_eq!(psql(&server, position).unwrap(), before);
-    // An upgrade of a copy does not let it generate IDs.
+    // Upgrading the functions in a copy must not enable the copy to generate IDs.
     server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
     let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
     super::psql_at(&url, "DROP FUNCTION ids.flakeid_own_position();").unwrap();
@@ -122,7 +125,7 @@ fn postgres_script_upgrades_an_older_version() {
     assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
 }
 
-/// Two schemas in one session verify the database once each, not at every call.
+/// With two schemas, a session verifies the database once for each schema, not at every call.
 #[test]
 fn session_with_two_schemas_verifies_the_database_once_each() {
     let server = server();
@@ -130,7 +133,8 @@ fn session_with_two_schemas_verifies_the_database_once_each() {
     psql(&server, &format!("CREATE SCHEMA others;\n{other}")).unwrap();
     let mut session = Session::new(psql_client(&server.url()));
     session.answer("SELECT ids.flakeid_next(); SELECT others.flakeid_next();");
-    // Without this function, only a session that has verified the database can generate.
+    // Without the function `flakeid_this_database`, only a session that has already verified the
+    // database can generate IDs.
     psql(
         &server,
         "DROP FUNCTION ids.flakeid_this_database(); DROP FUNCTION others.flakeid_this_database();",

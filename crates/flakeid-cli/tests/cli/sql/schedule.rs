@@ -1,5 +1,5 @@
-//! The schedules of the vectors: with the same readings of the clock, a database issues the same
-//! IDs as a generator.
+//! Tests of the schedules in the vectors: with the same clock readings, a database must issue the
+//! same IDs as a generator.
 
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_test_servers::PostgresServer;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::generate::{MANUAL_CLOCK, with_manual_clock};
 use super::{OUTCOME, array, literal, psql, text, vectors};
 
-/// Whether a schedule has a fixed node and the behaviour of the script.
+/// Whether a schedule uses a fixed node and expects the script's behaviour.
 fn is_applicable(schedule: &Value, layout: &Layout) -> bool {
     schedule["window"].is_null()
         && schedule["options"] == json!({"overflow": "wait", "rollback": "continue"})
         && schedule["build_error"].is_null()
         && layout.width() < 64
-        // No script generates IDs of a layout that has ended by now.
+        // No script generates IDs with a layout that has already ended.
         && layout.horizon() > SystemClock.unix_ms()
         && layout.tick_at(text(&schedule["clock"]).parse().unwrap()).is_ok()
 }
@@ -40,7 +40,7 @@ fn follow(server: &PostgresServer, schedule: &Value, layout: &Layout, schema: &s
     let name = text(&schedule["name"]);
     psql(server, &with_manual_clock(text(&schedule["layout"]), node, schema)).unwrap();
     // The tick before the start is marked as used up. Like a generator on a manual clock, the
-    // database may then issue from the tick in which it begins.
+    // database may then issue IDs in the tick in which it starts.
     let clock: i64 = text(&schedule["clock"]).parse().unwrap();
     let begin = layout.tick_at(clock).unwrap();
     psql(server, &format!("UPDATE test_clock SET ms = {clock};")).unwrap();
@@ -60,7 +60,7 @@ fn follow(server: &PostgresServer, schedule: &Value, layout: &Layout, schema: &s
         let expect = &step["expect"];
         let query = match text(&step["call"]) {
             "next_id" => format!("SELECT {schema}.flakeid_next()"),
-            // A call that must not wait would fail, but a database waits.
+            // In the schedule, a call that must not wait would fail, but a database waits instead.
             "try_next_id" if expect["error"].is_null() => format!("SELECT {schema}.flakeid_next()"),
             "fill" | "try_fill" if expect["error"].is_null() => {
                 format!(

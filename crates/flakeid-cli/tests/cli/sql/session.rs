@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// Builds `psql` for the database of a URL. The client ends at the first error.
+/// Builds a `psql` command for the database at a URL. The client ends at the first error.
 pub(super) fn psql_client(url: &str) -> Command {
     let mut psql = Command::new("psql");
     psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", url]);
@@ -24,8 +24,8 @@ impl Session {
         Self { client, output }
     }
 
-    /// Runs statements and returns the lines that the client writes, or `None` if the client has
-    /// ended.
+    /// Runs statements and returns the lines that the client writes. Returns `None` if the client
+    /// has ended.
     pub(super) fn run(&mut self, sql: &str) -> Option<Vec<String>> {
         let mut input = self.client.stdin.as_ref().expect("a standard input");
         input.write_all(format!("{sql}\nSELECT 'done';\n").as_bytes()).ok()?;
@@ -50,7 +50,7 @@ impl Session {
         }
     }
 
-    /// Returns the client's error after a statement that must fail.
+    /// Returns the client's error for a statement that must fail.
     pub(super) fn refusal(&mut self, sql: &str) -> String {
         match self.run(sql) {
             Some(lines) => panic!("{sql}: {lines:?}"),

@@ -1,4 +1,5 @@
-//! The script for `SQLite`. The tests of the extension run such statements.
+//! Tests of the script for `SQLite`. The tests of the extension run statements like those in the
+//! script.
 
 use flakeid_test_servers::{PostgresServer, Server};
 

@@ -1,23 +1,21 @@
-//! Sessions that are cancelled, killed and rolled back at any point: no ID is issued twice, and no
-//! session is blocked.
+//! Tests of sessions that are cancelled, killed and rolled back at any point. No ID may be issued
+//! twice, and no session may be blocked.
 
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_test_servers::{PostgresServer, Server};
 
-use super::{SetOnDrop, ids, psql, script};
+use super::{ids, issue_during, issued, psql, script};
+use crate::run::scratch;
 
-const SESSIONS: usize = 16;
 const LENGTH: Duration = Duration::from_secs(7);
 
-/// The statements of a session, which are repeated. Every statement that generates an ID returns
-/// it, so that IDs of rolled-back transactions are also known.
+/// The statements that each session repeats. Every statement that generates an ID returns the ID,
+/// so that IDs in rolled-back transactions are also known.
 const ROUND: &str = "
     INSERT INTO t (x) VALUES (1) RETURNING id;
     INSERT INTO t (x) SELECT generate_series(1, 300) RETURNING id;
@@ -35,44 +33,14 @@ fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     psql(&server, "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, x int);").unwrap();
-    let folder = tempdir();
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for number in 0..SESSIONS {
-            let (server, folder, over) = (&server, &folder, &over);
-            scope.spawn(move || {
-                // Timeouts cut half of the sessions short, each at another point.
-                let timeout = if number % 2 == 0 { 1 + number / 2 } else { 0 };
-                for run in 0.. {
-                    if over.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    session(server, timeout, &folder.join(format!("{number}-{run}")));
-                }
-            });
-        }
-        {
-            // The sessions must also end when an assertion fails.
-            let _end = SetOnDrop(&over);
-            inject_faults(&server);
-        }
-        // No session may be left waiting for a lock that a dead or idle session holds.
-        let cancel = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-        server.sql(cancel).unwrap();
-    });
-    let mut seen = HashSet::new();
-    let mut outputs = 0;
-    for file in fs::read_dir(&folder).unwrap() {
-        let output = fs::read_to_string(file.unwrap().path()).unwrap();
-        // The last line may be incomplete.
-        let whole = output.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        for id in ids(whole) {
-            assert!(seen.insert(id), "{id} was issued twice");
-        }
-        outputs += 1;
-    }
-    assert!(outputs >= SESSIONS && seen.len() > 20_000, "{outputs} outputs, {} IDs", seen.len());
+    let folder = scratch("sql-storm").0;
+    let session = |timeout, output: &Path| session(&server, timeout, output);
+    // No session may be left waiting for a lock that a dead or idle session holds.
+    let cancel = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let end_sessions = || drop(server.sql(cancel).unwrap());
+    issue_during(&folder, session, || inject_faults(&server), end_sessions);
+    let seen = issued(&folder);
     let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';";
     assert_eq!(psql(&server, locks).unwrap(), "0");
     let stored = ids(&psql(
@@ -84,8 +52,8 @@ fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Cancels statements and disconnects sessions. Twice it kills a server process as the kernel
-/// would, after which the whole server recovers from its log.
+/// Cancels statements and disconnects sessions. Also kills a server process twice, as the kernel
+/// would. After each kill, the whole server recovers from its log.
 fn inject_faults(server: &PostgresServer) {
     let begin = Instant::now();
     let pick = |function: &str| {
@@ -109,7 +77,7 @@ fn inject_faults(server: &PostgresServer) {
             if let Ok(pid) = server.sql(victim)
                 && !pid.is_empty()
             {
-                // The process may have ended meanwhile.
+                // An error is ignored, because the process may have ended in the meantime.
                 let killed = Command::new("kill").args(["-9", &pid]).stderr(Stdio::null()).status();
                 kills += u32::from(killed.unwrap().success());
             }
@@ -133,8 +101,4 @@ fn session(server: &PostgresServer, timeout_ms: usize, output: &Path) {
     psql.stdin(File::open(&input).unwrap()).stdout(File::create(output).unwrap());
     psql.stderr(Stdio::null()).status().expect("the package postgresql-client");
     fs::remove_file(&input).unwrap();
-}
-
-fn tempdir() -> std::path::PathBuf {
-    crate::run::scratch("sql-storm").0
 }

@@ -1,4 +1,4 @@
-//! The cycle counter of x86-64 on Linux.
+//! The x86-64 cycle counter on Linux.
 
 #![allow(unsafe_code)]
 
@@ -16,8 +16,9 @@ struct Processor;
 impl Instruments for Processor {
     #[inline]
     fn counter(&self) -> u64 {
-        // SAFETY: every x86-64 processor has the instruction. A process that must not use it cannot read the clock either,
-        // because this code runs only if the kernel keeps time by the counter.
+        // SAFETY: every x86-64 processor has the `rdtsc` instruction. A process that is not allowed to execute
+        // `rdtsc` cannot read the clock either, because this code runs only if the kernel uses the counter as its
+        // clock source.
         unsafe { _rdtsc() }
     }
 
@@ -29,7 +30,7 @@ impl Instruments for Processor {
 
     fn steady(&self) -> u64 {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is a valid, writable timespec, and the clock exists since Linux 2.6.39.
+        // SAFETY: `time` is a valid, writable timespec, and the clock has existed since Linux 2.6.39.
         unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut time) };
         (time.tv_sec * 1_000_000_000 + time.tv_nsec).cast_unsigned()
     }
@@ -58,7 +59,7 @@ pub(super) fn is_fit() -> bool {
     }
 }
 
-/// Checks the machine on the first call. Several threads may do this at once, because they get the same result.
+/// Checks the machine on the first call. Concurrent first calls are harmless, because they get the same result.
 #[cold]
 fn find_out() -> bool {
     let fit = has_invariant_counter() && is_kept_by_the_kernel();
@@ -66,16 +67,18 @@ fn find_out() -> bool {
     fit
 }
 
-/// Whether the counter has the same rate at every frequency of the processor and while it sleeps.
+/// Whether the counter has the same rate at every processor frequency and while the processor sleeps.
 #[allow(unused_unsafe, reason = "safe in later versions of the standard library")]
 fn has_invariant_counter() -> bool {
     const POWER: u32 = 0x8000_0007;
-    // SAFETY: every x86-64 processor has the instruction, and the first leaf lists the others.
+    // SAFETY: every x86-64 processor has the `cpuid` instruction, and the first extended leaf returns the number of
+    // the last extended leaf.
     unsafe { __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & (1 << 8) != 0 }
 }
 
-/// Whether the kernel has compared the counters of all processors, keeps watching them, and derives the system's clock
-/// from them. With other clock sources (`kvm-clock`) the host provides the clock and may change its rate.
+/// Whether the kernel has compared the counters of all processors, keeps watching them, and derives the system clock
+/// from the counters. With other clock sources, such as `kvm-clock`, the host provides the clock and may change its
+/// rate.
 fn is_kept_by_the_kernel() -> bool {
     const NAME: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read(NAME).is_ok_and(|name| name.trim_ascii() == b"tsc")

@@ -1,12 +1,13 @@
-//! The rate limit of grants that a broker writes to the store's history.
+//! The rate limit for grants that a broker writes to the store's history.
 
 use std::time::Instant;
 
-/// The maximum for all blocks of a broker together. When a whole fleet starts, hundreds of grants in each renewal
-/// would delay the renewals on which it depends.
+/// The largest number of grants that a broker writes per second, for all its blocks together. Without this limit, a
+/// whole fleet that starts at once would add hundreds of grants to each renewal, and delay the renewals on which the
+/// fleet depends.
 const MOST_PER_SECOND: f64 = 1_000.0;
 
-/// The number of grants that the broker may write now.
+/// The number of grants that the broker may write at this time.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: f64,
@@ -18,7 +19,7 @@ impl Budget {
         Self { left: MOST_PER_SECOND, counted: Instant::now() }
     }
 
-    /// Returns the number of grants that the broker may write now.
+    /// Returns the number of grants that the broker may write at this time.
     pub(super) fn left(&mut self, now: Instant) -> usize {
         let seconds = now.saturating_duration_since(self.counted).as_secs_f64();
         self.counted = now;

@@ -1,122 +1,166 @@
-//! The driver of a block's keeper: sends the keeper's requests to the store, and adds, extends and
-//! removes the block in place of a generator.
+//! The driver of a block's keeper. The driver sends the keeper's requests to the store. Where other drivers create,
+//! extend and end a generator, this driver adds, extends and removes the block.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::BlockKeeper;
-use flakeid_protocol::keeper::{Begin, Demand, Input, Output, Reading, Reply, Report};
+use flakeid_core::Error;
+
+use super::{BlockHolder, BlockKeeper};
+use flakeid_protocol::keeper::{Begin, Demand, Driver, Input, Output, Reading, Reply, Report};
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Acquire, Grant, Handover, Refusal, Release, Renew, Renewed, operations};
 
+struct BlockDriver<'a> {
+    thread: &'a mut BlockKeeper,
+    /// The index of the block's holder.
+    index: usize,
+    /// The first failure of a request to the store.
+    outcome: Result<(), Fault>,
+}
+
 impl BlockKeeper {
-    pub(super) fn reading(&self) -> Reading {
-        let unix_ms = Ok(self.shared.clock.unix_ms());
-        Reading { unix_ms, passed: Duration::ZERO, next: None, jitter: 1.0 }
+    pub(super) fn reading(&self, passed: Duration) -> Reading {
+        Reading { unix_ms: Ok(self.shared.clock.unix_ms()), passed, next: None, jitter: 1.0 }
     }
 
-    /// Passes an input to a block's keeper and carries out the outputs. Returns the first failure.
+    /// Passes an input to a block's keeper, and carries out the instructions that the keeper outputs. Returns the
+    /// first failure.
     pub(super) fn follow(&mut self, index: usize, input: Input) -> Result<(), Fault> {
-        let (read, reading) = (Instant::now(), self.reading());
-        let outputs = self.holders[index].keeper.handle(&self.options, &reading, input);
-        let mut outcome = Ok(());
-        for output in outputs {
-            outcome = outcome.and(self.carry_out(index, output, read));
-        }
-        outcome
+        let mut driver = BlockDriver { thread: self, index, outcome: Ok(()) };
+        driver.follow(input);
+        driver.outcome
     }
 
-    fn carry_out(
+    fn ask<T>(
         &mut self,
-        index: usize,
-        output: Output<Report>,
-        read: Instant,
-    ) -> Result<(), Fault> {
-        match output {
-            Output::Begin(begin) => {
-                self.begin(index, &begin)?;
-                self.follow(index, Input::Began { begin, result: Ok(()) })
-            }
-            Output::Extend { fence } => match self.holders[index].block {
-                Some(block) => self.shared.update(|state| state.blocks.raise(block, fence)),
-                None => Ok(()),
-            },
-            Output::End => {
-                let used_until = self.end(index)?;
-                self.follow(index, Input::Ended { used_until, keeps_fence: false })
-            }
-            Output::Event(report) => self.note(index, report),
-            Output::Demand(Demand::Acquire { request, .. }) => {
-                let (token, result) = (request.token, self.acquire(&request, read));
-                self.follow(index, Input::Reply(Reply::Acquire { token, result }))
-            }
-            Output::Demand(Demand::Renew(renew)) => {
-                let (next, result) = (renew.next, self.renew(index, &renew, read));
-                self.follow(index, Input::Reply(Reply::Renew { next, result }))
-            }
-            Output::Demand(Demand::Release(release)) => {
-                let (node, result) = (release.node, self.release(index, &release));
-                self.follow(index, Input::Reply(Reply::Release { node, result }))
-            }
+        operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let began = Instant::now();
+        let opened = self.store.take().map_or_else(|| (self.open)(), Ok);
+        let (answer, store) = match opened {
+            Ok(mut store) => (operation(&mut *store, &self.shared.namespace.name), Some(store)),
+            Err(fault) => (Err(fault), None),
+        };
+        // After a fault other than a refusal, the connection may be broken or inside a transaction.
+        let has_responded = matches!(answer, Ok(_) | Err(Fault::Refused(_)));
+        self.store = store.filter(|_| has_responded);
+        if let Some(observe) = self.shared.store_observer.get() {
+            observe(began.elapsed(), has_responded);
         }
+        answer
+    }
+}
+
+impl Driver for BlockDriver<'_> {
+    fn reading(&self) -> Reading {
+        self.thread.reading(self.thread.begun.elapsed())
     }
 
-    fn note(&mut self, index: usize, report: Report) -> Result<(), Fault> {
+    fn handle(&mut self, reading: &Reading, input: Input) -> Vec<Output> {
+        let BlockKeeper { holders, options, .. } = &mut *self.thread;
+        holders[self.index].keeper.handle(options, reading, input)
+    }
+
+    fn begin(&mut self, begin: &Begin) -> Result<(), Error> {
+        let Some(held) = self.block().hold() else { return Ok(()) };
+        let grant = Grant { start: begin.start, fence: begin.fence, ..held.grant };
+        // After a pause, or if the store is slow, the broker can be granted a block again whose earlier grant has
+        // expired. The earlier grant's keeper has not detected the expiry yet, and must not release the nodes of the
+        // new grant.
+        for earlier in self.thread.holders.iter_mut().filter(|of| of.block == Some(grant.node)) {
+            earlier.block = None;
+        }
+        self.block().block = Some(grant.node);
+        let now = self.thread.shared.clock.unix_ms();
+        self.note(self.thread.shared.update(|state| state.blocks.add(&grant, now)));
+        Ok(())
+    }
+
+    fn extend(&mut self, fence: u64) -> bool {
+        if let Some(block) = self.block().block {
+            self.note(self.thread.shared.update(|state| state.blocks.raise(block, fence)));
+        }
+        true
+    }
+
+    fn end(&mut self) -> (u64, bool) {
+        let block = self.block().block.take();
+        let most = self.thread.budget.left(Instant::now());
+        let ended = self.thread.shared.update(|state| {
+            let Some(block) = block else { return (Handover::default(), 0) };
+            (state.blocks.hand_over_last(block, most), state.blocks.lose(block))
+        });
+        let (last, used_until) = ended.unwrap_or_else(|fault| {
+            self.note(Err(fault));
+            (Handover::default(), 0)
+        });
+        self.thread.budget.spend(last.sub_grants.len());
+        self.block().last = last;
+        (used_until, false)
+    }
+
+    fn report(&mut self, _: &Reading, report: Report) {
         match report {
             Report::NotRenewed { .. }
-                if self.holders[index].hold().is_some_and(|hold| hold.fenced_off) =>
+                if self.block().hold().is_some_and(|hold| hold.fenced_off) =>
             {
-                // A lost block does not concern the processes that request a node. The holders of its nodes
-                // learn of the loss when they renew.
-                let Some(block) = self.holders[index].block.take() else { return Ok(()) };
-                self.shared.update(|state| state.blocks.lose(block)).map(drop)
+                // The loss of a block does not affect processes that request a node. The holders of the block's nodes
+                // detect the loss when they renew.
+                if let Some(block) = self.block().block.take() {
+                    self.note(
+                        self.thread.shared.update(|state| state.blocks.lose(block)).map(drop),
+                    );
+                }
             }
             Report::NotGranted { fault, .. }
             | Report::NotRenewed { fault, .. }
-            | Report::NotReleased { fault } => Err(fault),
+            | Report::NotReleased { fault } => self.note(Err(fault)),
             Report::NoClock(error) => {
                 let (kind, text) = (error.kind(), error.to_string());
                 let retry_after_ms = None;
-                Err(Fault::Refused(Refusal::Relayed { kind, text, retry_after_ms }))
+                self.note(Err(Refusal::Relayed { kind, text, retry_after_ms }.into()));
             }
             Report::Granted(_)
             | Report::TooShort
             | Report::Begun { .. }
             | Report::Renewed { .. }
-            | Report::Released { .. } => Ok(()),
+            | Report::Released { .. } => {}
         }
     }
 
-    fn begin(&mut self, index: usize, begin: &Begin) -> Result<(), Fault> {
-        let Some(held) = self.holders[index].hold() else { return Ok(()) };
-        let grant = Grant { start: begin.start, fence: begin.fence, ..held.grant };
-        // After a pause, or on a slow store, the broker can get a block again whose earlier grant has
-        // expired. The earlier keeper has not detected that yet, and must not release the new grant's nodes.
-        for earlier in self.holders.iter_mut().filter(|of| of.block == Some(grant.node)) {
-            earlier.block = None;
+    fn send(&mut self, demand: Demand, read: Duration) -> Option<Reply> {
+        let read = self.thread.begun + read;
+        Some(match demand {
+            Demand::Acquire { request, .. } => {
+                Reply::Acquire { token: request.token, result: self.acquire(&request, read) }
+            }
+            Demand::Renew(renew) => {
+                Reply::Renew { next: renew.next, result: self.renew(&renew, read) }
+            }
+            Demand::Release(release) => {
+                Reply::Release { node: release.node, result: self.release(&release) }
+            }
+        })
+    }
+}
+
+impl BlockDriver<'_> {
+    fn block(&mut self) -> &mut BlockHolder {
+        &mut self.thread.holders[self.index]
+    }
+
+    fn note(&mut self, result: Result<(), Fault>) {
+        if self.outcome.is_ok() {
+            self.outcome = result;
         }
-        self.holders[index].block = Some(grant.node);
-        let now = self.shared.clock.unix_ms();
-        self.shared.update(|state| state.blocks.add(&grant, now))
     }
 
-    fn end(&mut self, index: usize) -> Result<u64, Fault> {
-        let block = self.holders[index].block.take();
-        let most = self.budget.left(Instant::now());
-        let (last, used_until) = self.shared.update(|state| {
-            let Some(block) = block else { return (Handover::default(), 0) };
-            (state.blocks.hand_over_last(block, most), state.blocks.lose(block))
-        })?;
-        self.budget.spend(last.sub_grants.len());
-        self.holders[index].last = last;
-        Ok(used_until)
-    }
-
-    /// Acquires a block. Creates the namespace again if the files of an embedded store were removed: as one
-    /// that was lost, because other processes may continue in windows that were granted there.
+    /// Acquires a block. If the files of an embedded store were removed, creates the namespace again as a lost
+    /// namespace, because other processes may continue in windows that were granted in the old namespace.
     fn acquire(&mut self, request: &Acquire, read: Instant) -> Result<Grant, Fault> {
-        let shared = Arc::clone(&self.shared);
-        self.ask(|store, name| {
+        let shared = Arc::clone(&self.thread.shared);
+        self.thread.ask(|store, name| {
             let granted = operations::acquire_read_at(store, name, request, read);
             match granted {
                 Err(Fault::Refused(Refusal::MissingNamespace)) if store.creates_namespaces() => {}
@@ -128,51 +172,37 @@ impl BlockKeeper {
         })
     }
 
-    fn release(&mut self, index: usize, release: &Release) -> Result<(), Fault> {
-        let last = std::mem::take(&mut self.holders[index].last);
-        self.ask(|store, name| operations::release_block(store, name, release, &last))
+    fn release(&mut self, release: &Release) -> Result<(), Fault> {
+        let last = std::mem::take(&mut self.block().last);
+        self.thread.ask(|store, name| operations::release_block(store, name, release, &last))
     }
 
-    fn renew(&mut self, index: usize, renew: &Renew, read: Instant) -> Result<Renewed, Fault> {
-        let (sent, block) = (self.shared.clock.unix_ms(), self.holders[index].block);
-        let most = self.budget.left(Instant::now());
+    fn renew(&mut self, renew: &Renew, read: Instant) -> Result<Renewed, Fault> {
+        let block = self.block().block;
+        let thread = &mut *self.thread;
+        let (sent, most) = (thread.shared.clock.unix_ms(), thread.budget.left(Instant::now()));
         let handover = {
-            let mut state = self.shared.state()?;
+            let mut state = thread.shared.state()?;
             let handover = block.map(|block| state.blocks.hand_over(block, sent, most));
             handover.unwrap_or_default()
         };
-        self.budget.spend(handover.sub_grants.len());
-        let (answer, history_until) =
-            self.ask(|store, name| operations::renew_block(store, name, renew, read, &handover))?;
-        let heard = self.shared.clock.unix_ms();
-        self.holders[index].confirmed = read;
-        // Written some time between the two, by the store's clock.
+        thread.budget.spend(handover.sub_grants.len());
+        let (answer, history_until) = thread
+            .ask(|store, name| operations::renew_block(store, name, renew, read, &handover))?;
+        let heard = thread.shared.clock.unix_ms();
+        thread.holders[self.index].confirmed = read;
+        // The row was written at some time between the two readings of this host's clock. `renewed` is the same time
+        // according to the store's clock.
         let skew_ms = match answer.renewed {
             renewed if renewed < sent => sent.saturating_sub(renewed),
             renewed => heard.saturating_sub(renewed).min(0),
         };
-        self.shared.update(|state| {
+        thread.shared.update(|state| {
             state.skew_ms = skew_ms;
             if let Some(block) = block {
                 state.blocks.confirm_history(block, history_until);
             }
         })?;
         Ok(answer)
-    }
-
-    fn ask<T>(
-        &mut self,
-        operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let mut store = match self.store.take() {
-            Some(store) => store,
-            None => (self.open)()?,
-        };
-        let answer = operation(&mut *store, &self.shared.namespace.name);
-        // After anything but an answer the connection may be broken or inside a transaction.
-        if matches!(answer, Ok(_) | Err(Fault::Refused(_))) {
-            self.store = Some(store);
-        }
-        answer
     }
 }

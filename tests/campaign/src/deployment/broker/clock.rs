@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn running_process_reads_changes_of_its_clock() {
+    fn running_process_sees_changes_to_its_clock() {
         let clock = BrokerClock::new().unwrap();
         let seconds = || {
             let mut date = Command::new("date");

@@ -6,19 +6,17 @@ mod supervisor;
 pub(crate) use clock::BrokerClock;
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, SystemClock};
 use flakeid_protocol::Namespace;
 use flakeid_protocol::operations::{self, Repair};
-use flakeid_stores::Location;
 use flakeid_test_servers::PostgresServer;
 
 use super::interface::Deployment;
 use super::server::{AnyServer, ServerDeployment};
 use crate::fault::{BrokerFault, StoreFault};
 use crate::lease_options::{self, LeaseBounds, NAMESPACE};
+use crate::stores;
 use supervisor::SupervisedBroker;
 
 const BROKERS: usize = 2;
@@ -50,9 +48,7 @@ impl BrokerDeployment {
     }
 
     fn quarantine_surplus(&self) -> io::Result<()> {
-        let location = Location::parse(&self.direct_url()).map_err(io::Error::other)?;
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let mut store = location.connect(&clock).map_err(io::Error::other)?;
+        let mut store = stores::connect(&self.direct_url())?;
         for block in BLOCKS..=self.namespace().max_row() {
             operations::repair(&mut *store, NAMESPACE, block, Repair::Quarantine)
                 .map_err(io::Error::other)?;

@@ -13,8 +13,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Clock, SystemClock};
-use flakeid_protocol::{Acquire, Grant, Identity, Owner, Release};
-use flakeid_stores::{Location, fresh_token};
+use flakeid_protocol::Acquire;
+use flakeid_stores::fresh_token;
 use flakeid_test_servers::{Proxy, free_port};
 use tempfile::TempDir;
 
@@ -22,6 +22,7 @@ use super::clock::BrokerClock;
 use crate::fault::BrokerFault;
 use crate::ids::LAYOUT;
 use crate::lease_options::{NAMESPACE, SHORT_WINDOW_MS};
+use crate::stores::HeldNodes;
 
 /// The delay before a broker is started again. It doubles each time, until a process has run for
 /// [`STABLE_AFTER`].
@@ -166,25 +167,14 @@ impl SupervisedBroker {
     /// broker granted none.
     fn fill_up(&self, duration: Duration) -> io::Result<bool> {
         let url = format!("http://{}:{}", Ipv4Addr::LOCALHOST, self.supervisor.port);
-        let location = Location::parse(&url).map_err(io::Error::other)?;
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let mut lessor = location.connect_lessor(&clock).map_err(io::Error::other)?;
+        let (window_ms, ttl_ms) = (SHORT_WINDOW_MS, 3 * SHORT_WINDOW_MS);
+        let any = Acquire::any_node(LAYOUT, fresh_token(), 0);
+        let request = Acquire { window_ms, ttl_ms, ..any };
         let begun = Instant::now();
-        let mut grants = Vec::new();
-        while begun.elapsed() < duration {
-            match lessor.acquire(NAMESPACE, &any_node(), Instant::now()) {
-                Ok(grant) => grants.push(grant),
-                // The broker is full, or another fault has affected it meanwhile.
-                Err(_) => break,
-            }
-        }
+        let is_over = |_| begun.elapsed() >= duration;
+        let held = HeldNodes::lease(&url, NAMESPACE, &request, is_over)?;
         thread::sleep(duration.saturating_sub(begun.elapsed()));
-        for Grant { node, token, start, .. } in &grants {
-            let release = Release { node: *node, token: *token, used_until: *start };
-            // A failure has no consequence, because a node that is not released expires.
-            let _ = lessor.release(NAMESPACE, &release);
-        }
-        Ok(!grants.is_empty())
+        Ok(!held.is_empty())
     }
 
     /// Returns the processes that ended or panicked unexpectedly.
@@ -194,26 +184,6 @@ impl SupervisedBroker {
         let panicked = printed.lines().filter(|line| line.contains("panicked at"));
         crashed.extend(panicked.map(|line| format!("broker {}: {line}", self.supervisor.number)));
         crashed
-    }
-}
-
-/// Returns a request for any node, with a lease that lasts about as long as a fault.
-fn any_node() -> Acquire {
-    Acquire {
-        layout: LAYOUT,
-        block_bits: 0,
-        identity: Identity::Any,
-        from: 0,
-        to: LAYOUT.max_node(),
-        rotation: 0,
-        reuse: true,
-        token: fresh_token(),
-        window_ms: SHORT_WINDOW_MS,
-        ttl_ms: 3 * SHORT_WINDOW_MS,
-        now: SystemClock.unix_ms(),
-        waited_ms: 0,
-        after: 0,
-        owner: Owner::default(),
     }
 }
 
@@ -270,7 +240,7 @@ impl Supervisor {
         let mut command = Command::new(&self.program);
         self.clock.apply_to(&mut command);
         command
-            .args(["serve", "--no-ids"])
+            .args(["serve", "--no-ids", "--drain", "1s"])
             .args(&self.arguments)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)

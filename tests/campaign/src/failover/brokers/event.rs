@@ -1,17 +1,17 @@
 //! The events of a measurement: failures of brokers and of their store.
 
 use std::io;
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Clock, Layout, SystemClock};
-use flakeid_protocol::{Acquire, Grant, Identity, Lessor, Owner, Release};
-use flakeid_stores::{Location, fresh_token};
+use flakeid_core::Layout;
+use flakeid_protocol::Acquire;
+use flakeid_stores::fresh_token;
 use flakeid_test_servers::{OtherService, PostgresServer, Proxy, Server};
 
 use super::super::issuer::NAMESPACE;
 use super::broker::BrokerProcess;
+use crate::stores::HeldNodes;
 
 /// An event that affects brokers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -212,79 +212,19 @@ impl BrokerEvent {
     }
 }
 
-/// Nodes that the measurement itself holds. Dropping them releases the nodes.
-struct HeldNodes {
-    lessor: Box<dyn Lessor>,
-    grants: Vec<Grant>,
-}
-
-impl HeldNodes {
-    /// Leases up to `most` nodes of a broker, or fewer if it has no more.
-    fn lease(broker: &BrokerProcess, layout: Layout, most: usize) -> io::Result<Self> {
-        let location = Location::parse(&broker.url()).map_err(io::Error::other)?;
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let mut lessor = location.connect_lessor(&clock).map_err(io::Error::other)?;
-        let mut grants = Vec::new();
-        while grants.len() < most {
-            match lessor.acquire(NAMESPACE, &any_node(layout), Instant::now()) {
-                Ok(grant) => grants.push(grant),
-                Err(_) => break,
-            }
-        }
-        Ok(Self { lessor, grants })
-    }
-
-    fn release(&mut self, is_released: impl Fn(usize) -> bool) -> io::Result<()> {
-        let mut remaining = Vec::new();
-        for (number, grant) in self.grants.drain(..).enumerate() {
-            if !is_released(number) {
-                remaining.push(grant);
-                continue;
-            }
-            let Grant { node, token, start, .. } = grant;
-            let release = Release { node, token, used_until: start };
-            self.lessor.release(NAMESPACE, &release).map_err(io::Error::other)?;
-        }
-        self.grants = remaining;
-        Ok(())
-    }
-}
-
-impl Drop for HeldNodes {
-    fn drop(&mut self) {
-        // A failure has no consequence, because a node that is not released expires.
-        let _ = self.release(|_| true);
-    }
-}
-
 /// Takes all nodes of the first broker, which leases all free blocks for them, but leaves room in
 /// the blocks of the other broker.
 fn fill_first(servers: &Servers<'_>) -> io::Result<[HeldNodes; 2]> {
     /// The number of nodes to lease from the other broker: those of several blocks.
     const ROOM: usize = 40;
     let (brokers, layout) = (&servers.brokers, servers.layout);
-    let mut of_other = HeldNodes::lease(&brokers[1], layout, ROOM)?;
-    let of_full = HeldNodes::lease(&brokers[0], layout, usize::MAX)?;
+    let request = Acquire { window_ms: 4_000, ..Acquire::any_node(layout, fresh_token(), 0) };
+    let lease = |broker: usize, most: usize| {
+        HeldNodes::lease(&brokers[broker].url(), NAMESPACE, &request, |count| count >= most)
+    };
+    let mut of_other = lease(1, ROOM)?;
+    let of_full = lease(0, usize::MAX)?;
     // A part of each block stays leased, so that the broker keeps the block.
-    of_other.release(|number| !number.is_multiple_of(4))?;
+    of_other.release(|number| !number.is_multiple_of(4));
     Ok([of_full, of_other])
-}
-
-fn any_node(layout: Layout) -> Acquire {
-    Acquire {
-        layout,
-        block_bits: 0,
-        identity: Identity::Any,
-        from: 0,
-        to: layout.max_node(),
-        rotation: 0,
-        reuse: true,
-        token: fresh_token(),
-        window_ms: 4_000,
-        ttl_ms: 60_000,
-        now: SystemClock.unix_ms(),
-        waited_ms: 0,
-        after: 0,
-        owner: Owner::default(),
-    }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
-use std::io;
+
+use serde::{Deserialize, Serialize};
 
 /// The measurements of one member.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Member {
     /// The longest time without an ID after the first one, in milliseconds.
     pub(super) longest_ms: u64,
@@ -22,52 +23,6 @@ pub(super) struct Member {
     pub(super) no_free_node: u64,
     /// The number of failures for each error code.
     pub(super) failure_codes: BTreeMap<String, u64>,
-}
-
-impl Member {
-    pub(super) fn to_text(&self) -> String {
-        let Self {
-            longest_ms,
-            first_ms,
-            late_ms,
-            moves,
-            renewed,
-            failed,
-            no_free_node,
-            failure_codes,
-        } = self;
-        let failure_codes = failure_codes.iter().map(|(code, count)| format!("{count} {code}\n"));
-        let numbers = [longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node];
-        let numbers = numbers.map(ToString::to_string).join(" ");
-        std::iter::once(format!("{numbers}\n")).chain(failure_codes).collect()
-    }
-
-    pub(super) fn parse(text: &str) -> io::Result<Self> {
-        let wrong = || io::Error::other(format!("not the measurements of a member: {text:?}"));
-        let mut lines = text.lines();
-        let numbers: Result<Vec<u64>, _> =
-            lines.next().ok_or_else(wrong)?.split(' ').map(str::parse).collect();
-        let numbers: Result<[u64; 7], _> = numbers.map_err(|_| wrong())?.try_into();
-        let Ok([longest_ms, first_ms, late_ms, moves, renewed, failed, no_free_node]) = numbers
-        else {
-            return Err(wrong());
-        };
-        let mut failure_codes = BTreeMap::new();
-        for line in lines {
-            let (count, code) = line.split_once(' ').ok_or_else(wrong)?;
-            failure_codes.insert(code.to_owned(), count.parse().map_err(|_| wrong())?);
-        }
-        Ok(Self {
-            longest_ms,
-            first_ms,
-            late_ms,
-            moves,
-            renewed,
-            failed,
-            no_free_node,
-            failure_codes,
-        })
-    }
 }
 
 /// The members of each runtime.
@@ -172,12 +127,13 @@ mod tests {
             no_free_node: 5,
             failure_codes,
         };
-        assert_eq!(Member::parse(&member.to_text()).ok(), Some(member));
-        assert!(Member::parse("1 6 2 3 4").is_err());
+        let text = serde_json::to_string(&member).unwrap_or_default();
+        assert_eq!(serde_json::from_str(&text).ok(), Some(member));
+        assert!(serde_json::from_str::<Member>("{\"longest_ms\": 1}").is_err());
     }
 
     #[test]
-    fn repeated_ids_long_gaps_and_missing_nodes_count_as_bad() {
+    fn repeated_ids_long_gaps_and_missing_nodes_count_as_failures() {
         let member = |longest_ms| Member { longest_ms, moves: 1, renewed: 7, ..Member::default() };
         let newcomer = |first_ms| vec![("Rust", vec![Member { first_ms, ..Member::default() }])];
         let fleet = vec![("Rust", vec![member(20), member(900)]), ("Python", vec![member(40)])];

@@ -52,7 +52,10 @@ impl Members {
                     BufWriter::new(File::create(self.folder.join(format!("{number}.ids")))?);
                 ids.iter().try_for_each(|id| log.write_all(&u64::from(*id).to_le_bytes()))?;
                 log.flush()?;
-                fs::write(self.folder.join(format!("{number}.member")), figures.to_text())?;
+                fs::write(
+                    self.folder.join(format!("{number}.member")),
+                    serde_json::to_string(&figures)?,
+                )?;
             }
             Ok(())
         })
@@ -251,7 +254,7 @@ impl MemberProcesses {
                     let bytes = fs::read(path)?;
                     ids.extend(bytes.as_chunks().0.iter().map(|id| u64::from_le_bytes(*id)));
                 } else {
-                    members.push(Member::parse(&fs::read_to_string(path)?)?);
+                    members.push(serde_json::from_slice(&fs::read(path)?)?);
                 }
             }
             match fleet.iter_mut().find(|(known, _)| known == name) {

@@ -18,6 +18,7 @@ use flakeid_test_servers::{PostgresServer, Proxy, Server};
 use tempfile::TempDir;
 
 use super::issuer::{BEFORE, NAMESPACE};
+use crate::stores::port_of;
 use broker::BrokerProcess;
 use event::{BrokerEvent, Servers};
 use measured::Measured;
@@ -117,15 +118,9 @@ impl BrokerMeasurement<'_> {
     }
 }
 
-fn port_of(url: &str) -> io::Result<u16> {
-    let port = url.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next());
-    let port = port.and_then(|port| port.parse().ok());
-    port.ok_or_else(|| io::Error::other(format!("{url} has no port on 127.0.0.1")))
-}
-
 /// Creates the namespace with the default bounds and blocks of the default size.
 fn create_namespace_of_blocks(url: &str, layout: Layout) -> io::Result<()> {
-    let block_bits = Namespace::usual_block_bits(&layout)
+    let block_bits = Namespace::default_block_bits(&layout)
         .ok_or_else(|| io::Error::other(format!("{layout} has too few nodes for blocks")))?;
     let wanted = Namespace { block_bits, ..Namespace::new(NAMESPACE, layout) };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

@@ -42,9 +42,8 @@ BEGIN NOT ATOMIC
   END IF;
 END $$
 
--- Returns the next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or
--- the
--- clock is behind the latest ID. A default cannot call a function, so call it in the statement or in a trigger:
+-- Returns the next ID, which is larger than all earlier IDs. Waits, at most {{max_wait_ms}} ms, while the tick is full
+-- or the clock is behind the latest ID. A default cannot call a function, so call it in the statement or in a trigger:
 -- CREATE TRIGGER orders_id BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id)
 --
 -- In a subquery several rows may share an ID, because MariaDB caches the results of subqueries.

@@ -64,7 +64,7 @@ BEGIN
     SET number = number * CHAR_LENGTH(alphabet) + digit;
   END WHILE;
   IF fault IS NULL AND number > 18446744073709551615 THEN
-    SET fault = 'it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615';
+    SET fault = 'it is larger than the largest 64-bit ID; it must be from 0 to 18446744073709551615';
   END IF;
   IF fault IS NOT NULL THEN
     SET fault = LEFT(CONCAT('FLAKEID_INVALID_ID: ', QUOTE(LEFT(digits, 64)), ' is not an ID in ', form, ': ', fault),

@@ -101,7 +101,7 @@ BEGIN
   IF domain IS NULL OR length(convert_to(domain, 'UTF8')) NOT BETWEEN 1 AND 64 THEN
     fault := 'domain: must have from 1 to 64 bytes';
   ELSIF prefix !~ '^[a-z][a-z0-9]{0,15}$' THEN
-    fault := format('prefix: %s is not one: it must have from 1 to 16 lower-case letters and digits, a letter first',
+    fault := format('prefix: %s must have 1 to 16 lowercase letters and digits, and begin with a letter',
       quote_literal(left(prefix, 64)));
   ELSIF since IS NULL THEN
     fault := 'since: must be an instant; omit it for the layout''s epoch';
@@ -121,7 +121,7 @@ BEGIN
     END IF;
   END LOOP;
   IF fault IS NULL AND all_letters = '' THEN
-    fault := 'keyring: has no key; `flakeid keygen` makes one';
+    fault := 'keyring: has no key; create one with `flakeid keygen`';
   END IF;
   IF fault IS NOT NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'IDOPT', MESSAGE = 'FLAKEID_INVALID_OPTION: ' || fault;

@@ -106,19 +106,19 @@ ELSIF to_regprocedure('{{schema}}.flakeid_own_position()') IS NULL THEN
   PERFORM {{schema}}.flakeid_define('flakeid_own_position', 'oid', {{this_position}}::text);
 END IF;
 
--- Takes places by all rules. If it opens a slot, it takes up to "wanted" of them, and returns a place whose number
--- within the tick is 0. Otherwise it takes one place.
+-- Takes places in the sequence, with all checks. If it opens a slot, it takes up to "wanted" places, and returns a
+-- place whose number within the tick is 0. Otherwise it takes one place.
 --
 -- If two sessions read the sequence and then set it, one could set it back. So one session at a time opens a slot,
 -- under an advisory lock. Taking values does not require the lock, because a slot has more values than can be taken
 -- from it ({{spare}} more than IDs, and sessions stop when the IDs are used up). So nextval never leaves the slot,
--- and
--- an opened slot lies above everything taken before.
+-- and an opened slot lies above all values that were taken before.
 --
 -- The lock must not last until the transaction ends, because transactions that insert would then run one after
--- another. It must also not outlive a cancelled statement. So it is taken in a block that is always left by an error,
--- which releases the lock and does not change the sequence. Reading the sequence locks it first, as nextval does,
--- until the transaction ends. flakeid_rearm takes a stronger lock on it and then the advisory one, in the same order.
+-- another. It must also not outlive a cancelled statement. So the lock is taken in a block that always ends with an
+-- error, which releases the lock and does not change the sequence. Before that, reading the sequence locks the sequence,
+-- as nextval does, until the transaction ends. flakeid_rearm takes a stronger lock on the sequence and then the advisory
+-- lock, in the same order.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_attempt(wanted int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
@@ -198,9 +198,8 @@ BEGIN
   END LOOP;
 END $body$;
 
--- Returns the next ID, larger than every ID before it. Waits, at most {{max_wait_ms}} ms, while the tick is full or
--- the
--- clock is behind the latest ID.
+-- Returns the next ID, which is larger than all earlier IDs. Waits, at most {{max_wait_ms}} ms, while the tick is full
+-- or the clock is behind the latest ID.
 -- CREATE TABLE orders (id bigint DEFAULT {{schema}}.flakeid_next() PRIMARY KEY)
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_next() RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $body$

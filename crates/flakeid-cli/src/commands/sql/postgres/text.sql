@@ -59,7 +59,7 @@ BEGIN
       number := number * length(f.alphabet) + digit;
     END LOOP;
     IF number >= 18446744073709551616 THEN
-      fault := 'it is larger than the largest 64-bit ID: must be from 0 to 18446744073709551615';
+      fault := 'it is larger than the largest 64-bit ID; it must be from 0 to 18446744073709551615';
     END IF;
   END IF;
   IF fault IS NOT NULL THEN

@@ -3,7 +3,7 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 import java.time.Duration;
 
-/** A ring of IDs that a thread of the library generates in advance, like Baidu's cached generator; thread-safe. */
+/** A ring of IDs that a library thread generates in advance, like Baidu's cached generator; thread-safe. */
 public final class CachedGenerator implements AutoCloseable {
     private final long handle;
     /** The generator of the ring. This reference prevents the garbage collector from freeing the generator first. */
@@ -26,23 +26,23 @@ public final class CachedGenerator implements AutoCloseable {
 
         // [options: ring own except on_rejected_put on_rejected_take]
         /**
-         * Sets the power k of the ring's capacity, the IDs of 2^k full ticks: 0 to 20; at least 2 IDs and at most 2^20;
-         * the default is 3.
+         * Sets the exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at least 2 and at
+         * most 2^20 IDs; the default is 3.
          */
         public Builder boostPower(int boostPower) {
             settings.number("boost_power", boostPower);
             return this;
         }
 
-        /** Sets the percentage of IDs below which the ring is refilled: 1 to 99; the default is 50. */
+        /** Sets the percentage of the ring's capacity below which the ring is refilled: 1 to 99; the default is 50. */
         public Builder paddingFactor(int paddingFactor) {
             settings.number("padding_factor", paddingFactor);
             return this;
         }
 
         /**
-         * Sets the interval at which the ring is refilled even if enough IDs are left, which keeps a seldom used ring
-         * fresh: at least 1 ms; the default is only when too few IDs are left.
+         * Sets the interval at which the ring is refilled even if enough IDs are left, so that the IDs of a rarely used
+         * ring stay fresh: at least 1 ms; the default is a refill only when too few IDs are left.
          */
         public Builder refillInterval(Duration refillInterval) {
             settings.duration("refill_interval_ms", "refillInterval", refillInterval);
@@ -50,8 +50,8 @@ public final class CachedGenerator implements AutoCloseable {
         }
 
         /**
-         * Sets the largest age of an ID that the ring hands out, from the beginning of the ID's tick: at least two
-         * ticks; the default is 1 s or two ticks, whichever is longer. Older IDs are dropped and counted.
+         * Sets the largest age of an ID that the ring returns, measured from the beginning of the ID's tick: at least
+         * two ticks; the default is 1 s or two ticks, whichever is longer. Older IDs are dropped and counted.
          */
         public Builder maxAge(Duration maxAge) {
             settings.duration("max_age_ms", "maxAge", maxAge);
@@ -87,14 +87,14 @@ public final class CachedGenerator implements AutoCloseable {
     }
 
     /**
-     * The contents of the ring and counts of its events.
+     * The contents and counters of a ring.
      *
      * @param capacity the number of IDs that the ring can hold
      * @param size the number of IDs in the ring now
-     * @param taken the number of IDs that the ring returned
+     * @param taken the number of IDs that the ring has returned
      * @param droppedStale the number of IDs that were dropped because they were too old
      * @param rejectedPut the number of refills that the generator refused for a reason other than a full tick
-     * @param rejectedTake the number of calls that got no ID for a reason other than a closed ring
+     * @param rejectedTake the number of calls that returned no ID for a reason other than a closed ring
      * @param refills the number of refills after the ring was first filled
      */
     public record Stats(
@@ -106,7 +106,7 @@ public final class CachedGenerator implements AutoCloseable {
             long rejectedTake,
             long refills) {}
 
-    /** Returns the contents of the ring and counts of its events. */
+    /** Returns the contents and counters of the ring. */
     public Stats stats() {
         try {
             long[] n = Native.cachedStats(handle);

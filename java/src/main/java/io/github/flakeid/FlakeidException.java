@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** The error of a failed call: the code gives the kind of the error, the message gives the details and what to do. */
+/**
+ * The error of a failed call. The code identifies the kind of error, and the message contains the details and the
+ * remedy.
+ */
 public final class FlakeidException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -27,13 +30,13 @@ public final class FlakeidException extends RuntimeException {
         this.horizonMs = horizonMs;
     }
 
-    /** Creates the exception for an error of the library; called by the C code. */
+    /** Creates the exception for an error that the library returned; called by the C code. */
     static FlakeidException of(
             int status, byte[] message, byte[] field, long retryAfterMs, long rollbackMs, long horizonMs) {
         return new FlakeidException(status, text(message), text(field), retryAfterMs, rollbackMs, horizonMs);
     }
 
-    /** Creates the exception for an error that was detected before the library was called. */
+    /** Creates the exception for an error that the Java classes detected before calling the library. */
     static FlakeidException outOfRange(String field, Object value, Object least, Object most) {
         return outOfRange(field, field + " " + value + " is out of range: must be from " + least + " to " + most);
     }
@@ -56,7 +59,7 @@ public final class FlakeidException extends RuntimeException {
         return status;
     }
 
-    /** The name of the field whose value was out of range, if that is the error. */
+    /** The name of the field whose value was out of range; empty for other errors. */
     public Optional<String> field() {
         return Optional.ofNullable(field);
     }
@@ -66,12 +69,12 @@ public final class FlakeidException extends RuntimeException {
         return duration(retryAfterMs);
     }
 
-    /** The duration by which the clock went backwards, if that is the error. */
+    /** The duration by which the clock went backwards; empty for other errors. */
     public Optional<Duration> rollback() {
         return duration(rollbackMs);
     }
 
-    /** The instant at which the layout ended, if that is the error. */
+    /** The instant at which the layout's ticks end, for {@code FLAKEID_HORIZON_REACHED}; empty for other errors. */
     public Optional<Instant> horizon() {
         return horizonMs < 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(horizonMs));
     }

@@ -4,23 +4,23 @@ import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Array;
 
 /**
- * Calls through the foreign-function interface, if this Java has it: a critical call costs 2 ns, a JNI call 8 to 11. A
- * critical call must not wait, because the garbage collector waits for it. So only functions that never wait are called
- * this way; they return {@link #NONE} if no ID is available without waiting. The caller then makes a JNI call, which
- * waits or throws.
+ * Calls the library through the foreign-function interface, if this Java version has that interface: a critical call
+ * costs 2 ns, while a JNI call costs 8 to 11 ns. A critical call must not wait, because the garbage collector waits
+ * for it. Therefore, only functions that never wait are called this way; the functions return {@link #NONE} if no ID
+ * is available without waiting. The caller then makes a JNI call, which waits or throws.
  *
  * <p>The class uses reflection, so that Java 17 can compile and load it.
  */
 final class Foreign {
     /**
-     * The first Java version that is used. Java 22 and 23 also have the interface, but they warn only about it and not
-     * about JNI.
+     * The first Java version whose interface is used. Java 22 and 23 also have the interface, but print warnings when
+     * it is used, which they do not do for JNI.
      */
     private static final int FIRST = 24;
 
     /**
-     * The result that stands for no ID. Layouts of at most 63 bits do not contain this value; in 64-bit layouts it is
-     * the last ID.
+     * The result of a call that returns no ID. IDs of at most 63 bits never have this value; in 64-bit layouts, this
+     * value is the largest ID.
      */
     static final long NONE = -1;
 
@@ -41,7 +41,7 @@ final class Foreign {
         }
     }
 
-    /** Returns an ID of a ring, or {@link #NONE}. */
+    /** Returns an ID from a ring, or {@link #NONE}. */
     static long poll(long cached) {
         if (POLL == null) {
             return NONE;
@@ -53,9 +53,12 @@ final class Foreign {
         }
     }
 
-    /** Wraps an exception of a call. A function in C never throws, so the exception is a defect of this library. */
+    /**
+     * Wraps an exception that a call to a C function threw. C functions never throw, so the exception indicates a bug
+     * in this library.
+     */
     private static AssertionError unexpected(Throwable why) {
-        return new AssertionError("a call by the foreign-function interface failed", why);
+        return new AssertionError("a call through the foreign-function interface failed", why);
     }
 
     /** Returns a handle for the function at an address, which maps a long to a long; null if only JNI is available. */
@@ -81,8 +84,8 @@ final class Foreign {
                     linker.getMethod("downcallHandle", segment, descriptor, options.getClass())
                             .invoke(system, function, type, options);
         } catch (ReflectiveOperationException | RuntimeException notHere) {
-            // Access is forbidden, or this Java lacks the interface for this system. JNI is allowed, because this class
-            // was loaded.
+            // The virtual machine forbids access, or lacks the interface for this system. JNI is allowed, because
+            // this class was loaded.
             return null;
         }
     }

@@ -7,8 +7,8 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * Generates the IDs of one or several nodes. The IDs are unique and strictly increase across all threads. Any number of
- * threads may use a generator at the same time, also while another thread closes it.
+ * A generator of IDs for one or several nodes. The IDs are unique and strictly increase across all threads. Any
+ * number of threads may use a generator at the same time, even while another thread closes the generator.
  *
  * <p>IDs are {@code long}s. IDs of a 64-bit layout have to be read as unsigned ({@link Layout#positiveUntil}).
  */
@@ -21,7 +21,7 @@ public final class Generator implements AutoCloseable {
     Generator(long handle) {
         this.handle = handle;
         this.events = null;
-        // The cleaner frees the memory and not close(), because close() cannot know which calls of other threads are
+        // The cleaner, not close(), frees the memory, because close() cannot know which calls by other threads are
         // pending.
         Native.freed(this, handle, Native::generatorFree);
     }
@@ -33,7 +33,10 @@ public final class Generator implements AutoCloseable {
         Native.freed(this, handle, unused -> freeInBackground(unused, events));
     }
 
-    /** Closes a lease on a separate thread, because releasing a node may take a second and would block the cleaner. */
+    /**
+     * Closes a lease on a separate thread, because the release of a node may take a second and would block the
+     * cleaner.
+     */
     private static void freeInBackground(long handle, LeaseEvents events) {
         Thread thread = new Thread(() -> free(handle, events), "flakeid-release");
         thread.setDaemon(true);
@@ -48,21 +51,21 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns a builder for a generator on a fixed node. No other process may use the node; {@link #lease} ensures
-     * that.
+     * Returns a builder for a generator on a fixed node. No other process may use the same node; {@link #lease}
+     * ensures this.
      */
     public static GeneratorBuilder builder() {
         return new GeneratorBuilder();
     }
 
-    /** Creates a generator of Twitter's layout on a fixed node. */
+    /** Creates a generator with Twitter's layout on a fixed node. */
     public static Generator of(long node) {
         return builder().node(node).build();
     }
 
     /**
-     * Returns a builder for a lease from a store: {@code sqlite:///path}, {@code postgresql://…}, {@code http://…} and
-     * so on.
+     * Returns a builder for a lease from the store at a URL, such as {@code sqlite:///path}, {@code postgresql://…}
+     * or {@code http://…}.
      */
     public static LeaseBuilder lease(String url) {
         return new LeaseBuilder(Objects.requireNonNull(url, "url"));
@@ -77,7 +80,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns the next ID. Sleeps if it has to wait, for at most the generator's {@code maxWait}.
+     * Returns the next ID. If no ID is available, sleeps for at most the generator's {@code maxWait}.
      *
      * @throws FlakeidException {@code FLAKEID_SEQUENCE_EXHAUSTED}, {@code FLAKEID_CLOCK_ROLLBACK}, {@code
      *     FLAKEID_HORIZON_REACHED}, {@code FLAKEID_LEASE_EXPIRED}, {@code FLAKEID_CLOSED}, {@code FLAKEID_FORKED}
@@ -92,7 +95,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns the next ID without waiting; {@link FlakeidException#retryAfter} gives the time after which to try again.
+     * Returns the next ID without waiting. On failure, {@link FlakeidException#retryAfter} returns how long to wait
+     * before retrying.
      */
     public long tryNextId() {
         try {
@@ -104,14 +108,14 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Fills an array with the next IDs, in order, and returns their number. It is smaller than the array's length only
-     * if the obstacle lasts longer than {@code maxWait}; the next call reports the obstacle.
+     * Fills an array with the next IDs, in order, and returns the number of IDs. This number is smaller than the
+     * array's length only if an obstacle lasts longer than {@code maxWait}; the next call reports the obstacle.
      */
     public int fill(long[] ids) {
         return fill(ids, 0, ids.length, true);
     }
 
-    /** Does the same as {@link #fill(long[])} without waiting. */
+    /** Does the same as {@link #fill(long[])}, but never waits. */
     public int tryFill(long[] ids) {
         return fill(ids, 0, ids.length, false);
     }
@@ -124,7 +128,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Returns the next {@code count} IDs, in order. If it throws, the IDs generated so far are lost. */
+    /** Returns the next {@code count} IDs, in order. If the method throws, the IDs generated so far are lost. */
     public long[] nextIds(int count) {
         if (count < 0) {
             throw FlakeidException.outOfRange("count", count, 0, Integer.MAX_VALUE);
@@ -141,7 +145,7 @@ public final class Generator implements AutoCloseable {
         return LongStream.generate(this::nextId);
     }
 
-    /** Creates a faster handle for one thread; the times of its IDs may be a few milliseconds late. */
+    /** Creates a faster handle for one thread; the times in its IDs may lag by a few milliseconds. */
     public LocalGenerator local() {
         try {
             return new LocalGenerator(Native.localOpen(handle));
@@ -164,7 +168,7 @@ public final class Generator implements AutoCloseable {
         return handle;
     }
 
-    /** The node of the IDs; the smallest one if there are several. */
+    /** The node in the generator's IDs, or the smallest node if there are several. */
     public long node() {
         try {
             return Native.node(handle);
@@ -173,7 +177,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** All nodes of the IDs, in increasing order. */
+    /** All nodes that the generator's IDs can contain, in increasing order. */
     public long[] nodes() {
         try {
             return Native.nodes(handle);
@@ -191,7 +195,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Returns counts of waits, rollbacks and similar events. */
+    /** Returns the counters of the generator. */
     public Stats stats() {
         try {
             long[] n = Native.stats(handle);
@@ -223,7 +227,10 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Retires a generator on a fixed node, and returns the tick of its last ID, if it issued any. */
+    /**
+     * Retires a generator on a fixed node, and returns the tick of its last ID, or nothing if the generator issued no
+     * ID.
+     */
     public OptionalLong retire() {
         try {
             long tick = Native.retire(handle);

@@ -3,7 +3,7 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 import java.time.Duration;
 
-/** The options of a generator on a fixed node. There is no default node: give one, or a datacenter and a worker. */
+/** The options of a generator on a fixed node. The node has no default: set a node, or a datacenter and a worker. */
 public final class GeneratorBuilder extends Options<GeneratorBuilder> {
     private ManualClock manual;
 
@@ -14,7 +14,7 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
         return this;
     }
 
-    /** A clock for tests. */
+    /** Sets a manual clock, for tests. */
     public GeneratorBuilder clock(ManualClock clock) {
         manual = clock;
         return this;
@@ -22,23 +22,26 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
 
     // [options: generator own]
     /**
-     * Sets several nodes instead of one, for as many times the IDs in a tick; their number must be a power of two;
-     * the default is one node. Cannot be combined with {@code sequenceMask} or layouts with clock sequences. Within
-     * a process a node must be used either alone or always together with the same other nodes.
+     * Sets several nodes, all different, instead of one, each of which adds its IDs to every tick; the number of
+     * nodes must be a power of two; the default is one node. Several nodes cannot be combined with {@code
+     * sequenceMask} or with layouts that have clock sequences. Within a process, a node must be used either alone
+     * or always together with the same other nodes.
      */
     public GeneratorBuilder nodes(long... nodes) {
         settings.numbers("nodes", nodes);
         return this;
     }
 
-    /** Sets the ticks to which a lease limits the generator, the fence exclusive; the default is all ticks. */
+    /**
+     * Sets the range of ticks to which a lease limits the generator, excluding the fence; the default is all ticks.
+     */
     public GeneratorBuilder window(long start, long fence) {
         settings.number("window_start", start);
         settings.number("window_fence", fence);
         return this;
     }
 
-    /** Sets the longest time by which IDs of a window may be ahead of the clock; the default is 20 s. */
+    /** Sets the longest time by which IDs in a window may be ahead of the clock; the default is 20 s. */
     public GeneratorBuilder maxAhead(Duration maxAhead) {
         settings.duration("max_ahead_ms", "maxAhead", maxAhead);
         return this;
@@ -46,7 +49,7 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
     // [/options]
 
     /**
-     * Makes the generator.
+     * Creates the generator.
      *
      * @throws FlakeidException {@code FLAKEID_FIELD_OUT_OF_RANGE}, {@code FLAKEID_INVALID_OPTION}, {@code
      *     FLAKEID_INVALID_LAYOUT}, {@code FLAKEID_HORIZON_REACHED}

@@ -48,27 +48,27 @@ public final class Layout {
         return parts(id).time();
     }
 
-    /** Returns the parts of the first ID of the tick of an instant, for {@link #pack}. */
+    /** Returns the parts of the first ID in the tick that contains an instant, for {@link #pack}. */
     public Parts partsAt(Instant time) {
         return Parts.of(Native.partsAt(given, time.toEpochMilli()));
     }
 
-    /** Returns the ID with these parts; a datacenter and a worker must match the node. */
+    /** Packs parts into an ID. A datacenter and a worker must match the node. */
     public long pack(Parts parts) {
         return Native.pack(given, parts.numbers());
     }
 
-    /** Returns the node of a datacenter and a worker. */
+    /** Returns the node that consists of a datacenter and a worker. */
     public long joinNode(long datacenter, long worker) {
         return Native.joinNode(given, datacenter, worker);
     }
 
-    /** Returns the smallest ID of the tick of an instant, for {@code id >= ?}. */
+    /** Returns the smallest ID in the tick that contains an instant, for {@code id >= ?}. */
     public long lowerBound(Instant time) {
         return Native.bound(given, time.toEpochMilli(), false);
     }
 
-    /** Returns the largest ID of the tick of an instant, for {@code id <= ?}. */
+    /** Returns the largest ID in the tick that contains an instant, for {@code id <= ?}. */
     public long upperBound(Instant time) {
         return Native.bound(given, time.toEpochMilli(), true);
     }
@@ -78,7 +78,7 @@ public final class Layout {
         return Instant.ofEpochMilli(Native.unixMsAt(given, tick));
     }
 
-    /** Formats an instant as RFC 3339, with the number of digits that the layout's ticks need. */
+    /** Formats an instant as an RFC 3339 timestamp, with the number of digits that the layout's ticks need. */
     public String timestamp(Instant time) {
         return Native.timestamp(given, time.toEpochMilli());
     }
@@ -98,7 +98,7 @@ public final class Layout {
         return info[2];
     }
 
-    /** The last tick. */
+    /** The largest tick. */
     public long maxTick() {
         return info[3];
     }
@@ -133,7 +133,7 @@ public final class Layout {
         return info[9];
     }
 
-    /** The instant at which the ticks end. */
+    /** The instant at which the layout's ticks end. */
     public Instant horizon() {
         return Instant.ofEpochMilli(info[10]);
     }
@@ -148,12 +148,12 @@ public final class Layout {
         return info[12] != 0;
     }
 
-    /** Whether generators can be built on the layout; otherwise it can only decode IDs. */
+    /** Whether generators can use the layout; otherwise the layout can only decode IDs. */
     public boolean canGenerate() {
         return info[13] != 0;
     }
 
-    /** Whether every ID is exact as a {@code double}. */
+    /** Whether a {@code double} represents every ID exactly. */
     public boolean fitsDouble() {
         return info[14] != 0;
     }

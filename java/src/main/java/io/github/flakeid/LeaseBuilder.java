@@ -18,10 +18,10 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
         return this;
     }
 
-    // [options: lease own except on_event]
+    // [options: lease own]
     /**
-     * Sets the namespace to lease from: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; the default is {@code default}. Each
-     * namespace has one layout, and nodes of its own.
+     * Sets the namespace from which to lease a node: 1 to 64 of the characters {@code A-Z a-z 0-9 . _ -}; the
+     * default is {@code default}. Each namespace has one layout and its own nodes.
      */
     public LeaseBuilder namespace(String namespace) {
         settings.text("namespace", "namespace", namespace);
@@ -29,8 +29,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the name of this process, by which it prefers the node that it had last: 1 to 128 bytes; the default is
-     * none.
+     * Sets the name of this process, 1 to 128 bytes long; the process prefers the last node that was leased under
+     * this name; the default is none.
      */
     public LeaseBuilder name(String name) {
         settings.text("name", "name", name);
@@ -45,8 +45,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the number of nodes to lease for this one generator, a power of two, for as many times the IDs in a
-     * tick; the default is 1. Several nodes cannot be combined with {@code name}, {@code node} or {@code
+     * Sets the number of nodes to lease for this generator, a power of two; every tick then has room for the IDs of
+     * all these nodes; the default is 1. Several nodes cannot be combined with {@code name}, {@code node} or {@code
      * sequenceMask}.
      */
     public LeaseBuilder nodeCount(int nodeCount) {
@@ -55,8 +55,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the time after the last renewal until other processes can have the node: 1 ms to 30 days; the default is
-     * 60 s or 12 ticks, whichever is longer. Uniqueness does not depend on it.
+     * Sets the time for which the node stays reserved after the last renewal: 1 ms to 30 days; the default is 60 s
+     * or 12 ticks, whichever is longer. Uniqueness does not depend on this time.
      */
     public LeaseBuilder ttl(Duration ttl) {
         settings.duration("ttl_ms", "ttl", ttl);
@@ -64,7 +64,7 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the time for which the generator issues IDs while the store is away: from two ticks to what the
+     * Sets the time for which the generator issues IDs while the store is unavailable: from two ticks to what the
      * namespace allows; the default is 10 s or two ticks, whichever is longer.
      */
     public LeaseBuilder window(Duration window) {
@@ -73,33 +73,34 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets whether a node may be leased that was leased before; the default is true. Otherwise each start uses up a
-     * node, until none is left.
+     * Sets whether a node that was leased before may be leased again; the default is true. If not, each start uses
+     * up a node until no node is left.
      */
     public LeaseBuilder reuse(boolean reuse) {
         settings.flag("reuse", reuse);
         return this;
     }
-    // [/options]
 
     /**
-     * A function that gets what happens to the lease, one event at a time, on a thread that is its own: it may take its time
-     * and close the generator. What it throws goes to the handler of uncaught exceptions, and the next event follows. {@link
-     * Generator#close} hands over what has happened until then, waiting for at most 1 s, and no call begins after it. A lease
-     * with a function is not shared with other generators. A generator that the function refers to is not freed until it is
-     * closed.
+     * Sets a function that is called for each lease event, one call at a time, on its own thread, so that the
+     * function may take its time and close the generator. An exception that the function throws goes to the handler
+     * of uncaught exceptions, and the next event is still delivered. {@code close()} waits at most 1 s until the
+     * function has received the events so far, and no call of the function begins after {@code close()} has
+     * returned. A lease with such a function is not shared with other generators. A generator to which the function
+     * refers is not freed until the generator is closed.
      */
     public LeaseBuilder onEvent(Consumer<LeaseEvent> observer) {
         this.observer = Objects.requireNonNull(observer, "observer");
         return this;
     }
+    // [/options]
 
     /**
-     * Leases the node. Waits at most {@code maxWait} plus 2 s.
+     * Leases the node, and creates the generator. Waits at most {@code maxWait} plus 2 s.
      *
-     * @throws FlakeidException {@code FLAKEID_STORE_UNAVAILABLE}, {@code FLAKEID_STORE_REJECTED}, {@code
-     *     FLAKEID_NO_FREE_NODE}, {@code FLAKEID_CLOCK_SKEW}, {@code FLAKEID_FENCE_IN_FUTURE}, and those of {@link
-     *     GeneratorBuilder#build}
+     * @throws FlakeidException {@code FLAKEID_STORE_UNAVAILABLE}, {@code FLAKEID_STORE_REJECTED},
+     *     {@code FLAKEID_NO_FREE_NODE}, {@code FLAKEID_CLOCK_SKEW}, {@code FLAKEID_FENCE_IN_FUTURE}, and the codes of
+     *     {@link GeneratorBuilder#build}
      */
     public Generator open() {
         LeaseEvents events = observer == null ? null : new LeaseEvents(observer);

@@ -1,7 +1,7 @@
 package io.github.flakeid;
 
 /**
- * An event of a lease, for {@link LeaseBuilder#onEvent}.
+ * A lease event, for {@link LeaseBuilder#onEvent}.
  *
  * @param kind the kind of the event
  * @param node the node that was acquired, renewed, lost or released; otherwise 0
@@ -16,7 +16,7 @@ public record LeaseEvent(Kind kind, long node, long start, long fence, FlakeidEx
         ACQUIRED,
         /** The fence was raised. */
         RENEWED,
-        /** Another process has the node from the fence on; the generator takes another node. */
+        /** Another process holds the node from the fence on; the generator leases another node. */
         FENCED_OFF,
         /** The store refused a request. */
         REFUSED,

@@ -5,13 +5,13 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * Passes the events of a lease to the program's function on a separate thread. So the function may make any call,
+ * Passes lease events to the program's function on a separate thread. The function may therefore make any call,
  * including {@link Generator#close}, and does not block the library's thread, which has to renew the lease.
  */
 final class LeaseEvents {
     /**
-     * The time for which {@link #close} waits for the function. It is limited, because a function that waits for the
-     * closing thread would never end.
+     * The time for which {@link #close} waits for the function. The time is limited, because a function that waits
+     * for the closing thread would never end.
      */
     private static final long LONGEST_WAIT_MS = 1000;
 
@@ -35,7 +35,7 @@ final class LeaseEvents {
         return listener;
     }
 
-    /** Receives an event; called by lease.c on a thread of the library. */
+    /** Receives an event; called by lease.c on a library thread. */
     void put(int kind, long node, long start, long fence, int status, byte[] message) {
         LeaseEvent.Kind[] kinds = LeaseEvent.Kind.values();
         if (kind < 1 || kind > kinds.length) {
@@ -55,7 +55,7 @@ final class LeaseEvents {
             try {
                 observer.accept(event);
             } catch (Throwable thrown) {
-                // Reported to the handler of uncaught exceptions, as if it had ended this thread.
+                // The exception is reported as an uncaught exception, as if it had ended this thread.
                 thread.getUncaughtExceptionHandler().uncaughtException(thread, thrown);
             }
         }
@@ -76,8 +76,8 @@ final class LeaseEvents {
     }
 
     /**
-     * Passes on the remaining events, after the library's last call, for at most {@link #LONGEST_WAIT_MS}. No call of the
-     * function begins after this method has returned.
+     * Passes on the remaining events, after the library's last call, for at most {@link #LONGEST_WAIT_MS}. No call to
+     * the function begins after this method has returned.
      */
     void close() {
         end();
@@ -98,7 +98,7 @@ final class LeaseEvents {
         notifyAll();
     }
 
-    /** Ends the thread after the library has freed the generator. The remaining events are still passed on. */
+    /** Ends the thread after the library has freed the generator. The thread still passes on the remaining events. */
     void free() {
         end();
         Native.listenerFree(listener);

@@ -6,16 +6,17 @@ import java.time.Instant;
 /**
  * The state of a lease.
  *
- * @param fencedOff whether the node belongs to another process from the fence on
- * @param start the first tick of the present grant
- * @param fence the first tick that must not be used; every renewal raises it
- * @param fenceTime the instant at which that tick begins: the generator issues IDs until then while the store is away
- * @param expires the instant until which no other process can have the node, by the store's clock
+ * @param fencedOff whether another process holds the node from the fence on
+ * @param start the first tick of the current grant
+ * @param fence the first tick that must not be used; every renewal raises the fence
+ * @param fenceTime the instant at which the fence's tick begins: while the store is unavailable, the generator issues
+ *     IDs until then
+ * @param expires the instant until which no other process can lease the node, by the store's clock
  * @param expiresIn the time until {@code expires} by this host's clock
  * @param renewals the number of renewals that the store confirmed
- * @param grants the number of nodes that were granted so far
- * @param failures the number of attempts to acquire or renew that failed
- * @param lastError the code of the latest attempt's error; {@code FLAKEID_OK} if the attempt succeeded
+ * @param grants the number of nodes that have been granted so far
+ * @param failures the number of failed attempts to acquire a node or to renew its lease
+ * @param lastError the error code of the latest attempt; {@code FLAKEID_OK} if the attempt succeeded
  */
 public record LeaseStatus(
         boolean fencedOff,

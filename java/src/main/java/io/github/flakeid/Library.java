@@ -31,7 +31,7 @@ final class Library {
             if (library == null) {
                 throw new UnsatisfiedLinkError(
                         "this jar has no library for " + platform() + " (" + resource
-                                + "): build libflakeid_jni for this system and name it with -Dflakeid.library=FILE");
+                                + "): build libflakeid_jni for this system and set -Dflakeid.library=FILE");
             }
             // All class loaders share this object, so that they unpack one after the other.
             synchronized (Runtime.getRuntime()) {
@@ -43,18 +43,18 @@ final class Library {
     }
 
     /**
-     * Unpacks the library to one place for all class loaders of this process, because the virtual machine then rejects
-     * the second load. Two copies of the library would not know of each other's nodes.
+     * Unpacks the library to one path for all class loaders of this process, so that the virtual machine rejects a
+     * second load. Two copies of the library would not see each other's nodes.
      */
     private static void unpack(byte[] library, String name) throws IOException {
         CRC32 sum = new CRC32();
         sum.update(library);
         String known = System.getProperty(UNPACKED);
         if (known != null && !Long.toString(sum.getValue()).equals(System.getProperty(SUM))) {
-            // The system would return the library that it has loaded already, because the path is the same.
+            // The system would return the library that is already loaded, because the path is the same.
             throw new UnsatisfiedLinkError(
-                    "this process has loaded another build of flakeid, which stays until it ends: start it again, with one"
-                            + " flakeid.jar that all its applications share");
+                    "this process has loaded another build of flakeid, which stays loaded until the process ends:"
+                            + " restart the process with one flakeid.jar that all its applications share");
         }
         // Only this user may write to the folder, so that no other user can replace the file.
         Path folder = known == null ? Files.createTempDirectory("flakeid") : again(Path.of(known));
@@ -73,8 +73,8 @@ final class Library {
     }
 
     /**
-     * Creates the folder again, because an earlier load removed it. On systems that do not remove files in use the folder
-     * still exists, and belongs to this user.
+     * Creates the folder again, because an earlier load removed it. On systems that do not remove files in use, the
+     * folder still exists and belongs to this user.
      */
     private static Path again(Path folder) throws IOException {
         if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
@@ -95,14 +95,14 @@ final class Library {
             UnsatisfiedLinkError told =
                     new UnsatisfiedLinkError(
                             "another class loader of this process has loaded flakeid, and a second copy would repeat the IDs"
-                                    + " of a fixed node: put flakeid.jar where one class loader loads it for all, such as the"
-                                    + " server's own library folder");
+                                    + " of a fixed node: put flakeid.jar where one class loader loads it for all applications, such as"
+                                    + " the server's own library folder");
             told.initCause(refused);
             throw told;
         }
     }
 
-    /** Removes the file at once if the system can remove files in use, otherwise when the process ends. */
+    /** Removes the file immediately if the system can remove files in use, and otherwise when the process ends. */
     private static void remove(Path path) {
         try {
             Files.deleteIfExists(path);

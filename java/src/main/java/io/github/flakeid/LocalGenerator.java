@@ -3,9 +3,9 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 
 /**
- * A handle of a generator for one thread, which reserves chunks of IDs. Its IDs increase and differ from all others,
- * but are not in order with those of other threads; their times are late by a few milliseconds at most. The handle
- * remains usable when the generator of a fixed node is closed.
+ * A handle of a generator for one thread, which reserves chunks of IDs. Its IDs increase and differ from all other
+ * IDs, but are not ordered relative to IDs from other threads. The times in its IDs lag by at most a few
+ * milliseconds. The handle of a generator on a fixed node remains usable when the generator is closed.
  */
 public final class LocalGenerator {
     private final long handle;

@@ -3,11 +3,14 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 import java.time.Instant;
 
-/** A clock that stands still until it is set, for tests of code that generates IDs. Waiting advances it. */
+/**
+ * A clock that moves only when it is set or advanced, for tests of code that generates IDs. A wait advances the
+ * clock.
+ */
 public final class ManualClock {
     private final long handle;
 
-    /** Creates a clock that reads this instant, truncated to milliseconds. */
+    /** Creates a clock that reads the given instant, truncated to milliseconds. */
     public ManualClock(Instant time) {
         handle = Native.clockNew(time.toEpochMilli());
         Native.freed(this, handle, Native::clockFree);
@@ -17,7 +20,7 @@ public final class ManualClock {
         return handle;
     }
 
-    /** Sets the clock, forward or back. */
+    /** Sets the clock forward or back. */
     public void set(Instant time) {
         try {
             Native.clockSet(handle, time.toEpochMilli());

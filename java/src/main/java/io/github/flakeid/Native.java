@@ -4,7 +4,7 @@ import java.lang.ref.Cleaner;
 import java.nio.charset.StandardCharsets;
 import java.util.function.LongConsumer;
 
-/** The native methods. */
+/** The native methods, which the C code in src/main/c implements. */
 final class Native {
     /** The flags of the options that are set, as in flakeid.h. */
     static final int HAS_DATACENTER = 2;
@@ -18,14 +18,14 @@ final class Native {
 
     private Native() {}
 
-    /** Frees a handle after its owner was garbage collected, when no call can be pending. */
+    /** Frees a handle after its owner has been garbage collected, when no call can be pending. */
     static Cleaner.Cleanable freed(Object owner, long handle, LongConsumer free) {
         return CLEANER.register(owner, () -> free.accept(handle));
     }
 
     /**
-     * Returns the string in the library's encoding. NUL would end it there, so it is replaced by a character that no
-     * layout and no form contains.
+     * Returns a string in the library's encoding. A NUL would terminate the string early, so it is replaced by a
+     * character that no layout and no text form contains.
      */
     static byte[] utf8(String text) {
         return text == null ? null : text.replace('\0', '\ufffd').getBytes(StandardCharsets.UTF_8);
@@ -76,7 +76,7 @@ final class Native {
 
     static native long cachedNext(long cached);
 
-    /** Returns the address of the function that takes an ID of a ring, for {@link Foreign}. */
+    /** Returns the address of the function that takes an ID from a ring, for {@link Foreign}. */
     static native long pollAddress();
 
     static native long[] cachedStats(long cached);

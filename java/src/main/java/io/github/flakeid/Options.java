@@ -10,44 +10,46 @@ abstract class Options<B extends Options<B>> {
 
     abstract B self();
 
-    /** Sets the layout; the default is Twitter's. */
+    /** Sets the layout of the IDs, like {@link #layout(String)}. */
     public B layout(Layout layout) {
-        settings.set("layout", layout.toString());
-        return self();
+        return layout(layout.toString());
     }
 
-    /** Sets the layout by the name of a preset or a descriptor. */
-    public B layout(String layout) {
-        settings.text("layout", "layout", layout);
-        return self();
-    }
-
-    /** Sets the instant of tick 0; the default is the layout's. */
-    public B epoch(Instant epoch) {
-        settings.set("epoch", Long.toString(epoch.toEpochMilli()));
-        return self();
-    }
-
-    // [options: generator shared except layout epoch]
+    // [options: generator shared]
     /**
-     * Sets the node, from 0 to the layout's largest; there is no default, because no other generator may have it at
-     * the same time. Of a lease, it sets the node to lease, which is taken over even from a live holder; that is
-     * safe; the default is any node.
+     * Sets the node, from 0 to the layout's largest node; there is no default, because no other generator may use
+     * the same node at the same time. For a lease, this sets the node to lease, which is safely taken over even
+     * from a live holder; the default is any node.
      */
     public B node(long node) {
         settings.number("node", node);
         return self();
     }
 
-    /** Sets the high part of the node, in layouts that split it; requires {@code worker}. */
+    /** Sets the high part of the node, in layouts that split the node; requires {@code worker}. */
     public B datacenter(long datacenter) {
         settings.number("datacenter", datacenter);
         return self();
     }
 
-    /** Sets the low part of the node, in layouts that split it; requires {@code datacenter}. */
+    /** Sets the low part of the node, in layouts that split the node; requires {@code datacenter}. */
     public B worker(long worker) {
         settings.number("worker", worker);
+        return self();
+    }
+
+    /**
+     * Sets the layout of the IDs: a preset's name or a descriptor; the default is {@code twitter}. A lease must use
+     * the layout of its namespace.
+     */
+    public B layout(String layout) {
+        settings.text("layout", "layout", layout);
+        return self();
+    }
+
+    /** Sets the instant of tick 0; the default is the layout's epoch. */
+    public B epoch(Instant epoch) {
+        settings.set("epoch", Long.toString(epoch.toEpochMilli()));
         return self();
     }
 
@@ -66,13 +68,16 @@ abstract class Options<B extends Options<B>> {
         return self();
     }
 
-    /** Sets the largest sequence number to use: 2^k - 1; the default is the layout's. */
+    /**
+     * Sets the largest sequence number to use, which must have the form 2^k - 1; the default is the layout's
+     * largest sequence number.
+     */
     public B sequenceMask(long sequenceMask) {
         settings.number("sequence_mask", sequenceMask);
         return self();
     }
 
-    /** Sets the number of bits of a random sequence number with which each tick begins; the default is 0. */
+    /** Sets the number of random bits in the first sequence number of each tick; the default is 0. */
     public B sequenceStart(int sequenceStart) {
         settings.number("sequence_start", sequenceStart);
         return self();
@@ -80,7 +85,7 @@ abstract class Options<B extends Options<B>> {
 
     /**
      * Sets the longest time that a call waits without issuing an ID; the default is 1 s or two ticks, whichever is
-     * longer. Opening a lease takes at most 2 s more, to connect.
+     * longer. Opening a lease takes up to 2 s longer, to connect to the store.
      */
     public B maxWait(Duration maxWait) {
         settings.duration("max_wait_ms", "maxWait", maxWait);
@@ -88,9 +93,9 @@ abstract class Options<B extends Options<B>> {
     }
 
     /**
-     * Sets the clock: {@code gated} is the system's, exact, and read only a few times a millisecond where the
-     * processor allows that; {@code system} is read for every ID; {@code coarse} is a few milliseconds late; the
-     * default is {@code gated}.
+     * Sets the clock: {@code gated} is the exact system clock, which is read only a few times per millisecond if
+     * the processor supports that; {@code system} reads the system clock for every ID; {@code coarse} lags by a few
+     * milliseconds, and is never ahead; the default is {@code gated}.
      */
     public B clock(String clock) {
         settings.text("clock", "clock", clock);

@@ -1,11 +1,11 @@
 package io.github.flakeid;
 
-/** The behaviour of a generator when all sequence numbers of a tick are used up. */
+/** The behaviour of a generator when all sequence numbers of a tick have been used. */
 public enum Overflow {
-    /** Sleep until the next tick, for at most {@code maxWait}. The default. */
+    /** Sleeps until the next tick, for at most {@code maxWait}. This is the default. */
     WAIT,
-    /** Fail at once with {@code FLAKEID_SEQUENCE_EXHAUSTED}. */
+    /** Fails immediately with {@code FLAKEID_SEQUENCE_EXHAUSTED}. */
     ERROR,
-    /** Take IDs of later ticks, in a window and up to {@code maxAhead} ahead of the clock. */
+    /** Issues IDs from later ticks, up to {@code maxAhead} ahead of the clock; requires a window. */
     BORROW
 }

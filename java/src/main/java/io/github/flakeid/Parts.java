@@ -7,12 +7,12 @@ import java.util.OptionalLong;
  * The fields of an ID.
  *
  * @param tick the number of whole ticks since the layout's epoch
- * @param unixMs the beginning of that tick, in Unix milliseconds
- * @param node the whole machine field; 0 if the layout has none
- * @param datacenter the high part of the node, if the layout splits it
- * @param worker the low part of the node, if the layout splits it
- * @param clockSequence the clock sequence; 0 if the layout has none
- * @param sequence the number within the tick
+ * @param unixMs the beginning of the ID's tick, in Unix milliseconds
+ * @param node the node, including datacenter and worker; 0 if the layout has no node field
+ * @param datacenter the high part of the node, if the layout splits the node
+ * @param worker the low part of the node, if the layout splits the node
+ * @param clockSequence the clock sequence; 0 if the layout has no clock sequence
+ * @param sequence the sequence number within the tick
  */
 public record Parts(
         long tick,

@@ -10,17 +10,17 @@ import java.util.Objects;
 public final class PublicIds {
     private final long handle;
 
-    /** Creates the public form for IDs of Twitter's layout, without a prefix and without a first instant. */
+    /** Creates a converter for IDs in Twitter's layout, without a prefix and without an earliest instant. */
     public PublicIds(String keyring, String domain) {
         this(keyring, domain, Layout.TWITTER, null, null);
     }
 
     /**
      * @param keyring the content of the file that {@code flakeid keygen} writes
-     * @param domain the kind of object that the IDs identify, such as {@code user}; it must not change while their
-     *     public form is in use
-     * @param prefix up to 16 lowercase letters and digits, beginning with a letter; null for none
-     * @param since the instant before which IDs do not open; null for the layout's epoch
+     * @param domain the kind of object that the IDs identify, such as {@code user}; the domain must not change while
+     *     public IDs are in use
+     * @param prefix up to 16 lowercase letters and digits, beginning with a letter; null for no prefix
+     * @param since the instant before which IDs cannot be opened; null for the layout's epoch
      */
     public PublicIds(String keyring, String domain, Layout layout, String prefix, Instant since) {
         byte[] secret = Native.utf8(Objects.requireNonNull(keyring, "keyring"));
@@ -30,7 +30,7 @@ public final class PublicIds {
         Native.freed(this, handle, Native::publicIdsFree);
     }
 
-    /** Returns the public form of an ID: the prefix, the letter of the current key, and 11 digits. */
+    /** Returns the public form of an ID: the prefix, the current key's letter, and 11 base58 digits. */
     public String seal(long id) {
         try {
             return Native.seal(handle, id);
@@ -39,7 +39,7 @@ public final class PublicIds {
         }
     }
 
-    /** Returns the public form as 64 bits, without the prefix and the letter of the key. */
+    /** Returns the public form of an ID as 64 bits, without the prefix and the key letter. */
     public long sealBits(long id) {
         try {
             return Native.sealBits(handle, id);
@@ -49,7 +49,7 @@ public final class PublicIds {
     }
 
     /**
-     * Returns the ID of a public ID.
+     * Opens a public ID, and returns the ID.
      *
      * @throws FlakeidException {@code FLAKEID_INVALID_ID}, which does not reveal the reason
      */
@@ -57,7 +57,10 @@ public final class PublicIds {
         return open(text, null);
     }
 
-    /** Does the same as {@link #open(String)} at the given instant; null for the current time. */
+    /**
+     * Does the same as {@link #open(String)}, but at the given instant, or at the current time if the instant is
+     * null.
+     */
     public long open(String text, Instant time) {
         long unixMs = time == null ? 0 : time.toEpochMilli();
         byte[] given = Native.utf8(Objects.requireNonNull(text, "text"));

@@ -2,12 +2,12 @@ package io.github.flakeid;
 
 /** The behaviour of a generator when the clock goes backwards. */
 public enum Rollback {
-    /** Use up the current tick, then wait; in a window, continue with the next ticks. The default. */
+    /** Uses up the current tick, then waits; in a window, continues with the next ticks. This is the default. */
     CONTINUE,
-    /** Fail at once with {@code FLAKEID_CLOCK_ROLLBACK}. */
+    /** Fails immediately with {@code FLAKEID_CLOCK_ROLLBACK}. */
     ERROR,
-    /** Wait for at most {@code maxWait}. */
+    /** Waits at most {@code maxWait} for the clock to catch up. */
     WAIT,
-    /** Continue in another clock sequence, in layouts that have one. */
+    /** Continues in another clock sequence, in layouts that have clock sequences. */
     CLOCK_SEQUENCE
 }

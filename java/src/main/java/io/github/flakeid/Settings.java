@@ -14,7 +14,7 @@ final class Settings {
 
     private final List<byte[]> strings = new ArrayList<>();
 
-    /** Returns a name, its value, the next name and so on. */
+    /** Returns the options as an array of a name, its value, the next name and so on. */
     byte[][] toArray() {
         return strings.toArray(new byte[0][]);
     }
@@ -33,7 +33,7 @@ final class Settings {
         set(name, Integer.toString(value));
     }
 
-    /** Sets a number that cannot be less than {@code least}; the library checks the other end of the range. */
+    /** Sets a number that must be at least {@code least}; the library checks the upper end of the range. */
     void number(String name, String method, long least, int value) {
         if (value < least) {
             throw FlakeidException.outOfRange(method, value, least, Integer.MAX_VALUE);
@@ -57,7 +57,7 @@ final class Settings {
         set(name, Objects.requireNonNull(value, parameter));
     }
 
-    /** Sets a length of time. A value that is too long for a number has the same effect as the largest number. */
+    /** Sets a duration. A duration that is too long for a number has the same effect as the largest number. */
     void duration(String name, String method, Duration value) {
         if (value.isNegative() || value.getNano() % NANOS_PER_MS != 0) {
             String range = "must be a whole number of milliseconds from 0 to 2^63 - 1";

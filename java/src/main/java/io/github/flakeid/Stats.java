@@ -1,9 +1,9 @@
 package io.github.flakeid;
 
 /**
- * Counts of a generator's waits, rollbacks and similar events.
+ * The counters of a generator.
  *
- * @param waits the number of waits; a fill counts each of its waits
+ * @param waits the number of waits; every wait during a fill is counted
  * @param rollbacks the number of times that the clock went backwards
  * @param largestAhead the largest number of ticks by which an ID was ahead of the clock
  */

@@ -4,17 +4,17 @@ package io.github.flakeid;
 public enum TextForm {
     /** Up to 20 digits. */
     DECIMAL,
-    /** 13 digits of Crockford's alphabet. */
+    /** 13 digits in Crockford's alphabet. */
     BASE32,
     /** Digits and lowercase letters, without leading zeros. */
     BASE36,
-    /** Bitcoin's alphabet, without leading zeros. */
+    /** Base58 in Bitcoin's alphabet, without leading zeros. */
     BASE58,
     /** 11 characters of {@code 0-9A-Za-z}. */
     BASE62,
     /** 16 hexadecimal digits. */
     HEX,
-    /** Flickr's alphabet, without leading zeros: the form of {@code Base58} in Go's bwmarrin/snowflake. */
+    /** Base58 in Flickr's alphabet, without leading zeros: the form of {@code Base58} in Go's bwmarrin/snowflake. */
     BASE58_FLICKR,
     /** z-base-32, without leading zeros: the form of {@code Base32} in Go's bwmarrin/snowflake. */
     ZBASE32;

@@ -7,9 +7,9 @@ import java.lang.annotation.Target;
 import org.hibernate.annotations.IdGeneratorType;
 
 /**
- * Lets Hibernate 6.5 or later set this ID from a generator: {@code @Id @FlakeId private Long id}. The type is {@code
- * long}, {@code Long} or {@code String} (decimal digits). The generator is the setting {@link
- * FlakeIdGenerator#SETTING}, which the Spring Boot configuration of this library creates.
+ * Lets Hibernate 6.5 or later set this ID from a generator: {@code @Id @FlakeId private Long id}. The type is
+ * {@code long}, {@code Long} or {@code String} (decimal digits). The generator is the value of the setting
+ * {@link FlakeIdGenerator#SETTING}, which the Spring Boot configuration of this library creates.
  */
 @IdGeneratorType(FlakeIdGenerator.class)
 @Retention(RetentionPolicy.RUNTIME)

@@ -11,7 +11,7 @@ import org.hibernate.generator.EventType;
 import org.hibernate.generator.EventTypeSets;
 import org.hibernate.generator.GeneratorCreationContext;
 
-/** The Hibernate generator behind {@link FlakeId}. */
+/** The Hibernate generator that sets the IDs of {@link FlakeId} fields. */
 public final class FlakeIdGenerator implements BeforeExecutionGenerator, AnnotationBasedGenerator<FlakeId> {
     /**
      * The Hibernate setting whose value is the {@link Generator}. The application that opened the generator has to

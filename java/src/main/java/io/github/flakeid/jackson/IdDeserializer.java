@@ -9,8 +9,8 @@ import io.github.flakeid.TextForm;
 import java.io.IOException;
 
 /**
- * Reads an ID from a JSON string. Rejects a number, because the sender may have rounded it. {@code
- * @JsonDeserialize(using = IdDeserializer.class) long id}.
+ * Reads an ID from a JSON string. Rejects a number, because the sender may have rounded it.
+ * Example: {@code @JsonDeserialize(using = IdDeserializer.class) long id}.
  */
 public final class IdDeserializer extends JsonDeserializer<Long> {
     @Override

@@ -6,8 +6,9 @@ import com.fasterxml.jackson.databind.SerializerProvider;
 import java.io.IOException;
 
 /**
- * Writes an ID as a JSON string, because JavaScript rounds numbers above 2^53: {@code @JsonSerialize(using =
- * IdSerializer.class) long id}. Needs Jackson, which is an optional dependency of this library.
+ * Writes an ID as a JSON string, because JavaScript rounds numbers above 2^53:
+ * {@code @JsonSerialize(using = IdSerializer.class) long id}. Requires Jackson, which is an optional dependency of
+ * this library.
  */
 public final class IdSerializer extends JsonSerializer<Long> {
     @Override

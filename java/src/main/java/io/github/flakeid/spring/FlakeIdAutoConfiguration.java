@@ -15,8 +15,8 @@ import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 
 /**
  * Creates a {@link Generator} for a Spring Boot application (3.2 or later) from {@link FlakeIdProperties}. Spring
- * closes it with the application's context, which releases the node. Hibernate and MyBatis-Plus get the generator if
- * they are on the class path.
+ * closes the generator with the application context, which releases the node. Hibernate and MyBatis-Plus receive the
+ * generator if they are on the class path.
  */
 @AutoConfiguration
 @EnableConfigurationProperties(FlakeIdProperties.class)

@@ -1,10 +1,3 @@
-//! The tables.
-
-/// The tables and what guards them, in one transaction. Others who do the same wait.
-///
-/// The triggers hold against everybody who does not own the tables: rows stay, history stays as it
-/// was written, and numbers that safety rests on only rise, except for a fence in a release.
-pub(super) const CREATE: &str = "
 CREATE TABLE IF NOT EXISTS flakeid_schema (version bigint PRIMARY KEY);
 
 CREATE TABLE IF NOT EXISTS flakeid_namespace (
@@ -82,7 +75,7 @@ END $$;
 CREATE OR REPLACE FUNCTION flakeid_keep_namespace() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NEW.name <> OLD.name OR NEW.layout <> OLD.layout OR NEW.block_bits <> OLD.block_bits THEN
-        RAISE EXCEPTION 'flakeid: the name, layout and block_bits of a namespace stay'
+        RAISE EXCEPTION 'flakeid: the name, layout and block_bits of a namespace never change'
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;
     IF NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quiet_until THEN
@@ -95,7 +88,7 @@ END $$;
 CREATE OR REPLACE FUNCTION flakeid_keep_node() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NEW.namespace <> OLD.namespace OR NEW.node <> OLD.node THEN
-        RAISE EXCEPTION 'flakeid: the row of node % is no other''s', OLD.node
+        RAISE EXCEPTION 'flakeid: the row of node % cannot become the row of another node', OLD.node
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;
     IF NEW.start < OLD.start OR NEW.fence < OLD.fence AND NOT (
@@ -129,4 +122,3 @@ CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_sub_g
     FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
 
 INSERT INTO flakeid_schema VALUES (4) ON CONFLICT DO NOTHING;
-";

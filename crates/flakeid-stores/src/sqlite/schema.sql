@@ -1,13 +1,3 @@
-//! The tables.
-
-/// The version of the tables, also in `flakeid_meta`: a build refuses any other.
-pub(super) const VERSION: i64 = 5;
-
-/// Numbers are exact (STRICT), and what safety rests on cannot be undone by a slip of the hand:
-/// rows stay, fences fall only in a release, floors and layouts never.
-///
-/// `flakeid_node_taken` is a small part of the table, and all that counting nodes reads.
-pub(super) const CREATE: &str = "
 CREATE TABLE flakeid_meta (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     version INTEGER NOT NULL,
@@ -69,7 +59,7 @@ END;
 CREATE TRIGGER flakeid_node_is_not_replaced BEFORE INSERT ON flakeid_node
 WHEN EXISTS (SELECT 1 FROM flakeid_node WHERE namespace = NEW.namespace AND node = NEW.node)
 BEGIN
-    SELECT RAISE(ABORT, 'the node has a row already');
+    SELECT RAISE(ABORT, 'this node already has a row');
 END;
 CREATE TRIGGER flakeid_fence_stays BEFORE UPDATE ON flakeid_node
 WHEN NEW.namespace <> OLD.namespace OR NEW.node <> OLD.node OR (NEW.fence < OLD.fence AND NOT (
@@ -85,7 +75,7 @@ END;
 CREATE TRIGGER flakeid_namespace_is_not_replaced BEFORE INSERT ON flakeid_namespace
 WHEN EXISTS (SELECT 1 FROM flakeid_namespace WHERE name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'there is such a namespace already');
+    SELECT RAISE(ABORT, 'this namespace already exists');
 END;
 CREATE TRIGGER flakeid_floor_stays BEFORE UPDATE ON flakeid_namespace
 WHEN NEW.name <> OLD.name OR NEW.floor < OLD.floor OR NEW.quiet_until < OLD.quiet_until
@@ -105,4 +95,3 @@ CREATE TABLE flakeid_sub_grant (
     acquired INTEGER NOT NULL,
     PRIMARY KEY (namespace, node, start, block_grant, grant_number)
 ) STRICT, WITHOUT ROWID;
-";
