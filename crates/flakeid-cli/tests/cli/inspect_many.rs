@@ -119,6 +119,7 @@ fn stats_report_the_line_of_an_invalid_id() {
         ("9223372036854775808\n", "line 1 of standard input"),
         (&long, "line 1 of standard input"),
         (&format!("1\n{long}\n2\n"), "line 2 of standard input"),
+        (&format!("1{}x", " ".repeat(1 << 19)), "line 1 of standard input"),
     ] {
         let run = with(&["inspect", "--stats"], text);
         let errors = refused(&run);

@@ -29,7 +29,6 @@ mod restorations;
 mod retrying;
 mod store_under_test;
 
-use flakeid_conformance as conformance_suite_passes;
 use store_under_test::Sqlite;
 
 /// Runs the conformance suite. Each test that restores an older copy uses its own store. After a restore, any new
@@ -37,14 +36,14 @@ use store_under_test::Sqlite;
 #[test]
 fn conformance_suite_passes() {
     let store = Sqlite::new();
-    for (name, test) in conformance_suite_passes::TESTS {
-        println!("conformance_suite_passes {name} ...");
+    for (name, test) in flakeid_conformance::TESTS {
+        println!("conformance {name} ...");
         if name.starts_with("restorations::") || name.starts_with("continuations::") {
             test(&Sqlite::new());
         } else {
             test(&store);
         }
-        println!("conformance_suite_passes {name} ... ok");
+        println!("conformance {name} ... ok");
     }
 }
 

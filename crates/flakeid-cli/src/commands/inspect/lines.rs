@@ -42,8 +42,9 @@ pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout)
         if begun.is_empty() {
             rest = lines.add_all(rest)?;
         }
-        // An endless line must not exhaust the memory, so a line that is too long is rejected.
-        let room = LONGEST_LINE.saturating_sub(begun.len());
+        // An endless line must not exhaust the memory, so only one byte more than the longest accepted
+        // line is kept.
+        let room = (LONGEST_LINE + 1).saturating_sub(begun.len());
         begun.extend_from_slice(&rest[..rest.len().min(room)]);
         input.consume(length);
     }
@@ -83,7 +84,9 @@ impl Lines<'_> {
     fn add(&mut self, line: &[u8]) -> Outcome {
         self.number += 1;
         let text = String::from_utf8_lossy(line);
-        let id = id::parse(text.trim(), self.form, self.layout);
+        // A line that is too long may lack its end, so it must not be trimmed to a valid ID.
+        let text = if line.len() > LONGEST_LINE { &text } else { text.trim() };
+        let id = id::parse(text, self.form, self.layout);
         let added = id.and_then(|id| Ok(self.statistics.add(id)?));
         added.map_err(|failure| failure.in_line(self.number))
     }
