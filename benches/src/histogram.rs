@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn bucket_width_is_at_most_a_64th_of_each_number_in_it() {
+    fn bucket_rounds_numbers_up_by_at_most_a_64th() {
         for number in (0..100_000).chain([u64::MAX - 1, u64::MAX]) {
             let bucket = Histogram::bucket(number);
             let highest = Histogram::highest(bucket);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_match_the_sorted_numbers() {
+    fn histogram_percentiles_match_exact_values_within_a_64th() {
         let histogram = nanoseconds(1, 10_000);
         for (share, exact) in [(0.5, 5_000), (0.99, 9_900), (0.999, 9_990), (1.0, 10_000)] {
             let found = histogram.percentile(share).expect("not empty").as_nanos();

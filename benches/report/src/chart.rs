@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn chart_is_well_formed_for_any_label() {
+    fn chart_is_well_formed_xml_for_any_label() {
         check(&draw(&[&rows(), &suite_of("empty", &[])]));
         check(&draw(&[]));
     }
 
     #[test]
-    fn fastest_bar_comes_first_and_every_bar_has_its_figure() {
+    fn chart_sorts_bars_by_ratio_and_shows_each_ratio() {
         let chart = draw(&[&rows()]);
         let place = |text: &str| chart.find(text).expect(text);
         assert!(place("0.22 ×<") < place("1.00 ×<") && place("1.00 ×<") < place("72.90 × →<"));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_match_their_ratios_and_end_before_the_edge() {
+    fn bar_widths_match_ratios_and_fit_inside_the_chart() {
         let chart = draw(&[&suite_of("x", &[("F", Role::Floor, 1.0), ("b", Role::Rival, 2.0)])]);
         assert!(chart.contains("width=\"370.0\"") && chart.contains("width=\"185.0\""), "{chart}");
     }

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn table_shows_the_median_of_the_per_round_ratios() {
+    fn comparison_table_shows_the_median_ratio_of_all_rounds() {
         let table = table(&[round(1.0, 0.5), round(2.0, 1.2), round(1.0, 0.7)]);
         assert!(table.contains("| F | ns | 30.000 | 30.000 | 1.000 | 1.000..1.000 |\n"), "{table}");
         assert!(
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn resolve_names_an_unknown_commit() {
+    fn unknown_commit_error_contains_the_commit_name() {
         let why = resolve("no-such-commit").err().map(|Failed(why)| why);
         let expected = "this repository has no commit no-such-commit";
         assert_eq!(why.as_deref(), Some(expected));

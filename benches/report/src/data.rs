@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn suite_file_with_missing_fields_is_parsed() {
+    fn benchmark_results_with_missing_values_are_parsed() {
         let suite = suite(ROW).unwrap();
         let row = &suite.rows[0];
         assert_eq!((row.median, row.min, row.max), (Some(30.5), Some(30.0), None));
@@ -151,19 +151,19 @@ mod tests {
     }
 
     #[test]
-    fn figure_without_a_kind_is_rejected() {
+    fn measurement_without_a_valid_kind_is_rejected() {
         assert!(suite(&ROW.replace("CPU cost per ID", "fast")).is_err());
         assert!(suite(&ROW.replace("\"kind\": \"CPU cost per ID\",", "")).is_err());
     }
 
     #[test]
-    fn chart_omits_rows_without_a_ratio() {
+    fn chart_omits_rows_without_a_ratio_or_role() {
         assert_eq!(suite(&ROW.replace("1.02", "null")).unwrap().charted().count(), 0);
         assert_eq!(suite(&ROW.replace("\"ours\"", "null")).unwrap().charted().count(), 0);
     }
 
     #[test]
-    fn median_is_correct_for_empty_lists_and_for_odd_and_even_lengths() {
+    fn median_is_correct_for_lists_of_any_length() {
         assert!(median(&[]).is_nan());
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn summary_shows_kind_range_and_ratio_of_every_figure() {
+    fn summary_shows_kind_range_and_ratio_of_every_measurement() {
         let text = text(&[measured(true)], "abc", 9.5, false);
         let row =
             "| Rust, One ID | flakeid `next_id` | CPU cost per ID | 31.20 ns | 30.16..32.24 |";
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn missed_target_is_listed_with_its_figure() {
+    fn missed_target_is_listed_with_its_measured_value() {
         let text = text(&[measured(true), measured(false)], "abc", 1.0, true);
         assert!(text.contains("1 of 2 are met. The others:\n\n- Rust, R1: next / F, at most 1.12"));
         assert!(text.contains(": 1.500\n") && text.contains("smoke run"));
     }
 
     #[test]
-    fn benchmark_output_goes_below_the_heading_of_its_language() {
+    fn benchmark_output_appears_below_the_heading_of_its_language() {
         let text = text(&[measured(true)], "abc", 1.0, false);
         assert!(text.contains("\n## Rust\n\n- a fact\n\n### 1. One call\n\n| a |\n"), "{text}");
     }

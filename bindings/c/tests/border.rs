@@ -51,7 +51,7 @@ fn read(value: Later) -> Result<Later, i32> {
 type Call = fn() -> Result<(), Fault>;
 
 #[test]
-fn panic_becomes_a_status_with_its_message() {
+fn guard_converts_a_panic_to_a_status_and_message() {
     let calls: [(Call, &str); 3] = [
         (|| panic!("a {}", String::from("String")), "a String"),
         (|| panic!("a str"), "a str"),

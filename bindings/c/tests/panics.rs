@@ -159,7 +159,7 @@ fn panicking_calls(generator: &GeneratorHandle) {
 }
 
 #[test]
-fn panic_becomes_a_status_and_the_generator_continues() {
+fn generator_reports_a_panic_as_a_status_and_continues() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(7, &clock).unwrap();
     let first = next(&generator).unwrap();
@@ -176,7 +176,7 @@ fn panic_becomes_a_status_and_the_generator_continues() {
 }
 
 #[test]
-fn panic_sets_the_last_error_of_its_own_thread_only() {
+fn panic_sets_last_error_only_on_the_panicking_thread() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(8, &clock).unwrap();
     let first = next(&generator).unwrap();
@@ -216,7 +216,7 @@ fn local_handle_stays_usable_after_a_panic() {
 }
 
 #[test]
-fn ring_stays_usable_after_a_panic() {
+fn cached_generator_stays_usable_after_a_panic() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(10, &clock).unwrap();
     let mut ring = MaybeUninit::uninit();
@@ -250,7 +250,7 @@ impl Drop for Bomb {
 }
 
 #[test]
-fn panicking_panic_payload_does_not_unwind_out_of_the_guard() {
+fn guard_catches_a_panic_from_dropping_a_panic_payload() {
     assert_eq!(guard(|| panic_any(Bomb)), FLAKEID_PANIC);
     assert!(last_error().ends_with("no message"), "{}", last_error());
     assert_eq!(guard(|| Ok(())), FLAKEID_OK);

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rate_is_averaged_over_the_time_since_the_start() {
+    fn progress_shows_the_mean_rate_and_remaining_time() {
         assert_eq!(
             rate_and_time_left(2000, 5000, Duration::from_secs(2)),
             "1,000 IDs/s, 3 seconds left"

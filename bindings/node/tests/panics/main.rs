@@ -29,7 +29,7 @@ fn package() -> String {
 }
 
 #[test]
-fn panic_becomes_an_error_and_the_process_continues() {
+fn panic_becomes_a_javascript_error_and_the_process_continues() {
     let program = std::env::current_exe().unwrap();
     let built = program.parent().unwrap().parent().unwrap();
     let addon = built.join(format!("examples/{DLL_PREFIX}panicking{DLL_SUFFIX}"));

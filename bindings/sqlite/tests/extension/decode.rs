@@ -54,7 +54,7 @@ fn refused(connection: &Connection, sql: &str, code: &str) {
 }
 
 #[test]
-fn decoded_parts_match_the_test_vectors() {
+fn decoded_id_fields_match_the_test_vectors() {
     let (vectors, mut connections, mut compared) =
         (vectors("layouts.json"), Connections::default(), 0);
     for case in array(&vectors["ids"]) {
@@ -87,7 +87,7 @@ fn decoded_parts_match_the_test_vectors() {
 }
 
 #[test]
-fn time_bounds_match_the_test_vectors() {
+fn id_bounds_for_a_time_match_the_test_vectors() {
     let (vectors, mut connections, mut compared) =
         (vectors("layouts.json"), Connections::default(), 0);
     for case in array(&vectors["bounds"]) {
@@ -112,7 +112,7 @@ fn time_bounds_match_the_test_vectors() {
 }
 
 #[test]
-fn text_forms_match_the_test_vectors() {
+fn text_forms_of_ids_match_the_test_vectors() {
     let connection = configured(&["layout=twitter"]);
     let (ask, mut compared) = (
         |sql: &str, text: &str, form: &str| {
@@ -162,7 +162,7 @@ fn results_of_sqlite_time_functions_are_accepted_as_bounds() {
 }
 
 #[test]
-fn sql_functions_seal_and_open_ids_like_the_core() {
+fn sqlite_seals_and_opens_ids_like_the_rust_core() {
     let keyring = "a 000102030405060708090a0b0c0d0e0f";
     let connection = configured(&["layout=twitter"]);
     let add = "SELECT flakeid_add_domain('user', ?, 'usr', '2017-01-01')";

@@ -9,7 +9,7 @@ fn rising(ids: &[i64]) {
 }
 
 #[test]
-fn column_default_generates_ids() {
+fn column_default_generates_an_increasing_id_for_each_row() {
     let connection = configured(&["layout=twitter", "node=701"]);
     connection
         .execute_batch(
@@ -32,7 +32,7 @@ fn column_default_generates_ids() {
 
 /// In a rowid table, an `INTEGER PRIMARY KEY` ignores its default, because SQLite assigns the rowid.
 #[test]
-fn rowid_overrides_the_default_of_a_primary_key() {
+fn integer_primary_key_ignores_its_default_in_rowid_tables() {
     let connection = configured(&["layout=twitter", "node=702"]);
     connection
         .execute_batch(
@@ -46,7 +46,7 @@ fn rowid_overrides_the_default_of_a_primary_key() {
 }
 
 #[test]
-fn decoding_functions_can_be_indexed() {
+fn queries_use_an_index_on_a_decoding_function() {
     let connection = configured(&["layout=twitter", "node=703"]);
     connection
         .execute_batch(
@@ -108,7 +108,7 @@ fn connections_that_share_a_node_issue_distinct_ids() {
 
 /// The thread that renews leases runs in the library, which must stay loaded after its connection is closed.
 #[test]
-fn lease_survives_closing_the_connection_that_loaded_the_library() {
+fn library_stays_loaded_after_its_connection_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     let store = format!("store=sqlite://{}/leases.db", folder.path().display());
     let (mut ids, database) = (Vec::new(), folder.path().join("app.db"));
@@ -123,7 +123,7 @@ fn lease_survives_closing_the_connection_that_loaded_the_library() {
 }
 
 #[test]
-fn configuring_again_replaces_the_generator() {
+fn second_configure_call_replaces_the_generator() {
     let connection = open(Path::new(":memory:"));
     for node in ["706", "707"] {
         configure(&connection, &["layout=twitter", &format!("node={node}")]).unwrap();

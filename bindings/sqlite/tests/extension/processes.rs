@@ -25,7 +25,7 @@ fn written(output: &Output) -> &str {
 }
 
 #[test]
-fn leasing_processes_insert_distinct_ids_into_one_table() {
+fn concurrent_processes_insert_distinct_ids_into_one_table() {
     const ROWS: usize = 2000;
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("app.db");
@@ -74,7 +74,7 @@ fn closing_a_connection_releases_its_node() {
 
 /// Runs the statements from the guide with a separate store.
 #[test]
-fn guide_example_inserts_all_of_its_rows() {
+fn sqlite_example_from_the_guide_inserts_all_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
     let guide = fs::read_to_string(path).unwrap();

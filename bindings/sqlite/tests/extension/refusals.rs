@@ -12,7 +12,7 @@ fn says(said: Result<String, String>, parts: &[&str]) {
 }
 
 #[test]
-fn functions_fail_until_the_connection_is_configured() {
+fn sql_functions_fail_until_the_connection_is_configured() {
     let connection = open(Path::new(":memory:"));
     for sql in
         ["flakeid_time(1)", "flakeid_min('2026-01-01')", "flakeid_inspect(1)", "flakeid_layout()"]
@@ -64,7 +64,7 @@ fn configure_rejects_invalid_options() {
 }
 
 #[test]
-fn functions_reject_arguments_of_wrong_type_or_value() {
+fn sql_functions_reject_arguments_of_invalid_type_or_value() {
     let connection = configured(&["layout=twitter", "node=710"]);
     for (call, part) in [
         ("time('910499571847892992')", "id: must be an integer, not text"),
@@ -83,7 +83,7 @@ fn functions_reject_arguments_of_wrong_type_or_value() {
 /// Checks that the store and the connection never share a file, because two copies of SQLite in one process would
 /// release each other's locks.
 #[test]
-fn configure_rejects_a_store_in_a_database_of_the_connection() {
+fn configure_rejects_an_open_database_as_a_lease_store() {
     let folder = tempfile::tempdir().unwrap();
     let (database, other) = (folder.path().join("app.db"), folder.path().join("other.db"));
     let connection = open(&database);
@@ -122,7 +122,7 @@ fn untrusted_schema_cannot_call_configure_or_next() {
 }
 
 #[test]
-fn index_rejects_a_function_that_changes_state() {
+fn index_on_a_non_deterministic_function_is_rejected() {
     let connection = configured(&["layout=twitter", "node=712"]);
     connection.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY)").unwrap();
     let said = connection.execute_batch("CREATE INDEX i ON t (flakeid_next())").unwrap_err();
@@ -130,7 +130,7 @@ fn index_rejects_a_function_that_changes_state() {
 }
 
 #[test]
-fn extension_loads_twice_in_one_connection() {
+fn extension_can_be_loaded_twice_in_one_connection() {
     let connection = configured(&["layout=twitter", "node=713"]);
     load(&connection);
     // The call uses the functions from the second load, which have not been configured yet.

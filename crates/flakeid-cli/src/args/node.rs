@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_take_precedence_over_the_environment() {
+    fn node_flags_take_precedence_over_environment_variables() {
         let none = ["-"; 3];
         let twitter = Layout::TWITTER;
         assert_eq!(resolve(none, none, &twitter), Ok(None));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn node_options_reject_incomplete_and_conflicting_values() {
+    fn incomplete_and_conflicting_node_options_are_rejected() {
         let none = ["-"; 3];
         let twitter = Layout::TWITTER;
         for (flags, variables, part) in [

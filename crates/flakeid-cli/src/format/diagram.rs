@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn draw_puts_all_bits_in_one_row_at_eighty_columns() {
+    fn bit_diagram_fits_in_one_row_at_eighty_columns() {
         assert_eq!(
             plain(&draw(&Layout::TWITTER, Some(Id::from_u64(910_499_571_847_892_992)), 80)),
             "  63       55       47       39       31       23       15       7\n\
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn draw_uses_more_rows_on_narrow_terminals() {
+    fn diagram_uses_more_rows_on_narrow_terminals() {
         let text = plain(&draw(&Layout::FLAKEID, None, 60));
         assert_eq!(
             text,
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn draw_changes_colour_only_at_field_boundaries() {
+    fn diagram_changes_colour_only_at_field_boundaries() {
         let text = draw(&Layout::TWITTER, None, 80);
         let row = text.lines().nth(1).unwrap_or_default();
         assert_eq!(row.matches("\u{1b}[0m").count(), 5, "{row:?}");

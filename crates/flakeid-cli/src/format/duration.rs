@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse_accepts_only_whole_numbers_with_units() {
+    fn duration_parser_accepts_only_whole_numbers_with_units() {
         for (text, ms) in [
             ("0ms", 0),
             ("500ms", 500),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse_end_returns_the_first_instant_after_the_period() {
+    fn parsed_end_is_the_first_instant_after_the_period() {
         for (text, end) in [
             ("2095", "2096-01-01T00:00:00Z"),
             ("2095-06-30", "2095-07-01T00:00:00Z"),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn timestamps_and_dates_are_in_utc() {
+    fn date_and_start_of_day_use_utc() {
         assert_eq!(start_of_day(1_505_914_988_849), 1_505_865_600_000);
         assert_eq!(date(1_505_914_988_849), "2017-09-20");
         assert_eq!(start_of_day(-1), -86_400_000);

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse_accepts_only_digits_within_the_range() {
+    fn number_parser_accepts_only_digits_within_the_range() {
         assert_eq!(parse("node", "1023", 0, 1023), Ok(1023));
         assert_eq!(parse("node", "007", 0, 1023), Ok(7));
         for (text, shown) in [
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn grouped_and_rate_return_readable_numbers() {
+    fn formatted_numbers_have_thousands_separators_and_few_decimals() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");

@@ -3,13 +3,13 @@ use flakeid_core::{Id, Layout};
 use crate::run::run;
 
 #[test]
-fn bounds_prints_both_ids_into_a_pipe() {
+fn bounds_command_prints_both_ids_to_a_pipe() {
     let run = run(&["bounds", "--from", "1505914988849", "--to", "2017-09-20T13:43:08.849Z"]);
     assert_eq!(run.quiet().text(), "910499571845562368\t910499571849756671\n");
 }
 
 #[test]
-fn bounds_of_a_range_with_one_end_are_printed_into_a_pipe() {
+fn bounds_command_prints_nothing_for_a_missing_end() {
     let lower = run(&["bounds", "--from", "2017-09-20T13:43:08.849Z"]).quiet();
     assert_eq!(lower.text(), "910499571845562368\t\n");
     let upper = run(&["bounds", "--to", "2017-09-20T15:43:08.849+02:00"]).quiet();
@@ -17,7 +17,7 @@ fn bounds_of_a_range_with_one_end_are_printed_into_a_pipe() {
 }
 
 #[test]
-fn bounds_include_exactly_the_ids_of_the_range() {
+fn bounds_include_exactly_the_ids_in_the_time_range() {
     for (name, layout) in Layout::presets() {
         let (from, to) = (1_700_000_000_123, 1_700_000_100_456);
         let args =
@@ -36,7 +36,7 @@ fn bounds_include_exactly_the_ids_of_the_range() {
 }
 
 #[test]
-fn bounds_prints_one_json_object() {
+fn bounds_command_prints_one_json_object() {
     let run =
         run(&["bounds", "--json", "--from", "2026-01-01", "--to", "2026-01-31T23:59:59.999Z"]);
     assert_eq!(
@@ -55,7 +55,7 @@ fn run_json(args: &[&str]) -> serde_json::Value {
 }
 
 #[test]
-fn bounds_warns_when_a_time_is_outside_the_layout() {
+fn bounds_command_warns_about_times_outside_the_layout_range() {
     let run = run(&["bounds", "--from", "2000-01-01", "--to", "2100-01-01"]);
     assert_eq!((run.code, run.text()), (Some(0), "0\t9223372036854775807\n"));
     let lines: Vec<&str> = run.stderr.lines().collect();
@@ -76,7 +76,7 @@ fn bounds_warns_when_a_time_is_outside_the_layout() {
 }
 
 #[test]
-fn bounds_warns_when_an_id_is_negative_as_a_signed_number() {
+fn bounds_command_warns_when_a_signed_id_is_negative() {
     let run = run(&["bounds", "--layout", "discord", "--from", "2080-01-01", "--to", "2090-01-01"]);
     assert_eq!(run.code, Some(0));
     assert!(
@@ -92,7 +92,7 @@ fn bounds_warns_when_an_id_is_negative_as_a_signed_number() {
 }
 
 #[test]
-fn bounds_warns_when_milliseconds_look_like_a_year() {
+fn bounds_command_warns_when_milliseconds_look_like_a_year() {
     let run = run(&["bounds", "--layout", "plain", "--from", "2026"]);
     assert_eq!((run.code, run.text()), (Some(0), "8497659904\t\n"));
     assert!(run.stderr.contains("if you mean the year, write 2026-01-01"), "{}", run.stderr);

@@ -19,7 +19,7 @@ fn whois(id: &str, url: &str) -> Value {
 /// The broker immediately reports the process that generated an ID. The store reports the process
 /// only after the block has been renewed.
 #[test]
-fn whois_finds_a_client_in_its_broker_and_in_the_store() {
+fn whois_finds_a_client_through_the_broker_or_store() {
     let (_, store) = scratch("brokered");
     let (mut server, url) = serve(&["--store", &store]);
     let id = next(&url, &["--name", "import"]);
@@ -83,7 +83,7 @@ fn whois_finds_a_client_in_its_broker_and_in_the_store() {
 /// If a broker is killed before it records its grants, the store reports the broker instead of its
 /// client.
 #[test]
-fn whois_finds_only_the_broker_after_the_broker_is_killed() {
+fn whois_reports_a_killed_broker_instead_of_its_client() {
     let (_, store) = scratch("brokered_killed");
     // On a busy machine, the broker may have renewed its block, and thereby recorded the grant,
     // before it was killed.

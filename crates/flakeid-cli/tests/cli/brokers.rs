@@ -66,7 +66,7 @@ impl Fleet {
 /// Clients of a killed broker lease another node before their windows end, and no ID is issued
 /// twice.
 #[test]
-fn clients_of_a_killed_broker_lease_other_nodes_in_time() {
+fn clients_switch_nodes_before_lease_expiry_when_broker_dies() {
     let (_, store) = scratch("brokers");
     let (mut killed, one) = serve(&["--store", &store]);
     let (other_server, other) = serve(&["--store", &store]);
@@ -107,7 +107,7 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
 /// A broker that is killed and restarted leases other blocks until its old blocks are free. There
 /// are enough nodes for its clients to continue with other nodes.
 #[test]
-fn clients_continue_with_other_nodes_while_their_broker_crashes_repeatedly() {
+fn clients_switch_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;
     let (_, store) = scratch("brokers-crashing");
     let address = format!("127.0.0.1:{}", free_port());
@@ -127,7 +127,7 @@ fn clients_continue_with_other_nodes_while_their_broker_crashes_repeatedly() {
 
 /// The test simulates a Kubernetes Service whose brokers advertise the addresses of their pods.
 #[test]
-fn client_sends_its_token_only_to_hosts_in_the_url() {
+fn client_sends_token_only_to_hosts_in_its_url() {
     const TOKEN: &str = "correct-horse-battery-staple";
     let (folder, store) = scratch("brokers-token");
     let tokens = folder.join("tokens");

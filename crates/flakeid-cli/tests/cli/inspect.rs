@@ -31,7 +31,7 @@ const DRAWING: &str = "\
 ";
 
 #[test]
-fn inspect_prints_json_into_a_pipe_and_with_the_json_flag() {
+fn inspect_prints_json_to_a_pipe_by_default() {
     assert_eq!(run(&["inspect", "910499571847892992"]).quiet().text(), TWITTER);
     assert_eq!(run(&["inspect", "--json", "910499571847892992"]).quiet().text(), TWITTER);
 }
@@ -59,7 +59,7 @@ fn inspect_reads_ids_in_every_text_form() {
 }
 
 #[test]
-fn base62_id_that_begins_like_hex_is_read_as_base62() {
+fn inspect_reads_a_hex_prefix_as_base62_digits() {
     let run = run(&["inspect", "--format", "base62", "0xAAAAAAAAA"]).quiet();
     assert_eq!(run.json()[0]["base62"], "0xAAAAAAAAA");
 }
@@ -80,7 +80,7 @@ fn inspect_prints_null_for_fields_that_the_layout_lacks() {
 }
 
 #[test]
-fn inspect_decodes_the_clock_sequence_that_a_descriptor_defines() {
+fn inspect_decodes_the_clock_sequence_in_a_custom_layout() {
     let layout = "t41.c2.n8.s12@2020-01-01T00:00:00Z/1ms";
     let run = run(&["inspect", "--layout", layout, "3149824"]).quiet();
     let value = &run.json()[0];
@@ -108,19 +108,19 @@ fn inspect_decodes_ids_with_the_top_bit_set() {
 }
 
 #[test]
-fn inspect_keeps_the_order_of_its_arguments() {
+fn inspect_prints_results_in_the_order_of_its_arguments() {
     let run = run(&["inspect", "3", "1", "2"]).quiet();
     let ids: Vec<_> = run.json().iter().map(|value| value["sequence"].as_u64().unwrap()).collect();
     assert_eq!(ids, [3, 1, 2]);
 }
 
 #[test]
-fn pretty_flag_draws_without_colour_into_a_pipe() {
+fn pretty_flag_prints_an_uncoloured_drawing_to_a_pipe() {
     assert_eq!(run(&["inspect", "--pretty", "910499571847892992"]).quiet().text(), DRAWING);
 }
 
 #[test]
-fn drawings_of_several_ids_are_separated_by_a_blank_line() {
+fn blank_line_separates_the_drawings_of_several_ids() {
     let run = run(&["inspect", "--pretty", "910499571847892992", "910499571847892992"]).quiet();
     assert_eq!(run.text(), format!("{DRAWING}\n{DRAWING}"));
 }
@@ -169,7 +169,7 @@ fn inspect_reads_ids_from_standard_input() {
 }
 
 #[test]
-fn inspect_prints_each_result_before_the_next_line() {
+fn inspect_prints_each_result_before_reading_the_next_line() {
     let mut child =
         flakeid().arg("inspect").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -185,7 +185,7 @@ fn inspect_prints_each_result_before_the_next_line() {
 }
 
 #[test]
-fn inspect_decodes_the_output_of_next() {
+fn inspect_decodes_the_output_of_the_next_command() {
     let generated = run(&["next", "-n", "50000", "--node", "11"]).quiet();
     let seen = run_on(&generated.stdout, &["inspect"]).quiet();
     let ids: Vec<String> =

@@ -15,7 +15,7 @@ fn with(args: &[&str], input: &str) -> Run {
 }
 
 #[test]
-fn guess_ranks_presets_and_explains_why_others_do_not_match() {
+fn guess_option_ranks_presets_and_explains_mismatches() {
     let tweet = "1050118621198921728";
     let run_of = |more: &[&str]| run(&[&["inspect", "--guess", tweet], more].concat()).quiet();
     let presets = run_of(&[]).json();
@@ -37,7 +37,7 @@ fn guess_ranks_presets_and_explains_why_others_do_not_match() {
 }
 
 #[test]
-fn guess_is_ambiguous_for_one_id_and_unique_for_ten() {
+fn guess_is_ambiguous_for_one_id_but_not_ten() {
     // The ID is from one of the first Discord servers, but it could also be a tweet.
     let drawn = run(&["inspect", "--guess", "--pretty", "41771983423143937"]).quiet();
     assert!(drawn.text().contains(" or "), "{}", drawn.text());
@@ -53,7 +53,7 @@ fn guess_is_ambiguous_for_one_id_and_unique_for_ten() {
 }
 
 #[test]
-fn guess_returns_nothing_without_ids() {
+fn guess_option_reports_no_presets_without_ids() {
     assert_eq!(with(&["inspect", "--guess", "--pretty"], "").quiet().text(), "No IDs.\n");
     assert_eq!(with(&["inspect", "--guess"], "").quiet().text(), "");
 }
@@ -67,7 +67,7 @@ fn guess_option_conflicts_with_layout_option() {
 }
 
 #[test]
-fn stats_count_ids_without_repeats_in_order() {
+fn stats_report_no_repeats_for_ids_in_increasing_order() {
     let ids = run(&["next", "-n", "20000", "--node", "7"]).quiet();
     let stats = with(&["inspect", "--stats"], ids.text()).quiet().json().remove(0);
     assert_eq!((&stats["count"], &stats["repeats"]), (&20_000.into(), &0.into()));
@@ -80,7 +80,7 @@ fn stats_count_ids_without_repeats_in_order() {
 }
 
 #[test]
-fn stats_count_repeats_and_steps_back_of_mixed_lines() {
+fn stats_count_repeats_and_backward_steps_across_mixed_formats() {
     // The lines have different formats: Windows line ends, spaces, hexadecimal digits, and a last
     // line without a line end.
     let text = "910499571847892992\r\n 910499571847892993\n0x0ca2be895c239000\n910499571847892992";
@@ -97,7 +97,7 @@ fn stats_count_repeats_and_steps_back_of_mixed_lines() {
 
 /// The layout has more nodes than the statistics can distinguish.
 #[test]
-fn stats_count_ids_from_nodes_beyond_the_limit() {
+fn stats_count_ids_of_nodes_beyond_the_node_limit() {
     let ids: Vec<String> = (0..70_000_u64).map(|node| (1 << 35 | node << 13).to_string()).collect();
     let given = ["inspect", "--stats", "--pretty", "--layout", "baidu"];
     let drawn = with(&given, &ids.join("\n")).quiet();

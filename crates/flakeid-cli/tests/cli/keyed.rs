@@ -21,7 +21,7 @@ fn refused(run: &Run, code: &str, parts: &[&str]) {
 }
 
 #[test]
-fn keygen_generates_random_keys_with_the_next_letter() {
+fn keygen_labels_each_random_key_with_the_next_letter() {
     let keys = [run(&["keygen"]).quiet(), run(&["keygen"]).quiet()];
     assert_ne!(keys[0].text(), keys[1].text());
     for key in &keys {
@@ -60,7 +60,7 @@ fn new_key_file_is_readable_only_by_its_owner() {
 }
 
 #[test]
-fn existing_public_ids_can_be_opened_after_a_key_is_added() {
+fn public_ids_can_still_be_opened_after_key_rotation() {
     let (_, file) = key_file("seal");
     run(&["keygen", "--key-file", &file]);
     let options = ["--key-file", &file, "--domain", "user", "--prefix", "usr"];
@@ -87,7 +87,7 @@ fn existing_public_ids_can_be_opened_after_a_key_is_added() {
 }
 
 #[test]
-fn open_rejects_ids_sealed_with_another_prefix_or_time() {
+fn open_rejects_public_ids_with_wrong_prefix_or_time() {
     let (path, file) = key_file("open");
     run(&["keygen", "--key-file", &file]);
     let seal = ["seal", "--key-file", &file, "--domain", "user", "--prefix", "usr", ID];

@@ -3,7 +3,7 @@ use flakeid_core::Layout;
 use crate::run::run;
 
 #[test]
-fn layout_lists_every_preset() {
+fn layout_command_lists_every_preset() {
     let run = run(&["layout"]).quiet();
     let lines = run.lines();
     assert!(lines[0].starts_with("preset     descriptor"), "{}", lines[0]);
@@ -20,7 +20,7 @@ fn layout_lists_every_preset() {
 }
 
 #[test]
-fn layout_lists_every_preset_as_json() {
+fn layout_command_lists_every_preset_as_json() {
     let values = run(&["layout", "--json"]).quiet().json();
     for ((name, layout), value) in Layout::presets().iter().zip(&values) {
         assert_eq!(value["name"], *name);
@@ -38,7 +38,7 @@ fn layout_lists_every_preset_as_json() {
 }
 
 #[test]
-fn layout_describes_one_preset() {
+fn layout_command_describes_a_single_preset() {
     assert_eq!(
         run(&["layout", "flakeid"]).quiet().text(),
         "\
@@ -66,7 +66,7 @@ flakeid  t42.d5.w5.s12@0/1ms
 }
 
 #[test]
-fn layout_describes_unused_and_reserved_bits() {
+fn layout_command_describes_unused_and_reserved_bits() {
     let run = run(&["layout", "t32.r1.n10.s8@2020-01-01T00:00:00Z/1s"]).quiet();
     for line in [
         "t32.r1.n10.s8@1577836800000/1s",
@@ -84,7 +84,7 @@ fn layout_describes_unused_and_reserved_bits() {
 }
 
 #[test]
-fn layout_explains_why_it_cannot_issue_ids_now() {
+fn layout_command_explains_why_ids_cannot_be_generated() {
     for (layout, part) in [
         ("baidu", "no: the layout's time field ran out at 2024-11-20T13:24:16Z"),
         ("t52.s12@0/1ms", "not generate them: time and sequence may have at most 63 bits together"),

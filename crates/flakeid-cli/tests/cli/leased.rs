@@ -19,7 +19,7 @@ fn rows(url: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn next_creates_a_store_file_in_the_working_directory() {
+fn next_command_creates_a_store_in_the_working_directory() {
     let (dir, _) = scratch("relative");
     let mut command = flakeid();
     command.args(["next", "-n", "5", "--store", "sqlite://flakeid.db"]).current_dir(&dir);
@@ -30,7 +30,7 @@ fn next_creates_a_store_file_in_the_working_directory() {
 }
 
 #[test]
-fn next_releases_its_node_just_above_the_last_id() {
+fn next_command_releases_all_ticks_after_its_last_id() {
     let (_, url) = scratch("released");
     let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
     let rows = rows(&url);
@@ -41,14 +41,14 @@ fn next_releases_its_node_just_above_the_last_id() {
 }
 
 #[test]
-fn next_releases_its_node_when_its_pipe_is_closed() {
+fn next_command_releases_its_node_when_its_pipe_closes() {
     let (_, url) = scratch("closed_pipe");
     run_and_close(&["next", "-n", "1000000000", "--store", &url], 100).quiet();
     assert_eq!(rows(&url)[0]["state"], "free");
 }
 
 #[test]
-fn consecutive_runs_of_next_do_not_repeat_ids() {
+fn consecutive_runs_with_a_store_never_repeat_ids() {
     let (_, url) = scratch("following");
     let mut all = Vec::new();
     for _ in 0..10 {
@@ -60,7 +60,7 @@ fn consecutive_runs_of_next_do_not_repeat_ids() {
 }
 
 #[test]
-fn named_holders_keep_their_nodes_and_explicit_nodes_are_leased() {
+fn named_holders_keep_nodes_and_explicit_nodes_are_leased() {
     let (_, url) = scratch("identities");
     let named = || node(run(&["next", "--store", &url, "--name", "import"]));
     let first = named();
@@ -94,7 +94,7 @@ fn store_flag_takes_precedence_over_the_environment() {
 }
 
 #[test]
-fn next_rejects_invalid_lease_options() {
+fn next_command_rejects_invalid_lease_options() {
     let (dir, url) = scratch("not_leased");
     let next = |args: &[&str]| run(&[&["next", "--store", &url], args].concat());
     next(&[]).quiet();
@@ -148,7 +148,7 @@ fn store_password_never_appears_in_errors() {
 }
 
 #[test]
-fn node_from_option_selects_a_source_and_warns_of_unsafe_sources() {
+fn node_from_option_selects_source_and_warns_if_unsafe() {
     let from_environment = run_with(&[("FLAKEID_NODE", "9")], &["next", "--node-from", "env"]);
     assert_eq!(node(from_environment), 9);
     let missing = run(&["next", "--node-from", "env"]);

@@ -29,7 +29,7 @@ pub(crate) fn die_with(url: &str, node: &str) -> u32 {
 }
 
 #[test]
-fn init_creates_a_namespace_and_keeps_an_existing_one() {
+fn init_creates_missing_namespaces_and_keeps_existing_namespaces() {
     let (_, url) = scratch("init");
     let created = leases(&url, &["init", "--namespace", "orders", "--max-window", "2min"]).quiet();
     assert_eq!(
@@ -122,7 +122,7 @@ fn init_rejects_invalid_options() {
 
 /// An embedded store detects losses itself, so --fresh and --lost are allowed but not required.
 #[test]
-fn init_accepts_fresh_and_lost_for_an_embedded_store() {
+fn init_accepts_fresh_and_lost_flags_for_embedded_stores() {
     let (_, url) = scratch("init_lost");
     let init = |args: &[&str]| leases(&url, &[&["init"], args].concat());
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
@@ -253,7 +253,7 @@ fn released_node_is_free_and_keeps_its_fence() {
 }
 
 #[test]
-fn quarantined_node_cannot_be_leased_until_its_quarantine_is_lifted() {
+fn quarantined_node_cannot_be_leased_until_quarantine_is_lifted() {
     let (_, url) = scratch("quarantine");
     run(&["next", "--store", &url]).quiet();
     leases(&url, &["quarantine", "5", "--yes"]).quiet();

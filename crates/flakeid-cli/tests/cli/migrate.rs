@@ -32,7 +32,7 @@ fn ids_of(system: &str) -> Vec<String> {
 }
 
 #[test]
-fn migrate_continues_above_the_last_ids_of_every_library() {
+fn ids_after_migration_exceed_the_ids_of_every_library() {
     let (_, url) = scratch("migrate");
     for (library, system) in [
         ("bwmarrin", "bwmarrin/snowflake"),
@@ -93,7 +93,7 @@ fn migrate_quarantines_nodes_that_are_still_in_use() {
 }
 
 #[test]
-fn migrate_only_raises_the_floor_of_an_existing_namespace() {
+fn migrate_raises_and_never_lowers_a_namespace_floor() {
     let (_, url) = scratch("migrate_floor");
     let first = next(&url, "default", "twitter")[0];
     // The last ID is from a generator whose clock was ten seconds ahead.
@@ -110,7 +110,7 @@ fn migrate_only_raises_the_floor_of_an_existing_namespace() {
 }
 
 #[test]
-fn migrate_to_another_layout_starts_above_the_last_number() {
+fn ids_after_migration_to_another_layout_exceed_earlier_ids() {
     let (_, url) = scratch("migrate_layout");
     let last = ids_of("sony/sonyflake").pop().unwrap();
     let args = ["--from", "sonyflake", "--last-id", &last, "--layout", "twitter"];
@@ -187,7 +187,7 @@ fn migrate_rejects_invalid_options_before_it_changes_anything() {
 }
 
 #[test]
-fn migrate_requires_fresh_for_a_new_namespace_on_a_server() {
+fn migrate_requires_the_fresh_flag_for_new_server_namespaces() {
     let server = PostgresServer::new();
     let args = ["--from", "hutool", "--last-id", "2124904305097330688", "--in-use", "1/7"];
     let unspecified = migrate(&server.url(), &args);

@@ -15,7 +15,7 @@ fn ids(run: &Run) -> Vec<Id> {
 }
 
 #[test]
-fn next_generates_one_id_of_the_node_and_the_current_time() {
+fn generated_id_contains_the_node_and_the_current_time() {
     let before = now_ms();
     let run = run(&["next", "--node", "569"]).quiet();
     let parts = Layout::TWITTER.unpack(ids(&run)[0]).unwrap();
@@ -25,7 +25,7 @@ fn next_generates_one_id_of_the_node_and_the_current_time() {
 }
 
 #[test]
-fn next_generates_increasing_ids_within_the_capacity_of_a_tick() {
+fn next_command_generates_increasing_ids_within_tick_capacity() {
     let run = run(&["next", "-n", "200000", "--node", "7"]).quiet();
     let ids = ids(&run);
     assert_eq!(ids.len(), 200_000);
@@ -40,7 +40,7 @@ fn next_generates_increasing_ids_within_the_capacity_of_a_tick() {
 }
 
 #[test]
-fn consecutive_runs_on_a_fixed_node_do_not_repeat_ids() {
+fn consecutive_runs_on_a_fixed_node_never_repeat_ids() {
     let mut last = Id::default();
     for _ in 0..20 {
         for id in ids(&run(&["next", "-n", "5000", "--node", "8"]).quiet()) {
@@ -51,14 +51,14 @@ fn consecutive_runs_on_a_fixed_node_do_not_repeat_ids() {
 }
 
 #[test]
-fn next_with_count_zero_writes_nothing() {
+fn next_command_with_count_zero_writes_nothing() {
     for form in ["dec", "bytes", "json"] {
         assert_eq!(run(&["next", "-n", "0", "--node", "1", "--format", form]).quiet().text(), "");
     }
 }
 
 #[test]
-fn next_writes_ids_in_every_text_form() {
+fn next_command_writes_ids_in_every_text_form() {
     for (name, form) in [
         ("dec", TextForm::Decimal),
         ("decimal", TextForm::Decimal),
@@ -92,7 +92,7 @@ fn bytes_format_writes_big_endian_ids_without_separators() {
 }
 
 #[test]
-fn json_format_equals_the_output_of_inspect() {
+fn json_format_of_next_equals_the_output_of_inspect() {
     let generated = run(&["next", "-n", "3", "--node", "5", "--format", "json"]).quiet();
     for (line, value) in generated.lines().iter().zip(generated.json()) {
         let id = value["id"].as_str().unwrap();
@@ -133,7 +133,7 @@ fn layout_without_a_node_field_requires_no_node() {
 }
 
 #[test]
-fn next_generates_ids_of_every_preset_that_has_not_ended() {
+fn next_command_generates_ids_of_every_unexpired_preset() {
     for (name, layout) in Layout::presets() {
         if *name == "baidu" {
             continue;
@@ -149,7 +149,7 @@ fn next_generates_ids_of_every_preset_that_has_not_ended() {
 }
 
 #[test]
-fn sequence_start_option_randomises_the_start_of_each_tick() {
+fn sequence_start_option_randomises_first_sequence_of_each_tick() {
     let starts = |bits: &str| -> Vec<u64> {
         let args = ["next", "-n", "60000", "--node", "6", "--sequence-start", bits];
         let ids = ids(&run(&args).quiet());
@@ -173,7 +173,7 @@ fn sequence_start_option_randomises_the_start_of_each_tick() {
 }
 
 #[test]
-fn next_succeeds_when_its_pipe_is_closed_early() {
+fn next_command_succeeds_when_its_pipe_closes_early() {
     for form in ["dec", "bytes", "json"] {
         let args = ["next", "-n", "1000000000", "--node", "1", "--format", form];
         run_and_close(&args, 100).quiet();
@@ -181,7 +181,7 @@ fn next_succeeds_when_its_pipe_is_closed_early() {
 }
 
 #[test]
-fn next_writes_each_id_without_waiting_for_later_ticks() {
+fn next_command_writes_ids_without_waiting_for_later_ticks() {
     // The layout allows one ID per second and node, so the first two IDs are written long before
     // all sixty IDs are generated.
     let mut child =

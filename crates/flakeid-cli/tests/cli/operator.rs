@@ -108,7 +108,7 @@ fn init_describes_the_created_namespace() {
 }
 
 #[test]
-fn watch_redraws_the_table_until_it_is_interrupted() {
+fn watch_redraws_the_table_until_interrupted() {
     let (_, url) = scratch("watching");
     die_with(&url, "7");
     let command = format!("timeout -s INT 3 flakeid leases watch --store '{url}'");
@@ -122,7 +122,7 @@ fn watch_redraws_the_table_until_it_is_interrupted() {
 }
 
 #[test]
-fn whois_prints_a_paragraph_on_a_terminal() {
+fn whois_prints_a_paragraph_per_id_on_a_terminal() {
     let (_, url) = scratch("paragraph");
     let id = run(&["next", "--name", "import", "--store", &url]).quiet().text().trim().to_owned();
     let text = shown(&format!("flakeid whois {id} 910499571847892992 --store '{url}'"));
@@ -143,7 +143,7 @@ fn whois_prints_a_paragraph_on_a_terminal() {
 
 /// The output for a broker looks like the output for a store.
 #[test]
-fn ls_and_whois_print_the_data_of_a_broker() {
+fn ls_and_whois_show_the_clients_of_a_broker() {
     let (_, store) = scratch("drawn_broker");
     let (_server, url) = crate::serve::serve(&["--store", &store]);
     let id = run(&["next", "--name", "import", "--store", &url]).quiet().text().trim().to_owned();

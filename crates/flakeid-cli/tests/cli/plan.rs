@@ -10,7 +10,7 @@ fn plan(args: &[&str]) -> Run {
 const NEED: [&str; 6] = ["--nodes", "64", "--rate", "5000", "--until", "2095"];
 
 #[test]
-fn plan_json_proposes_layouts_that_meet_the_requirements() {
+fn json_plan_proposes_layouts_that_meet_the_requirements() {
     let values = plan(&[&NEED[..], &["--json"]].concat()).quiet().json();
     assert!(values.len() >= 3, "{values:?}");
     for value in &values {
@@ -43,7 +43,7 @@ fn plan_json_proposes_layouts_that_meet_the_requirements() {
 }
 
 #[test]
-fn proposals_are_printed_as_a_table_with_a_legend() {
+fn layout_plan_prints_a_table_with_a_legend() {
     let run = plan(&NEED).quiet();
     let lines = run.lines();
     assert_eq!(
@@ -57,7 +57,7 @@ fn proposals_are_printed_as_a_table_with_a_legend() {
 }
 
 #[test]
-fn planned_epoch_is_today_by_default() {
+fn epoch_of_a_planned_layout_defaults_to_today() {
     let run = run(&[&["layout", "plan", "--json"], &NEED[..]].concat()).quiet();
     let layout: Layout = run.json()[0]["descriptor"].as_str().unwrap().parse().unwrap();
     assert_eq!(layout.epoch() % 86_400_000, 0);
@@ -102,7 +102,7 @@ fn unmet_requirements_error_suggests_the_largest_possible_values() {
 }
 
 #[test]
-fn unmet_requirements_error_suggests_more_bits() {
+fn unmet_requirements_error_suggests_a_sufficient_number_of_bits() {
     let need = ["--nodes", "1024", "--rate", "1000000", "--until", "2085"];
     let run = plan(&[&need[..], &["--bits", "55"]].concat());
     assert!(run.stderr.contains("raise --bits to "), "{}", run.stderr);
@@ -125,7 +125,7 @@ fn impossible_requirements_error_suggests_several_changes() {
 }
 
 #[test]
-fn plan_rejects_numbers_out_of_range() {
+fn layout_plan_rejects_invalid_requirements() {
     const OPTION: &str = "FLAKEID_INVALID_OPTION";
     const RANGE: &str = "FLAKEID_FIELD_OUT_OF_RANGE";
     for (args, code, part) in [
@@ -152,7 +152,7 @@ fn fleet(args: &[&str]) -> Run {
 }
 
 #[test]
-fn fleet_plan_in_json_lists_proposals_and_then_sizes() {
+fn fleet_plan_json_lists_proposals_before_fleet_sizes() {
     let values = fleet(&["--processes", "1000000", "--json"]).quiet().json();
     let (proposals, sizes): (Vec<_>, Vec<_>) =
         values.iter().partition(|value| !value["proposal"].is_null());
@@ -193,7 +193,7 @@ fn fleet_plan_in_json_lists_proposals_and_then_sizes() {
 }
 
 #[test]
-fn fleet_plan_is_printed_as_a_table_with_a_legend() {
+fn fleet_plan_prints_a_table_with_a_legend() {
     let run = fleet(&["--processes", "2500"]).quiet();
     let lines = run.lines();
     assert_eq!(
@@ -219,7 +219,7 @@ fn fleet_plan_is_printed_as_a_table_with_a_legend() {
 }
 
 #[test]
-fn lifetime_ttl_and_window_options_change_the_plan() {
+fn lifetime_ttl_and_window_determine_nodes_and_renewals() {
     let size = |args: &[&str]| {
         let values = fleet(&[&["--processes", "5", "--json"], args].concat()).quiet().json();
         values.last().unwrap().clone()

@@ -19,7 +19,7 @@ pub(crate) fn refused(run: &Run, code: &str, parts: &[&str]) {
 }
 
 #[test]
-fn next_rejects_numbers_out_of_range() {
+fn next_command_rejects_numbers_out_of_range() {
     for (args, part) in [
         (&["--node", "1024"] as &[&str], "node 1024 is out of range: must be from 0 to 1023"),
         (&["--node", "-1"], "node -1 is out of range: must be from 0 to 1023"),
@@ -76,7 +76,7 @@ fn next_rejects_numbers_out_of_range() {
 /// The build machine may or may not be a container, so a variable makes the command detect a
 /// container.
 #[test]
-fn commands_in_a_container_require_a_store_or_a_node() {
+fn commands_in_containers_require_a_store_or_a_node() {
     let container = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];
     let code = "FLAKEID_INVALID_OPTION";
     let ways = ["a file on a volume (sqlite:///", "the URL of a server", "a fixed node"];
@@ -96,7 +96,7 @@ fn commands_in_a_container_require_a_store_or_a_node() {
 }
 
 #[test]
-fn next_rejects_a_second_node_and_an_incomplete_node() {
+fn next_command_rejects_conflicting_and_incomplete_node_options() {
     let code = "FLAKEID_INVALID_OPTION";
     let both = run(&["next", "--node", "1", "--datacenter", "0", "--worker", "1"]);
     refused(&both, code, &["give either --node or --datacenter with --worker, not both"]);
@@ -112,7 +112,7 @@ fn next_rejects_a_second_node_and_an_incomplete_node() {
 }
 
 #[test]
-fn invalid_variables_are_reported_with_their_names() {
+fn invalid_environment_variables_are_reported_with_their_names() {
     let code = "FLAKEID_FIELD_OUT_OF_RANGE";
     for value in ["1024", "", "-1", "abc"] {
         let node = run_with(&[("FLAKEID_NODE", value)], &["next"]);
@@ -216,7 +216,7 @@ fn one_invalid_id_argument_prevents_all_output() {
 }
 
 #[test]
-fn invalid_line_of_input_is_reported_with_its_number() {
+fn invalid_input_line_is_reported_with_its_line_number() {
     for (input, line) in
         [("1\nx\n3\n", 2), ("1\n\n3\n", 2), ("x", 1), ("1\n2\n18446744073709551615\n", 3)]
     {
@@ -235,7 +235,7 @@ fn invalid_line_of_input_is_reported_with_its_number() {
 }
 
 #[test]
-fn next_fails_past_the_horizon_and_before_the_epoch() {
+fn next_command_fails_before_epoch_and_after_horizon() {
     let over = run(&["next", "--layout", "baidu", "--node", "1"]);
     refused(&over, "FLAKEID_HORIZON_REACHED", &["ran out at 2024-11-20T13:24:16Z"]);
     let early = run(&["next", "--layout", "t41.s12@9999-01-01T00:00:00Z/1ms"]);
@@ -243,7 +243,7 @@ fn next_fails_past_the_horizon_and_before_the_epoch() {
 }
 
 #[test]
-fn bounds_rejects_missing_reversed_and_invalid_times() {
+fn bounds_command_rejects_missing_reversed_and_invalid_times() {
     let code = "FLAKEID_INVALID_OPTION";
     refused(&run(&["bounds"]), code, &["--from, --to: give at least one"]);
     refused(
@@ -260,7 +260,7 @@ fn bounds_rejects_missing_reversed_and_invalid_times() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn write_errors_name_the_action_that_failed() {
+fn write_error_message_contains_the_failed_action() {
     for args in [
         &["next", "-n", "100000", "--node", "1"] as &[&str],
         &["inspect", "1"],
@@ -280,7 +280,7 @@ fn write_errors_name_the_action_that_failed() {
 }
 
 #[test]
-fn invalid_arguments_exit_with_status_two() {
+fn invalid_arguments_cause_exit_status_two() {
     for args in [
         &[] as &[&str],
         &["nonsense"],

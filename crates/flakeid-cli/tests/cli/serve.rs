@@ -86,7 +86,7 @@ fn server_leases_a_node_and_releases_it_on_sigterm() {
 }
 
 #[test]
-fn server_serves_the_given_page() {
+fn server_returns_the_page_given_by_ui_option() {
     let (dir, store) = scratch("serve-page");
     let file = dir.join("page.html");
     std::fs::write(&file, "<!doctype html><title>IDs</title>").unwrap();
@@ -100,7 +100,7 @@ fn server_serves_the_given_page() {
 /// Two processes lease nodes from the server. A third process requests a node directly from the
 /// server's store, and the error refers it to the server.
 #[test]
-fn processes_lease_from_the_server_and_not_from_its_store() {
+fn processes_can_lease_nodes_only_through_the_server() {
     let (_, store) = scratch("serve-leases");
     let (mut child, url) = serve(&["--store", &store]);
     let mut ids = std::collections::HashSet::new();
@@ -130,7 +130,7 @@ fn processes_lease_from_the_server_and_not_from_its_store() {
 /// If the nodes of a namespace are leased from the store one by one, the server grants no leases in
 /// that namespace.
 #[test]
-fn namespace_without_blocks_is_served_without_leases() {
+fn server_grants_no_leases_in_namespaces_without_blocks() {
     let (_, store) = scratch("serve-nodes");
     run(&["next", "--store", &store]).quiet();
     let refused = run(&["serve", "--listen", "127.0.0.1:0", "--no-ids", "--store", &store]);
@@ -178,7 +178,7 @@ fn redis_clients_get_ids_from_the_server() {
 
 /// The tests of the server crate make gRPC calls. This test only checks the `--grpc` option.
 #[test]
-fn grpc_option_works_only_if_the_feature_is_built_in() {
+fn grpc_option_requires_the_grpc_build_feature() {
     let (_, store) = scratch("serve-grpc");
     let args = ["--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "--store", &store];
     if cfg!(not(feature = "grpc")) {
@@ -267,7 +267,7 @@ fn serve_rejects_invalid_options_before_it_listens() {
 /// The log contains the changes of the server's state, and neither tokens nor the store's password.
 #[cfg(unix)]
 #[test]
-fn log_reports_changes_of_state_without_secrets() {
+fn server_log_reports_state_changes_without_secrets() {
     let (dir, store) = scratch("serve-log");
     let tokens = dir.join("tokens");
     std::fs::write(&tokens, "web metrics 0123456789abcdef\n").unwrap();

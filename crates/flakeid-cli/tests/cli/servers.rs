@@ -57,27 +57,27 @@ fn check(url: &str, contents: impl Fn() -> usize) {
 }
 
 #[test]
-fn init_without_fresh_or_lost_creates_no_table_in_postgres() {
+fn init_without_required_flag_creates_no_postgres_table() {
     let server = PostgresServer::new();
     let tables = "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'flakeid%'";
     check(&server.url(), || server.sql(tables).unwrap().trim().parse().unwrap());
 }
 
 #[test]
-fn init_without_fresh_or_lost_creates_no_table_in_mariadb() {
+fn init_without_required_flag_creates_no_mariadb_table() {
     let server = MariadbServer::new();
     check(&server.url(), || server.sql("SHOW TABLES FROM ids").unwrap().lines().count());
 }
 
 #[test]
-fn init_without_fresh_or_lost_creates_no_key_in_etcd() {
+fn init_without_required_flag_creates_no_etcd_key() {
     let server = EtcdServer::new();
     let keys = ["get", "/flakeid/", "--prefix", "--keys-only"];
     check(&server.url(), || server.ctl(&keys).unwrap().lines().count());
 }
 
 #[test]
-fn init_without_fresh_or_lost_creates_no_key_in_redis() {
+fn init_without_required_flag_creates_no_redis_key() {
     let server = RedisServer::new();
     check(&server.url(), || server.command(&["DBSIZE"]).unwrap().parse().unwrap());
 }
@@ -86,7 +86,7 @@ fn init_without_fresh_or_lost_creates_no_key_in_redis() {
 /// operator who recreates the namespace with the default bounds must specify the lost bounds. No
 /// node is then granted until that window has ended.
 #[test]
-fn recreated_namespace_waits_until_the_larger_lost_bounds_have_passed() {
+fn recreated_namespace_grants_nothing_until_lost_windows_end() {
     let server = RedisServer::new();
     let url = server.url();
     init(&url, &["--fresh", "--max-window", "1h"]).quiet();
@@ -110,7 +110,7 @@ fn recreated_namespace_waits_until_the_larger_lost_bounds_have_passed() {
 /// `--lost default` means that the lost bounds were the default bounds, whatever the new bounds
 /// are.
 #[test]
-fn lost_default_waits_for_the_default_bounds() {
+fn lost_default_option_assumes_the_default_bounds() {
     let server = RedisServer::new();
     let created = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
     // The wait is the quiet time after a restore, which is longer than the sum of a window and two

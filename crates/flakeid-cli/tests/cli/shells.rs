@@ -36,7 +36,7 @@ fn bash_parses_its_completion_script() {
 
 #[cfg(unix)]
 #[test]
-fn bash_completes_commands_and_presets() {
+fn bash_completes_commands_and_layout_presets() {
     let script = run(&["completions", "bash"]).quiet();
     let calls = r#"
         COMP_WORDS=(flakeid next --layout so); COMP_CWORD=3; COMPREPLY=()
@@ -59,7 +59,7 @@ fn main_manual_page_lists_every_command() {
 }
 
 #[test]
-fn man_writes_a_page_for_every_command() {
+fn man_command_writes_a_page_for_every_command() {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("man1");
     _ = std::fs::remove_dir_all(&dir);
     assert_eq!(run(&["man", dir.to_str().unwrap()]).quiet().text(), "");

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_line_reads_decimal_ids_exactly() {
+    fn plain_line_parser_reads_decimal_ids_exactly() {
         let mut number = 1_u64;
         for _ in 0..200_000 {
             // The shift yields numbers of every possible length.
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_line_returns_none_for_signs_spaces_and_twenty_digits() {
+    fn plain_line_parser_skips_signs_spaces_and_twenty_digits() {
         for text in
             ["\n", "1", "12345678", "1 \n", " 1\n", "1\r\n", "-1\n", "+1\n", "0x1\n", "1_0\n"]
         {

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn summary_counts_expired_leases_separately_from_held_ones() {
+    fn summary_counts_expired_leases_separately_from_held_leases() {
         let listing = Listing {
             namespace: Namespace::new("default", Layout::TWITTER),
             rows: vec![

@@ -101,7 +101,7 @@ mod tests {
     const GUIDE: &str = include_str!("../../../../../docs/src/moving.md");
 
     #[test]
-    fn guide_table_lists_every_library() {
+    fn migration_guide_table_lists_every_supported_library() {
         for Library { name, layout, .. } in &LIBRARIES {
             let row = GUIDE.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
             let row = row.unwrap_or_default();

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn node_count_includes_spares_for_a_crashed_broker() {
+    fn node_count_includes_spare_nodes_for_a_crashed_broker() {
         let two = Brokers { number: 2 };
         // The fleet needs 600 nodes in use, 300 spare nodes, and two blocks of 16 nodes (for 10
         // node bits) for each broker.
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn node_count_never_falls_as_processes_increase() {
+    fn node_count_never_falls_as_process_count_increases() {
         for number in [1, 2, 7] {
             let mut before = 0;
             for used in 1..20_000 {

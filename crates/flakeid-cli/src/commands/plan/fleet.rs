@@ -162,7 +162,7 @@ mod tests {
     };
 
     #[test]
-    fn nodes_of_dead_processes_count_as_used_for_one_ttl() {
+    fn dead_process_occupies_its_node_for_one_ttl() {
         assert_eq!(DEFAULT.nodes(), 1_016_667);
         assert_eq!(DEFAULT.with_processes(1).nodes(), 2);
         assert_eq!(DEFAULT.with_processes(60).nodes(), 61);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn process_limit_is_the_largest_count_that_the_nodes_allow() {
+    fn process_limit_is_the_largest_fleet_that_fits() {
         for nodes in [2, 3, 64, 1024, 8192, 65_536, 1 << 20, 1 << 40] {
             let most = DEFAULT.most_processes(nodes).unwrap_or(0);
             assert!(most > 0, "{nodes}");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_renewal_time_is_a_third_of_the_window() {
+    fn mean_renewal_interval_is_a_third_of_the_window() {
         let mean = DEFAULT.renewal_ms();
         assert!((mean - 10_000.0 / 3.0).abs() < 1e-9, "{mean}");
         assert!((DEFAULT.renewals_per_second() - 300_000.0).abs() < 1e-6);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_renewals_match_the_formula() {
+    fn simulated_renewal_rate_matches_the_computed_rate() {
         for fleet in [
             DEFAULT.with_processes(100_000),
             Fleet { ttl_ms: 8_000, ..DEFAULT.with_processes(100_000) },
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_lists_powers_of_ten_and_the_fleet_itself() {
+    fn fleet_growth_lists_powers_of_ten_and_final_size() {
         let steps =
             |processes| DEFAULT.with_processes(processes).growth().map(|fleet| fleet.processes);
         assert_eq!(steps(1).collect::<Vec<_>>(), [1]);

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn store_suffices_up_to_half_of_the_measured_rate() {
+    fn store_suffices_up_to_half_its_measured_renewal_rate() {
         for limit in Limit::each() {
             let most = limit.renewals_per_second;
             assert!(most > 0.0, "{limit:?}");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_limit_is_exceeded_by_one_more_process() {
+    fn connection_limit_allows_one_process_per_connection() {
         let limit = Limit { store: "any", renewals_per_second: 1.0, connections: Some(100) };
         assert!(!limit.exceeds_connections(100) && limit.exceeds_connections(101));
         assert!(!Limit { connections: None, ..limit }.exceeds_connections(u64::MAX));

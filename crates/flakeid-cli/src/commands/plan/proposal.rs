@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn every_proposal_meets_the_requirements() {
+    fn every_proposed_layout_meets_the_requirements() {
         let mut met = 0;
         for required in combinations() {
             for proposal in proposals(&required) {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn each_alternative_fits_and_is_the_largest_possible() {
+    fn each_alternative_is_the_closest_value_that_fits() {
         let mut unmet = 0;
         for required in combinations().filter(|required| proposals(required).is_empty()) {
             unmet += 1;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn common_requirements_get_three_to_five_own_layouts() {
+    fn common_requirements_yield_three_to_five_custom_layouts() {
         for required in
             [required(64, 5000, 69, 63), required(1000, 100, 30, 63), required(1, 10, 20, 63)]
         {

@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_have_no_unfilled_placeholder() {
+    fn mariadb_and_mysql_scripts_contain_no_unfilled_placeholder() {
         for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
             for node in [None, Some(0), Some(layout.max_node())] {
                 let node = node.map(|node| DatabaseNode {

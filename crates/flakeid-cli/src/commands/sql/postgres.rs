@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn script_has_no_unfilled_placeholder() {
+    fn postgres_script_contains_no_unfilled_placeholder() {
         for (name, layout) in Layout::presets().iter().filter(|(_, layout)| layout.width() < 64) {
             for node in [None, Some(0), Some(layout.max_node())] {
                 let node = node.map(|node| DatabaseNode {
@@ -145,7 +145,7 @@ mod tests {
     /// Each slot must have room for its IDs and the spare values, and the places in the last slot
     /// must still be positive numbers.
     #[test]
-    fn slots_have_room_for_ids_and_spare_values() {
+    fn tick_slots_have_room_for_ids_and_spare_values() {
         for text in [
             "twitter",
             "sonyflake",
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_rejects_schema_names_that_need_escapes() {
+    fn schema_name_that_requires_escapes_is_rejected() {
         assert_eq!(quoted("Ids_2").unwrap(), "\"Ids_2\"");
         for name in ["", "a b", "a\"b", "a$b", "é", &"a".repeat(64)] {
             assert!(quoted(name).is_err(), "{name}");

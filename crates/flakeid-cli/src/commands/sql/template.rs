@@ -43,7 +43,7 @@ mod tests {
     use super::fill;
 
     #[test]
-    fn fill_inserts_terms_once_and_keeps_unknown_placeholders() {
+    fn template_does_not_expand_inserted_terms_or_unknown_placeholders() {
         let terms = [("node", "7".to_owned()), ("twice", "{{node}}".to_owned())];
         assert_eq!(fill("a {{node}} b {{node}}", &terms), "a 7 b 7");
         assert_eq!(fill("{{twice}} {{other}} {{", &terms), "{{node}} {{other}} {{");

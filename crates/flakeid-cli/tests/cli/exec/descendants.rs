@@ -34,7 +34,7 @@ fn assert_ended(dir: &Path, store: &str) {
 }
 
 #[test]
-fn processes_outside_the_group_end_before_the_node_is_released() {
+fn exec_ends_detached_processes_before_releasing_the_node() {
     for (name, start) in [
         ("setsid", "setsid ./writer &"),
         ("timeout", "timeout 60 ./writer &"),
@@ -56,7 +56,7 @@ fn processes_outside_the_group_end_before_the_node_is_released() {
 }
 
 #[test]
-fn process_left_behind_gets_sigterm_before_sigkill() {
+fn leftover_process_receives_sigterm_before_sigkill() {
     let (dir, store) = scratch("exec_left_term");
     script(&dir, "writer", &format!("trap 'echo yes > ended; exit' TERM; {WRITER}"));
     let script = format!("setsid ./writer & {STARTED}");
@@ -66,7 +66,7 @@ fn process_left_behind_gets_sigterm_before_sigkill() {
 }
 
 #[test]
-fn process_that_ignores_sigterm_is_killed_after_the_grace_period() {
+fn process_ignoring_sigterm_is_killed_after_the_grace_period() {
     let (dir, store) = scratch("exec_left_stubborn");
     script(&dir, "writer", &format!("trap '' TERM; {WRITER}"));
     let script = format!("setsid ./writer & {STARTED}; date +%s%3N > ended");
@@ -95,7 +95,7 @@ fn exec_ends_processes_that_keep_forking() {
 }
 
 #[test]
-fn processes_outside_the_group_end_before_a_lost_lease_ends() {
+fn exec_ends_detached_processes_before_an_unrenewed_lease_expires() {
     check_ends_before_a_lost_lease(
         "exec_left_lost",
         |dir| script(dir, "writer", &format!("trap '' TERM; {WRITER}")),
@@ -104,7 +104,7 @@ fn processes_outside_the_group_end_before_a_lost_lease_ends() {
 }
 
 #[test]
-fn orphans_are_reaped_while_the_command_runs() {
+fn orphaned_processes_are_reaped_while_the_command_runs() {
     let (dir, store) = scratch("exec_orphans");
     let script = "for i in 1 2 3 4 5; do (sleep 0.1 &); done
         sleep 0.2
@@ -122,7 +122,7 @@ fn orphans_are_reaped_while_the_command_runs() {
 }
 
 #[test]
-fn orphans_do_not_replace_the_status_of_the_command() {
+fn orphaned_processes_do_not_change_the_exit_status() {
     let (dir, store) = scratch("exec_orphans_status");
     let script = "for i in $(seq 40); do (sleep 0.2 & exit 0); done; sleep 0.2; exit 7";
     for _ in 0..3 {
@@ -176,7 +176,7 @@ impl Unsignalled {
 }
 
 #[test]
-fn process_that_cannot_be_signalled_delays_the_release() {
+fn process_that_cannot_be_signalled_delays_node_release() {
     let (dir, store) = scratch("exec_unsignalled");
     let script = "$UNSIGNALLED \"$waiter\" & until [ -s begun ]; do sleep 0.02; done; exit 4";
     let mut command = Unsignalled::start(&dir, &store, &["--grace", "250ms"], script);

@@ -18,7 +18,7 @@ fn fence(row: &serde_json::Value) -> i64 {
 }
 
 #[test]
-fn exec_releases_the_node_at_its_fence() {
+fn exec_releases_the_node_without_lowering_its_fence() {
     let (dir, store) = scratch("exec_fence");
     let script = "echo yes > begun; until [ -e listed ]; do sleep 0.02; done";
     let command = exec(&dir, &["--store", &store, "--", "sh", "-c", script]);
@@ -34,7 +34,7 @@ fn exec_releases_the_node_at_its_fence() {
 /// If the clock was not set, the current tick is above all ticks that the command could have used.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_ahead_option_lowers_the_fence_to_the_current_tick() {
+fn exec_no_ahead_flag_lowers_fence_to_current_tick() {
     let (_, store) = scratch("exec_no_ahead");
     let exec = ["exec", "--store", &store, "--no-ahead", "--", "date", "+%s%3N"];
     let last: i64 = run(&exec).quiet().text().trim().parse().unwrap();
@@ -44,7 +44,7 @@ fn no_ahead_option_lowers_the_fence_to_the_current_tick() {
 }
 
 #[test]
-fn exec_with_the_same_node_starts_at_the_previous_fence() {
+fn second_exec_on_a_node_waits_for_its_fence() {
     for named in [["--name", "app"], ["--node", "9"]] {
         let (_, store) = scratch("exec_again");
         let exec = |arguments: &[&str]| {
@@ -128,7 +128,7 @@ mod clock {
     /// The two clock steps cancel out between two checks of the clock, but the kernel cancels the
     /// watch's timer at each step.
     #[test]
-    fn no_ahead_option_detects_a_clock_step_forward_and_back() {
+    fn exec_no_ahead_flag_detects_two_opposite_clock_steps() {
         let (dir, store) = scratch("exec_forward");
         let clock = TestClock::new(&dir);
         clock.exec(&["--store", &store, "--no-ahead", "--", "./set-clock", "0 1"]);

@@ -42,13 +42,13 @@ fn writer_outlives_exec(dir: &Path, command: &str) -> bool {
 }
 
 #[test]
-fn command_is_killed_together_with_exec() {
+fn killing_flakeid_exec_also_kills_the_command() {
     let (dir, _) = scratch("exec_killed");
     assert!(!writer_outlives_exec(&dir, "exec ./writer"));
 }
 
 #[test]
-fn program_outlives_exec_if_its_wrapper_does_not_exec_it() {
+fn child_of_a_shell_wrapper_outlives_killed_flakeid_exec() {
     let (dir, _) = scratch("exec_killed_wrapper");
     assert!(writer_outlives_exec(&dir, "./writer; true"));
 }

@@ -81,7 +81,7 @@ fn row(store: &str) -> serde_json::Value {
 }
 
 #[test]
-fn exec_sets_the_node_in_the_given_variables() {
+fn exec_passes_the_node_in_the_given_environment_variables() {
     let (_, store) = scratch("exec");
     let printed = |arguments: &[&str], script: &str| {
         run(&[&["exec", "--store", &store], arguments, &["--", "sh", "-c", script]].concat())
@@ -96,7 +96,7 @@ fn exec_sets_the_node_in_the_given_variables() {
 
 /// The store URL must not be inherited, because it may contain a password.
 #[test]
-fn command_does_not_inherit_the_variables_of_exec() {
+fn command_does_not_inherit_variables_that_exec_reads() {
     let (_, store) = scratch("exec_variables");
     let variables = [
         ("FLAKEID_STORE", store.as_str()),
@@ -217,13 +217,13 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
 
 /// The command and its processes are ended although they ignore SIGTERM.
 #[test]
-fn command_ends_before_a_lease_that_cannot_be_renewed() {
+fn exec_ends_the_command_before_an_unrenewed_lease_expires() {
     check_ends_before_a_lost_lease("exec_lost", |_| (), &format!("({STUBBORN}) & wait"));
 }
 
 /// --grace, the time that the command has to end, is longer than the window.
 #[test]
-fn exec_keeps_the_command_while_short_windows_are_renewed() {
+fn command_keeps_running_when_grace_period_exceeds_window() {
     let (dir, store) = scratch("exec_short");
     let (_broker, url) = serve(&["--store", &store, "--lease-window", "4s"]);
     let arguments = ["--store", &url, "--grace", "10s", "--", "sh", "-c", "sleep 8; echo done"];

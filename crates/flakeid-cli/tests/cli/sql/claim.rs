@@ -30,7 +30,7 @@ fn node_of(run: Run, name: &str) -> u64 {
 }
 
 #[test]
-fn claimed_node_stays_with_its_name_and_is_never_leased() {
+fn database_claims_a_permanent_node_that_is_never_leased() {
     let (_, store) = scratch("sql-claim");
     let missing = sql(&store, &["--name", "db1"]);
     refused(&missing, "FLAKEID_STORE_REJECTED", &["flakeid leases init"]);
@@ -65,7 +65,7 @@ fn claimed_node_stays_with_its_name_and_is_never_leased() {
 }
 
 #[test]
-fn rejected_options_for_a_named_database_claim_no_node() {
+fn sql_command_with_invalid_options_claims_no_node() {
     let (_, store) = scratch("sql-claim-refused");
     leases(&store, &["init", "--namespace", "wide", "--layout", "discord"]).quiet();
     leases(&store, &["init", "--layout", "twitter"]).quiet();
@@ -93,7 +93,7 @@ fn rejected_options_for_a_named_database_claim_no_node() {
 
 /// All concurrent runs that print a script must use the same node.
 #[test]
-fn concurrent_claims_of_a_name_get_the_same_node() {
+fn concurrent_claims_of_a_database_get_the_same_node() {
     let (_, store) = scratch("sql-claim-race");
     leases(&store, &["init"]).quiet();
     let runs: Vec<Run> = thread::scope(|scope| {
@@ -131,7 +131,7 @@ fn database_claims_a_complete_block_of_nodes() {
 /// The first ID is at or above the fence, even if the functions had been installed before the fence
 /// was raised.
 #[test]
-fn postgres_generates_its_first_id_at_or_above_the_fence() {
+fn first_postgres_id_is_at_or_above_the_fence() {
     let (_, store) = scratch("sql-claim-fence");
     leases(&store, &["init"]).quiet();
     let server = PostgresServer::new();

@@ -91,7 +91,7 @@ fn compare(engine: &impl Engine, cases: &[(String, String)]) {
 }
 
 #[test]
-fn postgres_decodes_ids_to_the_values_in_the_vectors() {
+fn postgres_decodes_ids_as_in_the_test_vectors() {
     let server = PostgresServer::new();
     psql(&server, OUTCOME).unwrap();
     let compared = check_decoding(&server);

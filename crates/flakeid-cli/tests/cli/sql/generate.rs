@@ -65,7 +65,7 @@ fn session(server: &PostgresServer, sql: &str) -> Child {
 
 /// The functions follow the core's rules for clocks, and report the core's error codes.
 #[test]
-fn postgres_waits_for_a_wrong_clock_or_rejects_calls() {
+fn postgres_waits_or_fails_when_the_clock_goes_back() {
     let server = PostgresServer::new();
     psql(&server, &format!("{OUTCOME}{MANUAL_CLOCK}")).unwrap();
     let layout = Layout::TWITTER;
