@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn known_instants_are_formatted_and_parsed() {
+    fn known_timestamps_are_formatted_and_parsed_correctly() {
         for (ms, digits, text) in [
             (0, 0, "1970-01-01T00:00:00Z"),
             (1_505_914_988_849, 3, "2017-09-20T13:43:08.849Z"),

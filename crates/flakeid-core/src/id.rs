@@ -245,7 +245,7 @@ mod tests {
     use super::Id;
 
     #[test]
-    fn id_serializes_as_string_in_text_and_integer_in_binary() {
+    fn id_serializes_as_a_string_only_in_text_formats() {
         for bits in [0, 1, 910_499_571_847_892_992, u64::MAX] {
             let id = Id::from_u64(bits);
             let text: &'static str = Box::leak(bits.to_string().into_boxed_str());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn deserializing_a_json_number_fails() {
+    fn deserializing_an_id_from_a_json_number_fails() {
         // JSON numbers are rejected, because JavaScript may have rounded a large number without an error.
         assert!(serde_json::from_str::<Id>("910499571847892992").is_err());
         assert_de_tokens_error::<serde_test::Readable<Id>>(

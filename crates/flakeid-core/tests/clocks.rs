@@ -10,7 +10,7 @@ use flakeid_core::{
 };
 
 #[test]
-fn gated_clock_reading_lies_between_two_exact_readings() {
+fn gated_clock_reading_lies_between_two_system_clock_readings() {
     // The clocks are read on several threads, because each processor has its own cycle counter. The test may fail if
     // the system clock is set while the test runs.
     thread::scope(|scope| {
@@ -28,7 +28,7 @@ fn gated_clock_reading_lies_between_two_exact_readings() {
 }
 
 #[test]
-fn gated_clock_is_gated_only_on_linux_x86_64() {
+fn clock_gating_is_disabled_outside_linux_x86_64() {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         assert!(!GatedClock.is_gated());
     }
@@ -36,7 +36,7 @@ fn gated_clock_is_gated_only_on_linux_x86_64() {
 }
 
 #[test]
-fn generators_on_different_clocks_can_share_one_node() {
+fn generators_of_one_node_issue_increasing_ids_across_clocks() {
     let generators = NamedClock::ALL
         .map(|clock| Generator::builder(Layout::TWITTER).node(911).clock(clock).build().unwrap());
     let mut last = Id::default();
@@ -48,7 +48,7 @@ fn generators_on_different_clocks_can_share_one_node() {
 }
 
 #[test]
-fn gated_generator_issues_distinct_ids_never_ahead_of_clock() {
+fn gated_clock_yields_no_duplicate_or_future_ids() {
     let generator =
         Generator::builder(Layout::TWITTER).node(912).clock(GatedClock).build().unwrap();
     let ids: Vec<Id> = thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn gated_generator_issues_distinct_ids_never_ahead_of_clock() {
 }
 
 #[test]
-fn named_clocks_are_parsed_from_their_names() {
+fn clock_names_parse_to_the_matching_clocks() {
     for clock in NamedClock::ALL {
         assert_eq!(clock.to_string().parse::<NamedClock>().unwrap(), clock);
         assert_eq!(named_clock(&clock), Some(clock));

@@ -49,7 +49,7 @@ fn local_handle_ids_are_never_ahead_of_the_clock() {
 }
 
 #[test]
-fn chunk_ends_when_the_clock_reading_changes() {
+fn local_handle_discards_its_chunk_when_the_clock_advances() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator =
         Generator::builder(Layout::TWITTER).node(1).clock(clock.clone()).build().unwrap();
@@ -67,7 +67,7 @@ fn chunk_ends_when_the_clock_reading_changes() {
 }
 
 #[test]
-fn local_handle_fails_with_closed_after_its_generator_retires() {
+fn local_handle_returns_closed_error_after_its_generator_retires() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
@@ -91,7 +91,7 @@ fn local_handle_issues_increasing_ids_with_few_sequence_bits() {
 }
 
 #[test]
-fn generators_on_coarse_and_exact_clocks_share_one_position() {
+fn generators_on_coarse_and_exact_clocks_issue_increasing_ids() {
     let (coarse, exact) = (CoarseClock.unix_ms(), SystemClock.unix_ms());
     assert!(coarse <= exact, "the coarse clock is never ahead: {coarse} > {exact}");
     let on_coarse =
@@ -107,7 +107,7 @@ fn generators_on_coarse_and_exact_clocks_share_one_position() {
 }
 
 #[test]
-fn local_poll_never_reserves_chunks_and_try_never_waits() {
+fn local_poll_and_try_next_id_never_wait() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)

@@ -102,7 +102,7 @@ fn threads_and_rings_on_several_nodes_issue_distinct_ids() {
 }
 
 #[test]
-fn window_bounds_a_generator_with_several_nodes() {
+fn generator_with_several_nodes_stays_within_its_window() {
     let layout = layouts()[0];
     let (clock, builder) = on(layout);
     let generator = builder
@@ -124,7 +124,7 @@ fn window_bounds_a_generator_with_several_nodes() {
 }
 
 #[test]
-fn generators_with_the_same_nodes_share_one_position() {
+fn generators_share_nodes_only_with_identical_node_sets() {
     let build = |nodes: &[u64]| Generator::builder(Layout::TWITTER).nodes(nodes).build();
     let (one, other) = (build(&[611, 612]).unwrap(), build(&[612, 611]).unwrap());
     let ids: Vec<Id> =
@@ -144,7 +144,7 @@ fn generators_with_the_same_nodes_share_one_position() {
 }
 
 #[test]
-fn build_rejects_invalid_sets_of_nodes() {
+fn generator_builder_rejects_invalid_node_sets() {
     type Change = fn(GeneratorBuilder) -> GeneratorBuilder;
     let refused = |layout: &str, change: Change| -> Error {
         let (_clock, builder) = on(layout.parse().unwrap());

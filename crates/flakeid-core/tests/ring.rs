@@ -88,7 +88,7 @@ fn closed_ring_never_issues_its_remaining_ids() {
 
 /// Closes the ring in a handler that the ring's own thread calls. Closing must not wait for that thread.
 #[test]
-fn handler_can_close_its_own_ring() {
+fn rejected_put_handler_can_close_its_own_ring() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let fence = START + 1_000_000;
     let ring = Arc::new(std::sync::OnceLock::<CachedGenerator>::new());
@@ -137,7 +137,7 @@ fn ring_on_fixed_node_stays_within_the_current_tick() {
 }
 
 #[test]
-fn ring_borrows_up_to_max_ahead() {
+fn ring_borrows_ticks_only_up_to_max_ahead() {
     let (_clock, generator) = small(Overflow::Borrow, 3);
     let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     assert_eq!(cached.capacity(), 128);
@@ -149,7 +149,7 @@ fn ring_borrows_up_to_max_ahead() {
 }
 
 #[test]
-fn ring_keeps_ids_too_far_ahead_after_a_rollback() {
+fn ring_withholds_future_ids_until_the_clock_recovers() {
     let (clock, generator) = small(Overflow::Borrow, 3);
     let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
     let start = generator_start(&cached);
@@ -215,7 +215,7 @@ fn refill_interval_refreshes_an_idle_ring() {
 }
 
 #[test]
-fn ring_calls_handlers_and_reports_the_end_of_the_window() {
+fn ring_calls_its_handlers_for_rejected_puts_and_takes() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let (puts, takes) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (put, take) = (Arc::clone(&puts), Arc::clone(&takes));
@@ -245,7 +245,7 @@ fn ring_calls_handlers_and_reports_the_end_of_the_window() {
 }
 
 #[test]
-fn polling_an_empty_ring_counts_no_rejected_take() {
+fn empty_ring_poll_does_not_count_as_rejected_take() {
     let (_clock, generator) = small(Overflow::Error, 0);
     let refused = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&refused);
@@ -342,7 +342,7 @@ fn ring_returns_increasing_ids_with_one_second_ticks() {
 }
 
 #[test]
-fn ring_rejects_options_out_of_range() {
+fn ring_rejects_out_of_range_and_incompatible_options() {
     let build = |set: fn(RingOptions) -> RingOptions| {
         let (_clock, generator) = small(Overflow::Wait, 0);
         CachedGenerator::with(generator, set(RingOptions::new())).unwrap_err()

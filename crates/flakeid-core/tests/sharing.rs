@@ -26,7 +26,7 @@ fn generators_of_one_node_issue_increasing_ids_in_turn() {
 }
 
 #[test]
-fn layouts_with_split_and_unsplit_nodes_share_one_position() {
+fn ids_increase_across_layouts_with_split_and_unsplit_nodes() {
     let split = Generator::new(Layout::TWITTER, 33).unwrap();
     let unsplit: Layout = "t41.n10.s12@1288834974657/1ms".parse().unwrap();
     let unsplit = Generator::new(unsplit, 33).unwrap();
@@ -38,7 +38,7 @@ fn layouts_with_split_and_unsplit_nodes_share_one_position() {
 
 /// Checks pairs of layouts, as presets or descriptors, whose IDs have the same fields at the same bit positions.
 #[test]
-fn layouts_that_differ_only_in_their_horizon_share_one_position() {
+fn ids_increase_across_layouts_that_differ_only_in_horizon() {
     for (node, one, other) in [
         (34, "flakeid", "plain"),
         (35, "t42.d5.w5.s12@0/1ms", "t41.n10.s12@0/1ms"),
@@ -61,7 +61,7 @@ fn layouts_that_differ_only_in_their_horizon_share_one_position() {
 /// Checks that two ID spaces can use the same node number independently: one alone, and the other together with other
 /// nodes. Within one ID space, only one of these uses is allowed.
 #[test]
-fn layouts_with_different_field_positions_have_separate_id_spaces() {
+fn layouts_that_encode_ids_differently_have_separate_id_spaces() {
     let build = |layout: &str, nodes: &[u64]| {
         let layout: Layout = layout.parse().unwrap();
         Generator::builder(layout).nodes(nodes).build()
@@ -83,7 +83,7 @@ fn layouts_with_different_field_positions_have_separate_id_spaces() {
 }
 
 #[test]
-fn generators_with_different_policies_share_one_position() {
+fn generators_with_different_policies_never_reuse_an_id() {
     let slow = slow();
     let one = Generator::new(slow, 1).unwrap();
     one.next_id().unwrap();
@@ -110,7 +110,7 @@ fn rebuilt_generator_continues_after_the_last_position() {
 }
 
 #[test]
-fn first_id_is_from_a_tick_after_the_generators_creation() {
+fn first_id_comes_from_a_tick_after_generator_creation() {
     let layout = slow();
     for (node, overflow) in [(2, Overflow::Wait), (3, Overflow::Error)] {
         let before = layout.tick_at(SystemClock.unix_ms()).unwrap();
@@ -143,7 +143,7 @@ fn retired_generator_is_closed_and_its_node_remains_usable() {
 }
 
 #[test]
-fn generators_on_manual_clocks_do_not_share_a_position() {
+fn generators_on_manual_clocks_issue_ids_independently() {
     let clock = ManualClock::new(1_700_000_000_000);
     let build =
         || Generator::builder(Layout::TWITTER).node(1).clock(clock.clone()).build().unwrap();
@@ -153,7 +153,7 @@ fn generators_on_manual_clocks_do_not_share_a_position() {
 /// Checks that a generator on a user-supplied clock begins in the tick after its creation, like a generator on the
 /// system clock. An earlier process may have used the current tick.
 #[test]
-fn generator_on_custom_clock_waits_for_its_first_tick() {
+fn generator_on_custom_clock_skips_its_creation_tick() {
     struct Frozen;
     impl Clock for Frozen {
         fn unix_ms(&self) -> i64 {
@@ -179,7 +179,7 @@ fn generators_and_related_types_are_send_and_sync() {
 }
 
 #[test]
-fn next_id_within_waits_up_to_the_given_limit() {
+fn next_id_within_overrides_the_generators_max_wait() {
     let layout = slow();
     let short = Duration::from_millis(1);
     let builder = Generator::builder(layout).node(9).max_wait(short).sequence_mask(0);

@@ -46,7 +46,7 @@ fn critical(k: u32) -> f64 {
 }
 
 #[test]
-fn random_sequence_start_makes_residues_equally_likely() {
+fn random_sequence_start_spreads_ids_evenly_across_shards() {
     let ids = at_low_rate(6);
     assert!(ids.is_sorted_by(|a, b| a < b));
     for k in 1..=6 {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_combine_periods_to_limit_their_number() {
+    fn bars_merge_periods_to_stay_within_the_limit() {
         let statistics = statistics(&[(1, 0), (1, 1_000), (1, 2_500), (1, 2_600), (1, 4_000)]);
         let all = Bars::new(&statistics, &Layout::PLAIN, 10);
         assert_eq!((all.seconds, all.bars.len()), (1, 5));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_beyond_javascript_dates_get_a_label() {
+    fn periods_beyond_the_javascript_date_range_get_labels() {
         let layout: Layout = "t53.n10@0/1s".parse().unwrap();
         let mut statistics = Statistics::new(layout);
         // The ID is from about the year 278,000, which JavaScript dates cannot represent.

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_report_unexpected_interpretations_of_a_range() {
+    fn time_range_warnings_report_suspicious_range_ends() {
         let warnings = |layout: &Layout, from: &str, to: &str| {
             range(layout, Some(from), Some(to)).unwrap().warnings()
         };
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn condition_accepts_only_column_names() {
+    fn where_condition_accepts_only_valid_column_names() {
         let range = range(&Layout::PLAIN, Some("2026-01-01"), None).unwrap();
         for column in ["id", "_a1", "orders.id", "größe", "\"order id\"", "\"a\"\"b\".c", "a.\"b\""]
         {

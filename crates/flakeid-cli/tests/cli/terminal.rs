@@ -41,7 +41,7 @@ pub(crate) fn typing(
 const INSPECT: &str = "flakeid inspect 910499571847892992";
 
 #[test]
-fn inspect_draws_in_colour_on_a_terminal() {
+fn inspect_output_is_coloured_on_a_terminal() {
     let (code, text) = on_terminal(&[], INSPECT);
     assert_eq!(code, Some(0));
     for part in [
@@ -56,7 +56,7 @@ fn inspect_draws_in_colour_on_a_terminal() {
 }
 
 #[test]
-fn no_color_variable_and_color_flag_disable_colours() {
+fn color_flag_and_no_color_environment_variable_disable_colours() {
     let (_, text) = on_terminal(&[("NO_COLOR", "1")], INSPECT);
     assert!(!text.contains('\u{1b}'), "{text:?}");
     assert!(text.contains("-ttttttt tttttttt tttttttt tttttttt tttttttt ttdddddw wwwwssss"));
@@ -85,7 +85,7 @@ fn drawings_and_tables_fit_into_narrow_terminals() {
 }
 
 #[test]
-fn bounds_prints_a_query_condition_on_a_terminal() {
+fn bounds_command_prints_a_where_clause_on_a_terminal() {
     let command = "flakeid bounds --from 1505914988849 --to 1505914988849";
     let (code, text) = on_terminal(&[("NO_COLOR", "1")], command);
     assert_eq!(code, Some(0));
@@ -122,7 +122,7 @@ fn inspect_without_ids_fails_on_a_terminal() {
 const SLOW: &str = "--node 1 --layout t39.s1.n16@1409529600000/10ms";
 
 #[test]
-fn progress_bar_appears_during_a_long_generation() {
+fn progress_bar_appears_during_slow_id_generation() {
     let (code, text) = on_terminal(&[], &format!("flakeid next -n 400 {SLOW} > /dev/null"));
     assert_eq!(code, Some(0));
     assert!(text.contains(" of 400, ") && text.contains(" IDs/s, "), "{text:?}");
@@ -130,7 +130,7 @@ fn progress_bar_appears_during_a_long_generation() {
 }
 
 #[test]
-fn progress_bar_stays_hidden_during_short_generation_and_visible_output() {
+fn progress_bar_stays_hidden_during_fast_or_visible_output() {
     let (_, text) = on_terminal(&[], "flakeid next -n 100 --node 1 > /dev/null");
     assert_eq!(text, "", "the generation was short");
     let (_, text) = on_terminal(&[], &format!("flakeid next -n 300 {SLOW}"));

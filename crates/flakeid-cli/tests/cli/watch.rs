@@ -33,7 +33,7 @@ fn end(mut child: Child) {
 }
 
 #[test]
-fn watch_writes_a_line_for_every_change() {
+fn watch_command_writes_a_line_for_every_lease_change() {
     let (_, url) = scratch("watch");
     let repair = |args: &[&str]| {
         run(&[&["leases"], args, &["--yes", "--store", &url]].concat()).quiet();

@@ -11,7 +11,7 @@ fn next(url: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn whois_finds_the_process_that_held_the_node() {
+fn whois_finds_the_process_that_generated_an_id() {
     let (_, url) = scratch("whois");
     let killed = die_with(&url, "3");
     let first = next(&url, &["--node", "3"]);
@@ -33,7 +33,7 @@ fn whois_finds_the_process_that_held_the_node() {
 }
 
 #[test]
-fn whois_explains_why_ids_are_outside_the_history() {
+fn whois_explains_why_an_id_has_no_known_holder() {
     let (_, url) = scratch("whois_unknown");
     let id = next(&url, &["--node", "3"]);
     // One ID is from node 569 in 2017, and the other from node 3 long before the namespace existed.
@@ -51,7 +51,7 @@ fn whois_explains_why_ids_are_outside_the_history() {
 }
 
 #[test]
-fn whois_reports_a_namespace_without_history() {
+fn whois_reports_that_a_namespace_keeps_no_history() {
     let (_, url) = scratch("whois_none");
     run(&["leases", "init", "--no-history", "--store", &url]).quiet();
     let id = next(&url, &[]);

@@ -120,7 +120,7 @@ impl Instruments for Machine {
 }
 
 #[test]
-fn gate_reads_the_clock_a_few_times_per_millisecond_at_known_rate() {
+fn gated_clock_rarely_reads_system_clock_at_known_rate() {
     for rate in [100, 999, 2_500, 6_000] {
         let (machine, gate) = (Machine::new(rate), Gate::new());
         let before = machine.looks_in(&gate, 9);
@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn gate_readings_are_exact_at_a_constant_rate(rate in 60_u64..6_000, pauses in vec(pause(), 1..3_000)) {
+    fn gated_clock_is_exact_at_a_constant_counter_rate(rate in 60_u64..6_000, pauses in vec(pause(), 1..3_000)) {
         let (machine, gate) = (Machine::new(rate), Gate::new());
         for pause in pauses {
             machine.pass(pause);
@@ -151,7 +151,7 @@ proptest! {
     /// After the rate has been measured, the counter slows down by up to a tenth. Only a slower counter makes
     /// readings lag.
     #[test]
-    fn gate_readings_are_exact_when_the_rate_is_off_by_a_tenth(
+    fn gated_clock_stays_exact_with_a_slightly_slower_counter(
         changes in vec((2_500_u64..2_750, 0_u64..30), 1..10),
     ) {
         let (machine, gate) = Machine::with_gate(2_750);
@@ -163,7 +163,7 @@ proptest! {
 
     /// However the counter jumps, a reading is never ahead of the clock, and it soon lags by at most one millisecond.
     #[test]
-    fn gate_readings_stay_exact_when_the_counter_jumps(
+    fn gated_clock_recovers_within_a_millisecond_after_counter_jumps(
         jumps in vec((any::<i32>(), 0_u64..5_000_000), 1..20),
     ) {
         let (machine, gate) = Machine::with_gate(2_500);
@@ -180,7 +180,7 @@ proptest! {
 }
 
 #[test]
-fn slower_counter_delays_readings_by_at_most_one_millisecond() {
+fn much_slower_counter_delays_gated_clock_by_one_millisecond() {
     let (machine, gate) = Machine::with_gate(2_500);
     machine.rate.set(1_700);
     assert_eq!(
@@ -194,7 +194,7 @@ fn slower_counter_delays_readings_by_at_most_one_millisecond() {
 }
 
 #[test]
-fn gate_detects_a_counter_that_was_set_back() {
+fn gated_clock_detects_a_counter_that_was_set_back() {
     let (machine, gate) = Machine::with_gate(2_500);
     for back in [2, 10, 1_000, 3_600_000, 1 << 38] {
         machine.pass(3_000_000);
@@ -206,7 +206,7 @@ fn gate_detects_a_counter_that_was_set_back() {
 }
 
 #[test]
-fn gate_detects_a_counter_that_restarts_during_sleep() {
+fn gated_clock_detects_a_counter_reset_during_system_sleep() {
     let (machine, gate) = Machine::with_gate(2_500);
     machine.pass(3_600_000_000_000);
     machine.counter.set(0);
@@ -214,7 +214,7 @@ fn gate_detects_a_counter_that_restarts_during_sleep() {
 }
 
 #[test]
-fn gate_ignores_a_jump_during_one_measurement() {
+fn gated_clock_ignores_counter_jump_during_one_rate_measurement() {
     let (machine, gate) = Machine::with_gate(2_500);
     for _ in 0..5 {
         machine.jump(30 * machine.counts());
@@ -223,7 +223,7 @@ fn gate_ignores_a_jump_during_one_measurement() {
 }
 
 #[test]
-fn gate_readings_are_exact_when_counters_differ_slightly() {
+fn gated_clock_stays_exact_when_processor_counters_differ_slightly() {
     let (machine, gate) = Machine::with_gate(2_500);
     let apart = machine.counts() / 1_100;
     for _ in 0..50_000 {
@@ -236,7 +236,7 @@ fn gate_readings_are_exact_when_counters_differ_slightly() {
 }
 
 #[test]
-fn gate_detects_a_clock_change_within_a_millisecond() {
+fn gated_clock_follows_system_clock_change_within_a_millisecond() {
     let (machine, gate) = Machine::with_gate(2_500);
     for step in [10_000 * MS, -20_000 * MS, 7 * MS, -3 * MS, MS, -MS] {
         // The test begins at the start of a millisecond, because the gate then reuses the reading for the longest
@@ -257,7 +257,7 @@ fn gate_detects_a_clock_change_within_a_millisecond() {
 }
 
 #[test]
-fn child_refreshes_gate_held_by_a_thread_of_its_parent() {
+fn forked_child_refreshes_gated_clock_locked_by_its_parent() {
     let (machine, gate) = Machine::with_gate(2_500);
     gate.hold(7);
     machine.pass(5_000_000);

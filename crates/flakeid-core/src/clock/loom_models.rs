@@ -149,30 +149,30 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
 }
 
 #[test]
-fn gate_readings_match_the_clock_at_some_moment_of_the_call() {
+fn gated_clock_returns_a_value_current_during_the_call() {
     model(|| readers(Gate::at_rate(MS)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_gate_that_publishes_the_end_first() {
+fn loom_detects_a_millisecond_end_published_before_the_millisecond() {
     model(|| readers(Twin::new(Flaw::EndFirst)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_gate_that_publishes_the_end_relaxed() {
+fn loom_detects_a_millisecond_end_published_with_relaxed_ordering() {
     model(|| readers(Twin::new(Flaw::RelaxedEnd)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_gate_with_two_publishers() {
+fn loom_detects_a_gate_that_two_threads_refresh_simultaneously() {
     model(|| readers(Twin::new(Flaw::Together)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_gate_that_reads_the_clock_before_entering() {
+fn loom_detects_clock_reading_taken_before_locking_the_gate() {
     model(|| readers(Twin::new(Flaw::ReadOutside)));
 }

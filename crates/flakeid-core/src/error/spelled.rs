@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_use_the_option_names_of_the_caller() {
+    fn error_messages_use_the_callers_option_names() {
         let error = Error::invalid_option("node", "give either `node` or `nodes`, not both");
         assert_eq!(shown(&error), "WithNode: give either `WithNode` or `nodes`, not both");
         assert_eq!(error.to_string(), "node: give either `node` or `nodes`, not both");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_distinguish_fields_from_options_of_the_same_name() {
+    fn error_messages_distinguish_fields_from_options_with_equal_names() {
         let error = Error::field_out_of_range("node", &1024, 0, 1023);
         assert_eq!(shown(&error), "node 1024 is out of range: must be from 0 to 1023");
         assert!(shown(&error.of_option()).starts_with("WithNode 1024"));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn range_errors_add_the_unit_that_the_name_lacks() {
+    fn range_errors_include_units_missing_from_option_names() {
         let error = Error::option_out_of_range("window_ms", &1, 2, 9);
         assert_eq!(shown(&error), "WithWindow 1 ms is out of range: must be from 2 to 9 ms");
         assert_eq!(error.to_string(), "window_ms 1 is out of range: must be from 2 to 9");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn message_with_a_single_backtick_stays_unchanged() {
+    fn error_message_with_stray_backticks_stays_unchanged() {
         let odd = Error::invalid_option("nodes", "a ` alone, and `node");
         assert_eq!(shown(&odd), "nodes: a ` alone, and `node");
     }

@@ -130,7 +130,7 @@ mod loom_models {
     /// Three threads take slots from pages with two slots each. Checks that each thread gets a separate slot with its
     /// own limit.
     #[test]
-    fn concurrent_limits_get_separate_slots() {
+    fn concurrent_limits_never_share_a_memory_slot() {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(2);
         builder.check(|| {
@@ -151,7 +151,7 @@ mod loom_models {
     /// Checks that loom finds the bug in a version that reads a slot and then writes the slot in a separate step.
     #[test]
     #[should_panic(expected = "two limits in one slot")]
-    fn loom_detects_slots_taken_with_plain_stores() {
+    fn loom_detects_memory_slots_claimed_with_plain_stores() {
         loom::model(|| {
             let slot = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
             let take = |limit| {

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_schema_matches_the_serialized_id() {
+    fn schemars_schema_describes_ids_as_decimal_strings() {
         let schema = schemars::schema_for!(Id).to_value();
         assert_eq!(schema["type"], "string");
         assert_eq!(schema["pattern"], "^[0-9]{1,20}$");

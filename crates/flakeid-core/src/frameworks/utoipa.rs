@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_schema_matches_the_serialized_id() {
+    fn utoipa_schema_describes_ids_as_decimal_strings() {
         let schema = serde_json::to_value(Id::schema());
         let schema = schema.unwrap_or_default();
         assert_eq!(schema["type"], "string");

@@ -14,7 +14,7 @@ use crate::ManualClock;
 /// The clock's tick is nearly full, and two threads continue in later ticks. Checks that neither thread treats these
 /// ticks as a rollback, which would be an error in this model.
 #[test]
-fn loom_borrowed_tick_is_not_treated_as_a_rollback() {
+fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
     model(|| {
         let generator = Generator::builder(layout())
             .clock(ManualClock::new(11))
@@ -68,18 +68,18 @@ fn note_against_swap(note_first: bool, read: Ordering) {
 }
 
 #[test]
-fn loom_borrowed_tick_recorded_before_the_swap_is_visible() {
+fn loom_accepts_a_borrowed_tick_recorded_before_the_swap() {
     model(|| note_against_swap(true, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "treated as a rollback")]
-fn loom_detects_a_note_written_after_the_swap() {
+fn loom_detects_a_borrowed_tick_recorded_after_the_swap() {
     model(|| note_against_swap(false, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "treated as a rollback")]
-fn loom_detects_a_relaxed_load_of_borrowed_ticks() {
+fn loom_detects_a_relaxed_load_of_a_borrowed_position() {
     model(|| note_against_swap(true, Ordering::Relaxed));
 }

@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn options_set_by_name_equal_those_set_by_method() {
+    fn builder_options_set_by_name_configure_the_generator() {
         let builder = set(&[
             ("datacenter", "3"),
             ("worker", "4"),
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn set_error_names_the_option_and_its_invalid_value() {
+    fn builder_errors_name_the_invalid_option_and_value() {
         for (options, kind, said) in [
             (
                 &[("nod", "7")][..],

@@ -76,25 +76,25 @@ fn two_take(subject: impl Subject, wanted: [&'static [usize]; 2]) {
 }
 
 #[test]
-fn concurrent_next_calls_issue_distinct_ids() {
+fn concurrent_calls_for_single_ids_return_distinct_ids() {
     model(|| two_take(real(11), [&[1, 1], &[1]]));
 }
 
 #[test]
 #[should_panic(expected = "issued twice")]
-fn loom_detects_next_with_a_plain_store() {
+fn loom_detects_positions_taken_with_a_plain_store() {
     model(|| two_take(Twin::new(Flaw::PlainStore), [&[1], &[1]]));
 }
 
 #[test]
-fn concurrent_next_and_fill_issue_distinct_ids() {
+fn concurrent_single_and_batch_calls_return_distinct_ids() {
     // The window starts ahead of the clock, so that the range and the single IDs span two ticks.
     model(|| two_take(real(5), [&[1, 1], &[3]]));
 }
 
 #[test]
 #[should_panic(expected = "issued twice")]
-fn loom_detects_fill_of_a_stale_range() {
+fn loom_detects_a_range_computed_from_a_stale_position() {
     model(|| two_take(Twin::new(Flaw::StaleRun), [&[1], &[2]]));
 }
 
@@ -120,18 +120,18 @@ fn take_against_extend(subject: impl Subject, wanted: &'static [usize]) {
 }
 
 #[test]
-fn next_stays_below_the_fence_during_a_concurrent_extend() {
+fn ids_stay_below_the_persisted_fence_during_concurrent_extension() {
     model(|| take_against_extend(real(11), &[1, 1]));
 }
 
 #[test]
-fn next_beyond_the_window_stays_below_the_fence_during_a_concurrent_extend() {
+fn late_extension_allows_no_id_beyond_the_persisted_fence() {
     model(|| take_against_extend(real(13), &[1]));
 }
 
 #[test]
 #[should_panic(expected = "beyond the fence")]
-fn loom_detects_a_generator_that_checks_the_limit_once() {
+fn loom_detects_limit_not_rechecked_after_a_failed_swap() {
     model(|| take_against_extend(Twin::new(Flaw::LimitCheckedOnce), &[1, 1]));
 }
 
@@ -149,14 +149,14 @@ fn extend_against_extend(subject: impl Subject) {
 }
 
 #[test]
-fn concurrent_extends_keep_the_highest_fence() {
+fn concurrent_extensions_keep_the_highest_fence() {
     // The window starts ahead of the clock, so that every tick of the window is used up.
     model(|| extend_against_extend(real(5)));
 }
 
 #[test]
 #[should_panic(expected = "the limit was lowered")]
-fn loom_detects_extend_with_a_plain_store() {
+fn loom_detects_an_extension_that_lowers_the_limit() {
     model(|| extend_against_extend(Twin::new(Flaw::LoweredLimit)));
 }
 
@@ -176,18 +176,18 @@ fn take_against_retire(subject: impl Subject, wanted: &'static [usize]) {
 }
 
 #[test]
-fn next_issues_no_id_after_a_concurrent_retire() {
+fn generator_issues_no_id_after_concurrent_retirement() {
     model(|| take_against_retire(real(5), &[1, 1, 1]));
 }
 
 #[test]
-fn fill_issues_no_id_after_a_concurrent_retire() {
+fn generator_issues_no_batch_after_concurrent_retirement() {
     model(|| take_against_retire(real(5), &[3]));
 }
 
 #[test]
 #[should_panic(expected = "issued")]
-fn loom_detects_a_generator_that_closes_late() {
+fn loom_detects_retirement_that_reads_the_position_too_early() {
     model(|| take_against_retire(Twin::new(Flaw::LateClose), &[1, 1]));
 }
 
@@ -210,7 +210,7 @@ fn extend_does_not_revive_a_retired_generator() {
 /// Takes IDs in two threads while the clock goes backwards twice. Checks that no position of the two earlier clock
 /// sequences is used again.
 #[test]
-fn clock_sequences_are_not_reused_after_two_rollbacks() {
+fn ids_remain_distinct_after_two_clock_rollbacks() {
     model(|| {
         let clock = ManualClock::new(20);
         let layout = Layout::builder().time(6).clock_sequence(1).sequence(1).build_const();
@@ -258,19 +258,19 @@ fn mark_against_switch(mark_first: bool, read: Ordering) {
 }
 
 #[test]
-fn clock_sequence_marks_raised_before_the_switch_are_visible_after_it() {
+fn clock_sequence_switch_makes_the_previous_mark_visible() {
     model(|| mark_against_switch(true, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "the old value looks unused")]
-fn loom_detects_marks_raised_after_the_switch() {
+fn loom_detects_marks_raised_after_a_clock_sequence_switch() {
     model(|| mark_against_switch(false, Ordering::Acquire));
 }
 
 #[test]
 #[should_panic(expected = "the old value looks unused")]
-fn loom_detects_marks_read_with_a_relaxed_load() {
+fn loom_detects_a_relaxed_load_of_the_clock_sequence() {
     model(|| mark_against_switch(true, Ordering::Relaxed));
 }
 
@@ -372,7 +372,7 @@ fn local_against_retire(looks: bool) {
 }
 
 #[test]
-fn local_handle_issues_no_id_after_retire() {
+fn local_handle_issues_no_id_after_its_generator_retires() {
     model(|| local_against_retire(true));
 }
 

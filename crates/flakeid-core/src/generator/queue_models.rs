@@ -77,7 +77,7 @@ fn assert_apart(mut runs: Vec<Run>) {
 }
 
 #[test]
-fn loom_queue_serves_every_call() {
+fn loom_finds_no_unserved_call_in_the_queue() {
     model(|| {
         let runs = calls(Queue::new(), u64::MAX, [1, 2], 1);
         assert_eq!(runs.len(), 3);
@@ -86,13 +86,13 @@ fn loom_queue_serves_every_call() {
 }
 
 #[test]
-fn loom_queue_ends_every_call_when_waiting_cannot_help() {
+fn loom_finds_no_stuck_call_after_the_supply_ends() {
     model(|| assert_apart(calls(Queue::new(), 4, [1, 2], 2)));
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_detects_a_queue_that_does_not_notify() {
+fn loom_detects_a_queue_that_never_notifies_waiting_calls() {
     model(|| assert_apart(calls(Queue::with_flaw(Flaw::NotifiesNoCall), u64::MAX, [1, 2], 1)));
 }
 
@@ -112,12 +112,12 @@ fn served_by_another(queue: Queue) {
 }
 
 #[test]
-fn loom_queue_serves_calls_after_another_thread_served_some() {
+fn loom_finds_no_unserved_call_when_another_thread_helps() {
     model(|| served_by_another(Queue::new()));
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn loom_detects_a_leader_that_leaves_without_a_successor() {
+fn loom_detects_a_queue_leader_that_appoints_no_successor() {
     model(|| served_by_another(Queue::with_flaw(Flaw::LeavesNoSuccessor)));
 }

@@ -16,7 +16,7 @@ fn divided(wanted: &[u64], count: u64) -> Vec<u64> {
 }
 
 #[test]
-fn queue_divides_a_tick_evenly_and_completely() {
+fn queue_shares_all_ids_of_a_tick_fairly() {
     assert_eq!(divided(&[1, 1, 1], 3), [1, 1, 1]);
     assert_eq!(divided(&[4_096, 1], 4_096), [4_095, 1]);
     assert_eq!(divided(&[4_096, 4_096], 4_096), [2_048, 2_048]);
@@ -91,7 +91,7 @@ fn call_for_a_whole_tick_leaves_one_id_for_each_other_call() {
 }
 
 #[test]
-fn calls_that_exceed_one_ticks_capacity_are_served_in_order() {
+fn calls_exceeding_one_ticks_capacity_get_distinct_positions() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 0..=30);
     let mut firsts: Vec<u64> = thread::scope(|scope| {
@@ -131,7 +131,7 @@ fn call_leaves_the_queue_after_its_max_wait() {
 }
 
 #[test]
-fn call_that_does_not_wait_serves_waiting_calls() {
+fn nonblocking_call_serves_waiting_calls_in_arrival_order() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 0..=0);
     let runs = thread::scope(|scope| {
@@ -193,7 +193,7 @@ fn repeated_try_next_id_does_not_starve_waiting_calls() {
 }
 
 #[test]
-fn permanent_obstacle_ends_every_waiting_call() {
+fn expired_window_ends_every_waiting_call() {
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
         .window(crate::Window::new(0, 2).unwrap())

@@ -38,7 +38,7 @@ fn until_refused(generator: &Generator, most: usize) -> (Vec<Id>, Option<Error>)
 }
 
 #[test]
-fn borrowed_ids_increase_up_to_the_fence() {
+fn borrowing_generator_issues_every_id_up_to_the_fence() {
     for rollback in [Rollback::Continue, Rollback::Error] {
         // The window is so far ahead that the clock does not reach it before all IDs are generated.
         let generator = borrowing(600_000, 1_000, Duration::from_millis(DAY), rollback);
@@ -54,7 +54,7 @@ fn borrowed_ids_increase_up_to_the_fence() {
 }
 
 #[test]
-fn generator_borrows_at_most_max_ahead() {
+fn generator_borrows_ticks_only_up_to_max_ahead() {
     let generator = borrowing(0, DAY, Duration::from_millis(50), Rollback::Continue);
     let (_, error) = until_refused(&generator, usize::MAX);
     assert_eq!(error.unwrap().kind(), ErrorKind::SequenceExhausted);
@@ -62,7 +62,7 @@ fn generator_borrows_at_most_max_ahead() {
 }
 
 #[test]
-fn borrowing_threads_get_distinct_ids() {
+fn threads_get_distinct_ids_from_a_borrowing_generator() {
     let generator = borrowing(600_000, DAY, Duration::from_millis(DAY), Rollback::Continue);
     let mut ids: Vec<Id> = thread::scope(|scope| {
         let single = || until_refused(&generator, 300_000).0;

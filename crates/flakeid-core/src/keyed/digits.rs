@@ -65,7 +65,7 @@ mod tests {
 
     /// Checks the smallest and the largest number of each length, and a sample of other numbers.
     #[test]
-    fn digits_match_base58_with_leading_zeros() {
+    fn encoded_digits_equal_base58_padded_to_eleven_digits() {
         let ends = (0..DIGITS as u32).map(|power| 58u64.pow(power));
         let between = (0..5_000u64).map(|index| index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let some = [0, 1, FIVE - 1, TEN - 1, u64::MAX - 1, u64::MAX];

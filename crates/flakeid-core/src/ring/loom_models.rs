@@ -91,40 +91,40 @@ fn takers_and_producer<S: Subject>(
 }
 
 #[test]
-fn concurrent_takes_get_distinct_ids() {
+fn concurrent_takers_get_distinct_ids_from_a_ring() {
     model(|| takers_and_producer(real(), 2, [1, 1], 0));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_take_with_a_plain_store() {
+fn loom_detects_a_ring_cursor_moved_with_plain_stores() {
     model(|| takers_and_producer(Twin::new(Flaw::PlainStore), 2, [1, 1], 0));
 }
 
 #[test]
-fn concurrent_take_and_fill_lose_no_id() {
+fn ring_loses_no_id_during_concurrent_takes_and_refills() {
     model(|| takers_and_producer(real(), 0, [1, 1], 2));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_tail_published_before_the_slots() {
+fn loom_detects_a_tail_published_before_slots_are_written() {
     model(|| takers_and_producer(Twin::new(Flaw::EarlyTail), 0, [1, 1], 2));
 }
 
 #[test]
-fn concurrent_takers_never_get_the_same_last_id() {
+fn concurrent_takers_never_share_the_last_ring_id() {
     model(|| takers_and_producer(real(), 1, [1, 1], 2));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_check_separate_from_the_take() {
+fn loom_detects_an_emptiness_check_separate_from_the_take() {
     model(|| takers_and_producer(Twin::new(Flaw::CheckedApart), 1, [1, 1], 2));
 }
 
 #[test]
-fn concurrent_takes_from_a_full_ring_get_distinct_ids() {
+fn concurrent_takers_get_distinct_ids_from_a_full_ring() {
     model(|| takers_and_producer(real(), 2, [1, 1], 3));
 }
 
@@ -141,13 +141,13 @@ fn loom_detects_a_slot_read_after_the_cursor_moved() {
 }
 
 #[test]
-fn concurrent_takes_get_distinct_ids_when_the_ring_wraps() {
+fn concurrent_takers_get_distinct_ids_when_the_ring_wraps() {
     model(|| takers_and_producer(real(), 2, [2, 1], 4));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_wrapping_cursor() {
+fn loom_detects_a_cursor_reset_after_every_lap() {
     model(|| takers_and_producer(Twin::new(Flaw::Lapping), 2, [2, 1], 2));
 }
 
@@ -182,12 +182,12 @@ fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skip
 }
 
 #[test]
-fn take_during_skip_and_fill_loses_no_id() {
+fn ring_take_loses_no_id_during_skip_and_refill() {
     model(|| skip_against_take(real(), false));
 }
 
 #[test]
-fn skip_during_take_and_fill_loses_no_id() {
+fn ring_skip_loses_no_id_during_take_and_refill() {
     model(|| skip_against_take(real(), true));
 }
 
@@ -199,7 +199,7 @@ fn loom_detects_a_take_during_an_unchecked_skip() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_an_unchecked_skip() {
+fn loom_detects_an_unchecked_skip_during_a_take() {
     model(|| skip_against_take(Twin::new(Flaw::BlindSkip), true));
 }
 
@@ -243,12 +243,12 @@ fn take_against_retire(looks: bool) {
 }
 
 #[test]
-fn ring_issues_no_id_after_its_generator_retires() {
+fn ring_issues_no_id_after_concurrent_generator_retirement() {
     model(|| take_against_retire(true));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_take_that_ignores_the_limit() {
+fn loom_detects_a_ring_that_ignores_the_generators_limit() {
     model(|| take_against_retire(false));
 }

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_count_repeats_steps_back_and_full_ticks() {
+    fn statistics_count_repeated_ids_backward_steps_and_full_ticks() {
         let layout = Layout::PLAIN;
         let at = |ms: i64, node, sequence| id(&layout, 1_700_000_000_000 + ms, node, sequence);
         let mut statistics = Statistics::new(layout);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_count_ids_per_node_in_wide_fields() {
+    fn statistics_count_at_most_65536_nodes_separately() {
         let mut statistics = Statistics::new(Layout::BAIDU);
         for node in [4_000_000, 3, 4_000_000] {
             statistics.add(id(&Layout::BAIDU, 1_700_000_000_000, node, 0)).unwrap();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_keep_no_ids_beyond_the_limit() {
+    fn statistics_free_stored_ids_when_the_limit_is_exceeded() {
         const MOST: usize = 3_000;
         let add = |statistics: &mut Statistics, count: u64| {
             for sequence in 0..count {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_of_no_ids_are_empty() {
+    fn statistics_without_ids_are_empty() {
         let mut statistics = Statistics::new(Layout::TWITTER);
         assert_eq!((statistics.ends(), statistics.repeats()), (None, Some(0)));
         assert_eq!((statistics.nodes().count(), statistics.periods().count()), (0, 0));

@@ -96,7 +96,7 @@ fn guess_recognizes_as_many_ids_as_the_guide_states() {
 /// Checks that IDs generated years apart are attributed to the right preset. If the age of every ID counted, the preset
 /// with the latest epoch would be favoured.
 #[test]
-fn guess_recognizes_ids_that_are_years_apart() {
+fn guess_finds_the_right_preset_for_ids_years_apart() {
     let file = load("guess");
     let now: i64 = number(&file, "now");
     let bots =

@@ -13,7 +13,7 @@ fn public_ids(row: &Value, layout: Layout) -> Result<PublicIds, Error> {
 }
 
 #[test]
-fn seal_and_open_agree_with_the_vectors() {
+fn sealed_and_opened_public_ids_match_the_test_vectors() {
     for row in rows(&load("keyed"), "public_ids") {
         let ids = public_ids(row, text(row, "layout").parse().unwrap()).unwrap();
         let id = Id::from_u64(number(row, "id"));
@@ -24,7 +24,7 @@ fn seal_and_open_agree_with_the_vectors() {
 }
 
 #[test]
-fn open_accepts_and_rejects_strings_as_in_the_vectors() {
+fn open_accepts_only_valid_public_ids_in_test_vectors() {
     let file = load("keyed");
     let domain = &file["one_domain"];
     let ids = public_ids(domain, text(domain, "layout").parse().unwrap()).unwrap();
@@ -55,7 +55,7 @@ fn public_id_errors_begin_with_the_invalid_option() {
 }
 
 #[test]
-fn debug_output_contains_no_keys() {
+fn debug_output_contains_no_secret_keys() {
     let key = Key::from_bytes(*b"sixteen secrets!");
     let keyring = Keyring::new('k', key).unwrap();
     let ids = keyring.domain("user", Layout::TWITTER).unwrap();
@@ -72,7 +72,7 @@ fn distance(one: &PublicIds, other: impl Fn(u64) -> u64) -> f64 {
 
 /// Checks that changing one bit of the ID, one bit of the key or the domain changes about half of a public ID's bits.
 #[test]
-fn small_input_change_flips_half_of_the_bits() {
+fn small_input_change_flips_half_of_public_id_bits() {
     let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
     let of = |bytes, domain| {
         Keyring::new('a', Key::from_bytes(bytes)).unwrap().domain(domain, layout).unwrap()
@@ -103,7 +103,7 @@ proptest! {
     /// Checks that each public ID opens to its ID with any key and domain, and that different IDs have different public
     /// IDs.
     #[test]
-    fn public_ids_are_distinct_and_open_to_their_ids(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {
+    fn distinct_ids_get_distinct_public_ids_that_round_trip(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {
         let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
         let ids = Keyring::new('z', Key::from_bytes(key)).unwrap().domain(&domain, layout).unwrap();
         let [first, second] = [one, other].map(|id| ids.seal(Id::from_u64(id)).unwrap());
@@ -114,7 +114,7 @@ proptest! {
 
     /// Checks that opening a string never panics, and that `InvalidId` is the only error.
     #[test]
-    fn open_fails_only_with_invalid_id(text in ".{0,20}") {
+    fn opening_an_arbitrary_string_fails_only_with_invalid_id(text in ".{0,20}") {
         let ids = Keyring::new('a', Key::from_bytes([1; 16])).unwrap();
         let ids = ids.domain("user", Layout::TWITTER).unwrap().with_prefix("usr").unwrap();
         if let Err(error) = ids.open_at(&text, i64::MAX) {

@@ -15,7 +15,7 @@ fn generates(layout: Layout) -> bool {
 }
 
 #[test]
-fn presets_agree_with_the_vectors() {
+fn layout_presets_match_the_test_vectors() {
     let file = load("layouts");
     let presets = rows(&file, "presets");
     let names: Vec<_> = presets.iter().map(|row| text(row, "name")).collect();
@@ -38,7 +38,7 @@ fn presets_agree_with_the_vectors() {
 }
 
 #[test]
-fn descriptors_agree_with_the_vectors() {
+fn layout_descriptors_match_the_test_vectors() {
     let file = load("layouts");
     for row in rows(&file["descriptors"], "valid") {
         let layout: Layout =
@@ -58,7 +58,7 @@ fn descriptors_agree_with_the_vectors() {
 }
 
 #[test]
-fn packed_and_unpacked_ids_agree_with_the_vectors() {
+fn packed_and_unpacked_ids_match_the_test_vectors() {
     let file = load("layouts");
     for row in rows(&file, "ids") {
         let (layout, id) = (layout(row), Id::from_u64(number(row, "id")));
@@ -110,7 +110,7 @@ fn layouts_reject_invalid_parts_node_splits_and_ids() {
 }
 
 #[test]
-fn bounds_agree_with_the_vectors() {
+fn id_bounds_match_the_test_vectors() {
     let file = load("layouts");
     for row in rows(&file, "bounds") {
         let (layout, unix_ms) = (layout(row), number(row, "unix_ms"));
@@ -161,7 +161,7 @@ fn readme_lists_every_preset_with_its_layout() {
 
 /// Checks that `complete` derives missing parts, or returns an error that names a part that it cannot derive.
 #[test]
-fn complete_derives_missing_parts_or_names_a_required_part() {
+fn complete_derives_parts_or_reports_which_part_is_missing() {
     let layout = Layout::TWITTER;
     let id = Id::from_u64(910_499_571_847_892_992);
     let parts = layout.unpack(id).unwrap();

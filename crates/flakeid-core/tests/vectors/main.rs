@@ -41,7 +41,7 @@ fn optional<T: std::str::FromStr>(row: &Value, key: &str) -> Option<T> {
 }
 
 #[test]
-fn error_table_agrees_with_the_vectors() {
+fn error_kinds_match_the_test_vectors() {
     let file = load("errors");
     let rows = rows(&file, "errors");
     let names: Vec<_> = rows.iter().map(|row| text(row, "kind").to_owned()).collect();
@@ -55,7 +55,7 @@ fn error_table_agrees_with_the_vectors() {
 }
 
 #[test]
-fn text_forms_agree_with_the_vectors() {
+fn id_text_forms_match_the_test_vectors() {
     let file = load("text");
     let forms = rows(&file, "forms");
     assert_eq!(forms.len(), TextForm::ALL.len());

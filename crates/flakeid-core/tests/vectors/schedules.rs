@@ -88,7 +88,7 @@ fn check_outcome(outcome: &Outcome, expect: &Value, place: &str) {
 }
 
 #[test]
-fn generators_follow_every_schedule_in_the_vectors() {
+fn generators_follow_every_schedule_in_the_test_vectors() {
     let file = load("schedules");
     for row in rows(&file, "schedules") {
         let name = text(row, "name");

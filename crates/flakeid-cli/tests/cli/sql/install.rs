@@ -12,7 +12,7 @@ use crate::run::flakeid;
 /// The help describes this use: the script is piped into psql, and the function is used as a column
 /// default.
 #[test]
-fn script_piped_into_psql_installs_a_column_default() {
+fn sql_script_piped_into_psql_installs_id_functions() {
     let server = PostgresServer::new();
     let mut command = flakeid();
     command.args(["sql", "--dialect", "postgres", "--layout", "twitter", "--node", "7"]);

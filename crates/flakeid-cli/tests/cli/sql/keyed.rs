@@ -11,7 +11,7 @@ use crate::refusals::refused;
 use crate::run::run;
 
 #[test]
-fn postgres_seals_and_opens_public_ids_as_in_the_vectors() {
+fn postgres_public_ids_match_the_test_vectors() {
     let server = PostgresServer::new();
     let vectors = vectors("keyed.json");
     let mut schemas: BTreeMap<&str, String> = BTreeMap::new();
@@ -45,7 +45,7 @@ fn postgres_seals_and_opens_public_ids_as_in_the_vectors() {
 }
 
 #[test]
-fn postgres_opens_and_rejects_public_ids_as_the_vectors_expect() {
+fn postgres_opens_only_valid_public_ids_in_test_vectors() {
     let server = PostgresServer::new();
     let vectors = vectors("keyed.json");
     let domain = &vectors["one_domain"];
@@ -85,7 +85,7 @@ fn postgres_opens_and_rejects_public_ids_as_the_vectors_expect() {
 
 /// The test vector for Speck64/128 is from <https://eprint.iacr.org/2013/404>, appendix C.
 #[test]
-fn encrypt_matches_the_published_test_vector_of_speck() {
+fn postgres_encryption_matches_the_published_speck_test_vector() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--decode-only", "--keyed"])).unwrap();
     // The words of the key are passed in reverse order, as unsigned bigints.
@@ -95,7 +95,7 @@ fn encrypt_matches_the_published_test_vector_of_speck() {
 }
 
 #[test]
-fn open_rejects_invalid_public_ids_without_a_reason() {
+fn postgres_rejects_invalid_public_ids_without_revealing_why() {
     let server = PostgresServer::new();
     let install = script("twitter", &["--node", "7", "--keyed"]);
     psql(&server, &format!("{OUTCOME}{install}{install}")).unwrap();
@@ -187,7 +187,7 @@ fn check_privileges(server: &PostgresServer, sealed: &str, id: &str) {
 }
 
 #[test]
-fn mariadb_and_mysql_scripts_reject_the_keyed_option() {
+fn sql_command_rejects_keyed_option_for_mariadb_and_mysql() {
     for dialect in ["mariadb", "mysql"] {
         let run = run(&["sql", "--dialect", dialect, "--decode-only", "--keyed"]);
         refused(&run, "FLAKEID_INVALID_OPTION", &["--keyed", "functions for public IDs"]);

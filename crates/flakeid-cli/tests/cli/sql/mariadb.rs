@@ -92,7 +92,7 @@ impl Engine for DialectServer<'_> {
 }
 
 #[test]
-fn mariadb_decodes_ids_to_the_values_in_the_vectors() {
+fn mariadb_id_decoding_matches_the_test_vectors() {
     let server = server();
     let compared = check_decoding(&DialectServer { server: &server, dialect: "mariadb" });
     assert!(are_enough(compared), "{compared:?}");
@@ -105,7 +105,7 @@ const TABLE: &str = "
 ";
 
 #[test]
-fn script_piped_into_the_mariadb_client_generates_ids() {
+fn mariadb_script_installs_functions_that_generate_ids() {
     let server = server();
     let own_script = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
     assert_eq!(query(&server, &own_script("7")).unwrap(), "");
@@ -215,7 +215,7 @@ fn mariadb_generates_ordered_ids_for_every_kind_of_layout() {
 }
 
 #[test]
-fn mariadb_script_requires_a_valid_database_name() {
+fn sql_command_requires_a_valid_mariadb_database_name() {
     let sql = |args: &[&str]| run(&[&["sql", "--dialect"], args].concat());
     let unnamed = sql(&["mariadb", "--node", "7"]);
     refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--schema", "name the database"]);
@@ -231,7 +231,7 @@ fn mariadb_script_requires_a_valid_database_name() {
 /// The first ID is at or above the fence, even if the functions had been installed before the fence
 /// was raised.
 #[test]
-fn mariadb_generates_its_first_id_at_or_above_the_fence() {
+fn mariadb_issues_no_id_below_the_lease_fence() {
     let (_, store) = crate::run::scratch("sql-mariadb-fence");
     let run = |args: &[&str]| run(&[args, &["--store", &store]].concat()).quiet().text().to_owned();
     run(&["leases", "init"]);

@@ -54,7 +54,7 @@ fn parts(answer: &str) -> (i64, u64) {
 
 /// The functions follow the core's rules for clocks, and report the core's error codes.
 #[test]
-fn mariadb_waits_for_a_wrong_clock_or_rejects_calls() {
+fn mariadb_tolerates_small_clock_rollbacks_and_rejects_large_ones() {
     let clocked = Clocked::new();
     let layout = Layout::TWITTER;
     let next = |ms| clocked.next(ms);
@@ -84,7 +84,7 @@ fn mariadb_waits_for_a_wrong_clock_or_rejects_calls() {
 /// Each rejected call uses up a place, so enough rejected calls reach the places of the next
 /// tick.
 #[test]
-fn rejected_calls_do_not_issue_ids_of_the_next_tick() {
+fn mariadb_keeps_rejecting_calls_until_the_clock_catches_up() {
     let clocked = Clocked::new();
     let hour = START + 3_600_000;
     let tick = hour - Layout::TWITTER.epoch();

@@ -84,7 +84,7 @@ fn run_during(
 
 /// Until a procedure ends, `MariaDB` keeps the old version of every function that the procedure has called.
 #[test]
-fn running_mariadb_procedure_issues_no_id_of_the_old_node() {
+fn running_mariadb_procedure_fails_when_the_node_changes() {
     let server = filled_server();
     for (index, (procedure, _)) in WAYS.into_iter().enumerate() {
         let (old, new) = if index % 2 == 0 { (7, 8) } else { (8, 7) };
@@ -103,7 +103,7 @@ fn running_mariadb_procedure_issues_no_id_of_the_old_node() {
 }
 
 #[test]
-fn change_of_node_waits_for_transactions_that_took_ids() {
+fn mariadb_node_change_waits_for_transactions_that_generated_ids() {
     let server = filled_server();
     for (index, way) in
         ["SELECT flakeid_next();", "INSERT INTO triggered (x) VALUES (1);", "SELECT wrapped();"]
@@ -131,7 +131,7 @@ fn change_of_node_waits_for_transactions_that_took_ids() {
 /// A running procedure keeps a dropped function, so the guide requires that the table is dropped before
 /// a node is released.
 #[test]
-fn dropping_the_position_table_ends_generation() {
+fn dropping_the_position_table_stops_mariadb_id_generation() {
     let server = filled_server();
     for (procedure, _) in &WAYS[2..] {
         let (end, since) = run_during(&server, procedure, "DROP TABLE flakeid_position;");
@@ -173,7 +173,7 @@ fn mariadb_script_upgrades_an_older_version() {
 /// A restored dump sets the position back. The functions cannot detect that, so the guide requires another run of the
 /// script.
 #[test]
-fn mariadb_repeats_no_id_if_the_script_is_run_after_a_restore() {
+fn rerunning_the_mariadb_script_after_restore_prevents_duplicate_ids() {
     let server = server();
     // A tick of this layout lasts a second, so that the dump and its restore fit into one tick.
     let script = script("mariadb", "baidu-29", &["--node", "7", "--schema", "ids"]);

@@ -30,7 +30,7 @@ const ROUND: &str = "
 ";
 
 #[test]
-fn mariadb_faults_neither_repeat_ids_nor_block_sessions() {
+fn mariadb_faults_cause_no_duplicate_ids_or_blocked_sessions() {
     let server = server();
     query(&server, &script("mariadb", "twitter", &["--node", "7", "--schema", "ids"])).unwrap();
     query(&server, "CREATE TABLE t (id BIGINT PRIMARY KEY, x INT);").unwrap();

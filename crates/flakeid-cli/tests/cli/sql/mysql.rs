@@ -7,14 +7,14 @@ use crate::refusals::refused;
 use crate::run::run;
 
 #[test]
-fn mysql_script_decodes_ids_to_the_values_in_the_vectors() {
+fn mysql_script_decoding_matches_the_test_vectors() {
     let server = server();
     let compared = check_decoding(&DialectServer { server: &server, dialect: "mysql" });
     assert!(compared.iter().all(|count| *count > 50), "{compared:?}");
 }
 
 #[test]
-fn mysql_script_rejects_only_a_different_layout() {
+fn mysql_script_rejects_a_rerun_with_a_different_layout() {
     let server = server();
     let of = |layout| script("mysql", layout, &["--decode-only"]);
     for _ in 0..2 {
@@ -54,7 +54,7 @@ fn query_with_bounds_in_variables_scans_one_index_range() {
 }
 
 #[test]
-fn mysql_script_rejects_generation_options() {
+fn sql_command_rejects_generation_options_for_mysql() {
     for rest in [["--node", "7"], ["--name", "db1"]] {
         refused(
             &run(&[&["sql", "--dialect", "mysql"], rest.as_slice()].concat()),

@@ -15,7 +15,7 @@ fn count_distinct(answer: &str) -> (usize, usize) {
 }
 
 #[test]
-fn postgres_issues_an_id_for_each_row_outside_lateral_subqueries() {
+fn postgres_rows_get_distinct_ids_except_in_lateral_subqueries() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     psql(
@@ -65,7 +65,7 @@ fn postgres_issues_an_id_for_each_row_outside_lateral_subqueries() {
 }
 
 #[test]
-fn mariadb_issues_an_id_for_each_row_outside_subqueries() {
+fn mariadb_rows_get_distinct_ids_except_in_correlated_subqueries() {
     let server = mariadb::server();
     let query = |sql: &str| mariadb::query(&server, sql).unwrap();
     query(&mariadb::script("mariadb", "twitter", &["--node", "7", "--schema", "ids"]));

@@ -51,7 +51,7 @@ const WAYS: [&str; 9] = [
 ];
 
 #[test]
-fn rearm_fails_while_a_transaction_that_took_ids_is_open() {
+fn rearm_fails_during_open_transactions_that_generated_ids() {
     let server = server();
     let mut session = session(&server);
     session.answer(&format!("PREPARE prepared AS {}", WAYS[0]));
@@ -152,7 +152,7 @@ fn rearm(url: &str, node: u32) {
 /// Two databases exchange three nodes. Each database gets the node that the other database has just
 /// released.
 #[test]
-fn databases_that_exchange_nodes_repeat_no_id() {
+fn databases_issue_distinct_ids_while_exchanging_nodes() {
     let server = server();
     server.sql_in("postgres", "CREATE DATABASE other OWNER flakeid").unwrap();
     let urls = [server.url(), server.url_of("flakeid", PostgresServer::PASSWORD, "other", "")];
@@ -210,7 +210,7 @@ fn exchange_nodes(urls: &[String; 2]) {
 
 /// The guide requires that the sequence is dropped before a node is released.
 #[test]
-fn dropping_the_sequence_waits_for_transactions_that_took_ids() {
+fn dropping_the_sequence_waits_for_transactions_that_generated_ids() {
     let server = server();
     let mut session = session(&server);
     session.answer(

@@ -16,7 +16,7 @@ fn recipe(text: &str) -> String {
 }
 
 #[test]
-fn guide_recipes_for_postgres_have_the_described_effects() {
+fn postgres_recipes_in_the_guide_work_as_documented() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     psql(&server, &recipe("flakeid_next() PRIMARY KEY, total numeric")).unwrap();

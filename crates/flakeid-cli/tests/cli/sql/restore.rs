@@ -83,7 +83,7 @@ fn database_restored_from_its_own_dump_generates_no_ids() {
 /// A restore of only the data sets the sequence back. No function can detect that, so the guide
 /// requires `flakeid_rearm`.
 #[test]
-fn postgres_repeats_no_id_if_rearm_is_called_after_a_data_restore() {
+fn calling_rearm_after_a_data_restore_prevents_duplicate_ids() {
     let server = server();
     wait_for_tick();
     psql(&server, MANY).unwrap();
@@ -127,7 +127,7 @@ fn postgres_script_upgrades_an_older_version() {
 
 /// With two schemas, a session verifies the database once for each schema, not at every call.
 #[test]
-fn session_with_two_schemas_verifies_the_database_once_each() {
+fn postgres_session_verifies_the_database_once_per_schema() {
     let server = server();
     let other = script("twitter", &["--node", "8", "--schema", "others"]);
     psql(&server, &format!("CREATE SCHEMA others;\n{other}")).unwrap();

@@ -20,7 +20,7 @@ fn is_applicable(schedule: &Value, layout: &Layout) -> bool {
 }
 
 #[test]
-fn postgres_issues_the_ids_of_the_schedules_in_the_vectors() {
+fn postgres_issues_the_ids_expected_by_the_test_vectors() {
     let server = PostgresServer::new();
     psql(&server, &format!("{OUTCOME}{MANUAL_CLOCK}")).unwrap();
     let (mut schedules, mut calls) = (0, 0);

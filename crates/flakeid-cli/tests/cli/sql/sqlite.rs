@@ -29,7 +29,7 @@ fn sqlite_script_configures_the_layout_and_the_node() {
 }
 
 #[test]
-fn sqlite_script_configures_leases_of_the_namespace() {
+fn sqlite_script_configures_the_store_and_namespace() {
     let (folder, _) = scratch("sql-sqlite");
     let store = format!("sqlite://{}/it's.db", folder.display());
     let here = ["--store", &store, "--namespace", "orders"];
@@ -48,7 +48,7 @@ fn sqlite_script_configures_leases_of_the_namespace() {
 }
 
 #[test]
-fn sqlite_script_rejects_a_relative_store_path() {
+fn sql_command_rejects_relative_sqlite_store_paths() {
     let (folder, _) = scratch("sql-sqlite-relative");
     let relative =
         |args: &[&str]| finish(flakeid().args(args).current_dir(&folder).output().unwrap());
@@ -65,7 +65,7 @@ fn sqlite_script_rejects_a_relative_store_path() {
 }
 
 #[test]
-fn sqlite_script_rejects_server_only_options() {
+fn sql_command_rejects_server_options_for_sqlite() {
     for (args, parts) in [
         (["--name", "db1"].as_slice(), ["--name", "lease one node each"]),
         (&["--node", "7", "--schema", "ids"], ["--schema", "belong to a connection"]),

@@ -29,7 +29,7 @@ const ROUND: &str = "
 ";
 
 #[test]
-fn postgres_faults_neither_repeat_ids_nor_block_sessions() {
+fn postgres_faults_cause_no_duplicate_ids_or_blocked_sessions() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     psql(&server, "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, x int);").unwrap();
