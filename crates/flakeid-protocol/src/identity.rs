@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn resolve_rejects_numbers_outside_the_layout() {
+    fn resolve_rejects_numbers_that_do_not_fit_the_layout() {
         for (given, field) in [
             ((Some(1024), None, None, None), "node"),
             ((None, Some(32), Some(0), None), "datacenter"),

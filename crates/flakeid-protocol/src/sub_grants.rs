@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn client_is_known_only_if_no_other_client_had_the_node() {
+    fn client_is_known_only_if_no_sub_grant_is_missing() {
         let (first, second) = (sub(4, 1, 200), sub(4, 2, 300));
         let known =
             |sub_grant: &SubGrant, fence| Client::Known { sub_grant: sub_grant.clone(), fence };

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn url_options_are_decoded_and_unknown_options_are_hidden() {
+    fn url_parser_decodes_options_and_never_shows_unknown_options() {
         let known = ["tls-ca", "replicas"];
         let url = ServerUrl::parse("redis://h/0?tls-ca=%2Fa%20b&replicas=2", &known).unwrap();
         assert_eq!((url.shown.as_str(), url.base), ("redis://h/0", "redis://h/0"));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn percent_escapes_are_decoded_or_rejected() {
+    fn valid_percent_escapes_are_decoded_and_invalid_escapes_rejected() {
         let url = ServerUrl::parse("etcd://h", &[]).unwrap();
         assert_eq!(url.decode("password", "a%40b%C3%BC"), Ok("a@bü".into()));
         for bad in ["%", "%4", "%zz", "%ff", "%+1"] {

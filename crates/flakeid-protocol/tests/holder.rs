@@ -233,7 +233,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn holder_claims_only_what_was_confirmed(
+    fn holder_claims_only_ticks_that_were_confirmed(
         steps in prop::collection::vec(step(), 1..150),
         window in prop_oneof![2u64..9, Just(u64::MAX)],
         fixed in any::<bool>(),

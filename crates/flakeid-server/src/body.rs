@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_response_alternate_with_short_requests() {
+    fn long_response_pauses_between_pieces_for_short_requests() {
         let turns = Arc::new(Turns::with_others());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let began = Instant::now();

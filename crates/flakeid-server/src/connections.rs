@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn new_connection_replaces_an_unaccepted_connection_of_the_largest_client() {
+    fn client_with_most_connections_makes_room_for_new_clients() {
         let connections = Arc::new(Connections::new(8, 8));
         let accepted = enter(&connections, 1).unwrap();
         accepted.state.accept();

@@ -162,7 +162,7 @@ mod tests {
     use super::Origins;
 
     #[test]
-    fn allow_accepts_only_origins_in_the_form_that_browsers_send() {
+    fn allow_accepts_only_canonical_origins_and_the_wildcard() {
         let mut origins = Origins::default();
         for origin in [
             "https://app.example",

@@ -36,7 +36,7 @@ mod tests {
     use super::read_secret;
 
     #[test]
-    fn files_that_everyone_can_change_are_refused() {
+    fn world_writable_secret_files_are_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "secret").unwrap();
         let read = |mode| {

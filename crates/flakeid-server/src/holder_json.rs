@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn holder_is_the_client_if_a_broker_granted_the_node() {
+    fn holder_json_distinguishes_the_holder_from_its_broker() {
         let namespace = Namespace { block_bits: 4, ..Namespace::new("n", Layout::TWITTER) };
         let id = Id::from_u64(200 << 22);
         let read = |client| HolderJson::new(id, &namespace, Some(&found(client))).unwrap();

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn only_loopback_names_are_accepted_without_tokens() {
+    fn server_without_tokens_accepts_only_loopback_host_names() {
         for (host, is_accepted) in [
             ("localhost", true),
             ("LocalHost:7117", true),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_foreign_pages_are_refused() {
+    fn cross_origin_requests_are_refused_unless_explicitly_allowed() {
         let mut origins = Origins::default();
         origins.allow("https://app.example").unwrap();
         for (headers, is_accepted) in [
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn lease_requests_must_declare_json() {
+    fn lease_requests_without_a_json_content_type_are_refused() {
         for (kind, is_accepted) in [
             ("application/json", true),
             ("Application/JSON; charset=utf-8", true),

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_rejects_unknown_and_repeated_names() {
+    fn query_parser_rejects_unknown_and_repeated_parameters() {
         let names = ["from", "to"];
         let [from, to] = parameters(Some("to=2026-01-01T00%3A00%3A00Z"), names).unwrap();
         assert_eq!((from, to.as_deref()), (None, Some("2026-01-01T00:00:00Z")));

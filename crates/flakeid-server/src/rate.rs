@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn client_is_limited_to_the_configured_ids_per_second() {
+    fn each_client_is_limited_to_the_configured_id_rate() {
         let start = Instant::now();
         let rates = RateLimiter::new(1_000, start);
         assert_eq!(take(&rates, 1, 600, start), Ok(()));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn large_request_delays_the_following_ones() {
+    fn large_request_delays_later_requests_of_the_same_client() {
         let start = Instant::now();
         let rates = RateLimiter::new(1_000, start);
         assert_eq!(take(&rates, 1, 5_000, start), Ok(()));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_networks_and_excess_ones_share_a_limit() {
+    fn each_network_has_a_rate_limit_but_excess_networks_share_one() {
         let parse = |text: &str| network_of(text.parse().unwrap());
         assert_eq!(parse("2001:db8:1:2:3:4:5:6"), parse("2001:db8:1:2::9"));
         assert_ne!(parse("2001:db8:1:2::1"), parse("2001:db8:1:3::1"));

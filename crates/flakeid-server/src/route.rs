@@ -131,7 +131,7 @@ mod tests {
     use super::{Method, Resource, Route};
 
     #[test]
-    fn parse_accepts_only_the_exact_form_of_a_path() {
+    fn route_parser_accepts_only_exactly_matching_paths() {
         let of = |namespace, resource| Some(Route::OfNamespace { namespace, resource });
         for (path, route) in [
             ("/v1/orders/ids", of("orders", Resource::Ids)),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_allow_only_their_own_methods() {
+    fn routes_allow_only_their_own_http_methods() {
         let allowed = |path| {
             let methods = [Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE];
             let route = Route::parse(path);

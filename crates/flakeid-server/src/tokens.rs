@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_request_accepts_only_complete_bearer_tokens() {
+    fn token_lookup_accepts_only_complete_bearer_tokens() {
         let tokens = Tokens::parse("# ours\n\n0123456789abcdef\nfedcba9876543210\n").unwrap();
         assert_eq!(format!("{tokens:?}"), "2 tokens");
         let find = |text: &str| {

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_responses_are_not_delayed_if_there_are_no_short_requests() {
+    fn long_responses_are_not_delayed_without_short_requests() {
         let turns = Turns::of(1);
         let began = turns.origin;
         assert_eq!(turns.next(began), None);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_distinct_and_a_millisecond_apart() {
+    fn turns_of_long_responses_are_one_millisecond_apart() {
         let turns = Turns::of(1);
         let now = turns.origin + Duration::from_millis(5);
         turns.record_short(now);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_more_frequent_on_more_processors() {
+    fn long_responses_get_more_turns_on_more_processors() {
         let turns = Turns::of(4);
         let now = turns.origin + Duration::from_millis(5);
         turns.record_short(now);

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn node_search_ends_while_rows_are_added() {
+    fn node_search_terminates_while_rows_are_being_added() {
         /// A source that lists every node but counts one fewer, as if a row were added between the two queries.
         struct FilledMeanwhile;
 

@@ -80,7 +80,7 @@ mod tests {
 
     #[cfg(any(feature = "mysql", feature = "redis"))]
     #[test]
-    fn urls_are_split_into_hosts() {
+    fn urls_are_split_into_one_url_per_host() {
         for (base, hosts, first) in [
             ("mysql://u:p,q@a:1,b:2/d", vec!["a:1", "b:2"], "x://u:p,q@a:1/d"),
             ("mysql://u:p@r@[::1]:1/d", vec!["[::1]:1"], "x://u:p@r@[::1]:1/d"),

@@ -162,7 +162,7 @@ fn failed_acquire_is_retried_at_the_next_broker() {
 }
 
 #[test]
-fn second_round_gives_unresponsive_brokers_more_time() {
+fn second_acquire_round_gives_unresponsive_brokers_more_time() {
     let mut brokers = brokers(&["a:1", "b:1", "c:1"]);
     let mut timeouts = Vec::new();
     let (reply, asked) = run(&mut brokers, demand(None), |request| {
@@ -188,7 +188,7 @@ fn second_round_gives_unresponsive_brokers_more_time() {
 }
 
 #[test]
-fn failure_with_the_earliest_retry_time_is_reported() {
+fn acquire_reports_the_failure_with_the_earliest_retry_time() {
     let full = |ms: u64| {
         let message = "no free node";
         let code = "FLAKEID_NO_FREE_NODE";
@@ -218,7 +218,7 @@ fn failure_with_the_earliest_retry_time_is_reported() {
 }
 
 #[test]
-fn renewal_is_sent_only_to_the_granter() {
+fn renewal_is_sent_only_to_the_granting_broker() {
     for failure in failures() {
         let mut brokers = brokers(&["a:1", "b:1"]);
         let fence = granted(&mut brokers, "http://a:1", 3, "http://a:1");
@@ -233,7 +233,7 @@ fn renewal_is_sent_only_to_the_granter() {
 }
 
 #[test]
-fn renewal_prefers_the_address_that_last_responded() {
+fn renewal_prefers_the_broker_address_that_last_responded() {
     let mut brokers = brokers(&["proxy:1", "pod-1:1"]);
     let fence = granted(&mut brokers, "http://proxy:1", 3, "http://pod-1:1");
     let renewed = json!({ "fence": fence + 4_000, "expires": 0, "renewed": 0 });
@@ -248,7 +248,7 @@ fn renewal_prefers_the_address_that_last_responded() {
 }
 
 #[test]
-fn node_is_fenced_off_when_its_granter_is_replaced() {
+fn node_is_fenced_off_when_its_broker_is_replaced() {
     let mut brokers = brokers(&["proxy:1", "pod-1:1"]);
     let fence = granted(&mut brokers, "http://proxy:1", 3, "http://pod-1:1");
     // The proxy may forward requests to other brokers, so their responses do not prove that the granter is gone.
@@ -267,7 +267,7 @@ fn node_is_fenced_off_when_its_granter_is_replaced() {
 }
 
 #[test]
-fn replacement_request_skips_the_granter() {
+fn request_for_a_replacement_node_skips_the_granting_broker() {
     let mut several = brokers(&["a:1", "b:1", "c:1"]);
     granted(&mut several, "http://a:1", 3, "http://a:1");
     let (_, asked) =
@@ -279,7 +279,7 @@ fn replacement_request_skips_the_granter() {
 }
 
 #[test]
-fn release_is_sent_only_once() {
+fn release_is_sent_only_once_even_without_a_response() {
     let mut brokers = brokers(&["a:1", "b:1"]);
     granted(&mut brokers, "http://a:1", 3, "http://a:1");
     let release = || Demand::Release(Release { node: 3, token: TOKEN, used_until: 5 });
@@ -289,7 +289,7 @@ fn release_is_sent_only_once() {
 }
 
 #[test]
-fn responses_with_impossible_numbers_are_rejected() {
+fn broker_responses_with_invalid_values_are_rejected() {
     let end = Layout::TWITTER.max_tick() + 1;
     let now = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
     for (field, values) in [

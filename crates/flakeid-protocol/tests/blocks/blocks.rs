@@ -36,7 +36,7 @@ fn blocks(numbers: &[u64]) -> Blocks {
 }
 
 #[test]
-fn windows_end_at_the_blocks_fence() {
+fn window_never_extends_beyond_the_fence_of_its_block() {
     let mut blocks = blocks(&[3]);
     let first = blocks.acquire(&request(1, NOW, 60_000), NOW).unwrap();
     assert_eq!((first.node, first.start, first.fence), (6, tick(NOW), tick(NOW) + WINDOW_MS));
@@ -67,7 +67,7 @@ fn windows_end_at_the_blocks_fence() {
 /// Checks that a block's fence never falls below the highest fence that was granted in the block, even if the node
 /// with that fence was released early (I13).
 #[test]
-fn lost_block_returns_the_highest_fence_granted_in_it() {
+fn losing_a_block_returns_its_highest_granted_fence() {
     let mut blocks = blocks(&[0]);
     let early = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
     blocks.release(&release(&early, early.start + 1), NOW + 1);
@@ -82,7 +82,7 @@ fn lost_block_returns_the_highest_fence_granted_in_it() {
 /// Checks that windows start at or above the start of the block's current grant (I12), and that holders under the
 /// block's earlier grant are fenced off.
 #[test]
-fn block_granted_again_has_no_earlier_holders() {
+fn new_grant_of_a_block_fences_off_earlier_holders() {
     let mut blocks = blocks(&[5]);
     let before = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
     let later = NOW + 11_000;
@@ -97,7 +97,7 @@ fn block_granted_again_has_no_earlier_holders() {
 }
 
 #[test]
-fn acquire_fills_the_fullest_block_first() {
+fn acquire_fills_partly_used_blocks_before_empty_blocks() {
     let mut blocks = blocks(&[0, 1, 2]);
     let mut granted = |number, now| blocks.acquire(&request(number, now, WINDOW_MS), now).unwrap();
     let nodes: Vec<u64> = (0..3).map(|number| granted(number, NOW).node).collect();
@@ -153,7 +153,7 @@ fn expired_nodes_are_freed_in_batches() {
 }
 
 #[test]
-fn repeated_and_late_requests_get_a_response() {
+fn repeated_and_late_requests_succeed_unless_outdated() {
     let mut blocks = blocks(&[0]);
     let asked = request(1, NOW, WINDOW_MS);
     let granted = blocks.acquire(&asked, NOW).unwrap();
@@ -179,7 +179,7 @@ fn repeated_and_late_requests_get_a_response() {
 }
 
 #[test]
-fn named_holder_gets_its_last_node_again() {
+fn named_holder_gets_its_last_node_if_still_free() {
     let mut blocks = blocks(&[0, 1]);
     let named = |number, name: &str, now| Acquire {
         identity: Identity::Name(name.into()),
@@ -224,7 +224,7 @@ fn acquire_refuses_the_token_of_another_process() {
 }
 
 #[test]
-fn requests_that_choose_a_node_are_refused() {
+fn acquire_refuses_chosen_nodes_skewed_clocks_and_other_layouts() {
     let mut blocks = blocks(&[0]);
     let plain = request(1, NOW, WINDOW_MS);
     for (request, option) in [

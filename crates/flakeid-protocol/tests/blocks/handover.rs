@@ -100,7 +100,7 @@ fn last_handover_contains_all_unconfirmed_sub_grants() {
 }
 
 #[test]
-fn oldest_sub_grants_are_dropped_beyond_the_limit() {
+fn oldest_sub_grants_are_dropped_when_the_limit_is_exceeded() {
     let mut blocks = blocks();
     let mut number = 0;
     let mut churn = |blocks: &mut Blocks, times: usize| {

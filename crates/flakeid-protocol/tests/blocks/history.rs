@@ -255,7 +255,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn brokers_grant_no_tick_twice(steps in prop::collection::vec(step(), 1..150)) {
+    fn brokers_never_grant_a_tick_twice(steps in prop::collection::vec(step(), 1..150)) {
         let mut history = History::new();
         for step in &steps {
             history.take(step);
@@ -265,7 +265,7 @@ proptest! {
 
 /// Checks that random histories contain enough granted windows to make the test meaningful.
 #[test]
-fn random_histories_contain_many_windows() {
+fn random_histories_contain_many_granted_windows() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();

@@ -291,7 +291,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn whois_never_returns_another_client(steps in prop::collection::vec(step(), 1..100)) {
+    fn whois_never_returns_the_wrong_client(steps in prop::collection::vec(step(), 1..100)) {
         let mut history = History::new();
         for (number, step) in steps.iter().enumerate() {
             history.take(step);
@@ -306,7 +306,7 @@ proptest! {
 /// Checks that the last handover does not make the history complete if the store was restored to a copy without an
 /// earlier handover, and the response that would have revealed the restore was lost.
 #[test]
-fn last_handover_after_an_undetected_restore_is_incomplete() {
+fn last_handover_after_an_undetected_restore_leaves_history_incomplete() {
     let renew = |is_answered| Step::Renew { broker: 0, block: 0, is_answered, most: 256 };
     let acquire = Step::Acquire { broker: 0, times: 1, late: 0, used: 0 };
     let mut history = History::new();
@@ -330,7 +330,7 @@ fn last_handover_after_an_undetected_restore_is_incomplete() {
 
 /// Checks that random histories contain many ticks with and without a known client.
 #[test]
-fn random_histories_contain_named_and_unnamed_clients() {
+fn random_histories_contain_ticks_of_known_and_unknown_clients() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
@@ -352,7 +352,7 @@ fn random_histories_contain_named_and_unnamed_clients() {
 /// Checks that the broker hands over its grants again after each of several restores, although the store already
 /// reported the history as incomplete after the first one.
 #[test]
-fn repeated_restores_do_not_hide_missing_sub_grants() {
+fn broker_hands_over_sub_grants_again_after_each_restore() {
     let renew = || Step::Renew { broker: 0, block: 0, is_answered: true, most: 256 };
     let mut history = History::new();
     for step in [

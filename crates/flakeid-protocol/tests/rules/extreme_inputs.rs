@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn rules_accept_extreme_requests_without_overflow(
+    fn lease_rules_handle_extreme_requests_without_overflow(
         namespace in namespace(),
         row in prop::option::of(row()),
         mut request in request(),
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn rules_accept_extreme_rows_without_overflow(
+    fn lease_rules_handle_extreme_rows_without_overflow(
         namespace in namespace(),
         row in row(),
         now in instant(),

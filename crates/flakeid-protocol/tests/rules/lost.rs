@@ -95,7 +95,7 @@ impl Fixture {
 /// Checks that a new namespace with the default bounds grants no ticks that belong to a holder in the lost namespace.
 /// The lost namespace allowed windows of an hour.
 #[test]
-fn recreating_with_smaller_bounds_does_not_shorten_the_wait() {
+fn namespace_recreated_with_smaller_bounds_keeps_the_longer_wait() {
     let mut fixture = Fixture::new();
     let defaults = Bounds::of(&LAYOUT);
     let lost = Bounds { max_window_ms: HOUR_MS, ..defaults };
@@ -117,7 +117,7 @@ fn recreating_with_smaller_bounds_does_not_shorten_the_wait() {
 
 /// Checks that a recreated namespace respects each bound of the lost namespace.
 #[test]
-fn recreated_namespace_respects_each_lost_bound() {
+fn recreated_namespace_respects_each_bound_of_the_lost_namespace() {
     let defaults = Bounds::of(&LAYOUT);
     for lost in [
         Bounds { max_window_ms: HOUR_MS, ..defaults },
@@ -135,7 +135,7 @@ fn recreated_namespace_respects_each_lost_bound() {
 
 /// Checks that larger bounds in the new namespace do not affect grants from the lost namespace.
 #[test]
-fn recreating_with_larger_bounds_keeps_windows_disjoint() {
+fn namespace_recreated_with_larger_bounds_keeps_windows_disjoint() {
     let mut fixture = Fixture::new();
     let defaults = Bounds::of(&LAYOUT);
     let held = fixture.lease_far(defaults);

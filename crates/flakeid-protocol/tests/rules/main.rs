@@ -21,7 +21,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_operations_grant_no_tick_twice(unit in units(), steps in prop::collection::vec(step(), 1..120)) {
+    fn random_operations_never_grant_a_tick_twice(unit in units(), steps in prop::collection::vec(step(), 1..120)) {
         let mut history = History::new(unit);
         for step in &steps {
             history.take(step);

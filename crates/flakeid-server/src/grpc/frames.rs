@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn control_frames_are_counted_wherever_the_bytes_are_split() {
+    fn control_frames_are_counted_even_if_split_across_reads() {
         let sent: Vec<u8> =
             (0..BURST).flat_map(|_| [frame(6, 8), frame(0, 300), frame(1, 40)]).flatten().collect();
         let start = Instant::now();

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replies_follow_both_versions_of_the_protocol() {
+    fn replies_follow_both_versions_of_the_redis_protocol() {
         for (has_maps, written) in [
             (false, &b"+OK\r\n-ERR a  b\r\n:-7\r\n$1\r\n7\r\n$-1\r\n*2\r\n"[..]),
             (true, b"+OK\r\n-ERR a  b\r\n:-7\r\n$1\r\n7\r\n_\r\n%1\r\n"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn library_error_contains_its_code_only_once() {
+    fn error_reply_contains_the_error_code_only_once() {
         let mut replies = Replies::default();
         replies.library_error(&Error::invalid_option("namespace", "no such"));
         let text = String::from_utf8_lossy(&replies.bytes).into_owned();

@@ -159,7 +159,7 @@ mod tests {
         /// Checks that an encoded command is parsed to the same words regardless of the bytes that follow, and that
         /// every proper prefix of the encoded command is incomplete.
         #[test]
-        fn parse_returns_the_words_of_written_commands(
+        fn parse_returns_the_words_of_an_encoded_command(
             words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..9),
             after in prop::collection::vec(any::<u8>(), 0..20),
         ) {
@@ -175,7 +175,7 @@ mod tests {
 
         /// Checks that the parser never panics, and that the returned command lies within the input.
         #[test]
-        fn parse_never_panics_on_any_bytes(input in prop::collection::vec(
+        fn parse_never_panics_on_arbitrary_bytes(input in prop::collection::vec(
             prop_oneof![Just(b'*'), Just(b'$'), Just(b'\r'), Just(b'\n'), b'0'..=b'9', any::<u8>()],
             0..200,
         )) {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_rejects_lengths_beyond_the_limits() {
+    fn parse_rejects_malformed_and_oversized_commands() {
         let long_line = "a".repeat(LONGEST);
         let words = "a ".repeat(MOST_WORDS + 1) + "\r\n";
         for input in [
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_splits_lines_into_words() {
+    fn parse_splits_inline_commands_into_words() {
         let request = parse(b"  incr\t orders \r\nPING\r\n").unwrap().unwrap();
         assert_eq!((request.words, request.length), (vec![&b"incr"[..], b"orders"], 17));
         for empty in [&b"\r\n"[..], b"\n", b"*0\r\n", b"*-1\r\n"] {

@@ -46,7 +46,7 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
 
 /// The server must never process a request that is hidden in the body of another request.
 #[test]
-fn bodies_are_never_processed_as_requests() {
+fn requests_hidden_in_a_body_are_never_processed() {
     let server = TestServer::new(service(), ServeOptions::default());
     let hidden = "POST /v1/default/ids?count=7 HTTP/1.1\r\nHost: x\r\n\r\n";
     let length = hidden.len();
@@ -108,7 +108,7 @@ fn slow_and_idle_clients_are_disconnected() {
 /// connection does not fit into the backlog would retry only a second later.
 #[cfg(target_os = "linux")]
 #[test]
-fn backlog_has_room_for_a_thousand_connections() {
+fn listen_backlog_has_room_for_a_thousand_connections() {
     let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
     let wanted = allowed.trim().parse::<usize>().unwrap().min(1_000);
     let any = "127.0.0.1:0".parse().unwrap();

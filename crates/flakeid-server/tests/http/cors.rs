@@ -21,7 +21,7 @@ fn preflight(server: &TestServer, target: &str, origin: &str, more: &str) -> Rep
 }
 
 #[test]
-fn pages_of_a_named_origin_may_send_requests() {
+fn web_pages_of_allowed_origins_may_send_requests() {
     let server = server(&["https://app.example", "http://localhost:3000"]);
     for origin in ["https://app.example", "http://localhost:3000"] {
         let allowed = preflight(&server, "/v1/default/ids", origin, "");
@@ -55,7 +55,7 @@ fn pages_of_a_named_origin_may_send_requests() {
 }
 
 #[test]
-fn pages_of_other_origins_may_not_send_requests() {
+fn web_pages_of_unlisted_origins_may_not_send_requests() {
     let named = server(&["https://app.example"]);
     let without = server(&[]);
     for (server, vary) in [(&named, Some("origin")), (&without, None)] {
@@ -79,7 +79,7 @@ fn pages_of_other_origins_may_not_send_requests() {
 }
 
 #[test]
-fn wildcard_allows_pages_of_every_origin() {
+fn wildcard_allows_web_pages_of_every_origin() {
     let server = server(&["*"]);
     let private = "Access-Control-Request-Private-Network: true\r\n";
     let allowed = preflight(&server, "/v1/default/ids", "https://any.example", private);
@@ -95,7 +95,7 @@ fn wildcard_allows_pages_of_every_origin() {
 /// If the server does not require tokens, it can recognize the requests of web pages only by their
 /// headers, such as `Origin` and `Host`.
 #[test]
-fn pages_cannot_use_a_server_without_tokens() {
+fn web_pages_cannot_use_servers_that_require_no_token() {
     let server = TestServer::new(service().loopback_names_only(), ServeOptions::default());
     let send = |headers: &str| {
         let request = format!("POST /v1/default/ids HTTP/1.1\r\n{headers}\r\n");

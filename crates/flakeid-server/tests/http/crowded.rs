@@ -48,7 +48,7 @@ fn time_of_a_new_client(last: u8, server: SocketAddr) -> Duration {
 /// nothing, 200 send requests without reading, and 200 send a health check from time to time.
 #[cfg(target_os = "linux")]
 #[test]
-fn strangers_cannot_exclude_other_clients() {
+fn clients_without_a_token_cannot_lock_out_other_clients() {
     let options =
         ServeOptions { max_connections: 300, admin: Some(free_port()), ..Default::default() };
     let service = service().tokens(Tokens::parse(TOKEN).unwrap());
@@ -144,7 +144,7 @@ fn connections_without_an_accepted_request_are_closed() {
 
 /// A client that sends requests and never reads loses its connection after the write timeout.
 #[test]
-fn clients_that_do_not_read_are_disconnected() {
+fn http_clients_that_do_not_read_responses_are_disconnected() {
     let options = ServeOptions { write_timeout: Duration::from_millis(300), ..Default::default() };
     let server = TestServer::new(service(), options);
     let mut greedy = server.connect();

@@ -9,7 +9,7 @@ use crate::secured::Certificates;
 
 /// A shutdown completes the responses in progress, and closes idle connections.
 #[test]
-fn shutdown_completes_responses_that_have_begun() {
+fn shutdown_completes_http_responses_in_progress() {
     let mut server = TestServer::new(service().max_count(1 << 20), ServeOptions::default());
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/livez", "").status, 200);
@@ -28,7 +28,7 @@ fn shutdown_completes_responses_that_have_begun() {
 }
 
 #[test]
-fn stalled_client_cannot_delay_shutdown_beyond_its_timeout() {
+fn stalled_client_cannot_delay_shutdown_beyond_the_timeout() {
     let options =
         ServeOptions { shutdown_timeout: Duration::from_millis(300), ..ServeOptions::default() };
     let mut server = TestServer::new(service().max_count(1 << 20), options);
@@ -113,7 +113,7 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
 
 /// Clients that connect but never start a TLS handshake do not delay the shutdown.
 #[test]
-fn clients_without_a_handshake_do_not_delay_shutdown() {
+fn clients_without_a_tls_handshake_do_not_delay_shutdown() {
     let free = || Some(Listener::Tcp("127.0.0.1:0".parse().unwrap()));
     let options = ServeOptions {
         tls: Some(Certificates::new().settings()),

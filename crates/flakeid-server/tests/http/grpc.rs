@@ -139,7 +139,7 @@ fn code(status: &Status) -> &str {
 }
 
 #[test]
-fn grpc_returns_ids_in_one_message_or_in_a_stream() {
+fn grpc_returns_ids_in_one_message_or_a_stream() {
     let pair = Pair::new(service());
     let mut calls = pair.ids();
     assert_eq!(calls.next("default", None).unwrap().len(), 1);
@@ -155,7 +155,7 @@ fn grpc_returns_ids_in_one_message_or_in_a_stream() {
 }
 
 #[test]
-fn rejected_grpc_calls_have_a_code_and_a_reason() {
+fn rejected_grpc_calls_return_a_code_and_a_reason() {
     let pair = Pair::new(service());
     let mut calls = pair.ids();
     let out_of_range = (Code::InvalidArgument, "FLAKEID_FIELD_OUT_OF_RANGE");
@@ -230,7 +230,7 @@ fn grpc_with_tls_requires_a_client_certificate_and_http2() {
 }
 
 #[test]
-fn grpc_client_over_its_rate_gets_a_retry_delay() {
+fn rate_limited_grpc_client_gets_a_retry_delay() {
     let pair = Pair::new(service().rate_limit(1_000));
     let mut calls = pair.ids();
     assert_eq!(calls.next("default", Some(1_000)).unwrap().len(), 1_000);
@@ -371,7 +371,7 @@ fn large_unread_grpc_responses_do_not_delay_other_clients() {
 /// The server must close connections that do not use HTTP/2 or that are slow to begin. A thousand
 /// of these connections must not delay other clients.
 #[test]
-fn connections_that_are_not_http2_are_closed() {
+fn grpc_server_closes_connections_that_do_not_use_http2() {
     let idle_timeout = Duration::from_millis(700);
     let options = ServeOptions { idle_timeout, ..ServeOptions::default() };
     let pair = Pair::with(service(), options);

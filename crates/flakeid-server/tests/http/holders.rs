@@ -69,7 +69,7 @@ fn bearer() -> String {
 }
 
 #[test]
-fn holder_is_reported_before_and_after_it_is_in_the_history() {
+fn holder_lookup_succeeds_before_and_after_history_is_recorded() {
     let store = SlowStore::new();
     let (server, url) = serve(&store);
     let own = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];

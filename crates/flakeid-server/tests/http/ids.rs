@@ -7,7 +7,7 @@ use flakeid_server::ServeOptions;
 use crate::client::{TestServer, service, service_of};
 
 #[test]
-fn ids_are_complete_and_increasing_in_every_format() {
+fn every_response_format_returns_all_ids_in_increasing_order() {
     let server = TestServer::new(service(), ServeOptions::default());
     let mut last = 0;
     let mut increase = |ids: &[u64]| {
@@ -70,7 +70,7 @@ fn concurrent_http_clients_never_get_the_same_id() {
 /// The layout has two IDs per second. Requests wait for more IDs, but at most for `max_wait`, and
 /// without blocking a thread.
 #[test]
-fn waiting_requests_are_bounded_and_block_no_thread() {
+fn waiting_requests_time_out_and_do_not_block_threads() {
     let slow: Layout = "t31.n20.s1@1420070400000/1s".parse().unwrap();
     let generator = || Generator::new(slow, 7).unwrap();
     let service = service_of(generator()).max_wait(Duration::from_secs(10));

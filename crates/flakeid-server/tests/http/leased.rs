@@ -15,7 +15,7 @@ use crate::client::{TestServer, service_of};
 /// that it is ready; afterwards, it reports the error. When the store is available again, the
 /// server resumes, and it finally releases its node.
 #[test]
-fn leased_server_survives_an_outage_of_its_store() {
+fn server_resumes_after_an_outage_of_its_lease_store() {
     let store = MemoryStore::new();
     let is_away = Arc::new(AtomicBool::new(false));
     let (inner, away) = (store.clone(), Arc::clone(&is_away));

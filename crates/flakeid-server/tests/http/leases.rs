@@ -87,7 +87,7 @@ impl LessorUnderTest for Leasing {
 }
 
 #[test]
-fn broker_behind_http_passes_the_conformance_suite() {
+fn broker_accessed_over_http_passes_the_conformance_suite() {
     lessors::run(&Leasing::new(&store()));
 }
 
@@ -96,7 +96,7 @@ fn value(reply: &Reply) -> Value {
 }
 
 #[test]
-fn generators_lease_from_a_broker_as_from_a_store() {
+fn generators_with_leases_from_a_broker_issue_unique_ids() {
     let store = store();
     let leasing = Leasing::new(&store);
     let generators: Vec<_> = (0..10).map(|_| leasing.generator()).collect();
@@ -142,7 +142,7 @@ fn generators_lease_from_a_broker_as_from_a_store() {
 
 /// The test sends the requests from the guide, and checks every response.
 #[test]
-fn lease_can_be_held_with_plain_requests() {
+fn lease_can_be_held_with_plain_http_requests() {
     let leasing = Leasing::new(&store());
     let now = || SystemClock.unix_ms();
     let token = "00112233445566778899aabbccddeeff";
@@ -233,7 +233,7 @@ fn invalid_lease_requests_return_specific_errors() {
 }
 
 #[test]
-fn broker_redirects_renewals_to_the_broker_that_granted_the_node() {
+fn broker_redirects_renewals_to_the_granting_broker() {
     let store = store();
     let (one, other) = (Leasing::new(&store), Leasing::new(&store));
     let now = SystemClock.unix_ms();
@@ -262,7 +262,7 @@ fn broker_redirects_renewals_to_the_broker_that_granted_the_node() {
 /// When a broker ends, its holders continue until their windows end, and lease other nodes by then.
 /// Other load on the machine may delay the holders, but not three times in a row.
 #[test]
-fn holders_lease_other_nodes_in_time_when_their_broker_ends() {
+fn holders_switch_nodes_in_time_when_their_broker_stops() {
     let waits: Vec<Duration> = std::iter::repeat_with(longest_wait_at_the_end_of_a_broker)
         .take(3)
         .take_while(|longest| *longest >= Duration::from_secs(1))
@@ -298,7 +298,7 @@ fn longest_wait_at_the_end_of_a_broker() -> Duration {
 }
 
 #[test]
-fn generators_send_the_token_from_the_url() {
+fn generators_send_the_token_from_the_broker_url() {
     let secret = "correct-horse-battery-staple";
     let leasing = Leasing::with(&store(), Tokens::parse(secret).unwrap());
     let error = Generator::lease(&leasing.url, Layout::TWITTER)

@@ -8,7 +8,7 @@ use flakeid_server::{Listener, ServeOptions};
 use crate::client::{TestServer, service};
 
 #[test]
-fn http_client_over_its_rate_gets_429_with_retry_after() {
+fn rate_limited_http_client_gets_429_with_retry_after() {
     let server = TestServer::new(service().rate_limit(100), ServeOptions::default());
     let ask = |count: u32| server.ask("POST", &format!("/v1/default/ids?count={count}"), "");
     // The request uses up the rate limit for ten minutes, so that a busy machine does not affect
@@ -47,7 +47,7 @@ fn redis_and_http_clients_share_one_rate_limit() {
 
 /// Each client has its own allowance of requests, which health checks do not use up.
 #[test]
-fn requests_are_limited_except_for_health_checks() {
+fn request_rate_limit_does_not_apply_to_health_checks() {
     let server = TestServer::new(service().request_rate_limit(1), ServeOptions::default());
     let mut client = server.connect();
     let mut statuses = Vec::new();

@@ -33,7 +33,7 @@ fn ids_bounds_and_layouts_are_described_as_json() {
 }
 
 #[test]
-fn page_is_served_without_a_token() {
+fn web_page_is_served_without_a_token() {
     let tokens = Tokens::parse("0123456789abcdef").unwrap();
     let html = "<!doctype html><title>IDs</title>";
     let server = TestServer::new(service().page(html).tokens(tokens), ServeOptions::default());
@@ -53,7 +53,7 @@ fn page_is_served_without_a_token() {
 
 /// The server supports every path and method in the API description.
 #[test]
-fn openapi_description_matches_the_paths_of_the_server() {
+fn server_supports_every_path_in_the_openapi_description() {
     let server = TestServer::new(service().page("<!doctype html>"), ServeOptions::default());
     let text = server.ask("GET", "/openapi.json", "");
     let description: Value = serde_json::from_str(text.text()).unwrap();
@@ -100,7 +100,7 @@ fn metrics_count_ids_and_requests_by_result() {
 /// The clock stands still, so only the first 4,096 IDs are available without waiting for another
 /// tick.
 #[test]
-fn metrics_count_responses_that_waited() {
+fn metrics_count_each_waiting_response_only_once() {
     let clock = ManualClock::new(1_800_000_000_000);
     // No other test uses this layout, because generators with the same layout and node share their
     // position.

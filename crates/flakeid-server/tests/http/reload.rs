@@ -31,7 +31,7 @@ fn eventually(check: impl Fn() -> bool) {
 }
 
 #[test]
-fn replaced_tokens_are_used_without_losing_connections() {
+fn new_tokens_take_effect_without_closing_connections() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tokens");
     std::fs::write(&file, "old all 0123456789abcdef\n").unwrap();
@@ -71,7 +71,7 @@ fn replaced_tokens_are_used_without_losing_connections() {
 }
 
 #[test]
-fn replaced_certificates_are_used_without_losing_connections() {
+fn new_certificates_take_effect_without_closing_connections() {
     let (first, second) = (Certificates::new(), Certificates::new());
     let folder = tempfile::tempdir().unwrap();
     let names = ["server.pem", "server.key", "ca.pem"];
@@ -110,7 +110,7 @@ fn replaced_certificates_are_used_without_losing_connections() {
 }
 
 #[test]
-fn expired_certificates_are_refused() {
+fn tls_settings_reject_an_expired_certificate() {
     let certificates = Certificates::expired();
     let files = TlsFiles {
         certificate: certificates.path("server.pem"),

@@ -58,7 +58,7 @@ fn rest(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn commands_of_connecting_clients_get_the_expected_replies() {
+fn redis_connection_commands_get_the_expected_replies() {
     let (_server, address) = serving(service(), options());
     let mut stream = connect(address);
     let hello = format!(
@@ -216,7 +216,7 @@ fn pipelined_commands_get_replies_in_order() {
 }
 
 #[test]
-fn server_closes_connections_that_are_idle_or_send_incomplete_commands() {
+fn server_closes_idle_and_stalled_redis_connections() {
     let idle_timeout = Duration::from_millis(200);
     let (_server, address) = serving(service(), ServeOptions { idle_timeout, ..options() });
     let began = Instant::now();
@@ -235,7 +235,7 @@ fn server_closes_connections_that_are_idle_or_send_incomplete_commands() {
 /// A client that does not read its replies gets no further replies and is disconnected. In the
 /// meantime, other clients are served.
 #[test]
-fn slow_readers_are_disconnected_after_the_timeout() {
+fn redis_clients_that_do_not_read_replies_are_disconnected() {
     let idle_timeout = Duration::from_millis(500);
     let (server, address) = serving(service(), ServeOptions { idle_timeout, ..options() });
     let mut slow = connect(address);
@@ -253,7 +253,7 @@ fn slow_readers_are_disconnected_after_the_timeout() {
 }
 
 #[test]
-fn idle_connections_do_not_delay_clients_or_shutdown() {
+fn idle_redis_connections_do_not_delay_requests_or_shutdown() {
     let (mut server, address) = serving(service(), options());
     let idle: Vec<_> = (0..1_000).map(|_| connect(address)).collect();
     ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
@@ -268,7 +268,7 @@ fn idle_connections_do_not_delay_clients_or_shutdown() {
 
 /// A reply in progress is completed before the server shuts down.
 #[test]
-fn shutdown_completes_redis_replies_that_have_begun() {
+fn shutdown_completes_redis_replies_in_progress() {
     let (mut server, address) = serving(service(), options());
     let mut stream = connect(address);
     stream.write_all(b"FLAKEID.NEXT default COUNT 100000\r\n").unwrap();

@@ -20,7 +20,7 @@ fn authorization(token: char) -> String {
 }
 
 #[test]
-fn tokens_permit_only_their_scopes() {
+fn tokens_permit_only_requests_within_their_scopes() {
     let service = service().tokens(Tokens::parse(FILE).unwrap());
     let server = TestServer::new(service, ServeOptions::default());
     for (token, statuses) in [
@@ -68,7 +68,7 @@ fn redis_clients_get_only_ids_of_their_namespaces() {
 
 /// A client certificate replaces a token if the token file contains the certificate's name.
 #[test]
-fn client_certificates_have_scopes() {
+fn client_certificate_permits_only_the_scopes_of_its_name() {
     let certificates = Certificates::new();
     for (file, status) in [
         (FILE, 200),
@@ -87,7 +87,7 @@ fn client_certificates_have_scopes() {
 
 /// A client that tries tokens gets one response per connection, and waits for it.
 #[test]
-fn wrong_tokens_are_slowed_down() {
+fn wrong_token_delays_the_response_and_closes_the_connection() {
     let service = service().tokens(Tokens::parse(FILE).unwrap());
     let server = TestServer::new(service, ServeOptions::default());
     let began = Instant::now();

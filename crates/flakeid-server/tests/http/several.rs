@@ -207,7 +207,7 @@ fn check_new_clients(count: usize, url: &str, layout: Layout) {
 
 /// A broker that drains tells its holders to move, so that no holder waits for a node when the broker has ended.
 #[test]
-fn clients_move_while_their_broker_drains() {
+fn clients_move_to_another_broker_while_theirs_drains() {
     check_gaps(|| {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
@@ -225,7 +225,7 @@ fn clients_move_while_their_broker_drains() {
 }
 
 #[test]
-fn clients_leave_a_broker_that_is_cut_off_from_its_store() {
+fn clients_leave_a_broker_cut_off_from_its_store() {
     check_gaps(|| {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
@@ -274,7 +274,7 @@ fn clients_leave_a_broker_with_a_wrong_clock() {
 }
 
 #[test]
-fn clients_leave_an_address_that_has_become_another_service() {
+fn clients_leave_an_address_taken_over_by_another_service() {
     thread::scope(|scope| {
         for other_service in OtherService::ALL {
             scope.spawn(move || {
@@ -294,7 +294,7 @@ fn clients_leave_an_address_that_has_become_another_service() {
 }
 
 #[test]
-fn clients_leave_a_broker_that_restarts_with_its_store() {
+fn clients_leave_a_restarted_broker_with_a_restored_store() {
     check_gaps(|| {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
@@ -331,7 +331,7 @@ fn new_clients_get_a_node_from_the_broker_with_free_nodes() {
 }
 
 #[test]
-fn clients_hold_at_most_two_nodes_while_no_broker_reaches_the_store() {
+fn clients_acquire_at_most_two_nodes_during_store_outages() {
     let (store, layout) = store(10, 4);
     let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
     let url = url([&one, &other]);

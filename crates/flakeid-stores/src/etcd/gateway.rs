@@ -209,7 +209,7 @@ mod tests {
     use super::unix_ms;
 
     #[test]
-    fn http_dates_are_parsed_to_unix_milliseconds() {
+    fn http_dates_are_converted_to_unix_milliseconds() {
         for (text, seconds) in [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),

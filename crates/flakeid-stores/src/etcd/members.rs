@@ -76,7 +76,7 @@ mod tests {
     use super::process_of;
 
     #[test]
-    fn member_id_and_process_start_time_are_parsed() {
+    fn member_id_and_start_time_are_parsed_from_metrics() {
         let report = "# TYPE etcd_server_id gauge\n\
             etcd_server_id{server_id=\"fba64421c9bf9dfc\"} 1\n\
             # HELP process_start_time_seconds Start time of the process\n\

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn compare_distinguishes_restored_snapshots_from_older_terms() {
+    fn run_comparison_distinguishes_restored_snapshots_from_later_terms() {
         let now = |cluster, term, index, slack| {
             Run { cluster, term, index, slack }.compare(&record(&[]).run)
         };
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn election_requires_a_majority_of_the_recorded_processes() {
+    fn run_continues_only_with_a_majority_of_recorded_processes() {
         let recorded = record(&[(1, "a"), (2, "b"), (3, "c")]);
         for (now, continued, why) in [
             (vec![(1, "a"), (2, "b"), (3, "c")], true, "all"),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn record_is_due_once_it_is_old_or_the_log_has_grown() {
+    fn run_record_becomes_outdated_by_age_or_log_growth() {
         let old = record(&[(1, "a"), (2, "b")]);
         assert!(!old.is_due(&Run { index: 199, ..RUN }, 1_000));
         assert!(old.is_due(&Run { index: 200, ..RUN }, 1_000));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn from_text_rejects_strings_that_are_not_records() {
+    fn from_text_rejects_malformed_run_records() {
         let text = record(&[(u64::MAX, "1.5e+09")]).to_text();
         assert!(RunRecord::from_text(&text).is_some());
         for (from, to) in [("\"term\":2", "\"term\":-2"), ("ffff", "gggg"), ("{", "")] {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn slack_may_be_negative_and_never_overflows() {
+    fn slack_may_be_negative_but_overflow_is_rejected() {
         assert_eq!(slack(4, 6), Ok(-2));
         assert!(slack(u64::MAX, 0).is_err());
     }

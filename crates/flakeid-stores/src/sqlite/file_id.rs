@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn file_id_parse_reverses_display() {
+    fn displayed_file_id_parses_to_the_same_id() {
         for (id, text) in [
             (file(7, None), "7"),
             (

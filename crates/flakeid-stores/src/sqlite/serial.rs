@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_progress_does_not_explain_older_copies() {
+    fn recorded_progress_reveals_older_copies_of_the_database() {
         let recorded = Progress { serial: 10, in_file: 8 };
         for (serial, in_file, same) in [
             (10, 8, true),

@@ -84,7 +84,7 @@ fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
 }
 
 #[test]
-fn election_does_not_count_as_a_restore() {
+fn leader_election_does_not_count_as_a_restore() {
     let cluster = EtcdCluster::new();
     let (namespace, mut grant) = lease(&cluster, "election");
 
@@ -119,7 +119,7 @@ fn election_does_not_count_as_a_restore() {
 /// Checks that replacing or restarting members one at a time does not count as a restore if a client records each
 /// change before the next change.
 #[test]
-fn members_can_be_replaced_and_restarted_one_by_one() {
+fn leases_survive_replacement_and_restart_of_single_members() {
     let mut cluster = EtcdCluster::new();
     let (namespace, mut grant) = lease(&cluster, "replaced");
     for at in 0..3 {
@@ -139,7 +139,7 @@ fn members_can_be_replaced_and_restarted_one_by_one() {
 /// Checks that a restart of a majority of the members counts as a restore if no client connects between the individual
 /// restarts.
 #[test]
-fn restart_of_a_majority_counts_as_a_restore() {
+fn restart_of_most_members_counts_as_a_restore() {
     let cluster = EtcdCluster::new();
     let (namespace, _) = lease(&cluster, "restarted");
     cluster.stop();

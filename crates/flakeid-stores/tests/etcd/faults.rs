@@ -58,7 +58,7 @@ fn errors_name_the_server_and_hide_the_password() {
 
 /// Checks that a client logs in again after its login has expired.
 #[test]
-fn expired_login_is_renewed() {
+fn client_logs_in_again_after_its_login_expires() {
     let server = EtcdServer::with(&["--auth-token-ttl", "1"]);
     for words in [
         &["user", "add", "root:r00t-secret"][..],
@@ -76,14 +76,14 @@ fn expired_login_is_renewed() {
 }
 
 #[test]
-fn server_other_than_etcd_is_refused() {
+fn etcd_server_without_a_grpc_gateway_is_refused() {
     let server = EtcdServer::with(&["--enable-grpc-gateway=false"]);
     let fault = connect(&server.url()).map(drop).unwrap_err();
     assert!(matches!(&fault, Fault::Rejected(text) if text.contains("gateway")), "{fault:?}");
 }
 
 #[test]
-fn emptied_server_grants_nothing() {
+fn etcd_server_without_its_keys_grants_no_leases() {
     let server = EtcdServer::new();
     let mut client = Client::new(&server.url(), "emptied");
     let grant = client.acquire().unwrap();

@@ -86,7 +86,7 @@ fn count_down(text: &mut [u8]) {
 }
 
 #[test]
-fn entry_that_is_counted_late_does_not_count_as_a_restore() {
+fn brief_lag_of_the_applied_index_is_tolerated() {
     let server = EtcdServer::new();
     let member = Lagging::to(&server, APPLIED);
     let mut client = Client::new(&member.url, "late");
@@ -104,7 +104,7 @@ fn entry_that_is_counted_late_does_not_count_as_a_restore() {
 /// Checks that log entries cause no fault if a member applied them after reading the revision, but before reading the
 /// applied index, for the same status response.
 #[test]
-fn entry_applied_between_two_numbers_of_a_status_is_ignored() {
+fn entry_applied_during_a_status_response_causes_no_fault() {
     let server = EtcdServer::new();
     let member = Lagging::to(&server, REVISION);
     let namespace = fresh_namespace("noted");

@@ -25,7 +25,7 @@ use client::{Authority, connect, leases};
 use store_under_test::Etcd;
 
 #[test]
-fn conformance_suite_passes() {
+fn etcd_store_passes_the_conformance_suite() {
     conformance::run(&Etcd(EtcdServer::new()));
 }
 

@@ -16,7 +16,7 @@ fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {
 /// Checks that a restored snapshot is detected if the cluster was still in its first term. The restored cluster then
 /// has the same ID and the same term as the original cluster.
 #[test]
-fn restored_snapshot_of_the_first_term_is_detected() {
+fn snapshot_restored_in_the_first_raft_term_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
     let mut client = Client::new(&server.url(), "snapshot");
@@ -65,7 +65,7 @@ fn restored_snapshot_of_a_new_cluster_is_detected() {
 /// Checks that restoring files that were copied from a stopped server is detected. The next term after the restore
 /// directly follows the term in the copy.
 #[test]
-fn restored_cold_copy_is_detected() {
+fn restored_copy_of_a_stopped_etcd_server_is_detected() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
     let mut client = Client::new(&server.url(), "copied");
@@ -87,7 +87,7 @@ fn restored_cold_copy_is_detected() {
 /// this restore begin with the same copy, and therefore with the same term and revisions. The values that the
 /// transaction read thus seem unchanged.
 #[test]
-fn transaction_does_not_continue_in_another_run() {
+fn transaction_fails_if_the_server_is_restored_meanwhile() {
     let server = EtcdServer::new();
     let files = tempfile::tempdir().unwrap();
     let mut client = Client::new(&server.url(), "twice");

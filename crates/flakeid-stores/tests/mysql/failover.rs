@@ -43,7 +43,7 @@ fn promoted_replica_that_lost_commits_counts_as_restored() {
 
 /// Checks that the client tries the next host if a source accepts connections but does not respond.
 #[test]
-fn hanging_source_is_skipped() {
+fn hanging_replication_source_is_skipped() {
     let pair = MariadbPair::new();
     let (namespace, grant) = lease(&pair, "hanging");
     pair.source.pause();

@@ -28,7 +28,7 @@ fn server_without_durable_commits_is_refused() {
 }
 
 #[test]
-fn replica_is_refused() {
+fn read_only_replica_is_refused_until_it_accepts_writes() {
     let server = MariadbServer::new();
     let mut client = Client::new(&server.url(), "replica");
     server.sql("SET GLOBAL read_only = 1").unwrap();
@@ -41,7 +41,7 @@ fn replica_is_refused() {
 
 /// Checks that the store counts as restored after the data of a stopped server is replaced with an older copy.
 #[test]
-fn restored_cold_copy_is_detected() {
+fn restored_copy_of_a_stopped_server_is_detected() {
     let server = MariadbServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("cold");

@@ -91,7 +91,7 @@ fn conformance_suite_passes_on_a_galera_cluster() {
 /// Checks that the client writes leases only through the first member in the cluster's own order, regardless of the
 /// order of the hosts in the URL.
 #[test]
-fn leases_are_written_through_one_member() {
+fn leases_are_written_only_through_the_first_galera_member() {
     let cluster = GaleraCluster::new();
     let first = cluster.first();
     for hosts in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
@@ -115,7 +115,7 @@ fn leases_are_written_through_one_member() {
 
 /// Checks that a transaction is retried if another member changes the same row before the commit.
 #[test]
-fn row_changed_by_another_member_causes_a_conflict() {
+fn transaction_is_retried_when_another_member_changes_the_row() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, grant) = lease(&url, "conflict");
@@ -140,7 +140,7 @@ fn row_changed_by_another_member_causes_a_conflict() {
 /// Checks that two members cannot both insert the first row of a node. Concurrent inserts are possible while one member
 /// replaces another as the writer of leases.
 #[test]
-fn node_is_not_granted_by_two_members() {
+fn two_galera_members_cannot_grant_the_same_node() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, grant) = lease(&url, "node");
@@ -195,7 +195,7 @@ fn holders_continue_after_the_first_member_is_killed() {
 /// Checks that an isolated member counts as restored when it forms a cluster of its own. The member's process kept
 /// running and its tables did not change. Meanwhile, the other members granted nodes and were then lost.
 #[test]
-fn isolated_member_counts_as_restored() {
+fn isolated_member_that_forms_a_cluster_counts_as_restored() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, _) = lease(&url, "cut-off");
@@ -218,7 +218,7 @@ fn isolated_member_counts_as_restored() {
 
 /// Checks that restoring the data of all members is detected, for example when an operator restores a backup.
 #[test]
-fn restored_cluster_is_detected() {
+fn restored_backup_of_a_galera_cluster_is_detected() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let (namespace, _) = lease(&url, "restored");

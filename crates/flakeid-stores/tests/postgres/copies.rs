@@ -23,7 +23,7 @@ fn put_back(server: &PostgresServer) {
 
 /// Checks that the copy is detected, although its tables have the same OIDs and the server was not restarted.
 #[test]
-fn restored_template_copy_is_detected() {
+fn database_restored_from_a_template_copy_is_detected() {
     let server = PostgresServer::new();
     let mut store = connect(&server.url()).unwrap();
     let namespace = fresh_namespace("template");

@@ -46,7 +46,7 @@ fn promoted_standby_that_lost_commits_counts_as_restored() {
 
 /// Checks that the client tries the next host if a primary accepts connections but does not respond.
 #[test]
-fn hanging_primary_is_skipped() {
+fn hanging_primary_server_is_skipped() {
     let pair = PostgresPair::new(true);
     let url = pair.url("");
     let (namespace, grant) = lease(&url, "hanging");
@@ -109,7 +109,7 @@ fn errors_name_every_host_and_hide_the_password() {
 
 /// Checks that each host's certificate is verified against that host's name.
 #[test]
-fn each_host_is_verified_against_its_own_name() {
+fn certificate_of_each_host_is_verified_against_its_name() {
     let authority = Authority::for_host("127.0.0.1");
     let server = PostgresServer::with_certificate(&authority.certificate, &authority.key);
     let files = tempfile::tempdir().unwrap();

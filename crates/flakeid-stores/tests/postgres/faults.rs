@@ -40,7 +40,7 @@ fn server_without_durable_commits_is_refused() {
 
 /// Checks that waiting for a lock for longer than `max_skew` does not cause a request to be refused.
 #[test]
-fn wait_for_a_table_lock_is_not_reported_as_clock_skew() {
+fn table_lock_wait_is_not_reported_as_clock_skew() {
     let server = PostgresServer::new();
     let mut namespace = fresh_namespace("busy");
     namespace.bounds.max_skew_ms = 1_000;
@@ -63,7 +63,7 @@ fn wait_for_a_table_lock_is_not_reported_as_clock_skew() {
 }
 
 #[test]
-fn standby_is_refused_until_promoted() {
+fn standby_is_refused_and_counts_as_restored_once_promoted() {
     let primary = PostgresServer::new();
     let namespace = fresh_namespace("standby");
     operations::init(&mut *connect(&primary.url()).unwrap(), &namespace).unwrap();
@@ -107,7 +107,7 @@ fn two_primaries_without_a_synchronous_standby_grant_nothing() {
 
 /// Checks that a restored dump is detected, even if the dump replaces the table in a running server.
 #[test]
-fn restored_dump_is_detected() {
+fn table_replaced_by_a_restored_dump_is_detected() {
     let server = PostgresServer::new();
     let mut client = Client::new(&server.url(), "dump");
     client.acquire().unwrap();

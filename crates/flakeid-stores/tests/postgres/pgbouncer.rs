@@ -77,7 +77,7 @@ impl StoreUnderTest for Pooled {
 }
 
 #[test]
-fn conformance_suite_passes_through_a_pooler() {
+fn conformance_suite_passes_through_a_connection_pooler() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let under_test = Pooled { server: UnderTest(server), pooler };

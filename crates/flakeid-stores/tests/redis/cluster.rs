@@ -49,7 +49,7 @@ fn check_restored(url: &str, namespace: &Namespace, last: &Grant) {
 }
 
 #[test]
-fn namespaces_are_leased_from_every_cluster_node() {
+fn namespaces_on_every_cluster_node_grant_leases() {
     let cluster = RedisCluster::new();
     let leased = [0, 1, 2].map(|node| lease_on(&cluster, node));
     leases(&cluster.url(&[1]));
