@@ -116,7 +116,7 @@ mod tests {
     use super::minor_of_go;
 
     #[test]
-    fn minor_version_is_parsed_from_releases_only() {
+    fn go_minor_version_is_parsed_except_from_development_builds() {
         assert_eq!(minor_of_go("go1.19.8\n"), Some(19));
         assert_eq!(minor_of_go("go1.26"), Some(26));
         assert_eq!(minor_of_go("go1.27rc1"), Some(27));

@@ -14,7 +14,7 @@ const TESTS: [(&str, &[&str], &str, &[&str]); 2] = [
         &[
             "lease_issues_increasing_ids_and_releases_its_node",
             "two_leases_get_distinct_nodes",
-            "holder_that_is_fenced_off_continues_on_another_node",
+            "fenced_off_holder_continues_on_another_node",
         ],
     ),
 ];

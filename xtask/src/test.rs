@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ci_runs_every_step() {
+    fn ci_workflow_runs_every_test_step() {
         let mut times = Times::new(Choice::list());
         assert!(steps(&mut times).is_ok());
         let workflow = flakeid_steps::files::text(".github/workflows/ci.yml").unwrap_or_default();

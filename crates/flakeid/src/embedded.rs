@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn directory_is_private_to_its_user() {
+    fn store_directory_falls_back_to_the_users_private_directory() {
         let root = tempfile::tempdir().unwrap();
         let host = root.path().join("host");
         assert_eq!(directory(&host, None).unwrap(), host);
@@ -182,7 +182,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn state_directory_comes_from_xdg_and_then_from_home() {
+    fn state_directory_prefers_the_xdg_variable_over_home() {
         let own = state(Some("/xdg".into()), Some("/home/u".into())).unwrap();
         assert_eq!(own, Path::new("/xdg/flakeid"));
         let own = state(Some("relative".into()), Some("/home/u".into())).unwrap();

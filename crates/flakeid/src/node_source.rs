@@ -192,7 +192,7 @@ mod tests {
     const LAYOUT: Layout = Layout::TWITTER;
 
     #[test]
-    fn environment_sets_the_node_or_its_two_parts() {
+    fn environment_variables_set_the_node_or_datacenter_and_worker() {
         let with = |set: &[(&str, &str)]| {
             let set: Vec<_> =
                 set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinal_is_read_from_the_end_of_the_host_name() {
+    fn node_is_parsed_from_the_end_of_host_names() {
         assert_eq!(from_host_name(&LAYOUT, "orders-3").unwrap(), 3);
         assert_eq!(from_host_name(&LAYOUT, "a-b-1023.svc.local").unwrap(), 1023);
         for wrong in ["orders", "orders-", "orders-x3", "", "7"] {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn node_source_names_round_trip() {
+    fn node_source_is_parsed_from_its_name() {
         for source in NodeSource::ALL {
             assert_eq!(source.name().parse::<NodeSource>().unwrap(), source);
         }

@@ -111,7 +111,7 @@ fn short_windows_are_renewed_while_ids_are_taken() {
 }
 
 #[test]
-fn ids_are_issued_up_to_the_fence_while_the_store_is_unavailable() {
+fn lease_issues_ids_until_its_window_ends_during_outages() {
     let off = Arc::new(AtomicBool::new(false));
     let events = Arc::new(Mutex::new(Vec::new()));
     let (switch, log) = (Arc::clone(&off), Arc::clone(&events));
@@ -162,7 +162,7 @@ fn ids_are_issued_up_to_the_fence_while_the_store_is_unavailable() {
 }
 
 #[test]
-fn holder_that_is_fenced_off_continues_on_another_node() {
+fn fenced_off_holder_continues_on_another_node() {
     let store = MemoryStore::new();
     let generator = on(&store).window(Duration::from_millis(200)).open().unwrap();
     let first = generator.node();
@@ -185,7 +185,7 @@ fn holder_that_is_fenced_off_continues_on_another_node() {
 }
 
 #[test]
-fn fixed_node_that_is_taken_over_ends_with_its_window() {
+fn fixed_node_lease_ends_with_its_window_after_takeover() {
     let store = MemoryStore::new();
     let generator = on(&store)
         .identity(Identity::Node(5))
@@ -212,7 +212,7 @@ fn fixed_node_that_is_taken_over_ends_with_its_window() {
 }
 
 #[test]
-fn holder_of_a_fixed_node_starts_above_all_ids_after_a_restore() {
+fn ids_of_a_fixed_node_increase_across_a_restore() {
     let store = MemoryStore::new();
     let mut namespace = flakeid_protocol::Namespace::new("default", LAYOUT);
     namespace.bounds.max_window_ms = 200;

@@ -65,7 +65,7 @@ fn short(store: &MemoryStore) -> Generator {
 }
 
 #[test]
-fn local_handle_continues_on_another_node() {
+fn local_handle_continues_on_another_node_after_a_takeover() {
     let store = MemoryStore::new();
     let leased = short(&store);
     let mut local = leased.local();
@@ -73,7 +73,7 @@ fn local_handle_continues_on_another_node() {
 }
 
 #[test]
-fn ring_continues_on_another_node() {
+fn ring_continues_on_another_node_after_a_takeover() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
     let cached = CachedGenerator::new(&leased).unwrap();
@@ -82,7 +82,7 @@ fn ring_continues_on_another_node() {
 }
 
 #[test]
-fn rings_handles_and_plain_calls_get_unique_ids() {
+fn rings_local_handles_and_direct_calls_get_unique_ids() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
     let cached = CachedGenerator::new(&leased).unwrap();
@@ -155,7 +155,7 @@ fn closed_generator_issues_no_ids() {
 
 /// Checks that a closed generator issues no IDs although another generator keeps the shared lease.
 #[test]
-fn closed_generator_issues_no_ids_while_others_share_its_lease() {
+fn closed_generator_issues_no_ids_from_a_shared_lease() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let open = || Generator::lease(&url, Layout::TWITTER).unwrap().open().unwrap();
@@ -189,7 +189,7 @@ fn ring_refuses_a_boost_power_out_of_range() {
 }
 
 #[test]
-fn leases_work_with_every_named_clock() {
+fn leases_issue_increasing_ids_with_every_named_clock() {
     let store = MemoryStore::new();
     for clock in NamedClock::ALL {
         let leased = on(&store).clock(clock).open().unwrap();

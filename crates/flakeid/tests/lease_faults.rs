@@ -164,12 +164,12 @@ fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
 }
 
 #[test]
-fn node_with_a_window_of_two_ticks_is_not_released_below_its_last_id() {
+fn next_holder_starts_above_used_ids_with_two_tick_windows() {
     loses_one_of_two_nodes(Duration::from_millis(2), |_| {});
 }
 
 #[test]
-fn node_is_not_released_below_its_last_id_when_the_clock_passes_the_horizon() {
+fn next_holder_starts_above_used_ids_past_the_horizon() {
     loses_one_of_two_nodes(Duration::from_secs(1), |clock| {
         clock.set(small_layout().horizon() + 1);
     });
@@ -232,7 +232,7 @@ fn slow_store_is_not_reported_as_clock_skew() {
 
 /// Checks that a lagging clock is reported even if the store was slow to respond.
 #[test]
-fn slow_clock_is_reported_even_if_the_store_is_slow() {
+fn lagging_clock_is_reported_despite_a_slow_store() {
     let layout = Layout::TWITTER;
     let (store, script) = (MemoryStore::new(), Script::default());
     script.then(|| {

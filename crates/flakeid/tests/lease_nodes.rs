@@ -38,7 +38,7 @@ fn nodes_of(ids: &[Id], layout: Layout) -> BTreeSet<u64> {
 }
 
 #[test]
-fn generator_of_four_nodes_issues_sorted_ids_and_releases_all() {
+fn four_node_generator_issues_sorted_ids_and_releases_its_nodes() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
     let leased = on(&store, layout).node_count(4).open().unwrap();
@@ -84,7 +84,7 @@ fn check_nodes_are_replaced(
 }
 
 #[test]
-fn lost_node_of_four_is_replaced() {
+fn generator_of_four_nodes_replaces_lost_nodes() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
     let leased = on(&store, layout)
@@ -126,7 +126,7 @@ fn disjoint_windows_of_nodes_are_raised_until_they_overlap() {
 }
 
 #[test]
-fn open_releases_all_nodes_if_one_is_missing() {
+fn open_releases_its_nodes_if_too_few_are_free() {
     let store = MemoryStore::new();
     let layout: Layout = "t41.n2.s12@1288834974657/1ms".parse().unwrap();
     let one = on(&store, layout).open().unwrap();

@@ -13,7 +13,7 @@ fn assert_options(described: &str, expected: &[&str]) {
 }
 
 #[test]
-fn generator_builder_has_exactly_the_options_in_the_table() {
+fn generator_builder_options_match_the_option_table() {
     let expected = [
         // [options: generator expected]
         "node: number",
@@ -35,7 +35,7 @@ fn generator_builder_has_exactly_the_options_in_the_table() {
 }
 
 #[test]
-fn lease_builder_has_exactly_the_options_in_the_table() {
+fn lease_builder_options_match_the_option_table() {
     let expected = [
         // [options: lease expected]
         "namespace: text",
@@ -61,7 +61,7 @@ fn lease_builder_has_exactly_the_options_in_the_table() {
 }
 
 #[test]
-fn ring_options_match_the_table() {
+fn ring_options_match_the_option_table() {
     let expected = [
         // [options: ring expected]
         "boost_power: number",
@@ -75,7 +75,7 @@ fn ring_options_match_the_table() {
 
 #[cfg(feature = "fetch")]
 #[test]
-fn fetch_options_match_the_table() {
+fn fetch_options_match_the_option_table() {
     let expected = [
         // [options: fetch expected]
         "namespace: text",

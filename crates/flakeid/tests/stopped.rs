@@ -62,7 +62,9 @@ struct Holder {
 impl Holder {
     fn start(url: &str, node: Option<u64>) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "child_issues_ids", "--nocapture"]).env(URL, url);
+        command
+            .args(["--exact", "child_process_issues_ids_until_it_is_killed", "--nocapture"])
+            .env(URL, url);
         if let Some(node) = node {
             command.env(NODE, node.to_string());
         }
@@ -141,7 +143,7 @@ impl Drop for Holder {
 
 /// Does nothing unless another test started this process as its child.
 #[test]
-fn child_issues_ids() {
+fn child_process_issues_ids_until_it_is_killed() {
     let Ok(url) = std::env::var(URL) else { return };
     let node = std::env::var(NODE).ok().map(|node| node.parse().unwrap());
     let identity = node.map_or(Identity::Any, Identity::Node);
@@ -205,7 +207,7 @@ fn assert_distinct(all: &[&[Id]]) {
 }
 
 #[test]
-fn stopped_holder_takes_another_node_after_its_lease_expires() {
+fn resumed_holder_takes_another_node_if_its_lease_expired() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let holder = Holder::start(&url, None);
@@ -237,7 +239,7 @@ fn stopped_holder_takes_another_node_after_its_lease_expires() {
 }
 
 #[test]
-fn stopped_holder_reports_that_its_fixed_node_was_taken_over() {
+fn resumed_holder_reports_the_loss_of_its_fixed_node() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let holder = Holder::start(&url, Some(1));

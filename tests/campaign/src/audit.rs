@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn unique_increasing_ids_of_known_nodes_pass() {
+    fn audit_accepts_unique_increasing_ids_of_known_nodes() {
         let audit = audit_of(&[
             ("one", &[id_of(5, 0, 0), id_of(5, 0, 1), id_of(9, 1, 0)]),
             ("two", &[id_of(5, 1, 0), id_of(6, 0, 0)]),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_unordered_and_stray_ids_are_counted_and_listed() {
+    fn audit_counts_repeated_unordered_and_stray_ids() {
         let (twice, stray) = (id_of(5, 3, 7), id_of(5, NODES as u64, 0));
         let audit = audit_of(&[("one", &[twice, stray]), ("two", &[id_of(6, 3, 0), twice])]);
         assert_eq!((audit.duplicates, audit.disorder, audit.strays), (1, 1, 1));

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_give_the_intended_continuation_time() {
+    fn lease_bounds_yield_the_intended_continuation_time() {
         for leases in [
             LeaseBounds::EXACT,
             LeaseBounds::SECONDS,

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn campaign_is_conclusive_if_controls_repeat_ids_and_a_holder_continues() {
+    fn campaign_is_inconclusive_without_control_failures_or_continuations() {
         let audit = |duplicates| Audit { duplicates, ..Audit::default() };
         let why = |plain, heartbeat, runs, continuations| {
             inconclusive(&audit(plain), &audit(heartbeat), runs, continuations)
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn restarts_and_failovers_are_counted_by_category() {
+    fn store_restarts_and_failovers_are_counted_separately() {
         let faults = [
             ("killed", 5),
             ("store killed", 2),

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_seconds_contain_500_faults_of_every_kind() {
+    fn thirty_second_schedule_contains_500_faults_including_every_kind() {
         let schedule = Schedule::draw(7, 30, 12, RANGE);
         assert!(schedule.processes.len() >= 500, "{}", schedule.processes.len());
         for name in [
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn single_clock_jumps_far_ahead_only_after_the_last_restore() {
+    fn shared_clock_jumps_far_ahead_only_after_all_restores() {
         let schedule = Schedule::draw(7, 60, 12, FaultRange { one_clock: true, ..RANGE });
         let far = schedule.processes.iter().find(|(_, process_fault)| {
             matches!(process_fault, ProcessFault::Clock { setting: ClockSetting::Offset(ms), .. }

@@ -186,7 +186,7 @@ mod tests {
          \"plain\":{\"duplicates\":21770},\"heartbeat\":{\"duplicates\":1476}}\n";
 
     #[test]
-    fn table_contains_the_totals_of_each_store() {
+    fn summary_table_contains_the_totals_of_each_store() {
         let void = LINE.replace("\"passed\":true", "\"inconclusive\":\"why\",\"passed\":false");
         let lines = LINE.repeat(2) + &void;
         let table = Summary::parse(&lines).unwrap().table();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn append_adds_a_line_and_open_removes_an_incomplete_one() {
+    fn append_adds_a_line_and_open_removes_incomplete_lines() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("summary.jsonl");
         assert_eq!(Summary::open(&file).unwrap().seeds().len(), 0);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_and_invalid_lines_are_reported() {
+    fn summary_reports_failures_and_rejects_invalid_lines() {
         assert_eq!(Summary::parse(LINE).unwrap().failure(), None);
         let failed = LINE.replace("true", "false").replace("}}", "},\"violations\":[\"I1: 3\"]}");
         let failure = Summary::parse(&failed).unwrap().failure().unwrap();

@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn cycle_of_siblings_is_found_through_a_third_module() {
+    fn cycle_of_three_sibling_modules_is_found() {
         let found = circles(&[
             ("", "mod a; mod b; mod c;"),
             ("a", "use crate::b::B;\nfn f() {}"),
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn child_and_parent_form_a_cycle_unless_the_parent_only_re_exports() {
+    fn child_and_parent_modules_form_cycles_except_through_re_exports() {
         let child = ("a/b", "use super::X; pub struct Y;");
         let used = circles(&[("", "mod a;"), ("a", "mod b; use b::Y; pub struct X;"), child]);
         assert_eq!(used.len(), 1, "{used:?}");

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn file_is_reported_for_its_name_without_the_extension() {
+    fn file_whose_stem_is_a_retired_name_is_reported() {
         assert!(in_name(Path::new("src/notebook.py")).is_some());
         assert!(in_name(Path::new("board.rs")).is_some());
         assert!(in_name(Path::new("notebooks/log.rs")).is_none());

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn path_is_split_into_words_and_signs() {
+    fn rust_path_is_split_into_words_and_symbols() {
         let texts: Vec<String> = tokens("crate::a::{b, c}", Language::Rust)
             .into_iter()
             .map(|token| token.text)

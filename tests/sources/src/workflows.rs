@@ -50,7 +50,7 @@ mod tests {
     use super::names_version;
 
     #[test]
-    fn action_requires_its_version_in_a_comment() {
+    fn workflow_action_requires_its_version_in_a_comment() {
         assert!(names_version("      - uses: some/action@0123abcd # v1.2.3"));
         assert!(names_version("        uses: some/action@0123abcd # v4"));
         assert!(names_version("    uses: ./.github/workflows/ci.yml"));

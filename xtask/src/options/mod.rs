@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn generated_section_is_written_between_its_marks() {
+    fn generated_section_is_written_between_its_markers() {
         let text = "a\n  // [options: ring fields except max_age_ms]\n  old\n  // [/options]\nb\n";
         let written = with_parts(text, |mark| Ok(format!("{mark}\n\nnew")));
         let wanted = text.replace("  old\n", "  ring fields except max_age_ms\n\n  new\n");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_marks_are_rejected() {
+    fn invalid_section_markers_are_rejected() {
         let languages = Languages::read().map_err(|Failed(reason)| reason);
         let languages = languages.as_ref().expect("the table is correct");
         for mark in

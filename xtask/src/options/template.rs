@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn filling_a_template_replaces_words_and_applies_filters() {
+    fn template_replaces_placeholders_and_applies_filters() {
         assert_eq!(
             fill("a $option, ${option}_x: $option|camel|lower $more|unended|"),
             "a max_wait, max_wait_x: maxWait More|"
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn filling_a_template_omits_sections_whose_word_is_empty() {
+    fn template_omits_sections_whose_placeholder_is_empty() {
         assert_eq!(fill("a[[ b $none]][[ c $more]]."), "a c More..");
         assert_eq!(fill("[[$?none x||[[$none||]]$option]]"), "max_wait");
         assert_eq!(fill("[[$?more||$other]]"), "error: other");

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn hash_ignores_unrelated_files() {
+    fn step_input_hash_ignores_unrelated_files() {
         assert!(hash(&[]).is_some());
         assert_eq!(hash(&["xtask"]), hash(&["xtask", "xtask/steps"]));
         assert_ne!(hash(&["xtask"]), hash(&["xtask/steps"]));

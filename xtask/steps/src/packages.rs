@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wildcard_folder_matches_the_highest_version() -> std::io::Result<()> {
+    fn wildcard_matches_the_highest_version_that_contains_the_file() -> std::io::Result<()> {
         let folder = env::temp_dir().join(format!("flakeid-packages-{}", std::process::id()));
         for version in ["9", "15", "16"] {
             fs::create_dir_all(folder.join(version).join("bin"))?;

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn package_name_is_parsed_from_package_ids() {
+    fn package_name_is_parsed_from_cargo_package_ids() {
         assert_eq!(package("path+file:///checkout/crates/flakeid-stores#0.1.0"), "flakeid-stores");
         assert_eq!(
             package("path+file:///checkout/tests/servers#flakeid-test-servers@0.1.0"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn suites_are_parsed_from_cargo_messages() {
+    fn test_suites_are_parsed_from_cargo_messages() {
         let message = |kind: &str, test: bool| {
             let target = serde_json::json!({"name": "postgres", "kind": [kind]});
             serde_json::json!({
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_suite_does_not_stop_others_and_is_reported_at_the_end() {
+    fn failed_suites_are_reported_after_all_suites_have_run() {
         let script = "echo 'test one ... ok'; echo 'test two ... FAILED'; \
                       echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored'; exit 1";
         let passes = "echo 'test result: ok. 3 passed; 0 failed; 0 ignored'";
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_parsed_from_the_test_result() {
+    fn passed_and_failed_counts_are_parsed_from_test_results() {
         let line = "test result: ok. 12 passed; 1 failed; 0 ignored; 0 measured";
         assert_eq!(counts(line), Some((12, 1)));
         assert_eq!(counts("test one ... ok"), None);

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn table_contains_every_step_including_failed_ones() {
+    fn table_of_times_contains_passed_and_failed_steps() {
         let mut times = Times::new(Choice::default());
         assert!(times.step("lint", || Ok(())).is_ok());
         assert!(times.step("languages", || Err(Failed("no".to_owned()))).is_err());
@@ -220,7 +220,7 @@ mod tests {
     /// The background step runs this test executable, which fails because it has no step of that
     /// name.
     #[test]
-    fn background_step_is_reported_in_its_turn() -> Outcome {
+    fn failed_background_step_is_reported_in_its_turn() -> Outcome {
         let run = || {
             let all = Choice { all: true, ..Choice::default() };
             let mut times = Times::new(all);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn list_option_runs_no_steps() {
+    fn list_option_names_steps_without_running_them() {
         let mut times = Times::new(Choice::list());
         assert!(times.step("one", || Err(Failed("done".to_owned()))).is_ok());
         assert_eq!(names(&times), ["one"]);

@@ -59,7 +59,7 @@ impl Pair {
 
 /// Checks that the loss of confirmed writes is detected, although the primary's `run_id` is the same.
 #[test]
-fn primary_that_was_temporarily_a_replica_counts_as_restored() {
+fn primary_counts_as_restored_after_serving_as_a_replica() {
     let pair = Pair::new();
     let mut client = Client::new(&pair.primary.url(), "failback");
     pair.lag();
@@ -79,7 +79,7 @@ fn primary_that_was_temporarily_a_replica_counts_as_restored() {
 
 /// Checks that two generators never issue the same ID. The first generator is cut off before the failover.
 #[test]
-fn ids_stay_unique_over_a_failover_and_back() {
+fn ids_stay_unique_across_failover_and_failback() {
     const WINDOW_MS: u64 = 10_000;
     let pair = Pair::new();
     let bounds = Bounds {
@@ -107,7 +107,7 @@ fn ids_stay_unique_over_a_failover_and_back() {
 /// Checks that a demoted primary counts as restored even if it received no data. The demoted primary lost nothing,
 /// but another primary may have granted leases in the meantime.
 #[test]
-fn primary_that_was_demoted_without_syncing_counts_as_restored() {
+fn primary_counts_as_restored_after_demotion_without_syncing() {
     let server = RedisServer::new();
     let mut client = Client::new(&server.url(), "in-vain");
     server.command(&["REPLICAOF", "127.0.0.1", "1"]).unwrap();
@@ -124,7 +124,7 @@ fn primary_that_was_demoted_without_syncing_counts_as_restored() {
 /// Checks that a transaction that began in one run of the data is not committed in another run, although all values
 /// that the transaction read are the same in both runs.
 #[test]
-fn transaction_is_not_committed_in_another_run() {
+fn transaction_is_not_committed_if_a_failover_interrupts_it() {
     let pair = Pair::new();
     let mut client = Client::new(&pair.primary.url(), "between");
     let grant = client.acquire().unwrap();
@@ -175,7 +175,7 @@ fn transaction_is_not_committed_on_a_writable_replica() {
 /// Checks when `master_replid`, which distinguishes runs, changes without a restore: when the first replica connects,
 /// and some time after the last replica disconnects.
 #[test]
-fn only_the_first_replica_counts_as_a_restore() {
+fn only_the_first_replica_connection_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);
     let mut client = Client::new(&server.url(), "first");
     let name = client.namespace.name.clone();

@@ -51,7 +51,7 @@ fn server_without_free_memory_is_reported_as_unavailable() {
 }
 
 #[test]
-fn emptied_server_grants_nothing() {
+fn emptied_server_grants_and_renews_no_leases() {
     let server = RedisServer::new();
     let mut client = Client::new(&server.url(), "emptied");
     let grant = client.acquire().unwrap();

@@ -25,7 +25,7 @@ fn wait_until_synced(replica: &RedisServer, primary: &RedisServer) {
 }
 
 #[test]
-fn sentinels_lead_to_the_new_primary_after_each_failover() {
+fn sentinels_lead_clients_to_the_primary_after_each_failover() {
     let all = RedisSentinels::new();
     let url = all.url("");
     let (namespace, grant) = lease(&url, "sentinels");
@@ -87,7 +87,7 @@ fn sentinel_errors_name_the_server_and_hide_passwords() {
 /// Checks that clients find the new primary through a URL without sentinels after an operator has promoted the
 /// replica.
 #[test]
-fn first_host_that_is_a_primary_is_used() {
+fn client_uses_the_first_host_that_is_a_primary() {
     let (primary, replica) = (RedisServer::new(), RedisServer::new());
     replica.follow(primary.port());
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", replica.port(), primary.port());

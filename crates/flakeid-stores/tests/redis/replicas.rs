@@ -65,7 +65,7 @@ fn store_is_reported_as_unavailable_if_no_replica_confirms_writes() {
 /// Checks that a primary with three replicas is refused if one replica must confirm. One replica could stay with the
 /// old primary while another follows a new primary, so that both primaries would confirm writes.
 #[test]
-fn more_than_twice_the_required_replicas_is_refused() {
+fn primary_with_over_twice_the_required_replicas_is_refused() {
     let primary = RedisServer::new();
     let _two = [replica_of(&primary), replica_of(&primary)];
     // A connection that only copies the data (`redis-cli --rdb`) is not a replica that could be promoted.
@@ -93,7 +93,7 @@ fn more_than_twice_the_required_replicas_is_refused() {
 /// Checks that a new primary does not record its run before its replicas follow it. Otherwise, the new primary would
 /// later grant ticks that the old primary granted in the meantime with a replica's confirmation.
 #[test]
-fn new_primary_records_no_run_before_replicas_follow_it() {
+fn new_primary_grants_no_windows_of_the_old_primary() {
     let old = RedisServer::new();
     let (new, other) = (replica_of(&old), replica_of(&old));
     let bounds =
@@ -126,7 +126,7 @@ fn new_primary_records_no_run_before_replicas_follow_it() {
 /// Checks that a demotion between a write and its confirmation is reported as unavailable, because the outcome of the
 /// write is unknown.
 #[test]
-fn demotion_before_the_confirmation_is_reported_as_unavailable() {
+fn renewal_fails_when_the_primary_is_demoted_before_confirmation() {
     let primary = RedisServer::new();
     let _replica = replica_of(&primary);
     let network = Proxy::to(primary.port());

@@ -61,7 +61,7 @@ fn lose_database(store: &Sqlite) {
 }
 
 #[test]
-fn recreated_database_waits_for_the_old_bounds() {
+fn recreated_database_waits_until_the_longest_old_window_ends() {
     let (store, grant, then) = held();
     lose_database(&store);
     check_waits_for_old_bounds(&store, &grant, then);
@@ -70,7 +70,7 @@ fn recreated_database_waits_for_the_old_bounds() {
 /// Restores a copy that was made before the namespace was created. The copy contains either no namespace or only a
 /// namespace with another name.
 #[test]
-fn restored_copy_waits_until_the_bounds_of_lost_namespaces_have_passed() {
+fn restored_copy_waits_until_windows_of_lost_namespaces_end() {
     for with_another in [false, true] {
         let (store, then) = (Sqlite::new(), now());
         store.connect().prepare().unwrap();
@@ -87,7 +87,7 @@ fn restored_copy_waits_until_the_bounds_of_lost_namespaces_have_passed() {
 
 /// Checks that the old bounds still apply after the database is lost a second time.
 #[test]
-fn recreated_database_waits_for_the_old_bounds_after_two_losses() {
+fn twice_lost_database_waits_until_the_longest_window_ends() {
     let (store, grant, then) = held();
     lose_database(&store);
     take(&store, then + MINUTE_MS, 10_000).unwrap_err();
@@ -96,7 +96,7 @@ fn recreated_database_waits_for_the_old_bounds_after_two_losses() {
 }
 
 #[test]
-fn recreated_database_waits_for_the_old_bounds_if_the_serial_file_was_lost_first() {
+fn lost_serial_file_does_not_shorten_the_recreation_wait() {
     let (store, _, then) = held();
     fs::remove_file(store.beside("-serial")).unwrap();
     take(&store, then, HOUR_MS).unwrap_err();
@@ -109,7 +109,7 @@ fn recreated_database_waits_for_the_old_bounds_if_the_serial_file_was_lost_first
 /// Restores an earlier `-serial` file, as if a writer had been killed after creating the namespace but before recording
 /// the namespace's bounds.
 #[test]
-fn bounds_survive_a_writer_killed_before_recording_the_serial() {
+fn bounds_survive_if_a_writer_dies_before_recording_them() {
     let (store, then) = (Sqlite::new(), now());
     store.connect().prepare().unwrap();
     let before = fs::read(store.beside("-serial")).unwrap();

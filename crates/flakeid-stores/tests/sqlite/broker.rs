@@ -16,7 +16,7 @@ use crate::store_under_test::{Sqlite, connect, persist};
 
 /// Checks that a broker recreates its namespace with the same bounds, even after all files of the store are deleted.
 #[test]
-fn broker_recreates_a_removed_namespace_with_its_bounds() {
+fn broker_recreates_a_deleted_namespace_with_the_same_bounds() {
     for removed in [&["", "-wal"][..], &["", "-wal", "-serial"]] {
         check_recreated(removed);
     }

@@ -68,7 +68,7 @@ fn files_are_accessible_only_to_their_owner() {
 }
 
 #[test]
-fn links_directories_and_open_folders_are_rejected() {
+fn symlinks_directories_and_world_writable_folders_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
     let (file, link) = (directory.path().join("x.db"), directory.path().join("link.db"));
     use_it(&at(&file)).unwrap();
@@ -144,7 +144,7 @@ fn store_locked_by_an_sqlite_tool_is_reported_as_unavailable() {
 }
 
 #[test]
-fn acquire_refuses_impossible_clocks() {
+fn acquire_refuses_clocks_that_show_an_impossible_time() {
     let store = Sqlite::new();
     for (unix_ms, ahead) in [(0, false), (1_500_000_000_000, false), (3_471_292_800_000, true)] {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(unix_ms));
@@ -160,7 +160,7 @@ fn acquire_refuses_impossible_clocks() {
 
 /// Checks that `SQLite` checkpoints the log into the database file before the log reaches 4 MB.
 #[test]
-fn log_is_merged_into_the_database() {
+fn write_ahead_log_is_merged_before_reaching_four_megabytes() {
     let store = Sqlite::new();
     let mut connection = store.connect();
     for _ in 0..3 {
@@ -190,13 +190,13 @@ fn files_of_another_machine_are_refused_until_adopted() {
 
 /// Checks that a request fails as unavailable when the disk is full, and that the store remains undamaged.
 #[test]
-fn full_disk_is_reported_as_unavailable_and_loses_nothing() {
+fn full_disk_makes_the_store_unavailable_but_loses_nothing() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let full = std::process::Command::new("sh")
         .args([
             "-c",
-            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact files::child_acquires_a_node_on_a_full_disk --nocapture",
+            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact files::child_process_reports_acquire_outcome_on_a_full_disk --nocapture",
         ])
         .arg(std::env::current_exe().unwrap())
         .env("FLAKEID_TEST_SQLITE_FULL", store.url())
@@ -210,10 +210,10 @@ fn full_disk_is_reported_as_unavailable_and_loses_nothing() {
     use_it(&store.url()).unwrap();
 }
 
-/// Acquires a node if this process is a child of [`full_disk_is_reported_as_unavailable_and_loses_nothing`]. Otherwise,
-/// does nothing.
+/// Acquires a node if this process is a child of [`full_disk_makes_the_store_unavailable_but_loses_nothing`].
+/// Otherwise, does nothing.
 #[test]
-fn child_acquires_a_node_on_a_full_disk() {
+fn child_process_reports_acquire_outcome_on_a_full_disk() {
     let Ok(url) = std::env::var("FLAKEID_TEST_SQLITE_FULL") else { return };
     println!("{:?}", use_it(&url));
 }

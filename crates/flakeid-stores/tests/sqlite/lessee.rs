@@ -38,7 +38,11 @@ impl Answer {
 /// Builds a command that leases any free node of the store in `file` for 20 s.
 pub fn of(file: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "lessee::child_leases_a_node", "--nocapture"]);
+    command.args([
+        "--exact",
+        "lessee::child_process_leases_a_node_and_prints_the_outcome",
+        "--nocapture",
+    ]);
     command.env(LESSEE, format!("sqlite://{}", file.display()));
     command
 }
@@ -88,7 +92,7 @@ pub fn names(directory: &Path) -> Vec<String> {
 
 /// Leases a node if this process is a child of another test. Otherwise, does nothing.
 #[test]
-fn child_leases_a_node() {
+fn child_process_leases_a_node_and_prints_the_outcome() {
     let Ok(url) = std::env::var(LESSEE) else { return };
     let request = || Acquire { identity: Identity::Any, window_ms: 10_000, ..request(0) };
     let granted = persist(|| operations::acquire(&mut *connect(&url)?, SPACE, &request()));

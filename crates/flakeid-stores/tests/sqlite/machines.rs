@@ -51,7 +51,7 @@ fn files(store: &Sqlite) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn containers_of_one_boot_lease_distinct_nodes() {
+fn containers_on_the_same_host_lease_distinct_nodes() {
     let store = Sqlite::new();
     let boot = monday();
     let answers = [boot.lease(&store), boot.lease(&store), monday().lease(&store)];
@@ -61,7 +61,7 @@ fn containers_of_one_boot_lease_distinct_nodes() {
 /// Checks that a reboot counts as a restore, but that the operator does not have to adopt the store. Adoption is
 /// required only for files from another machine, because the original files may still be in use.
 #[test]
-fn reboot_of_a_host_counts_as_a_restore() {
+fn host_reboot_counts_as_a_restore_of_the_store() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let answer = tuesday().lease(&store);

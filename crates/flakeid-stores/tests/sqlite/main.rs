@@ -49,6 +49,6 @@ fn conformance_suite_passes() {
 
 /// Waits in a transaction if this process is a child that another test will kill. Otherwise, does nothing.
 #[test]
-fn child_waits_in_a_transaction_to_be_killed() {
+fn child_process_waits_in_a_transaction_until_killed() {
     store_under_test::wait_in_a_transaction_if_child();
 }

@@ -36,7 +36,7 @@ impl Containers {
 /// Checks that the store refuses a database file that is mounted without its directory. Examples are `docker run
 /// --volume /host/ids.db:/data/ids.db` and a Kubernetes `subPath`.
 #[test]
-fn mounted_files_are_refused() {
+fn database_file_mounted_without_its_directory_is_refused() {
     for used_before in [false, true] {
         let containers = Containers::new();
         fs::write(containers.file(), "").unwrap();
@@ -62,7 +62,7 @@ fn mounted_files_are_refused() {
 }
 
 #[test]
-fn mounted_serial_file_is_refused() {
+fn separately_mounted_serial_file_is_refused() {
     let containers = Containers::new();
     let file = containers.host.path().join("ids.db");
     lessee::run(lessee::of(&file)).node();
@@ -75,7 +75,7 @@ fn mounted_serial_file_is_refused() {
 /// Checks that two containers can share a mounted directory, because both containers then use the same log and the same
 /// lock.
 #[test]
-fn mounted_directory_is_shared_by_containers() {
+fn containers_sharing_a_mounted_directory_lease_distinct_nodes() {
     let containers = Containers::new();
     let answers = [0, 1].map(|guest| {
         let directory = containers.guests[guest].path();

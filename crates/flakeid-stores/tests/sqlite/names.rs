@@ -20,7 +20,7 @@ fn rejection<T: std::fmt::Debug>(answer: Result<T, Fault>) -> String {
 }
 
 #[test]
-fn file_with_two_hard_links_is_refused() {
+fn database_file_with_two_hard_links_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let [one, other] = ["one.db", "other.db"].map(|name| directory.path().join(name));
     fs::write(&one, "").unwrap();
@@ -35,7 +35,7 @@ fn file_with_two_hard_links_is_refused() {
 
 /// Checks that an open store refuses all requests while one of its files has a second hard link.
 #[test]
-fn open_store_refuses_all_requests_while_a_file_has_two_links() {
+fn open_store_refuses_requests_while_files_have_extra_links() {
     for suffix in ["", "-serial"] {
         let store = Sqlite::new();
         let mut connection = store.connect();

@@ -90,7 +90,7 @@ fn acquire_more(store: &Sqlite, transactions: u64) -> u64 {
 }
 
 #[test]
-fn overwriting_the_file_with_an_older_copy_is_detected() {
+fn overwriting_the_database_with_an_older_copy_is_detected() {
     for merged in [3, 140] {
         let (store, held) = prepared();
         let older = store.backup();
@@ -102,7 +102,7 @@ fn overwriting_the_file_with_an_older_copy_is_detected() {
 
 /// Checks that restoring only the database file is detected. The newer log remains in place.
 #[test]
-fn older_file_with_the_newer_log_is_detected() {
+fn older_database_file_with_a_newer_log_is_detected() {
     for (before, after) in [(0, 3), (70, 3), (70, 140), (140, 70)] {
         let (store, held) = prepared();
         if before > 0 {
@@ -144,7 +144,7 @@ fn check_floor(store: &Sqlite, highest: u64) {
 }
 
 #[test]
-fn deleted_log_is_detected() {
+fn deletion_of_the_write_ahead_log_is_detected() {
     let (store, held) = prepared();
     acquire_more(&store, 70);
     let highest = (0..5).map(|n| acquire(&store, 300 + n).unwrap().fence).max().unwrap();
@@ -155,7 +155,7 @@ fn deleted_log_is_detected() {
 /// Checks that replacing the file with an identical copy counts as a restore, because the original file may still be in
 /// use.
 #[test]
-fn copy_moved_over_the_file_counts_as_a_restore() {
+fn identical_copy_replacing_the_database_counts_as_a_restore() {
     let (store, held) = prepared();
     let highest = acquire_more(&store, 3);
     copy(&store.file(), &store.beside(".copy"));
@@ -164,7 +164,7 @@ fn copy_moved_over_the_file_counts_as_a_restore() {
 }
 
 #[test]
-fn deleted_database_is_detected() {
+fn deletion_of_the_database_file_is_detected() {
     for with_log in [false, true] {
         let (store, held) = prepared();
         let highest = acquire_more(&store, 3);
@@ -181,7 +181,7 @@ fn deleted_database_is_detected() {
 
 /// Checks that a namespace must wait before it grants nodes again if the restored copy does not contain the namespace.
 #[test]
-fn namespace_missing_from_the_older_copy_waits_before_granting() {
+fn namespace_missing_from_a_restored_copy_waits_before_granting() {
     let (store, _) = prepared();
     let older = store.backup();
     operations::acquire(&mut *store.connect(), "later", &request(1)).unwrap();
@@ -199,7 +199,7 @@ fn copy_directory(from: &Path, to: &Path) {
 /// Checks that restoring the whole directory, including the `-serial` file, is detected. No process uses the store
 /// during the restore. On ext4, the restored files may get the inodes of the deleted files.
 #[test]
-fn restored_directory_is_detected_every_time() {
+fn every_restore_of_the_whole_directory_is_detected() {
     let store = Sqlite::new();
     let acquire = || {
         let request = Acquire { window_ms: 10_000, ..request(1) };
@@ -231,7 +231,7 @@ fn restored_directory_is_detected_every_time() {
 
 /// Checks that a store without a `-serial` file counts as restored, even if it has had only one transaction.
 #[test]
-fn serial_file_deleted_after_the_first_transaction_is_detected() {
+fn missing_serial_file_is_detected_even_after_one_transaction() {
     let store = Sqlite::new();
     acquire(&store, 1).unwrap();
     let older = store.backup();
@@ -245,7 +245,7 @@ fn serial_file_deleted_after_the_first_transaction_is_detected() {
 }
 
 #[test]
-fn deleted_serial_file_is_detected() {
+fn deletion_of_the_serial_file_is_detected() {
     let (store, held) = prepared();
     let highest = acquire_more(&store, 3);
     fs::remove_file(store.beside("-serial")).unwrap();
@@ -264,7 +264,7 @@ fn damaged_serial_file_is_rejected() {
 
 /// Checks that each restore of the same copy is detected.
 #[test]
-fn second_restore_from_one_copy_is_detected() {
+fn each_restore_of_the_same_copy_is_detected() {
     let (store, held) = prepared();
     let keep = |store: &Sqlite| {
         ["", "-wal"].map(|suffix| fs::read(store.beside(suffix)).unwrap_or_default())
@@ -288,7 +288,7 @@ fn second_restore_from_one_copy_is_detected() {
 
 /// Checks that killing a writer in a transaction undoes the transaction, but does not count as a restore.
 #[test]
-fn writer_killed_in_a_transaction_does_not_count_as_a_restore() {
+fn killed_writer_is_not_mistaken_for_a_restore() {
     let (store, held) = prepared();
     Victim::of(&store.url()).kill();
     let listing = operations::list(&mut *store.connect(), SPACE).unwrap();
@@ -300,7 +300,7 @@ fn writer_killed_in_a_transaction_does_not_count_as_a_restore() {
 /// Checks that the store does not count as restored if a writer was killed after committing but before recording the
 /// serial number. The commit remains in effect, although the writer did not confirm it.
 #[test]
-fn writer_killed_before_recording_the_serial_does_not_count_as_a_restore() {
+fn unrecorded_serial_number_is_not_mistaken_for_a_restore() {
     let (store, held) = prepared();
     let before = fs::read(store.beside("-serial")).unwrap();
     let grant = acquire(&store, 5).unwrap();

@@ -86,7 +86,11 @@ impl Victim {
     pub fn of(url: &str) -> Self {
         loop {
             let mut child = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "child_waits_in_a_transaction_to_be_killed", "--nocapture"])
+                .args([
+                    "--exact",
+                    "child_process_waits_in_a_transaction_until_killed",
+                    "--nocapture",
+                ])
                 .env(VICTIM, url)
                 .stdout(Stdio::piped())
                 .spawn()

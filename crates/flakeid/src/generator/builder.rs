@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn lease_options_set_by_name_equal_those_set_by_method() {
+    fn options_set_by_name_equal_options_set_by_method() {
         let by_name = set(&[
             ("namespace", "orders"),
             ("nodes_from", "8"),
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn set_error_names_the_option_and_its_invalid_value() {
+    fn invalid_lease_options_are_rejected_with_the_reason() {
         for (option, kind, said) in [
             (("node", "1024"), ErrorKind::FieldOutOfRange, "node 1024"),
             (("nodes_to", "1024"), ErrorKind::FieldOutOfRange, "nodes_to 1024"),

@@ -133,7 +133,7 @@ mod tests {
     use flakeid_core::ErrorKind;
 
     #[test]
-    fn ring_calls_work_on_fixed_and_leased_nodes() {
+    fn ring_issues_increasing_ids_on_fixed_and_leased_nodes() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             let mut ids = vec![ring.next_id().unwrap()];
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_checks_options_on_fixed_and_leased_nodes() {
+    fn ring_rejects_invalid_options_on_fixed_and_leased_nodes() {
         for generator in both() {
             let options = RingOptions::new().boost_power(21);
             let refused = CachedGenerator::with(&generator, options).unwrap_err();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_ends_with_its_generator() {
+    fn closing_a_generator_closes_its_ring() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             ring.next_id().unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn close_ends_the_ring_while_threads_take_from_it() {
+    fn ring_closes_while_threads_take_ids_from_it() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             std::thread::scope(|scope| {

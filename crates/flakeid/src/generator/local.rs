@@ -92,7 +92,7 @@ mod tests {
     use flakeid_core::ErrorKind;
 
     #[test]
-    fn local_handle_calls_work_on_fixed_and_leased_nodes() {
+    fn local_handle_ids_increase_on_fixed_and_leased_nodes() {
         for generator in both() {
             let mut local = generator.local();
             assert_eq!(local.poll(), None);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn local_handle_ends_with_its_generator() {
+    fn closing_a_generator_closes_its_local_handle() {
         for generator in both() {
             let mut local = generator.local();
             local.next_id().unwrap();

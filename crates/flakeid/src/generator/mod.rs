@@ -328,7 +328,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn generator_calls_work_on_fixed_and_leased_nodes() {
+    fn generator_issues_increasing_ids_on_fixed_and_leased_nodes() {
         let zero = Id::from_u64(0);
         let wait = Duration::from_secs(1);
         for generator in both() {
@@ -378,7 +378,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn close_ends_all_clones_of_a_generator() {
+    fn closing_a_generator_closes_all_its_clones() {
         for generator in both() {
             let clone = generator.clone();
             generator.close();

@@ -101,7 +101,7 @@ fn loom_ids_increase_across_a_change_of_nodes() {
 
 #[test]
 #[should_panic(expected = "an ID fell back")]
-fn loom_detects_publishing_before_retiring() {
+fn loom_detects_a_generator_published_before_its_predecessor_retires() {
     rises(Change::PublishedFirst);
 }
 
@@ -139,7 +139,7 @@ fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
 }
 
 #[test]
-fn loom_concurrent_searches_add_one_value() {
+fn loom_concurrent_searches_add_only_one_value() {
     fits(|chain, made| {
         let make = || {
             made.fetch_add(1, Ordering::AcqRel);
@@ -151,7 +151,7 @@ fn loom_concurrent_searches_add_one_value() {
 
 #[test]
 #[should_panic(expected = "more than one value was added")]
-fn loom_detects_search_and_addition_in_two_steps() {
+fn loom_detects_duplicates_if_search_and_addition_are_separate() {
     fits(|chain, made| {
         if chain.newest() != Some(&2) {
             made.fetch_add(1, Ordering::AcqRel);

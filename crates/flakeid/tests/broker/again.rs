@@ -27,7 +27,7 @@ fn only_row(store: &MemoryStore) -> Row {
 /// rows of the later grant. Otherwise, the block would be released with a fence below the windows of its holders
 /// (I13).
 #[test]
-fn later_grant_of_a_block_survives_the_loss_of_the_earlier_one() {
+fn later_block_grant_survives_loss_of_an_earlier_grant() {
     let mut store = MemoryStore::new();
     let bounds = bounds(BLOCK_WINDOW_MS, 2_000, MAX_SKEW_MS, 900);
     operations::init(&mut store, &Namespace { bounds, ..namespace() }).unwrap();

@@ -47,7 +47,7 @@ fn assert_kept(generators: &[Generator]) {
 }
 
 #[test]
-fn block_far_ahead_of_the_clock_is_renewed_before_it_expires() {
+fn block_ahead_of_the_clock_is_renewed_before_expiry() {
     let (mut store, broker) = broker_ahead();
     let open = || builder(&broker).ttl(Duration::from_millis(TTL_MS)).open().unwrap();
     let first = [open(), open()];
@@ -63,7 +63,7 @@ fn block_far_ahead_of_the_clock_is_renewed_before_it_expires() {
 
 /// Checks nodes whose holders requested a TTL of one minute but got a shorter TTL.
 #[test]
-fn node_far_ahead_of_the_clock_is_renewed_before_it_expires() {
+fn node_ahead_of_the_clock_is_renewed_before_expiry() {
     let (_, broker) = broker_ahead();
     let first = [(); 2].map(|()| builder(&broker).open().unwrap());
     pause();

@@ -31,7 +31,7 @@ impl Gate {
 /// Checks that a waiting caller gets a node from another block, because only the holders of nodes in the lost block
 /// need an error.
 #[test]
-fn waiting_caller_gets_a_node_of_another_block() {
+fn waiting_caller_gets_a_node_despite_a_lost_block() {
     let mut store = MemoryStore::new();
     let wanted = Namespace { bounds: bounds(2_000, 4_000, 500, 4_000), ..namespace() };
     operations::init(&mut store, &wanted).unwrap();

@@ -130,7 +130,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
 }
 
 #[test]
-fn ids_are_issued_up_to_the_blocks_fence_while_the_store_is_unavailable() {
+fn holder_issues_ids_until_the_block_fence_during_outages() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let generator = generator(&broker);
@@ -183,7 +183,7 @@ fn holders_continue_within_a_second_after_an_outage() {
 /// Checks that a broker waits after a restore, like a holder that leases directly from the store, and that no ID is
 /// issued twice.
 #[test]
-fn brokers_issue_no_id_twice_after_a_restore() {
+fn broker_holders_issue_unique_ids_after_a_store_restore() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let first = generator(&broker);
@@ -208,7 +208,7 @@ fn brokers_issue_no_id_twice_after_a_restore() {
 }
 
 #[test]
-fn lease_and_broker_refuse_namespaces_of_the_other_kind() {
+fn leases_reject_broker_namespaces_and_brokers_reject_plain_namespaces() {
     let store = InterruptedStore::new(2);
     let opened = store.clone();
     let direct = LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(opened.clone())))

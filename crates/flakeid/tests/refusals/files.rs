@@ -61,7 +61,11 @@ impl Place {
 
     fn child(&self, act: &str) -> Command {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "files::child_performs_an_action", "--nocapture"]);
+        child.args([
+            "--exact",
+            "files::child_process_performs_the_action_of_its_parent_test",
+            "--nocapture",
+        ]);
         child.env(ACT, act).env(URL, self.url());
         child
     }
@@ -116,7 +120,7 @@ fn limit_file_size(bytes: Option<u64>) {
 
 /// Does nothing unless another test started this process as its child.
 #[test]
-fn child_performs_an_action() {
+fn child_process_performs_the_action_of_its_parent_test() {
     let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
     match act.as_str() {
         "read only" => {
@@ -141,7 +145,7 @@ fn child_performs_an_action() {
 }
 
 #[test]
-fn read_only_files_are_refused() {
+fn read_only_store_files_are_refused() {
     for name in ["flakeid.db", "flakeid.db-wal", "flakeid.db-serial"] {
         let place = Place::used();
         let before = place.rows();
@@ -162,7 +166,7 @@ fn read_only_files_are_refused() {
 const FILES: [&str; 2] = ["flakeid.db", "flakeid.db-serial"];
 
 #[test]
-fn files_with_two_hard_links_are_refused() {
+fn store_files_with_two_hard_links_are_refused() {
     for name in FILES {
         let place = Place::used();
         let before = place.rows();
@@ -177,7 +181,7 @@ fn files_with_two_hard_links_are_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn files_mounted_without_their_directory_are_refused() {
+fn store_files_mounted_without_their_directory_are_refused() {
     for name in FILES {
         let (host, container) = (Place::used(), Place::used());
         let before = [&host, &container].map(Place::rows);
@@ -202,7 +206,7 @@ fn open_fails_on_a_full_disk_and_changes_nothing() {
 }
 
 #[test]
-fn ids_are_issued_up_to_the_fence_when_the_disk_becomes_full() {
+fn lease_ends_with_its_window_on_a_full_disk() {
     Place::used().act("hold on a full disk");
 }
 

@@ -74,7 +74,7 @@ fn check_server(
 }
 
 #[test]
-fn postgres_lease_ends_at_the_fence_after_a_password_change() {
+fn postgres_lease_ends_with_its_window_after_password_changes() {
     let server = PostgresServer::new();
     let change = || {
         server.sql("ALTER ROLE flakeid PASSWORD 'new-s3cret'").unwrap();
@@ -87,7 +87,7 @@ fn postgres_lease_ends_at_the_fence_after_a_password_change() {
 }
 
 #[test]
-fn mariadb_lease_ends_at_the_fence_after_a_password_change() {
+fn mariadb_lease_ends_with_its_window_after_password_changes() {
     let server = MariadbServer::new();
     let change = || {
         server.sql("ALTER USER flakeid IDENTIFIED BY 'new-s3cret'; KILL USER flakeid").unwrap();
@@ -97,7 +97,7 @@ fn mariadb_lease_ends_at_the_fence_after_a_password_change() {
 }
 
 #[test]
-fn redis_lease_ends_at_the_fence_after_a_password_change() {
+fn redis_lease_ends_with_its_window_after_password_changes() {
     let server = RedisServer::new();
     let set = |password: &str| {
         let password = format!(">{password}");
@@ -114,7 +114,7 @@ fn redis_lease_ends_at_the_fence_after_a_password_change() {
 }
 
 #[test]
-fn etcd_lease_ends_at_the_fence_after_a_password_change() {
+fn etcd_lease_ends_with_its_window_after_password_changes() {
     let server = EtcdServer::new();
     let change = || {
         for words in [
@@ -132,7 +132,7 @@ fn etcd_lease_ends_at_the_fence_after_a_password_change() {
 
 /// Checks a lease while the host's clock is set forward or back by 50 years.
 #[test]
-fn lease_ends_at_the_fence_after_a_clock_change() {
+fn clock_changes_never_extend_a_lease_beyond_its_window() {
     const YEARS: i64 = 50 * 365 * 86_400_000;
     for by in [YEARS, -YEARS] {
         let store = MemoryStore::new();

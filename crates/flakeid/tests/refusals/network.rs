@@ -24,7 +24,7 @@ fn closed_port_is_reported_as_unavailable() {
 
 /// Checks that a listener that accepts connections but never responds is reported as unavailable.
 #[test]
-fn silent_listener_is_reported_as_unavailable() {
+fn silent_server_is_reported_as_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = listener.local_addr().unwrap().to_string();
     for scheme in SCHEMES {
@@ -34,7 +34,7 @@ fn silent_listener_is_reported_as_unavailable() {
 
 /// Checks a URL with several hosts that never respond. The timeout must be divided among the hosts.
 #[test]
-fn several_silent_listeners_are_reported_as_unavailable() {
+fn several_silent_servers_are_reported_as_unavailable() {
     let silent: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> =
         silent.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect();

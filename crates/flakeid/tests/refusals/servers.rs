@@ -54,7 +54,7 @@ fn check_untouched(url: &str, happens: impl FnOnce()) {
 }
 
 #[test]
-fn postgres_refusals_leave_the_store_unchanged() {
+fn requests_refused_by_postgres_leave_the_store_unchanged() {
     let server = PostgresServer::new();
     let url = server.url();
     check_server(&url);
@@ -95,7 +95,7 @@ fn postgres_refusals_leave_the_store_unchanged() {
 }
 
 #[test]
-fn mariadb_refusals_leave_the_store_unchanged() {
+fn requests_refused_by_mariadb_leave_the_store_unchanged() {
     let server = MariadbServer::new();
     let url = server.url();
     check_server(&url);
@@ -127,7 +127,7 @@ fn mariadb_refusals_leave_the_store_unchanged() {
 }
 
 #[test]
-fn redis_refusals_leave_the_store_unchanged() {
+fn requests_refused_by_redis_leave_the_store_unchanged() {
     let server = RedisServer::new();
     let url = server.url();
     check_server(&url);
@@ -161,7 +161,7 @@ fn redis_refusals_leave_the_store_unchanged() {
 }
 
 #[test]
-fn etcd_refusals_leave_the_store_unchanged() {
+fn requests_refused_by_etcd_leave_the_store_unchanged() {
     let server = EtcdServer::with(&["--quota-backend-bytes", "1000000"]);
     let url = server.url();
     check_server(&url);

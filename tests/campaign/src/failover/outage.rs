@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outage_contains_gaps_waits_and_repeated_ids() {
+    fn outage_report_contains_gaps_waits_and_repeated_ids() {
         let issued = |began, ids: &[(i64, u64)]| Issued { began, ids: ids.to_vec() };
         let all = [
             issued(0, &[(10, 1), (20, 2), (1_520, 3)]),

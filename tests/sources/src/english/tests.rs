@@ -26,7 +26,7 @@ fn test_name(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn lint_reports_clauses_that_open_a_passage() {
+fn lint_reports_passages_that_open_with_a_clause() {
     assert_eq!(rust("/// What the page itself cannot forbid.\nconst A: u8 = 1;"), ["opening"]);
     assert_eq!(rust("// As browsers send it."), ["opening"]);
     assert_eq!(rust("let why = \"why this window was closed\";"), ["opening"]);
@@ -106,7 +106,7 @@ fn lint_reports_compressed_clauses_and_long_sentences() {
 }
 
 #[test]
-fn function_documentation_starts_with_a_verb() {
+fn lint_requires_function_documentation_to_start_with_a_verb() {
     assert_eq!(
         rust("/// A clock that stands.\n#[inline]\npub(crate) const fn a() {}"),
         ["function"]
@@ -119,7 +119,7 @@ fn function_documentation_starts_with_a_verb() {
 }
 
 #[test]
-fn passages_are_extracted_with_their_lines() {
+fn passages_are_extracted_with_their_line_numbers() {
     let source = "// One\n// two.\nlet a = \"a b c\"; // three\n\n/// Four.\n/// ```\n/// five\n/// ```\n/// - Six\n///   seven.\nfn a() {}";
     let found = passages(source, Language::Rust);
     let found: Vec<_> = found.iter().map(|text| (text.line, text.content.as_str())).collect();

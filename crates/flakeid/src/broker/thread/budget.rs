@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn budget_refills_with_time_up_to_its_maximum() {
+    fn grant_budget_refills_with_time_up_to_its_maximum() {
         let mut budget = Budget::new();
         let begun = budget.counted;
         assert_eq!(budget.left(begun), 1_000);

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn running_process_sees_changes_to_its_clock() {
+    fn clock_error_changes_the_time_that_processes_see() {
         let clock = BrokerClock::new().unwrap();
         let seconds = || {
             let mut date = Command::new("date");

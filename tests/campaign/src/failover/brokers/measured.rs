@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn member_measurements_round_trip_through_text() {
+    fn member_measurements_round_trip_through_json() {
         let failure_codes = [("FLAKEID_STORE_UNAVAILABLE".to_owned(), 3)].into();
         let member = Member {
             longest_ms: 1,
