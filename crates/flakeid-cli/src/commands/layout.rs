@@ -20,7 +20,8 @@ use crate::terminal;
 /// The arguments of `flakeid layout` without a subcommand.
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// A preset or a descriptor such as t42.n8.s13@1420070400000/5ms
+    /// Layout to show: a preset, or a descriptor such as t42.n8.s13@1420070400000/5ms [default: all
+    /// presets]
     #[arg(value_name = "L", value_parser = Presets, hide_possible_values = true)]
     layout: Option<String>,
 
@@ -46,7 +47,8 @@ pub(crate) fn run(args: &ShowArgs) -> Outcome {
     Ok(terminal::show(&text)?)
 }
 
-/// Renders one line for each layout, or two if the terminal is too narrow for the descriptor column.
+/// Renders one line for each layout, or two lines if the terminal is too narrow for the descriptor
+/// column.
 fn list(layouts: &[Layout], now: i64) -> String {
     let wide = table(layouts, now, true);
     if terminal::is_terminal() && wide.width() > terminal::columns() {

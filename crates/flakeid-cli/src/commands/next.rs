@@ -13,14 +13,14 @@ use flakeid_json::{IdJson, layout_name};
 
 /// Generates IDs, one per line
 ///
-/// The command leases a node from a store and releases the node at the end, so no other run
+/// The command leases a node from a store and releases the node at the end. No other run therefore
 /// generates the same IDs, even if one of the runs is killed. Without --store, the command uses the
 /// embedded store of this host.
 ///
-/// If you name a store, the command leases the node from that store, even if a flag or an
-/// environment variable specifies the node. If you specify a node but no store, nothing checks
-/// whether another process uses that node. The first ID is then in the tick after the start, so
-/// that consecutive runs do not repeat IDs.
+/// If you specify a store, the command leases the node from that store, even if a flag or an
+/// environment variable specifies the node. If you specify a node but no store, flakeid does not
+/// check whether another process uses that node. In that case, the first ID is in the tick after
+/// the start of the command, so that consecutive runs do not repeat IDs.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct NextArgs {
@@ -41,21 +41,22 @@ enum OutputForm {
     /// Decimal digits
     #[value(alias = "decimal")]
     Dec,
-    /// 16 hexadecimal digits; their ASCII order is the order of the IDs
+    /// 16 hexadecimal digits, which sort like the IDs in ASCII order
     Hex,
-    /// 13 characters of Crockford's base32, which can be read aloud; their ASCII order is the order
-    /// of the IDs
+    /// 13 digits of Crockford's base32, which can be read aloud and which sort like the IDs in
+    /// ASCII order
     Base32,
-    /// 11 characters from 0-9A-Za-z; their ASCII order is the order of the IDs
+    /// 11 base62 digits (0-9A-Za-z), which sort like the IDs in ASCII order
     Base62,
-    /// Up to 11 characters of the Bitcoin alphabet
+    /// Up to 11 base58 digits in the Bitcoin alphabet
     Base58,
-    /// Up to 13 digits 0-9a-z
+    /// Up to 13 base36 digits (0-9a-z)
     Base36,
-    /// Up to 11 characters of the Flickr alphabet, like `Base58` in Go's bwmarrin/snowflake
+    /// Up to 11 base58 digits in the Flickr alphabet, like `Base58` in the Go library
+    /// bwmarrin/snowflake
     #[value(name = "base58_flickr")]
     Base58Flickr,
-    /// Up to 13 characters of z-base-32, like `Base32` in Go's bwmarrin/snowflake
+    /// Up to 13 digits of z-base-32, like `Base32` in the Go library bwmarrin/snowflake
     Zbase32,
     /// 8 raw bytes per ID, most significant byte first, without separators
     Bytes,
@@ -63,7 +64,7 @@ enum OutputForm {
     Json,
 }
 
-// The tests run every example line that begins with `flakeid`.
+// The tests run every example line that begins with `flakeid` or sets `FLAKEID_NODE`.
 const EXAMPLES: &str = "\
 Examples:
   flakeid next
@@ -83,8 +84,8 @@ Environment (flags win):
   FLAKEID_DATACENTER  the node number in two parts:
   FLAKEID_WORKER      set both or neither";
 
-/// The number of IDs that are generated at a time. It determines the buffer size, regardless of
-/// `--count`.
+/// The number of IDs that are generated at a time. The buffer has room for this number of IDs,
+/// regardless of `--count`.
 const CHUNK: usize = 4096;
 
 pub(crate) fn run(args: &NextArgs) -> Outcome {

@@ -1,8 +1,8 @@
 //! The source of the IDs that `flakeid next` writes: a generator with a fixed or a leased node.
 //!
-//! The node is specified by flags or, failing that, by the environment. If neither specifies a node, any free node in
-//! the lease store is used. If a flag or the environment names a store, the node is always leased from that store, so
-//! that this run cannot collide with other runs that lease their nodes.
+//! Flags or, failing that, environment variables specify the node. If neither specifies a node, the command leases any
+//! free node. If a flag or an environment variable specifies a store, the node is always leased from that store. Other
+//! runs that lease their nodes then cannot generate the same IDs.
 
 use clap::Args;
 use flakeid::{Generator, Identity, LeaseBuilder};
@@ -39,8 +39,8 @@ pub(super) struct SourceArgs {
 
     /// Start each tick at a random sequence number of at most this many bits
     ///
-    /// Without this option, every ID has sequence number 0 at low rates, and `id mod 2^k` is badly skewed. The option
-    /// costs up to 2^BITS IDs per tick.
+    /// Without this option, every ID has sequence number 0 at low rates, so `id mod 2^k` is unevenly distributed. The
+    /// option reduces the capacity of each tick by up to 2^BITS IDs.
     #[arg(long, value_name = "BITS", allow_hyphen_values = true)]
     sequence_start: Option<String>,
 }
@@ -51,8 +51,8 @@ impl SourceArgs {
     }
 }
 
-/// Opens a generator with a leased node, or with a specified node. Nothing checks whether another process uses the
-/// specified node.
+/// Opens a generator, either with a leased node or with a specified node and no lease. Without a lease, flakeid does
+/// not check whether another process uses the node.
 pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Generator, Failure> {
     let identity = args.lease.identity(&layout)?;
     let is_named = args.lease.store.named()?.is_some();
@@ -78,7 +78,7 @@ impl LeaseArgs {
         self.layout.resolve()
     }
 
-    /// Builds a lease from the named store, or from the embedded store if none is named.
+    /// Returns a builder for a lease from the specified store, or from the embedded store if no store is specified.
     pub(super) fn builder(
         &self,
         layout: Layout,
@@ -98,7 +98,8 @@ impl LeaseArgs {
         Ok(builder.namespace(&self.store.namespace()?).identity(identity))
     }
 
-    /// Returns the identity to lease for: the specified name, the node that flags or variables specify, or any node.
+    /// Returns the identity to request: the specified name, the node that flags or environment variables specify, or
+    /// any node.
     pub(super) fn identity(&self, layout: &Layout) -> Result<Identity, Failure> {
         let Some(name) = &self.name else {
             let node = self.node.resolve(layout, args::variable)?;
@@ -111,8 +112,8 @@ impl LeaseArgs {
     }
 }
 
-/// Whether to lease from the embedded store if no store is named. A layout without nodes needs no lease, unless a
-/// namespace is specified.
+/// Whether to lease from the embedded store if no store is specified. A layout without a node field does not require a
+/// lease, unless a namespace is specified.
 fn leases_from_the_embedded_store(
     args: &LeaseArgs,
     identity: &Identity,

@@ -13,20 +13,22 @@ use crate::terminal;
 
 /// Generates a key for public IDs: a letter and 128 random bits
 ///
-/// `seal` encrypts IDs with the last key in a file, and begins each public ID with that key's
-/// letter; `open` finds the key by this letter. With --key-file, the new key is appended to the
-/// file with the next letter, and `seal` uses it from then on. Public IDs that were sealed with an
-/// older key can be opened as long as the file contains that key.
+/// `flakeid seal` encrypts IDs with the last key in the key file. Each public ID contains the
+/// letter of its key, by which `flakeid open` finds the key. With --key-file, the command appends
+/// the new key to the file with the next letter, and `flakeid seal` uses the new key from then on.
+/// Public IDs that were sealed with an older key can be opened as long as the file contains that
+/// key.
 ///
-/// With several servers, add a key in two steps. First insert the new key's line before the other
-/// keys, and wait until all servers have the file and can open public IDs that are sealed with the
-/// new key. Then move the line to the end of the file, so that the servers seal with the new key.
+/// If several servers seal IDs, add a key in two steps. First, insert the new key's line before the
+/// other keys, and wait until all servers use the new file. All servers can then open public IDs
+/// that are sealed with the new key. Next, move the line to the end of the file, so that the
+/// servers seal with the new key.
 ///
-/// In a pipe, the output is the key or, with --key-file, its letter.
+/// In a pipe, the output is the new key or, with --key-file, the letter of the new key.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct KeygenArgs {
-    /// Append the key to this file; a new file is readable only by its owner
+    /// Append the key to this file; a missing file is created so that only its owner can read it
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
@@ -62,7 +64,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Outcome {
 }
 
 fn next_letter(path: &Path) -> Result<char, Failure> {
-    // The file exists, but does not contain any key yet.
+    // An empty file is not a valid keyring, but a first key can be appended to the file.
     if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
         return Ok('a');
     }
@@ -75,7 +77,7 @@ fn next_letter(path: &Path) -> Result<char, Failure> {
     })
 }
 
-/// Appends a line to the file, after a line break if the file does not end with one.
+/// Appends a line to the file. If the file does not end with a line break, adds a line break first.
 fn append(path: &Path, line: &str) -> std::io::Result<()> {
     let ends = std::fs::read(path).map_or(true, |text| text.is_empty() || text.ends_with(b"\n"));
     let mut options = OpenOptions::new();

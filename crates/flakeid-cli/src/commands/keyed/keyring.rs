@@ -1,4 +1,4 @@
-//! The key file for public IDs.
+//! The key file, which contains the keys that seal and open public IDs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,8 @@ const KEY_FILE: &str = "FLAKEID_KEY_FILE";
 
 #[derive(Args)]
 pub(super) struct KeyFile {
-    /// File with the keys for public IDs; `flakeid keygen --key-file FILE` creates one
+    /// File that contains the keys for public IDs; `flakeid keygen --key-file FILE` creates the
+    /// file
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! `flakeid keygen`, `flakeid seal` and `flakeid open`, which convert IDs to and from their public
-//! form.
+//! `flakeid keygen`, which generates keys, and `flakeid seal` and `flakeid open`, which convert IDs
+//! to and from their public form.
 
 mod keygen;
 mod keyring;
@@ -27,12 +27,12 @@ struct DomainArgs {
     #[command(flatten)]
     key_file: KeyFile,
 
-    /// Domain: what the IDs identify, such as user; sealing and opening must always use the same
+    /// Kind of object that the IDs identify, such as user; `seal` and `open` must use the same
     /// domain
     #[arg(long, value_name = "NAME")]
     domain: String,
 
-    /// Prefix of public IDs, such as usr; an underscore follows it
+    /// Prefix of public IDs, such as usr; an underscore follows the prefix
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
 

@@ -13,10 +13,10 @@ use crate::terminal;
 
 /// Decrypts public IDs created by `seal`
 ///
-/// A public ID that was forged, or sealed with another key, domain or prefix, is rejected, and the
-/// error does not reveal which of these reasons applies. Some random strings can still be opened
-/// and yield IDs that probably do not exist: one in nine with the twitter layout, and one in 140 if
-/// --since is a year ago.
+/// The command rejects a public ID that was sealed with another key, domain or prefix. The error
+/// does not reveal the reason. Forged public IDs are usually rejected, but some random strings open
+/// as IDs that probably do not exist. With the twitter layout, one in nine random strings opens, or
+/// one in 140 if --since is a year ago.
 ///
 /// Without arguments, the command reads one public ID per line from standard input.
 #[derive(Args)]
@@ -29,8 +29,8 @@ pub(crate) struct OpenArgs {
     #[command(flatten)]
     domain: DomainArgs,
 
-    /// Reject IDs generated before this time: a date, RFC 3339 or Unix milliseconds [default: the
-    /// layout's epoch]
+    /// Reject IDs generated before this time: a date, an RFC 3339 time or Unix milliseconds
+    /// [default: the layout's epoch]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     since: Option<String>,
 }

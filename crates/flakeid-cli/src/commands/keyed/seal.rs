@@ -10,12 +10,12 @@ use crate::args::input;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Encrypts IDs for outsiders, so that the IDs do not reveal when and where they were generated
+/// Encrypts IDs, so that outsiders cannot see when and where the IDs were generated
 ///
-/// The public form of an ID is the prefix, the key's letter, and 11 base58 characters; `open`
-/// converts it back. The public form hides the information in the ID, and without the key it is
-/// impossible to forge the public form of a chosen ID. A public ID does not grant access: check
-/// permissions, as with any other ID.
+/// The public form of an ID consists of the prefix (if any), the key's letter, and 11 base58
+/// characters. `flakeid open` converts the public form back into the ID. Without the key, outsiders
+/// can neither read the ID nor forge the public form of a chosen ID. A public ID does not grant
+/// access: check permissions, as with any other ID.
 ///
 /// Without arguments, the command reads one ID per line from standard input.
 #[derive(Args)]

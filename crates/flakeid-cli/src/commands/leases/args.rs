@@ -8,13 +8,13 @@ use crate::store::StoreArgs;
 
 /// Creates a namespace and the tables or keys that the store needs for it
 ///
-/// A namespace that already exists is left unchanged. Embedded stores (sqlite) create a namespace
-/// at its first lease. On a server, only this command creates a namespace, so that a mistyped name
-/// does not become a separate ID space.
+/// A namespace that already exists is left unchanged. An embedded store (sqlite) creates a
+/// namespace when a process first leases a node in the namespace. On a server, a lease never
+/// creates a namespace, so that a mistyped name does not become a separate ID space.
 ///
-/// On a server, specify --fresh or --lost: the server cannot distinguish a namespace that never
-/// existed from one that it has lost. After a loss, processes may still be generating IDs under
-/// leases that the server has lost. Embedded stores detect such losses themselves.
+/// On a server, specify --fresh or --lost, because a server cannot distinguish a new namespace from
+/// a namespace that it has lost. After a loss, processes may still be generating IDs under leases
+/// that the server has lost. An embedded store detects such a loss.
 #[derive(Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
 pub(super) struct InitArgs {
@@ -24,49 +24,51 @@ pub(super) struct InitArgs {
     #[command(flatten)]
     pub(super) layout: LayoutArg,
 
-    /// Longest window that can be leased: the time for which processes can generate IDs while the
-    /// store is down [default: 10s, or 4 ticks]
+    /// Longest window: the time for which processes can generate IDs while the store is down
+    /// [default: 10s, or 4 ticks if longer]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_window: Option<String>,
 
-    /// Longest time that a window may start ahead of the clock [default: 20s, or 4 ticks]
+    /// Longest time by which a window may start ahead of the clock [default: 20s, or 4 ticks if
+    /// longer]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_ahead: Option<String>,
 
-    /// Largest difference between a host's clock and the store's clock [default: 1s]
+    /// Largest allowed difference between a host's clock and the store's clock [default: 1s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) max_skew: Option<String>,
 
-    /// Time after a restart, a failover or a restore during which the store grants nothing
-    /// [default: 15s, or --max-window plus four times --max-skew if that is longer]
+    /// Time for which the store grants no nodes after a restart, a failover or a restore [default:
+    /// --max-window + 4 x --max-skew + 1 tick, rounded up to seconds, at least 15s]
     ///
-    /// A process that holds a node continues to generate IDs during this time, provided that it
-    /// renews its lease soon enough: within this time minus four times --max-skew, counted from the
-    /// last renewal that the store still has.
+    /// During this time, a process that holds a node can continue to generate IDs. The process must
+    /// renew its lease within this time minus four times --max-skew, counted from the last renewal
+    /// that the store still contains.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
-    /// This store has never had a namespace with this name: grant at once
+    /// Declare that this store has never had a namespace with this name; nodes are granted at once
     ///
-    /// If this is not true, IDs may be generated twice. Specify this flag only by hand, never in a
-    /// script that runs repeatedly: once the store has lost its data, the statement is no longer
-    /// true.
+    /// If the declaration is false, IDs may be generated twice. Specify this flag only by hand,
+    /// never in a script that runs repeatedly: after the store has lost its data, the declaration
+    /// is false.
     #[arg(long, conflicts_with = "lost")]
     pub(super) fresh: bool,
 
-    /// This store lost a namespace with this name and these bounds: grant only when all of its
-    /// leases have ended
+    /// Declare that this store lost a namespace with this name and these bounds; nodes are granted
+    /// after all lost leases have ended
     ///
-    /// WINDOW,AHEAD,SKEW are the --max-window, --max-ahead and --max-skew of the lost namespace,
-    /// such as 1h,20s,1s; `default` means the default bounds. If its --quiet was not the default,
-    /// add it as a fourth value. Values that are too large are safe and only cause a longer wait;
-    /// values that are too small are not safe. If the namespace was lost more than once, specify
-    /// the largest value of each bound. The new bounds may be smaller or larger. Repeat every
+    /// WINDOW,AHEAD,SKEW are the values of --max-window, --max-ahead and --max-skew of the lost
+    /// namespace, such as 1h,20s,1s. The value `default` specifies the default bounds. If --quiet
+    /// of the lost namespace was not the default, add that time as a fourth value. Values that are
+    /// too large are safe and only cause a longer wait. Values that are too small are not safe: IDs
+    /// may be generated twice. If the namespace was lost more than once, specify the largest value
+    /// of each bound. The bounds of the new namespace may be smaller or larger. Repeat every
     /// quarantine and fast-forward that was applied to the lost namespace.
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
-    /// Lease the nodes to brokers (`flakeid serve`) in blocks of 2^BITS [default: 0, processes
+    /// Lease nodes to brokers (`flakeid serve`) in blocks of 2^BITS nodes [default: 0; processes
     /// lease single nodes]
     ///
     /// In a namespace with blocks, processes lease nodes from the brokers, not from the store.
@@ -75,7 +77,7 @@ pub(super) struct InitArgs {
 
     /// Do not record which process held which node
     ///
-    /// `flakeid whois` then cannot find the process that generated an ID.
+    /// Without these records, `flakeid whois` cannot find the process that generated an ID.
     #[arg(long)]
     pub(super) no_history: bool,
 
@@ -103,11 +105,12 @@ pub(super) struct LsArgs {
     pub(super) json: bool,
 }
 
-/// Shows nodes and their holders until interrupted
+/// Shows nodes and their holders until you interrupt the command
 ///
-/// On a terminal, the command redraws the table of `ls` every second. In a pipe, or with --json, it
-/// first writes one JSON object for each node, and then one for each change. The object for a
-/// change has the key `event`.
+/// On a terminal, the command shows the table of `flakeid leases ls`, and updates the table every
+/// second. In a pipe, or with --json, the command first writes one JSON object for each node, and
+/// then one JSON object for each change. The value of the key `event` is `present` in the first
+/// objects, and describes the change in later objects.
 #[derive(Args)]
 #[command(after_long_help = WATCH_EXAMPLES)]
 pub(super) struct WatchArgs {
@@ -125,9 +128,9 @@ pub(super) struct WatchArgs {
 
 /// Takes a node from its holder, so that another process can lease the node when the lease expires
 ///
-/// Use this command for a node whose holder you know to be dead. The command is safe even if the
-/// holder is alive: the holder may use its window to the end, and then leases another node. The
-/// window of the next holder starts after that window. A node that was leased by its number can be
+/// Use this command if you know that the holder is dead. The command is safe even if the holder is
+/// alive: the holder may use its window to the end, and must then lease another node. The next
+/// holder's window starts after the end of that window. A node that was leased by its number can be
 /// leased again at once.
 #[derive(Args)]
 #[command(after_long_help = RELEASE_EXAMPLES)]
@@ -138,8 +141,8 @@ pub(super) struct ReleaseArgs {
 
     /// Let other processes lease the node at once
     ///
-    /// If the store is later restored to a state from before this command, the previous holder and
-    /// the next holder can generate the same IDs.
+    /// If the store is later restored to a state that predates this command, the previous holder
+    /// and the next holder can generate the same IDs.
     #[arg(long)]
     pub(super) now: bool,
 
@@ -150,7 +153,7 @@ pub(super) struct ReleaseArgs {
     pub(super) confirm: Confirm,
 }
 
-/// Takes a node out of use, or puts it back into use
+/// Takes a node out of use, or puts the node back into use
 ///
 /// Use this command for a node whose number is also used outside the store, or whose fence is far
 /// in the future because of a wrong clock.
@@ -172,23 +175,24 @@ pub(super) struct QuarantineArgs {
     pub(super) confirm: Confirm,
 }
 
-/// Prevents windows from starting before an instant
+/// Prevents windows from starting before a specified instant
 ///
 /// Use this command if IDs up to that instant may have been generated without this store: by hand,
-/// by another system, or under leases that the store has lost. All leases end. This is
-/// irreversible.
+/// by another system, or under leases that the store has lost. All current leases end. This change
+/// is irreversible.
 ///
 /// If older data were restored into a running server, the instant must be at least max-window +
-/// max-ahead + 2 x max-skew from now: --by 32s with the default bounds of `init`.
+/// max-ahead + 2 x max-skew from now. With the default bounds of `flakeid leases init`, specify
+/// --by 32s.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
 #[group(id = "target", required = true, multiple = false, args = ["to", "by"])]
 pub(super) struct FastForwardArgs {
-    /// The instant: a date, RFC 3339 or Unix milliseconds
+    /// Instant before which no window starts: a date, an RFC 3339 time or Unix milliseconds
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) to: Option<String>,
 
-    /// The instant, as a duration from now: 500ms, 20s, 5min, 2h, 3d
+    /// Instant before which no window starts, as a duration from now: 500ms, 20s, 5min, 2h or 3d
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) by: Option<String>,
 
@@ -199,14 +203,14 @@ pub(super) struct FastForwardArgs {
     pub(super) confirm: Confirm,
 }
 
-/// Takes over a store that was copied from another machine or restored from a backup
+/// Adopts the namespace of a store that was copied from another machine or restored from a backup
 ///
-/// All leases end, and nothing is granted until every window that the original store may have
+/// All leases end, and no nodes are granted until every window that the original store may have
 /// granted has ended. Use this command only if the original store is out of use: if two stores
 /// grant the same nodes, IDs are generated twice.
 ///
-/// If older data were restored into a server while it was running, use fast-forward instead: the
-/// store is still in the same run, so `adopt` would not end its leases.
+/// If older data were restored into a running server, use `flakeid leases fast-forward` instead.
+/// The store cannot detect such a restore, so `adopt` would not end the leases.
 #[derive(Args)]
 #[command(after_long_help = ADOPT_EXAMPLES)]
 pub(super) struct AdoptArgs {

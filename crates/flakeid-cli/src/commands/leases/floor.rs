@@ -1,5 +1,5 @@
-//! `flakeid leases fast-forward` and `flakeid leases adopt`, which raise the namespace's floor. No
-//! window starts before the floor.
+//! `flakeid leases fast-forward` and `flakeid leases adopt`, which raise the floor of a namespace.
+//! No window starts before the floor.
 
 use flakeid_core::{Error, Rfc3339};
 use flakeid_json::parse_instant;
@@ -59,8 +59,8 @@ fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {
     Ok(now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }
 
-/// Returns the first tick that starts at or after an instant, because a tick that contains the
-/// instant must not be granted.
+/// Returns the first tick that starts at or after an instant. IDs of a tick that starts before the
+/// instant may already have been generated.
 fn tick_not_before(namespace: &Namespace, unix_ms: i64) -> Result<u64, Error> {
     let layout = &namespace.layout;
     let tick = layout.tick_at(unix_ms)?;

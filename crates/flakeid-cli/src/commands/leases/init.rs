@@ -97,8 +97,8 @@ fn bounds(args: &InitArgs, defaults: Bounds, layout: &Layout) -> Result<Bounds, 
 
 const LOST: &str = "--lost";
 
-/// Parses the bounds of a lost namespace: either `default`, or bounds such as `1h,20s,1s`, with the quiet time as a
-/// fourth value if it was not the default.
+/// Parses the bounds of a lost namespace: `default`, or values such as `1h,20s,1s`. A fourth value specifies the quiet
+/// time; without this value, the quiet time is the default for the other bounds.
 fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
     if text == "default" {
         return Ok(Bounds::of(layout));
@@ -122,8 +122,7 @@ fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
         Some(quiet) => Bounds { quiet_ms: duration::parse(LOST, quiet)?, ..lost },
         None => lost.with_usual_quiet(layout),
     };
-    // No namespace with this layout could have had such bounds, so they must contain a typing
-    // error.
+    // A namespace with this layout cannot have had invalid bounds, so invalid bounds are a typing error.
     let checked = lost.check(layout);
     checked.map_err(|error| Error::invalid_option(LOST, &error.to_string())).map(|()| lost)
 }
@@ -138,7 +137,7 @@ fn lost_value(bounds: &Bounds) -> String {
     [max_window_ms, max_ahead_ms, max_skew_ms].map(time).join(",")
 }
 
-/// Returns the error for a missing namespace if the user has not specified whether the namespace ever existed.
+/// Returns the error for a namespace that does not exist if the user has specified neither `--fresh` nor `--lost`.
 fn undecided(name: &str, layout: &Layout) -> Failure {
     let error = Error::invalid_option(
         "--fresh, --lost",
@@ -169,7 +168,7 @@ struct Description<'a> {
     max_skew_ms: u64,
     quiet_ms: u64,
     history: bool,
-    /// The remaining time until nodes can be granted.
+    /// The time, in milliseconds, until the store can grant nodes.
     wait_ms: u64,
 }
 

@@ -4,7 +4,7 @@ use flakeid_protocol::operations::Listing;
 use flakeid_protocol::{Row, State};
 use serde::Serialize;
 
-/// The displayed status of a node. Another process may lease a node whose lease has expired.
+/// The displayed status of a node. `Expired` means that the lease has expired, so another process may lease the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LeaseStatus {
     Held,
@@ -33,8 +33,8 @@ impl LeaseStatus {
     }
 }
 
-/// The JSON object for a node. Its keys are in the order of these fields. A field that has never been set for the
-/// node is null.
+/// The JSON object that describes a node. The keys of the object have the order of these fields. A value that has never
+/// been set for the node is null.
 #[derive(Serialize)]
 pub(super) struct NodeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -50,7 +50,8 @@ fn shown(listing: &Listing, all: bool) -> impl Iterator<Item = &Row> {
     listing.rows.iter().filter(move |row| all || LeaseStatus::new(row, now) != LeaseStatus::Free)
 }
 
-/// Renders a namespace for a terminal. `name` names both the namespace and the store.
+/// Renders the nodes of a namespace for a terminal. `name` contains the names of the namespace and
+/// the store.
 pub(super) fn draw(name: &str, leases: &Leases, all: bool) -> String {
     let listing = &leases.listing;
     let layout = &listing.namespace.layout;

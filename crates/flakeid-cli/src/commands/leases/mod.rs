@@ -37,21 +37,21 @@ Environment (flags win):
 
 /// Shows and repairs the leases of nodes in a store
 ///
-/// A lease is a window of ticks for one node. The store never grants overlapping windows for one
-/// node, and no process generates IDs outside its window, so no ID is generated twice. The fence of
-/// a node is the tick at which its latest window ends. The expiry only determines when another
-/// process may lease the node.
+/// A lease is the right to generate IDs for one node in a window of ticks. The store never grants
+/// overlapping windows for one node, and no process generates IDs outside its window, so no ID is
+/// generated twice. The fence of a node is the tick at which the node's latest window ends. The
+/// expiry of a lease only determines when another process may lease the node.
 ///
-/// These commands cannot cause an ID to be generated twice, with three exceptions: `adopt`, if the
-/// original of the store is still in use; `init`, if --fresh or --lost is not true; and `release
-/// --now`, if the store is then restored to an earlier state.
+/// Only three of these commands can cause an ID to be generated twice: `adopt`, if the original
+/// store is still in use; `init`, if --fresh or --lost was specified wrongly; and `release --now`,
+/// if the store is later restored to an earlier state.
 ///
 /// After a restart, a failover or a restore, the store grants no nodes until all earlier windows
-/// are over; a process that holds a node continues where that is safe. The store cannot detect two
-/// primaries that grant nodes at the same time, a virtual machine that is restored with its memory,
-/// or older data that are restored while the server runs (IMPORT TABLESPACE, RESTORE, SWAPDB,
-/// etcdctl put). In the last case, restart the server, or run fast-forward, before any process
-/// leases a node.
+/// have ended. A process that holds a node continues if that is safe. The store cannot detect two
+/// primaries that grant nodes at the same time, or a virtual machine that is restored with its
+/// memory. Nor can the store detect older data that are restored while the server runs (IMPORT
+/// TABLESPACE, RESTORE, SWAPDB, etcdctl put). After such a restore, restart the server or run
+/// `flakeid leases fast-forward` before any process leases a node.
 #[derive(Args)]
 #[command(after_long_help = LEASES_EXAMPLES)]
 pub(crate) struct LeasesArgs {

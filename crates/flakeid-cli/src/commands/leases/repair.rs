@@ -69,7 +69,8 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
         Repair::Lift => "lifts the quarantine of",
     };
     confirm.ask(&format!("this {verb} {subject}. {holder}{effect}"))?;
-    // The row is changed only if no other process has changed it in the meantime.
+    // The change no longer applies if another process has changed the node's status in the
+    // meantime.
     if connection.repair(node, kind)?.is_none() {
         return Ok(terminal::show(&format!(
             "{subject} has changed in the meantime: no change was made\n"
@@ -78,7 +79,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     Ok(terminal::show(&format!("{subject}: {done}\n"))?)
 }
 
-/// Describes the node's holder, and the effect of the change on that process.
+/// Describes the process that holds the node, and the effect of the change on that process.
 fn holder(listing: &Listing, row: Option<&Row>) -> String {
     let Some(row) = row else { return String::new() };
     let now = listing.now;

@@ -1,4 +1,4 @@
-//! The numbers of nodes in a namespace that are held, expired, free and quarantined.
+//! Counts the held, expired, free and quarantined nodes of a namespace.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::json::LeaseStatus;
 use crate::format::number::grouped;
 use crate::store::Leases;
 
-/// The number of nodes in a namespace for each status.
+/// The number of nodes with each status in a namespace.
 #[derive(Default)]
 pub(super) struct Summary {
     held: u64,
@@ -14,9 +14,10 @@ pub(super) struct Summary {
     free: u64,
     quarantined: u64,
     rows: u64,
-    /// The unit that a row describes: a node, or a block of nodes.
+    /// The name of the unit that each row describes: `node` or `block`.
     of: &'static str,
-    /// Whether the rows come from a broker. In that case, they are all of the broker's rows.
+    /// Whether the summary describes the nodes of a broker. If so, `rows` is the number of nodes in
+    /// the broker's blocks.
     of_broker: bool,
 }
 
@@ -42,8 +43,8 @@ impl Summary {
     }
 }
 
-/// Formats the summary as `3 held, 2 free, 1 quarantined of 1,024 nodes`. Nodes that are not
-/// counted in any status have never been used.
+/// Formats the summary as `3 held, 2 free, 1 quarantined of 1,024 nodes`. Nodes that have never
+/// been used are counted only in the total.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} held, ", grouped(self.held))?;

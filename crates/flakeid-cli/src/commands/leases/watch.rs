@@ -1,4 +1,4 @@
-//! `flakeid leases watch`: shows nodes and their holders until interrupted.
+//! `flakeid leases watch`: shows nodes and their holders until the user interrupts the command.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

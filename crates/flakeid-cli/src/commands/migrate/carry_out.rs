@@ -13,9 +13,9 @@ use crate::store::Connection;
 /// The result of a migration.
 pub(super) struct Done {
     pub(super) created: bool,
-    /// The remaining time until nodes can be granted.
+    /// The time, in milliseconds, until the store can grant nodes.
     pub(super) wait_ms: u64,
-    /// The rows that had already been granted when they were quarantined.
+    /// The rows of the quarantined nodes that the store had granted before the migration.
     pub(super) granted: Vec<Row>,
 }
 
@@ -32,7 +32,8 @@ pub(super) fn carry_out(
         return Err(undecided(&connection.name()));
     }
     let mut wanted = Namespace::new(&connection.namespace, plan.layout);
-    // The floor is set in the transaction that creates the namespace, so no window starts below it.
+    // The transaction that creates the namespace also sets the floor, so no window can start below
+    // the floor.
     wanted.floor = plan.floor;
     if let Some(listing) = &found {
         wanted.block_bits = listing.namespace.block_bits;
@@ -52,8 +53,8 @@ pub(super) fn carry_out(
     Ok(Done { created: found.is_none(), wait_ms, granted })
 }
 
-/// Returns the error for a missing namespace on a server if the user has not specified whether the
-/// namespace ever existed.
+/// Returns the error for a namespace that does not exist on a server, if the user has not specified
+/// `--fresh`.
 fn undecided(name: &str) -> Failure {
     let reason = format!("{name} does not exist, and the store cannot detect whether it was lost");
     let hint = "if this store never had a namespace of this name, add --fresh; if it did, or to choose \

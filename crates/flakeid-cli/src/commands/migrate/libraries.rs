@@ -7,14 +7,14 @@ use flakeid_core::{Layout, Parts};
 use crate::args::layout_arg;
 use crate::failure::Failure;
 
-/// A library that generates Snowflake-family IDs, with its default settings.
+/// The default settings of a library that generates Snowflake-family IDs.
 pub(super) struct Library {
     pub(super) name: &'static str,
     /// The layout of the library's IDs, as a preset or a descriptor.
     pub(super) layout: &'static str,
-    /// The library's names for the node, or for the node's two parts.
+    /// The library's name for the node, or its names for the two parts of the node.
     pub(super) node: &'static [&'static str],
-    /// Whether the library's IDs can be ahead of its clock even if the clock has never gone
+    /// Whether the library can generate IDs ahead of the clock even if the clock has never gone
     /// backwards.
     pub(super) runs_ahead: bool,
 }
@@ -54,7 +54,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Parses the name of a library or a preset, or a descriptor.
+    /// Parses the name of a library, the name of a preset, or the descriptor of a layout.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let library = LIBRARIES.iter().find(|library| library.name == text);
         let layout = library.map_or(text, |library| library.layout);
@@ -68,7 +68,7 @@ impl Origin {
         }
     }
 
-    /// Formats the node for the output, using the library's own names.
+    /// Formats the node for the output, with the library's own names for the node or its parts.
     pub(super) fn node(&self, parts: &Parts) -> String {
         let names = self.library.map_or(&["node"] as &[_], |library| library.node);
         match (names, parts.datacenter, parts.worker) {
@@ -85,7 +85,7 @@ fn names() -> String {
     names.join(", ")
 }
 
-/// Returns the table of libraries for the long help.
+/// Returns the table of libraries that `flakeid migrate --help` shows.
 pub(super) fn table() -> String {
     let mut text = String::from("Libraries, with their default settings:\n");
     for Library { name, layout, node, .. } in &LIBRARIES {

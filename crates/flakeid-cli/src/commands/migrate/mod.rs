@@ -1,4 +1,4 @@
-//! `flakeid migrate`: creates a namespace that replaces another library's ID generation.
+//! `flakeid migrate`: creates a namespace that continues after the IDs from another library.
 
 mod carry_out;
 mod libraries;
@@ -20,19 +20,19 @@ use crate::store::StoreArgs;
 
 /// Creates a namespace that continues after the IDs from another library
 ///
-/// The command reads the largest existing IDs, creates a namespace with the same layout (or with
-/// the layout in --layout), and prevents windows from starting before the tick after those IDs.
-/// Every ID that flakeid generates is therefore larger than all existing IDs.
+/// Specify the largest existing IDs with --last-id. The command creates a namespace with the layout
+/// of these IDs, or with the layout in --layout. No window of the namespace starts before the first
+/// tick after the existing IDs. Every ID that flakeid generates is therefore larger than all
+/// existing IDs.
 ///
-/// Stop the other library first. If that is not possible at once, use --in-use to name the nodes
-/// that the other library still uses. These nodes are quarantined until you run `flakeid leases
-/// quarantine NODE
-/// --lift`.
+/// Stop the other library first. If you cannot stop all of its generators at once, use --in-use to
+/// specify the nodes that the library still uses. These nodes are quarantined until you run
+/// `flakeid leases quarantine NODE --lift`.
 #[derive(Args)]
 #[command(after_help = "`flakeid migrate --help` lists the libraries.")]
 #[command(after_long_help = after_help())]
 pub(crate) struct MigrateArgs {
-    /// Library that generated the IDs until now, or their layout
+    /// Library that generated the existing IDs, or the layout of these IDs
     #[arg(long, value_name = "LIBRARY|L", allow_hyphen_values = true)]
     from: String,
 
@@ -40,22 +40,24 @@ pub(crate) struct MigrateArgs {
     #[arg(long, value_name = "ID", required = true, allow_hyphen_values = true)]
     last_id: Vec<String>,
 
-    /// Nodes that the other library still uses: 7, 3,5-9 or datacenter/worker
+    /// Nodes that the other library still uses, such as 7 or 3,5-9, or 1/7 for datacenter 1 and
+    /// worker 7
     #[arg(long, value_name = "NODES", allow_hyphen_values = true)]
     in_use: Vec<String>,
 
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Layout of the namespace, if it changes [default: that of --from]
+    /// Layout of the namespace [default: the layout that --from specifies]
     ///
-    /// No window then starts before the first tick whose IDs are all numerically larger than the
+    /// No window starts before the first tick whose IDs are all numerically larger than the
     /// existing IDs, so that tables keep their order.
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     #[arg(value_parser = Presets, hide_possible_values = true)]
     layout: Option<String>,
 
-    /// This server has never had a namespace with this name (see `flakeid leases init --help`)
+    /// Declare that this server has never had a namespace with this name (see `flakeid leases init
+    /// --help`)
     #[arg(long)]
     fresh: bool,
 

@@ -6,11 +6,12 @@ use flakeid_core::{Error, Layout};
 
 use crate::format::number::{grouped, parse};
 
-/// The maximum number of nodes to quarantine. To exclude more nodes, configure the programs with a
-/// range of nodes instead.
+/// The maximum number of nodes that one migration can quarantine. To exclude more nodes, restrict
+/// the programs that lease nodes to a range of nodes instead.
 const MOST: usize = 4096;
 
-/// Parses `7`, `3,5-9` or `1/7` (datacenter and worker) into the nodes in ascending order.
+/// Parses nodes such as `7`, `3,5-9` or `1/7` (datacenter 1 and worker 7), and returns them in
+/// ascending order.
 pub(super) fn read(texts: &[String], layout: &Layout) -> Result<BTreeSet<u64>, Error> {
     let mut nodes = BTreeSet::new();
     for part in texts.iter().flat_map(|text| text.split(',')) {
@@ -22,8 +23,8 @@ pub(super) fn read(texts: &[String], layout: &Layout) -> Result<BTreeSet<u64>, E
             let reason = format!("range {part} is reversed: write the smaller node first");
             return Err(Error::invalid_option("--in-use", &reason));
         }
-        // Only one node above the limit is collected: it is enough to reject the range, and a list
-        // of 2^22 nodes would waste memory.
+        // One node more than the limit is enough to reject the range. A list of 2^22 nodes would
+        // waste memory.
         nodes.extend((first..=last).take(MOST + 1));
         if nodes.len() > MOST {
             let reason = format!(

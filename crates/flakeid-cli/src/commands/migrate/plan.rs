@@ -1,5 +1,4 @@
-//! The plan of a migration: the layout and the floor of the namespace, derived from the last IDs of the other
-//! library.
+//! The plan of a migration: the layout and the floor of the namespace, derived from the last IDs of another library.
 
 use flakeid_core::{Clock, Error, Id, Layout, Parts, Rfc3339, SystemClock};
 use flakeid_json::layout_name;
@@ -9,11 +8,11 @@ use crate::failure::Failure;
 use crate::format::duration;
 use crate::terminal;
 
-/// The longest plausible time, in milliseconds, by which an ID can be ahead of the clock. An ID that is further ahead
-/// probably has a different layout, and was not generated ahead of the clock.
+/// The longest plausible time, in milliseconds, by which an ID can be ahead of the clock. An ID that appears to be
+/// further ahead probably has a different layout.
 const FARTHEST_AHEAD_MS: i64 = 24 * 3_600_000;
 
-/// One of the last IDs from the other library.
+/// One of the last IDs that another library generated.
 pub(super) struct LastId {
     pub(super) id: Id,
     pub(super) parts: Parts,
@@ -38,7 +37,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Builds the plan. `layout` is the namespace's layout, if it differs from the layout of the other library.
+    /// Builds the plan of a migration. `layout` is the namespace's layout, or `None` if the namespace keeps the layout
+    /// of the other library.
     pub(super) fn new(
         origin: &Origin,
         ids: &[Id],
@@ -84,8 +84,9 @@ fn above(id: Id, layout: &Layout) -> Result<u64, Failure> {
     })
 }
 
-/// Checks that the floor is not far in the future. The same number can be a current ID in one layout and an ID from
-/// the distant future in another. Such a floor would prevent all grants until that time, and it could not be lowered.
+/// Checks that the floor is not far in the future. The same number can be a current ID in one layout and an ID from the
+/// distant future in another layout. A floor in the distant future would prevent all grants until that time, and a
+/// floor cannot be lowered.
 fn check_floor(layout: &Layout, floor: u64, now: i64) -> Result<(), Failure> {
     let start = layout.unix_ms_at(floor);
     if start.saturating_sub(now) <= FARTHEST_AHEAD_MS {

@@ -46,8 +46,8 @@ struct LastJson {
 }
 
 impl Report<'_> {
-    /// Shows the report. `done` contains the namespace's full name and the changes that were made
-    /// to it.
+    /// Shows the report. `done` contains the full name of the namespace and the result of the
+    /// migration, or is `None` in a dry run.
     pub(super) fn show(&self, json: bool, done: Option<(&str, &Done)>) -> Outcome {
         for row in done.iter().flat_map(|(_, done)| &done.granted) {
             let holder = match row.owner.name.as_str() {
@@ -108,7 +108,7 @@ impl Report<'_> {
         )
     }
 
-    /// Formats a line for each of the last IDs, so that the user can see if the layout is wrong.
+    /// Formats one line for each of the last IDs, so that the user can detect a wrong layout.
     fn last_id_lines(&self) -> Vec<String> {
         let line = |LastId { id, parts, time }: &LastId| {
             let ago = duration::relative(parts.unix_ms, SystemClock.unix_ms());

@@ -4,14 +4,14 @@ use clap::Args;
 
 /// Proposes layouts that meet your requirements
 ///
-/// For each proposal, the command shows the number of bits, the precision of the ID order, the
-/// numbers of nodes and IDs, and the end of the layout. It also shows whether the IDs fit a signed
+/// For each proposal, the command shows the bits, the precision of the ID order, the numbers of
+/// nodes and IDs, and the end of the layout. The command also shows whether the IDs fit a signed
 /// 64-bit column and a JavaScript number.
 ///
-/// With --processes, the command plans for a fleet that leases its nodes. It then includes the
-/// nodes that dead processes still hold. For growing fleets, it shows the load on the store, and
-/// which stores and presets are sufficient. With --brokers, the processes lease from brokers, which
-/// lease blocks from the store.
+/// With --processes, the command plans for a fleet of processes that lease their nodes, and
+/// includes the nodes that dead processes still hold. For fleets of increasing size, the command
+/// also shows the load on the store, and which stores and presets are sufficient. With --brokers,
+/// the processes lease nodes from brokers, which lease blocks of nodes from the store.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {
@@ -24,23 +24,23 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) processes: Option<String>,
 
-    /// Average time before a process dies without releasing its node
+    /// Average time until a process dies without releasing its node
     #[arg(long, value_name = "TIME", default_value = "1h", allow_hyphen_values = true)]
     #[arg(conflicts_with = "nodes")]
     pub(super) lifetime: String,
 
-    /// Number of brokers (`flakeid serve`) from which the processes lease [default: none, they
-    /// lease from the store]
+    /// Number of brokers (`flakeid serve`) from which the processes lease nodes [default: none;
+    /// processes lease from the store]
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) brokers: Option<String>,
 
-    /// Time that a node stays reserved for a process that does not renew its lease [default: 60s,
-    /// with brokers 12s]
+    /// Time for which a node stays reserved for a process that does not renew its lease [default:
+    /// 60s, or 12s with brokers]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) ttl: Option<String>,
 
     /// Length of a lease's window; on average, the lease is renewed after a third of this time
-    /// [default: 10s, with brokers 4s]
+    /// [default: 10s, or 4s with brokers]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) window: Option<String>,
 
@@ -48,21 +48,22 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(super) rate: String,
 
-    /// Time until which the layout must last: a year or a date (to its end), RFC 3339, or Unix
-    /// milliseconds
+    /// Time until which the layout must last: the end of a year or a date, an RFC 3339 time, or
+    /// Unix milliseconds
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) until: String,
 
-    /// Start of the layout's time range: a date, RFC 3339 or Unix milliseconds [default: today,
-    /// 00:00 UTC]
+    /// Start of the layout's time range: a date, an RFC 3339 time or Unix milliseconds [default:
+    /// today, 00:00 UTC]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) epoch: Option<String>,
 
-    /// Largest number of bits in an ID; 63 keeps it positive in a signed 64-bit column
+    /// Largest number of bits in an ID; with up to 63 bits, IDs are positive in a signed 64-bit
+    /// column
     #[arg(long, value_name = "BITS", default_value = "63", allow_hyphen_values = true)]
     pub(super) bits: String,
 
-    /// Write one JSON object per proposal, then one per fleet size
+    /// Write one JSON object per proposal, then one JSON object per fleet size
     #[arg(long)]
     pub(super) json: bool,
 }
