@@ -14,15 +14,15 @@ use crate::terminal;
 #[derive(Args)]
 #[command(after_long_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
-    /// The shell for which to write the script
+    /// The shell for which the script is written
     shell: Shell,
 }
 
 /// Writes the manual pages
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// Directory for the manual pages of all commands; without it, the main page goes to standard
-    /// output
+    /// Directory for the manual pages of all commands; without a directory, the main page is
+    /// written to standard output
     #[arg(value_hint = ValueHint::DirPath)]
     dir: Option<PathBuf>,
 }

@@ -1,13 +1,13 @@
-//! A fleet behind brokers: computes the number of nodes in the brokers' blocks, and the remaining
-//! load on the store.
+//! A fleet that leases its nodes from brokers. This module computes the number of nodes in the
+//! brokers' blocks, and the load that the brokers put on the store.
 
 use flakeid_protocol::Namespace;
 
-/// The average time from one renewal of a block to the next, in milliseconds: a third of its
-/// default window.
+/// The average time from one renewal of a block to the next, in milliseconds: a third of the
+/// default window of a block.
 const BLOCK_RENEWAL_MS: f64 = 10_000.0 / 3.0;
 
-/// The brokers, among which the processes are divided evenly.
+/// The brokers of a fleet. The processes are divided evenly among the brokers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Brokers {
     pub(crate) number: u64,
@@ -17,9 +17,9 @@ impl Brokers {
     /// The largest supported number of brokers.
     pub(crate) const MOST: u64 = 100_000;
 
-    /// Returns the number of nodes that a fleet needs if it uses `used` nodes at a time.
+    /// Returns the number of nodes that a fleet needs if the fleet uses `used` nodes at a time.
     ///
-    /// When a broker crashes, its clients take other nodes, because the blocks of the crashed
+    /// When a broker crashes, its clients lease other nodes, because the blocks of the crashed
     /// broker are not free yet. In addition, each broker has one partly used block and one empty
     /// block.
     pub(crate) fn nodes(self, used: u64) -> u64 {
@@ -48,8 +48,8 @@ const fn block_bits(nodes: u64) -> u32 {
     let node_bits = u64::BITS - nodes.saturating_sub(1).leading_zeros();
     match Namespace::default_block_bits_of(node_bits) {
         Some(bits) => bits,
-        // A layout with so few nodes cannot have blocks, so the bits are computed for the smallest
-        // layout that can have blocks.
+        // A layout with too few nodes cannot have blocks. In this case, the result is the number of
+        // block bits of the smallest layout that can have blocks.
         None => 1,
     }
 }

@@ -1,4 +1,5 @@
-//! A fleet of processes that lease their nodes. This module computes the nodes and renewals that the fleet needs.
+//! A fleet of processes that lease their nodes. This module computes the number of nodes and the rate of renewals that
+//! the fleet needs.
 
 use flakeid_core::Error;
 
@@ -9,20 +10,21 @@ use crate::format::{duration, number};
 /// A fleet of processes that lease their nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fleet {
-    /// The number of processes that live at the same time.
+    /// The number of processes that run at the same time.
     pub(crate) processes: u64,
-    /// The average time before a process dies without releasing its node, in milliseconds.
+    /// The average time from the start of a process until the process dies without releasing its node, in
+    /// milliseconds.
     pub(crate) lifetime_ms: u64,
-    /// The time from the last renewal until another process can lease the node, in milliseconds.
+    /// The time from the last renewal of a lease until another process can lease the node, in milliseconds.
     pub(crate) ttl_ms: u64,
-    /// The length of the window that a renewal confirms, in milliseconds.
+    /// The length of a lease's window after each renewal, in milliseconds.
     pub(crate) window_ms: u64,
     /// The brokers that grant the nodes, or `None` if the store grants them.
     pub(crate) brokers: Option<Brokers>,
 }
 
-/// The largest supported number of processes. It far exceeds the measured numbers of processes, but the arithmetic is
-/// still exact.
+/// The largest supported number of processes. This number far exceeds the size of every measured fleet, and the
+/// arithmetic is still exact for this number.
 const MOST_PROCESSES: u64 = 1_000_000_000;
 
 /// The longest window and the longest TTL of a lease, in milliseconds.
@@ -33,8 +35,7 @@ const MONTH_MS: u64 = 30 * 86_400_000;
 const RETRY_S: f64 = 2.0;
 
 impl Fleet {
-    /// Reads the fleet from the arguments. Returns `None` if the arguments do not describe a fleet, only a number of
-    /// nodes.
+    /// Reads the fleet from the arguments. Returns `None` if the arguments do not contain a number of processes.
     pub(crate) fn from_args(args: &PlanArgs) -> Result<Option<Self>, Error> {
         let Some(processes) = &args.processes else { return Ok(None) };
         let length = |option, field, text, least, most| {
@@ -71,8 +72,8 @@ impl Fleet {
         u64::try_from(nodes).unwrap_or(u64::MAX)
     }
 
-    /// Returns the largest number of processes for which `nodes` nodes are sufficient, or `None` if they are not
-    /// sufficient even for one process.
+    /// Returns the largest number of processes for which `nodes` nodes are sufficient, or `None` if `nodes` nodes are
+    /// not sufficient even for one process.
     pub(crate) fn most_processes(&self, nodes: u64) -> Option<u64> {
         let (mut enough, mut too_many) = (0, MOST_PROCESSES.min(nodes) + 1);
         while too_many - enough > 1 {
@@ -91,11 +92,11 @@ impl Fleet {
         Self { processes, ..self }
     }
 
-    /// Returns the mean time between two renewals of a process, in milliseconds.
+    /// Returns the mean time between two successive renewals of a process, in milliseconds.
     ///
     /// A renewal is due when the remaining time is two thirds of the window, times a random factor from 0.8 to 1.2.
-    /// The time since the previous renewal is therefore uniformly distributed between 1/5 and 7/15 of the window,
-    /// and is at most half the TTL.
+    /// The time since the previous renewal is therefore uniformly distributed between 1/5 and 7/15 of the window.
+    /// If this time is more than half the TTL, the renewal is due after half the TTL.
     pub(crate) fn renewal_ms(&self) -> f64 {
         let window = self.window_ms as f64;
         let (first, last) = (window / 5.0, window * 7.0 / 15.0);
@@ -126,13 +127,13 @@ impl Fleet {
         self.brokers.map_or(self.processes, |brokers| brokers.number)
     }
 
-    /// Returns the number of requests per second to the store between a restart and its first grants.
+    /// Returns the number of requests per second that the store receives from its restart until its first grants.
     pub(crate) fn requests_after_restart(&self) -> f64 {
         self.connections() as f64 / RETRY_S
     }
 
-    /// Returns the load of each broker: its renewals per second, its blocks, and the nodes in a
-    /// block.
+    /// Returns the load of each broker: the renewals per second that the broker receives, the number of its
+    /// blocks, and the number of nodes in each block.
     pub(crate) fn load_per_broker(&self) -> Option<(f64, u64, u64)> {
         let brokers = self.brokers?;
         let (blocks, size) = brokers.blocks(self.used());
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(DEFAULT.with_processes(1).nodes(), 2);
         assert_eq!(DEFAULT.with_processes(60).nodes(), 61);
         assert_eq!(DEFAULT.with_processes(61).nodes(), 63);
-        // In this fleet, each process dies once per TTL on average.
+        // In this fleet, the average lifetime of a process is equal to the TTL.
         assert_eq!(Fleet { lifetime_ms: 60_000, ..DEFAULT }.nodes(), 2_000_000);
         let extreme =
             Fleet { lifetime_ms: 1, ttl_ms: MONTH_MS, ..DEFAULT.with_processes(MOST_PROCESSES) };
@@ -246,7 +247,7 @@ mod tests {
         }
     }
 
-    /// If all processes start at once, the load in the worst second afterwards is at most 40 % above the mean.
+    /// If all processes start at once, the load in the busiest second is at most 40% above the mean.
     #[test]
     fn renewals_spread_out_after_all_processes_start_at_once() {
         let fleet = DEFAULT.with_processes(100_000);

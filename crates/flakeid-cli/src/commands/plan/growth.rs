@@ -1,5 +1,5 @@
-//! The requirements of a fleet as it grows: the nodes, the renewals, and the stores and presets
-//! that are sufficient.
+//! The requirements of a growing fleet: the number of nodes, the rate of renewals, and the stores
+//! and presets that are sufficient.
 
 use anstyle::Style;
 use flakeid_core::Layout;
@@ -12,7 +12,7 @@ use crate::format::duration;
 use crate::format::number::{grouped, rate};
 use crate::format::table::{Align, Table};
 
-/// A fleet of a certain size, and its requirements.
+/// The requirements of a fleet of a given size.
 #[derive(Serialize)]
 pub(super) struct Growth {
     processes: u64,
@@ -75,7 +75,8 @@ impl Growth {
         }
     }
 
-    /// Formats the stores and presets that are sufficient, each list on its own line.
+    /// Formats the list of sufficient stores and the list of sufficient presets, each on its own
+    /// line. If the fleet has brokers, a line with the load of each broker comes first.
     fn sufficient(&self) -> String {
         let stores = self.stores.iter().filter(|store| store.suffices).map(|store| {
             let mark = if store.more_connections_than_default { "*" } else { "" };

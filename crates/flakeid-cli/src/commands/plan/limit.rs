@@ -1,21 +1,21 @@
 //! The renewals and connections that each kind of store can handle.
 
-/// The measured load that one server handled for one kind of store.
+/// The load that a single server of one kind of store can handle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limit {
-    /// The scheme of the store's URL, in the short form `postgres` for `PostgreSQL`.
+    /// The scheme of the store's URL. For `PostgreSQL`, this is the short form `postgres`.
     pub(crate) store: &'static str,
-    /// The rate measured with 10,000 holders. `docs/src/scaling.md` lists the machine and the
-    /// software versions used.
+    /// The rate of renewals measured with 10,000 holders. `docs/src/scaling.md` describes the
+    /// machine and lists the software versions.
     pub(crate) renewals_per_second: f64,
-    /// The number of connections that the server's default settings allow, if every process keeps
-    /// one connection open. `None` if processes keep no connection open, or if the server sets no
+    /// The number of connections that the server's default settings allow. Every process keeps one
+    /// connection open. `None` if processes do not keep connections open, or if the server sets no
     /// limit.
     pub(crate) connections: Option<u64>,
 }
 
-/// The limits of each kind of store. Each limit was measured on a machine with two processors that
-/// also ran the clients.
+/// The limits of each kind of store. The rates of renewals were measured on a two-processor machine
+/// that also ran the clients.
 const LIMITS: [Limit; 5] = [
     Limit { store: "sqlite", renewals_per_second: 910.0, connections: None },
     Limit { store: "postgres", renewals_per_second: 2_131.0, connections: Some(100) },
@@ -24,8 +24,8 @@ const LIMITS: [Limit; 5] = [
     Limit { store: "etcd", renewals_per_second: 1_049.0, connections: None },
 ];
 
-/// The share of the measured rate that renewals may use. The remaining share is for acquiring
-/// nodes, and for other work on the server.
+/// The share of the measured rate that renewals may use. The remaining share is reserved for
+/// acquiring nodes and for other work on the server.
 const USABLE_SHARE: f64 = 0.5;
 
 impl Limit {
@@ -43,7 +43,8 @@ impl Limit {
         renewals_per_second <= self.renewals_per_second * USABLE_SHARE
     }
 
-    /// Whether the given number of processes need more connections than the default settings allow.
+    /// Whether the given number of processes requires more connections than the server's default
+    /// settings allow.
     pub(crate) fn exceeds_connections(&self, processes: u64) -> bool {
         self.connections.is_some_and(|connections| processes > connections)
     }

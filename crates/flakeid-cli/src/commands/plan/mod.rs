@@ -1,5 +1,5 @@
-//! `flakeid layout plan`: proposes layouts that meet requirements, and shows what a fleet needs as
-//! it grows.
+//! `flakeid layout plan`: proposes layouts that meet the given requirements, and shows the nodes
+//! and the load of a growing fleet.
 
 mod args;
 mod brokers;
@@ -87,7 +87,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Returns the number of IDs per second for all processes together.
+/// Returns the largest number of IDs per second that all processes together can generate.
 fn fleet_rate(fleet: &Fleet, layout: &Layout) -> f64 {
     fleet.processes as f64 * layout.ids_per_second()
 }
@@ -158,8 +158,8 @@ fn percent(value: f64) -> String {
     if value < 1.0 { "< 1%".to_owned() } else { format!("{:.0}%", value.ceil()) }
 }
 
-/// Returns the error for requirements that no layout meets. The error lists the values that would
-/// have to change.
+/// Returns the error for requirements that no layout meets. The error suggests changes to the
+/// requirements.
 fn refusal(required: &Requirements, fleet: Option<&Fleet>) -> Failure {
     let lower = alternatives(required);
     let excess = lower.least_bits.filter(|bits| *bits > required.bits).map(|bits| {

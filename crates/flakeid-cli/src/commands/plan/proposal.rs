@@ -1,14 +1,14 @@
-//! The layouts that meet a set of requirements. This module itself does no bit arithmetic: it tries
+//! The layouts that meet a set of requirements. This module does no bit arithmetic: it tries field
 //! widths, and checks whether the resulting layouts meet the requirements.
 
 use flakeid_core::Layout;
 
 use super::requirements::Requirements;
 
-/// The time units that are proposed, in milliseconds.
+/// The time units of the proposed layouts, in milliseconds.
 const UNITS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/// The largest width of an ID that a JavaScript number represents exactly.
+/// The largest width, in bits, of the IDs that a JavaScript number can represent exactly.
 const JS_BITS: u32 = f64::MANTISSA_DIGITS;
 
 pub(crate) struct Proposal {
@@ -16,7 +16,7 @@ pub(crate) struct Proposal {
     pub(crate) layout: Layout,
 }
 
-/// The field widths in bits (0 if the field is absent), and the time unit in milliseconds.
+/// The widths of the fields in bits (0 for an absent field), and the time unit in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Widths {
     time: u8,
@@ -41,8 +41,8 @@ impl Widths {
         builder.build().ok()
     }
 
-    /// Distributes spare bits over the fields in turn, to allow more nodes, a higher peak rate and
-    /// a later end.
+    /// Distributes the spare bits among the fields in turn, to allow more nodes, a higher peak rate
+    /// and a longer time range.
     fn widened(mut self, bits: u32) -> Self {
         for turn in 0..bits.saturating_sub(self.total()) {
             match turn % 3 {
@@ -55,8 +55,8 @@ impl Widths {
     }
 }
 
-/// Returns the smallest widths that meet the requirements with a time unit, whatever the sum of the
-/// widths is. Returns `None` if no field can be wide enough.
+/// Returns the smallest width of each field that meets the requirements with the given time unit,
+/// regardless of the total width. Returns `None` if a field cannot be wide enough.
 fn least(required: &Requirements, unit: u64) -> Option<Widths> {
     let alone = Widths { time: 1, node: 0, sequence: 0, unit };
     let holds = |widths: Widths, enough: &dyn Fn(&Layout) -> bool| {
@@ -76,12 +76,12 @@ fn least(required: &Requirements, unit: u64) -> Option<Widths> {
     Some(Widths { time, node, sequence, unit })
 }
 
-/// Returns the proposals: new layouts first, then presets. The list is empty if no layout meets the
-/// requirements.
+/// Returns the proposed layouts: new layouts first, then presets. The list is empty if no layout
+/// meets the requirements.
 pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
     let least: Vec<Widths> = UNITS.iter().filter_map(|unit| least(required, *unit)).collect();
-    // `find` returns the layout with the finest unit that fits, because `UNITS` is in ascending
-    // order.
+    // `UNITS` is in ascending order, so `find` returns the widths with the finest time unit that
+    // fit in `bits`.
     let finest = |bits: u32| least.iter().find(|widths| widths.total() <= bits).copied();
     let in_unit = |unit: u64| least.iter().find(|widths| widths.unit == unit).copied();
     let js_bits = JS_BITS.min(required.bits);
@@ -109,29 +109,29 @@ pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
     proposals
 }
 
-/// The changes that would each make it possible to meet the requirements.
+/// Changes to the requirements, each of which is sufficient by itself to make a layout possible.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Alternatives {
-    /// The smallest number of bits with which the requirements could be met, or `None` if no number
-    /// is sufficient.
+    /// The smallest total width, in bits, of fields that meet the requirements. The width can
+    /// exceed 64. `None` if a field cannot be wide enough with any time unit.
     pub(crate) least_bits: Option<u32>,
-    /// The smallest bit limit with which a layout would meet the requirements, or `None` if no
-    /// limit is large enough.
+    /// The smallest value of `--bits` with which a layout would meet the other requirements, or
+    /// `None` if even 64 bits are not sufficient.
     pub(crate) bits: Option<u32>,
     pub(crate) nodes: Option<u64>,
     pub(crate) rate: Option<u64>,
-    /// The latest possible end of the layout's time range, or `None` if that end is less than a
-    /// year after the epoch.
+    /// The latest end of the layout's time range that the other requirements allow, or `None` if
+    /// that end is less than a year after the epoch.
     pub(crate) until: Option<i64>,
 }
 
-/// The shortest lifetime of a proposed layout, in milliseconds.
+/// The shortest time range that `Alternatives::until` suggests for a layout, in milliseconds.
 const SHORTEST_LIFE: i64 = 365 * 24 * 3600 * 1000;
 
 pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     let wider = (required.bits + 1..=64)
         .find(|bits| !proposals(&Requirements { bits: *bits, ..*required }).is_empty());
-    // Each alternative drops one requirement and keeps the other requirements.
+    // Each alternative drops one requirement and keeps all other requirements.
     let nodes =
         largest(&Requirements { nodes: 1, ..*required }, |widths, node| Widths { node, ..widths });
     let rate = largest(&Requirements { rate: 1, ..*required }, |widths, sequence| Widths {
@@ -140,7 +140,8 @@ pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     });
     let soon = Requirements { until: required.epoch + 1, ..*required };
     let until = largest(&soon, |widths, time| Widths { time, ..widths });
-    // Rates are whole numbers, so truncation does not change the result.
+    // The suggested rate must be a whole number that the layout can reach, so the layout's rate is
+    // rounded down.
     #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
     let whole = |layout: &Layout| layout.ids_per_second() as u64;
     Alternatives {
@@ -156,7 +157,8 @@ pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     }
 }
 
-/// Returns, for each unit, the layout that gives one field the largest possible width.
+/// Returns one layout for each time unit that can meet the requirements. In each layout, the field
+/// that `set` changes has the largest possible width.
 fn largest(required: &Requirements, set: impl Fn(Widths, u8) -> Widths) -> Vec<Layout> {
     let widest = |widths: Widths| {
         (0..=63).rev().find_map(|width| {
@@ -171,7 +173,8 @@ fn largest(required: &Requirements, set: impl Fn(Widths, u8) -> Widths) -> Vec<L
 mod tests {
     use super::*;
 
-    /// Returns requirements that start at 2026-01-01 and last the given number of years.
+    /// Returns requirements for a layout that starts on 2026-01-01 and lasts for the given number
+    /// of years.
     fn required(nodes: u64, rate: u64, years: i64, bits: u32) -> Requirements {
         let epoch = 1_767_225_600_000;
         Requirements { nodes, rate, epoch, until: epoch + years * 31_556_952_000, bits }
@@ -191,8 +194,8 @@ mod tests {
         })
     }
 
-    /// Checks the requirements independently of `are_met_by`, by counting the values that the bits
-    /// can represent.
+    /// Checks that a layout meets the requirements. Unlike `are_met_by`, this function counts the
+    /// values that the bits of each field can represent.
     fn counts(required: &Requirements, layout: &Layout) {
         let mut widths = [0_u32; 3];
         for span in layout.fields() {

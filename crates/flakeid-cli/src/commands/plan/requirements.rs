@@ -22,11 +22,11 @@ pub(crate) struct Requirements {
     pub(crate) bits: u32,
 }
 
-/// The largest number of nodes in any layout. At least one bit is needed for the time.
+/// The largest number of nodes in any layout. The time field requires at least one of the 64 bits.
 const MOST_NODES: u64 = 1 << 63;
 
-/// The largest peak rate. It is higher than any layout allows, and has an exact floating-point
-/// representation.
+/// The largest supported peak rate, in IDs per second. A floating-point number represents every
+/// whole number up to this rate exactly.
 const MOST_RATE: u64 = 1 << 53;
 
 impl Requirements {
@@ -49,7 +49,7 @@ impl Requirements {
             Some(text) => parse_instant("--epoch", text)?,
             None => instant::start_of_day(now),
         };
-        // The core checks the range of the epoch.
+        // Building a layout checks that the epoch is in the supported range.
         Layout::builder().time(1).epoch(epoch).build()?;
         if until <= epoch {
             return Err(Error::invalid_option(
@@ -64,7 +64,7 @@ impl Requirements {
         Ok(Self { nodes, rate, epoch, until, bits })
     }
 
-    /// Whether a layout meets all requirements, according to the layout's own methods.
+    /// Whether a layout meets all requirements. The layout's methods return the values to compare.
     pub(crate) fn are_met_by(&self, layout: &Layout) -> bool {
         layout.width() <= self.bits
             && layout.can_generate()
@@ -74,7 +74,8 @@ impl Requirements {
             && layout.ids_per_second() >= self.rate as f64
     }
 
-    /// Returns the share of a node's highest possible rate that the peak rate uses, in percent.
+    /// Returns the required peak rate as a percentage of the highest rate that a node can reach
+    /// with the layout.
     pub(crate) fn use_percent(&self, layout: &Layout) -> f64 {
         self.rate as f64 * 100.0 / layout.ids_per_second()
     }

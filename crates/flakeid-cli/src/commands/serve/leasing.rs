@@ -52,8 +52,8 @@ impl Leasing {
                 }
             });
         let described = described.map_err(|fault| to_error(&fault))?;
-        // If the layout has too few nodes for blocks, a missing namespace is created without
-        // blocks.
+        // If the namespace does not exist and its layout has too few nodes for blocks, the
+        // namespace is created without blocks.
         let creates_blocks = flakeid_protocol::Namespace::default_block_bits(&self.layout)
             .or(self.block_bits)
             .is_some();
@@ -62,7 +62,7 @@ impl Leasing {
 }
 
 /// Returns the URL at which holders reach this server. A server that accepts connections from other
-/// hosts has many addresses, and only its operator knows which of them clients can use.
+/// hosts can have many addresses, and only its operator knows which address clients can use.
 pub(super) fn address(
     advertised: Option<&str>,
     listener: &Listener,
@@ -125,8 +125,8 @@ mod tests {
         for (url, scheme, is_allowed) in [
             ("https://ids.example:7117", "https", true),
             ("http://ids.example:7117", "http", true),
-            // The scheme may differ from this server's, because a TLS proxy may be in front of the
-            // server.
+            // A server without TLS may advertise an https URL, because a TLS proxy may be in front
+            // of the server.
             ("https://ids.example", "http", true),
             ("http://ids.example:7117", "https", false),
             ("ids.example:7117", "http", false),

@@ -23,29 +23,30 @@ use crate::terminal;
 use leasing::Leasing;
 use opened::{Opened, open_all};
 
-/// Serves IDs over HTTP, and leases for processes that generate their own IDs
+/// Serves IDs over HTTP, and leases nodes to processes that generate their own IDs
 ///
 /// The server leases nodes of each namespace from the store, and serves
 ///
-///   POST /v1/NAMESPACE/ids?count=N     IDs as JSON; the Accept header can select one per line
-///                                      (text/plain) or 8 bytes each (application/octet-stream)
+///   POST /v1/NAMESPACE/ids?count=N     IDs as JSON; the Accept header can select one ID per line
+///                                      (text/plain) or 8 bytes per ID (application/octet-stream)
 ///   POST /v1/NAMESPACE/leases          a leased node; renewed by PATCH, released by DELETE
-///   GET  /v1/NAMESPACE/ids/ID          the fields of an ID; with /holder, the process behind it
+///   GET  /v1/NAMESPACE/ids/ID          the fields of an ID; with /holder, the client that
+///                                      generated the ID
 ///   GET  /v1/NAMESPACE/bounds          the smallest and the largest ID of a time range (from, to)
 ///   GET  /v1/NAMESPACE/layout          the layout of the IDs
 ///   GET  /livez /readyz /metrics /openapi.json, with --ui also /ui
 ///
-/// Programs that use flakeid can lease from the server as from a store, with
+/// Programs that use flakeid can lease nodes from the server in the same way as from a store, with
 /// `--store http://localhost:7117`. The server itself leases nodes from the store in blocks, so it
-/// needs a namespace with blocks. In an embedded store, the server creates such a namespace; on
-/// other stores, run `flakeid leases init --block-bits`. If the nodes of a namespace are leased one
-/// by one, the server serves only IDs for that namespace.
+/// requires a namespace with blocks. In an embedded store, the server creates the namespace with
+/// blocks; in other stores, run `flakeid leases init --block-bits`. If the nodes of a namespace are
+/// leased one by one, the server serves only IDs for that namespace.
 ///
 /// The server loads the token file and the certificates again when they change, and on SIGHUP.
 ///
 /// On SIGTERM, the server reports on /readyz that it is not ready, and still serves all requests for
-/// the time of --drain. Then, or at once on Ctrl-C, it completes the requests in progress and
-/// releases its nodes.
+/// the time that --drain sets. Then, or at once on Ctrl-C, the server completes the requests in
+/// progress and releases its nodes.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES, verbatim_doc_comment)]
 pub(crate) struct ServeArgs {
@@ -86,7 +87,7 @@ pub(crate) struct ServeArgs {
     /// Also serve health checks and metrics at this address, without TLS and without a token
     ///
     /// The paths are /livez, /readyz and /metrics. Connections to this address do not count towards
-    /// --max-connections, so probes succeed on a server whose connections are all in use. Port 0 selects any free
+    /// --max-connections, so probes succeed even when the server has reached that limit. Port 0 selects any free
     /// port.
     #[arg(long, hide_short_help = true, value_name = "HOST:PORT")]
     admin_listen: Option<String>,
@@ -106,15 +107,16 @@ pub(crate) struct ServeArgs {
     /// File with the tokens of clients, one per line; clients must send one of them
     ///
     /// A line is `NAME SCOPES TOKEN`, or only TOKEN, which permits everything. The scopes are ids, leases, read and
-    /// metrics, separated by commas; ids:orders permits IDs only of the namespace orders. Instead of a token,
-    /// san:NAME accepts client certificates with that name. Clients send a token in an `Authorization: Bearer TOKEN`
-    /// header.
+    /// metrics, separated by commas; ids:orders permits only IDs of the namespace orders. A line with san:NAME instead
+    /// of a token accepts client certificates that contain the DNS name, URI or email address NAME. Clients send a
+    /// token in an `Authorization: Bearer TOKEN` header.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
     /// Origin whose web pages may send requests; can be repeated
     ///
-    /// Write the origin as browsers do, with scheme and port; * allows any origin.
+    /// Write the origin as browsers send it: the scheme, the host, and the port unless it is the default port. The
+    /// value * allows any origin.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Vec<String>,
 
@@ -130,11 +132,11 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     insecure: bool,
 
-    /// URL at which clients reach this particular server, if it accepts connections from other hosts
+    /// URL at which clients on other hosts reach this particular server
     #[arg(long, value_name = "URL")]
     advertise: Option<String>,
 
-    /// Serve only IDs, from one node per namespace, leased in the same way as by `next`
+    /// Serve only IDs; for each namespace, lease one node in the same way as `flakeid next`
     #[arg(long, conflicts_with_all = ["advertise", "block_bits", "lease_window", "no_ids"])]
     no_leases: bool,
 
@@ -142,11 +144,11 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     no_ids: bool,
 
-    /// Size of blocks (2^BITS nodes) if the namespace is created [default: depends on the layout, 4 for 10 node bits]
+    /// Block size (2^BITS nodes) of a new namespace [default: depends on the layout, 4 for 10 node bits]
     #[arg(long, hide_short_help = true, value_name = "BITS", allow_hyphen_values = true)]
     block_bits: Option<String>,
 
-    /// Time that a lease lasts without a renewal [default: 4s, or 2 ticks]
+    /// Time that a lease lasts without a renewal [default: 4s, or 2 ticks if this is longer]
     #[arg(long, hide_short_help = true, value_name = "TIME", allow_hyphen_values = true)]
     lease_window: Option<String>,
 
@@ -158,21 +160,21 @@ pub(crate) struct ServeArgs {
 
     /// Largest number of IDs per second for one client address [default: no limit]
     ///
-    /// A client may get the IDs for one second all at once. A single larger request is served, and the client then
-    /// waits for a correspondingly longer time. For IPv6, all addresses in a /64 network count as one client; so do
-    /// all clients of a Unix socket.
+    /// A client may get the IDs for one second all at once. The server also accepts a single larger request, but the
+    /// client must then wait for a correspondingly longer time. For IPv6, all addresses in a /64 network count as one
+    /// client. All clients of a Unix socket also count as one client.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     rate_limit: Option<String>,
 
     /// Largest number of requests per second for one client address [default: no limit]
     ///
-    /// Health checks do not count. Clients are counted as for --rate-limit.
+    /// Health checks do not count towards this limit. Clients are distinguished in the same way as for --rate-limit.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     request_rate_limit: Option<String>,
 
     /// Largest number of leases per second that one client address can acquire
     ///
-    /// Renewals do not count. Clients are counted as for --rate-limit.
+    /// Renewals do not count towards this limit. Clients are distinguished in the same way as for --rate-limit.
     #[arg(
         long,
         hide_short_help = true,
@@ -182,7 +184,7 @@ pub(crate) struct ServeArgs {
     )]
     lease_rate_limit: String,
 
-    /// Longest time that a request waits per 4,096 IDs requested
+    /// Longest time that a request waits for each group of 4,096 requested IDs
     #[arg(
         long,
         hide_short_help = true,
@@ -194,8 +196,8 @@ pub(crate) struct ServeArgs {
 
     /// Largest number of simultaneous connections
     ///
-    /// A further connection replaces one that no accepted request has used, or one that has been idle for 5 s. The
-    /// server lowers the number if the process may not open enough files.
+    /// At this limit, a new connection replaces a connection without any accepted request, or a connection that has
+    /// been idle for 5 s. The server lowers the limit if the process is not allowed to open enough files.
     #[arg(
         long,
         hide_short_help = true,
@@ -205,16 +207,16 @@ pub(crate) struct ServeArgs {
     )]
     max_connections: String,
 
-    /// Largest number of simultaneous connections of one client address [default: half of --max-connections]
+    /// Largest number of simultaneous connections from one client address [default: half of --max-connections]
     ///
-    /// For IPv6, all addresses in a /64 network count as one client. Clients of a Unix socket have no such limit.
+    /// For IPv6, all addresses in a /64 network count as one client. This limit does not apply to Unix sockets.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     max_connections_per_client: Option<String>,
 
-    /// Time for which a server that shuts down still serves all requests
+    /// Time for which the server still serves all requests after it receives SIGTERM
     ///
     /// During this time, /readyz reports that the server is not ready, so load balancers can direct requests to other
-    /// servers. Ctrl-C or a second SIGTERM ends this time.
+    /// servers. Ctrl-C or a second SIGTERM ends this time early.
     #[arg(
         long,
         hide_short_help = true,
@@ -224,7 +226,7 @@ pub(crate) struct ServeArgs {
     )]
     drain: String,
 
-    /// Longest time that shutdown waits for requests in progress after the drain
+    /// Longest time that the shutdown waits for requests in progress after the --drain time
     #[arg(
         long,
         hide_short_help = true,
@@ -364,7 +366,8 @@ fn grpc_listener(text: &str) -> Result<Listener, Failure> {
     Err(Error::invalid_option("grpc", reason).into())
 }
 
-/// Prints the server's addresses: one per line in a pipe, so that a script can wait for them.
+/// Prints the server's addresses. If the output is not a terminal, each address is on its own line,
+/// so that a script can wait for the addresses.
 fn announce(
     server: &Server,
     scheme: &str,
@@ -467,7 +470,8 @@ fn is_loopback(listener: &Listener) -> Result<bool, Failure> {
     Ok(address.is_some_and(|address| address.ip().is_loopback()))
 }
 
-/// Checks that a server that is reachable from other hosts uses TLS and authenticates its clients.
+/// Checks that a server that is reachable from other hosts uses TLS and authenticates its clients,
+/// unless `--insecure` is set.
 fn check_exposure(
     args: &ServeArgs,
     name: &'static str,

@@ -1,5 +1,5 @@
-//! The generator and the broker that the server opens for each namespace. Either of them may be
-//! absent.
+//! The generator and the broker that the server opens for each namespace. A namespace may have only
+//! one of the two.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub(super) struct Opened {
     pub(super) descriptions: Vec<String>,
 }
 
-/// Leases the nodes for each namespace: blocks of nodes for a broker, or a single node if `leasing`
-/// is `None`.
+/// Leases the nodes for each namespace: blocks of nodes for a broker, or a single node if the
+/// namespace has no broker.
 pub(super) fn open_all(
     names: &[String],
     leasing: Option<&Leasing>,

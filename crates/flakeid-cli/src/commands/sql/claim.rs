@@ -1,5 +1,5 @@
-//! Leases a node under a database's name and quarantines the node, so that no other holder is
-//! granted it and a second run finds it again.
+//! Leases a node under a database's name and quarantines the node. No other holder is then granted
+//! the node, and a second run of the command finds the same node.
 
 use std::process;
 
@@ -18,10 +18,11 @@ const TTL_MS: u64 = 30_000;
 /// The node on which a database generates IDs.
 pub(super) struct DatabaseNode {
     pub(super) node: u64,
-    /// The first tick in which the database may generate IDs, even if the functions are already
-    /// installed.
+    /// The first tick in which the database may generate IDs, whether or not the functions are
+    /// already installed.
     pub(super) first_tick: u64,
-    /// The first tick in which the database may generate IDs if it has not generated any yet.
+    /// The first tick in which the database may generate IDs if the database has not generated any
+    /// IDs yet.
     pub(super) first_tick_of_new: u64,
     /// The names of the database and its namespace, for the header of the script.
     pub(super) origin: String,
@@ -38,8 +39,8 @@ pub(super) struct Claim<'a> {
 
 impl<'a> Claim<'a> {
     pub(super) fn new(connection: &'a mut Connection, name: &'a str) -> Result<Self, Error> {
-        // The database's name may contain only the characters of a namespace, because the script
-        // contains the name, too.
+        // The script contains the database's name, so the name must follow the same rules as the
+        // name of a namespace.
         if Namespace::check_name(name).is_err() {
             let shown: String = name.chars().take(80).collect();
             let reason = format!("{shown:?} must be 1 to 64 of A-Z a-z 0-9 . _ -");
@@ -53,8 +54,8 @@ impl<'a> Claim<'a> {
         Ok(self.connection.list()?.namespace.layout)
     }
 
-    /// Returns the node for this database name. If the name has no node yet, leases and quarantines
-    /// a node for it.
+    /// Returns the node for the database's name. If the name has no node yet, leases a node for the
+    /// name and quarantines the node.
     pub(super) fn node(&mut self) -> Result<DatabaseNode, Failure> {
         let listing = self.connection.list()?;
         if let Some(row) = self.quarantined(&listing) {
@@ -102,7 +103,8 @@ impl<'a> Claim<'a> {
         listing.rows.iter().find(|row| row.state == State::Quarantined && self.is_ours(row))
     }
 
-    /// Leases a row with the shortest possible window, because no tick in the window is used.
+    /// Leases a row with the shortest possible window, because this process generates no IDs in the
+    /// window.
     fn acquire(&mut self, namespace: &Namespace) -> Result<(u64, Release), Failure> {
         let token = fresh_token();
         let grant = self.connection.acquire(&Acquire {
@@ -122,8 +124,8 @@ impl<'a> Claim<'a> {
         Ok((grant.node, Release { node: grant.node, token, used_until: grant.start }))
     }
 
-    /// Builds the result. `first_unused` is the first tick that no database with this name could
-    /// have used.
+    /// Builds the description of the database's node. `first_unused` is the first tick that no
+    /// database with this name can have used.
     fn database_node(&self, namespace: &Namespace, row: &Row, first_unused: u64) -> DatabaseNode {
         let first_tick = row.fence.max(namespace.floor);
         DatabaseNode {

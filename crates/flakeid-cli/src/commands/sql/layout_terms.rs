@@ -1,5 +1,5 @@
-//! The template terms that describe a layout in a script: its numbers, and SQL that decodes and
-//! composes IDs.
+//! The template terms that describe a layout in an SQL script: the numbers of the layout, and the
+//! SQL expressions that decode and compose IDs.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use flakeid_json::layout_name;
 /// A placeholder in a template and the value that replaces it.
 pub(super) type Term = (&'static str, String);
 
-/// A field of a layout that has its own function, as an SQL expression over `id`.
+/// A field for which the script defines a function: the field's name, and an SQL expression that
+/// extracts the field from `id`.
 pub(super) struct FieldTerm {
     pub(super) name: &'static str,
     pub(super) of_id: String,
@@ -38,7 +39,7 @@ pub(super) fn common(layout: &Layout) -> Vec<Term> {
     ]
 }
 
-/// Returns the fields below the time, in the order of their functions in the script.
+/// Returns the fields below the time field, in the order of their functions in the script.
 pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
     let has = |field| layout.fields().any(|span| span.field == field);
     let parts: [(&'static str, &[Field], bool); 5] = [
@@ -52,8 +53,8 @@ pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
     wanted.map(|(name, fields, _)| FieldTerm { name, of_id: extract(layout, fields) }).collect()
 }
 
-/// The encoding of a generator's position, which `postgres/next.sql` and `mariadb/next.sql`
-/// explain.
+/// The encoding of a generator's position as an integer. `postgres/next.sql` and `mariadb/next.sql`
+/// explain the encoding.
 pub(super) struct Places {
     /// The number of bits that identify a place within a tick's slot.
     pub(super) slot_bits: u32,
@@ -64,13 +65,13 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// The number of values in a slot that never become IDs. It exceeds the largest number of
-    /// sessions (262,143), each of which takes at most one value too many, plus the values that a
-    /// crash skips (32).
+    /// The minimum number of values in a slot that never become IDs. Each session takes at most one
+    /// value too many, and a crash skips 32 values. The number therefore exceeds the largest number
+    /// of sessions (262,143) plus 32.
     pub(super) const SPARE: u64 = 300_000;
 
-    /// The number of bits for ticks: 2^44 ms are 557 years. The slots get the remaining bits,
-    /// because nothing else needs them.
+    /// The largest number of bits for the tick: 2^44 ms is 557 years. The slots get all remaining
+    /// bits, because the encoding has no other parts.
     const TICK_BITS: u32 = 44;
 
     pub(super) fn of(layout: &Layout) -> Self {
@@ -81,12 +82,13 @@ impl Places {
     }
 }
 
-/// Returns the longest time that a call waits. This time is the same as in the core.
+/// Returns the longest time that a call waits for an ID. The limit is the same as in
+/// `flakeid-core`.
 fn max_wait(layout: &Layout) -> Duration {
     Duration::from_secs(1).max(Duration::from_millis(layout.unit_ms()).saturating_mul(2))
 }
 
-/// Returns the SQL expression for the ID at a place. `place` and `node` are SQL expressions, too.
+/// Returns the SQL expression for the ID at a place. `place` and `node` are also SQL expressions.
 pub(super) fn id_of_place(layout: &Layout, places: &Places, place: &str, node: &str) -> String {
     let (tick_shift, _) = span(layout, &[Field::Time]);
     let (sequence_shift, _) = span(layout, &[Field::Sequence]);
@@ -104,8 +106,8 @@ pub(super) fn sequence_shift(layout: &Layout) -> u32 {
     span(layout, &[Field::Sequence]).0
 }
 
-/// The template terms for a text form: its digits, the characters that are accepted in place of
-/// digits, and its lengths.
+/// The template terms for a text form of IDs: its name, its digits, the characters that are
+/// accepted in place of digits, and its minimum and maximum length.
 pub(super) struct FormTerm {
     pub(super) name: &'static str,
     pub(super) alphabet: String,
@@ -115,8 +117,8 @@ pub(super) struct FormTerm {
     pub(super) most: usize,
 }
 
-/// Returns the text forms. `flakeid-core` determines which characters are digits, and which other
-/// characters are accepted in place of digits.
+/// Returns the template terms for all text forms. `flakeid-core` determines which characters are
+/// digits, and which other characters are accepted in place of digits.
 pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
     TextForm::ALL.map(|form| {
         let digits = |value| form.encode(Id::from_u64(value));
@@ -135,8 +137,8 @@ pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
     })
 }
 
-/// Returns the SQL calls for the fields that not every layout has, with `missing` in place of each
-/// absent field.
+/// Returns the SQL calls for the fields that only some layouts have, with `missing` in place of
+/// each absent field.
 pub(super) fn optional_fields(
     fields: &[FieldTerm],
     call: impl Fn(&str) -> String,
@@ -167,8 +169,8 @@ pub(super) fn form_names() -> String {
     format!("{} or {last}", first.join(", "))
 }
 
-/// Returns the shift and the combined width of adjacent fields. Both are 0 if the layout has none
-/// of these fields.
+/// Returns the shift and the combined width of the given adjacent fields. Both numbers are 0 if the
+/// layout has none of these fields.
 fn span(layout: &Layout, fields: &[Field]) -> (u32, u32) {
     let spans = || layout.fields().filter(|span| fields.contains(&span.field));
     let shift = spans().map(|span| span.shift.into()).min().unwrap_or(0);
@@ -183,7 +185,7 @@ fn extract(layout: &Layout, fields: &[Field]) -> String {
     format!("(id >> {shift}) & {}", u64::MAX >> (64 - width))
 }
 
-/// Returns the bits that the layout never sets in an ID.
+/// Returns a mask of the bits that are 0 in every ID of the layout.
 pub(super) fn stray(layout: &Layout) -> u64 {
     let used = layout.fields().map(|span| span.max() << span.shift).fold(0, |all, bits| all | bits);
     !used

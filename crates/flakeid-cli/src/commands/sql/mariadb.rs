@@ -1,5 +1,5 @@
-//! The scripts for `MariaDB` and `MySQL`: functions that decode IDs and, for `MariaDB`, generate
-//! them.
+//! The scripts for `MariaDB` and `MySQL`. Both scripts define functions that decode IDs, and the
+//! script for `MariaDB` can also define functions that generate IDs.
 
 use flakeid_core::{Error, Layout};
 
@@ -20,17 +20,17 @@ const END: &str = include_str!("mariadb/end.sql");
 /// The largest number of characters in a database's name.
 const LONGEST_NAME: usize = 64;
 
-/// The statement that reads the clock in milliseconds into the variable `ms`.
+/// The SQL statement that stores the current time, in Unix milliseconds, in the variable `ms`.
 const READ_CLOCK: &str = "SET STATEMENT time_zone = '+00:00' FOR \
     SELECT TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', SYSDATE(6)) DIV 1000 INTO ms;";
 
-/// The differences between the `MariaDB` and the `MySQL` script.
+/// The differences between the scripts for `MariaDB` and `MySQL`.
 struct Server {
     dialect: &'static str,
     name: &'static str,
     /// The maximum length of a `SIGNAL` message.
     longest_message: usize,
-    /// The SQL before and after statements outside functions.
+    /// The SQL that precedes statements outside functions, and the SQL that follows them.
     block: [&'static str; 2],
 }
 
@@ -51,11 +51,12 @@ const MYSQL: Server = Server {
     ],
 };
 
-/// Returns the script for `MariaDB`. With `node` it also generates IDs.
+/// Returns the script for `MariaDB`. If `node` is given, the script also defines functions that
+/// generate IDs.
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the database has an unsupported
-/// name, or if the script generates IDs but no database is named.
+/// name, or if `node` is given but no database is named.
 pub(super) fn script(
     layout: &Layout,
     database: Option<&str>,
@@ -66,10 +67,11 @@ pub(super) fn script(
 }
 
 /// Returns the script for `MySQL`. The script only decodes IDs, because the functions that generate
-/// IDs were not tested on `MySQL`.
+/// IDs have not been tested on `MySQL`.
 ///
 /// # Errors
-/// Those of [`script`].
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the database has an unsupported
+/// name.
 pub(super) fn mysql_script(layout: &Layout, database: Option<&str>) -> Result<String, Error> {
     check(database, false)?;
     let script = render(&MYSQL, layout, database, None);
@@ -147,11 +149,12 @@ fn render(
     text + END
 }
 
-/// Returns the template terms of `mariadb/next.sql`.
+/// Returns the template terms for `mariadb/next.sql`.
 fn generator_terms(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
     let places = Places::of(layout);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
-    // The tick after the last tick has no slot. The missing slot marks the end of the layout.
+    // A tick beyond the last tick becomes the tick directly after the last tick. That tick has no
+    // slot, which marks the end of the layout.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let used_up = |tick: u64| match first(tick).checked_sub(1) {
         Some(before) => (before << places.slot_bits) + places.usable - 1,
@@ -171,7 +174,7 @@ fn generator_terms(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
     own
 }
 
-/// Formats a text form as a branch of a `CASE`.
+/// Formats a text form as a branch of a `CASE` statement.
 fn branch(form: FormTerm) -> String {
     let FormTerm { name, alphabet, typed, meant, fewest, most } = form;
     format!(
