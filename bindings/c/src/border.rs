@@ -1,6 +1,6 @@
-//! Functions that dereference pointers from C. Each function documents the guarantees that it needs
-//! from its caller, a C program; the conventions in the header state these guarantees for C
-//! programmers.
+//! Functions that dereference pointers from C programs. Each function documents the guarantees that
+//! it requires from its caller, the C program. The conventions in the header state these guarantees
+//! for C programmers.
 
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
@@ -10,7 +10,7 @@ use flakeid_core::{Error, ErrorKind, Layout};
 
 use crate::fault::Fault;
 
-/// Returns an argument, or a fault that names the argument if it is NULL.
+/// Returns the value of an argument, or a fault with the argument's name if the argument is NULL.
 #[inline]
 pub(crate) fn given<T>(value: Option<T>, argument: &'static str) -> Result<T, Fault> {
     value.ok_or(Fault::Null { argument })
@@ -19,25 +19,26 @@ pub(crate) fn given<T>(value: Option<T>, argument: &'static str) -> Result<T, Fa
 /// Returns a C string, or `None` for NULL.
 ///
 /// # Safety
-/// `text` must be NULL or point to a NUL-terminated string that does not change while the result
-/// lives.
+/// `text` must be NULL or point to a NUL-terminated string that does not change while the result is
+/// in use.
 unsafe fn string<'a>(text: *const c_char) -> Option<&'a CStr> {
     // SAFETY: the pointer is not null, and the caller guarantees a NUL-terminated string.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// Copies a C string into a string for the core. Bytes that are not UTF-8 become U+FFFD, which no
-/// layout and no text form contains, so the core rejects them with its own message.
+/// Copies a C string into a Rust string, or returns `None` for NULL. Bytes that are not UTF-8
+/// become U+FFFD. No layout or text form contains U+FFFD, so the core rejects the string with its
+/// own message.
 ///
 /// # Safety
 /// `text` must be NULL or point to a NUL-terminated string.
 pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
-    // SAFETY: the caller guarantees that `text` is NULL or NUL-terminated, and the borrow ends in
-    // this expression.
+    // SAFETY: the caller guarantees that `text` is NULL or points to a NUL-terminated string, and
+    // the borrow ends in this expression.
     unsafe { string(text) }.map(|text| text.to_string_lossy().into_owned())
 }
 
-/// Returns the layout that a string names, or the default layout if there is no string.
+/// Parses a layout from a string, or returns the default layout if there is no string.
 pub(crate) fn layout(text: Option<String>) -> Result<Layout, Error> {
     text.map_or_else(|| Ok(Layout::default()), |text| text.parse())
 }
@@ -54,8 +55,8 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) ->
     if size < needed {
         return Err(Fault::TooSmall { size, needed });
     }
-    // SAFETY: the check above ensures room for the string and the NUL, and a Rust string cannot
-    // overlap the C program's buffer.
+    // SAFETY: the caller guarantees `size` writable bytes, which are enough for the string and the
+    // NUL. A Rust string cannot overlap the C program's buffer.
     unsafe {
         ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, text.len());
         buffer.add(text.len()).write(0);
@@ -63,14 +64,14 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, size: usize) ->
     Ok(())
 }
 
-/// The largest number of integers that memory can hold.
+/// The largest number of 64-bit integers that a slice can contain.
 const MOST_NUMBERS: usize = isize::MAX.unsigned_abs() / size_of::<u64>();
 
-/// Returns the array that a call fills. `numbers` may be NULL if `n` is 0.
+/// Returns the C program's output array as a slice. `numbers` may be NULL if `n` is 0.
 ///
 /// # Safety
-/// `numbers` must be NULL or point to `n` writable, aligned integers that nothing else uses while
-/// the result lives.
+/// `numbers` must be NULL or point to `n` writable, aligned integers that no other code uses while
+/// the result is in use.
 pub(crate) unsafe fn numbers<'a>(
     numbers: *mut u64,
     n: usize,
@@ -85,12 +86,12 @@ pub(crate) unsafe fn numbers<'a>(
     if n > MOST_NUMBERS {
         return Err(Error::field_out_of_range("n", &n, 0, MOST_NUMBERS as u64).into());
     }
-    // SAFETY: the pointer is not null, the array is not larger than memory, and the caller
-    // guarantees `n` integers. Uninitialized integers are only written, never read.
+    // SAFETY: the pointer is not null, the array fits into a slice, and the caller guarantees `n`
+    // writable integers. Uninitialized integers are only written, never read.
     Ok(unsafe { std::slice::from_raw_parts_mut(numbers, n) })
 }
 
-/// Returns the integers of an option, or `None` if there is no array.
+/// Copies the C program's array of nodes, or returns `None` if there is no array.
 ///
 /// # Safety
 /// `nodes` must be NULL or point to `count` readable, aligned integers.
@@ -102,8 +103,8 @@ pub(crate) unsafe fn nodes(nodes: *const u64, count: usize) -> Result<Option<Vec
         let most = MOST_NUMBERS as u64;
         return Err(Error::field_out_of_range("node_count", &count, 1, most).into());
     }
-    // SAFETY: the pointer is not null, the array is not larger than memory, and the caller
-    // guarantees `count` integers.
+    // SAFETY: the pointer is not null, the array fits into a slice, and the caller guarantees
+    // `count` readable integers.
     Ok(Some(unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec()))
 }
 
@@ -119,8 +120,7 @@ pub(crate) unsafe fn bytes(bytes: *const u8, size: usize) -> Result<[u8; 8], Fau
         let message = format!("an ID has exactly 8 bytes, not {size}");
         return Err(Error::new(ErrorKind::InvalidId, &message, None).into());
     }
-    // SAFETY: the caller guarantees `size` readable bytes, and the check above ensures that `size`
-    // is 8.
+    // SAFETY: the caller guarantees `size` readable bytes, and `size` is 8.
     Ok(unsafe { bytes.cast::<[u8; 8]>().read() })
 }
 
@@ -139,7 +139,7 @@ pub(crate) unsafe fn write_bytes(
     if size < bytes.len() {
         return Err(Fault::TooSmall { size, needed: bytes.len() });
     }
-    // SAFETY: the check above ensures room for eight bytes.
+    // SAFETY: the caller guarantees `size` writable bytes, and `size` is at least 8.
     unsafe { buffer.cast::<[u8; 8]>().write(bytes) };
     Ok(())
 }
@@ -147,14 +147,15 @@ pub(crate) unsafe fn write_bytes(
 /// A struct of plain numbers and pointers that starts with its own size as a `u32`.
 ///
 /// # Safety
-/// The struct must be `repr(C)` and start with a `u32`, and a struct of zero bytes must be valid.
+/// The struct must be `repr(C)` and start with a `u32`, and a struct whose bytes are all zero must
+/// be valid.
 pub(crate) unsafe trait Sized32: Copy {
-    /// The struct's size in the first release, which is therefore the smallest size that a program
-    /// passes.
+    /// The size of the struct in the first release, in bytes, which is the smallest valid
+    /// `struct_size`.
     const FIRST: usize;
 }
 
-/// Returns the `struct_size` of a struct, if it is valid.
+/// Returns the `struct_size` of a struct, or a fault if the size is invalid.
 ///
 /// # Safety
 /// `at` must be NULL or point to a readable `u32`.
@@ -174,8 +175,8 @@ unsafe fn declared_size<T: Sized32>(at: *const T) -> Result<usize, Fault> {
     Ok(size)
 }
 
-/// Reads a struct from a C program. Fields at the end that an older program lacks are read as zero.
-/// A newer program must not set fields that this version of the library does not know.
+/// Reads a struct from a C program. Fields that an older version of the struct lacks are read as
+/// zero. Fields that only a newer version of the struct contains must be zero.
 ///
 /// # Safety
 /// `at` must be NULL or point to a struct with `struct_size` readable bytes.
@@ -184,8 +185,8 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
     let size = unsafe { declared_size(at) }?;
     let known = size_of::<T>().min(size);
     let mut value = MaybeUninit::<T>::zeroed();
-    // SAFETY: `size` bytes are readable, the first `known` bytes fit into `value`, and zero is
-    // valid for the remaining bytes.
+    // SAFETY: the caller guarantees `size` readable bytes, and the first `known` bytes fit into
+    // `value`. [`Sized32`] guarantees that the remaining bytes of `value` may be zero.
     let (value, unknown) = unsafe {
         ptr::copy_nonoverlapping(at.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known);
         let unknown = std::slice::from_raw_parts(at.cast::<u8>().add(known), size - known);
@@ -198,21 +199,23 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
     Ok(value)
 }
 
-/// Does the same as [`read_sized`], but returns the defaults, which are all zero, for NULL.
+/// Reads a struct like [`read_sized`], but returns the default struct, which is all zero, if the
+/// pointer is NULL.
 ///
 /// # Safety
 /// The requirements of [`read_sized`] apply.
 pub(crate) unsafe fn read_optional<T: Sized32>(at: *const T) -> Result<T, Fault> {
     if at.is_null() {
-        // SAFETY: [`Sized32`] guarantees that a struct of zero bytes is valid.
+        // SAFETY: [`Sized32`] guarantees that a struct whose bytes are all zero is valid.
         return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
     }
-    // SAFETY: the caller guarantees that `at` is NULL or points to a struct of its `struct_size`.
+    // SAFETY: the caller guarantees that `at` is NULL or points to a struct with `struct_size`
+    // readable bytes.
     unsafe { read_sized(at) }
 }
 
-/// Writes those fields of a struct that the program's version of the struct contains. Fields that
-/// only the program's version contains become zero, and its `struct_size` is kept.
+/// Writes the fields of `value` that the C program's version of the struct also contains. Fields
+/// that only the program's version contains become zero, and `struct_size` does not change.
 ///
 /// # Safety
 /// `to` must be NULL or point to a struct with `struct_size` writable bytes.
@@ -222,7 +225,7 @@ pub(crate) unsafe fn write_sized<T: Sized32>(value: &T, to: *mut T) -> Result<()
     let known = size_of::<T>().min(size);
     let size_field = size_of::<u32>();
     let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
-    // SAFETY: `size` bytes are writable, and the first `known` bytes are also in `value`.
+    // SAFETY: the caller guarantees `size` writable bytes, and `value` has at least `known` bytes.
     unsafe {
         ptr::copy_nonoverlapping(from.add(size_field), to.add(size_field), known - size_field);
         ptr::write_bytes(to.add(known), 0, size - known);

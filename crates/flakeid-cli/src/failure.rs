@@ -1,4 +1,4 @@
-//! The failure of a command: its error, its hint, and the exit code.
+//! The failure of a command, with its error, hint and exit code.
 
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
@@ -10,17 +10,18 @@ use crate::terminal;
 /// The reason why a command ended early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// An error with a code that is the same in all languages. The hint explains what to do, if the
-    /// error's message does not.
+    /// An error with a code that is the same in all language bindings. If the error's message does
+    /// not explain what to do, the hint does.
     Refused { error: Error, hint: Option<String> },
-    /// Standard output, standard input or a file could not be written or read.
+    /// An error from reading or writing a file, standard input or standard output.
     Io { doing: String, error: io::Error },
-    /// The reader has closed the pipe: `flakeid next -n 1000000 | head` is not an error.
+    /// The reader of standard output has closed the pipe, as in `flakeid next -n 1000000 | head`.
+    /// This is not reported as an error.
     NoReader,
     /// The user did not confirm the action.
     Declined,
-    /// The command that was run for the user ended with this status and has already reported the
-    /// reason.
+    /// The exit status of the command that `flakeid exec` ran, or the status for a signal that
+    /// arrived before the command started. No error is reported.
     Exit(u8),
 }
 
@@ -35,7 +36,8 @@ impl Failure {
         Self::Io { doing: doing.into(), error }
     }
 
-    /// Adds the number of the line in standard input that caused the error to the hint.
+    /// Adds a line number to the hint: the number of the line of standard input that caused the
+    /// error.
     pub(crate) fn in_line(self, number: u64) -> Self {
         let place = format!("the error is on line {number} of standard input");
         match self {
@@ -47,7 +49,7 @@ impl Failure {
         }
     }
 
-    /// Reports the error on standard error and returns the exit code.
+    /// Reports the failure on standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Self::Refused { error, hint } => {
@@ -71,8 +73,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Converts only errors from writing to standard output. For other reads and writes, use
-/// [`Failure::io`], which adds the action that failed.
+/// Converts errors from writing to standard output. For all other I/O errors, use [`Failure::io`],
+/// which adds a description of the failed action.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {

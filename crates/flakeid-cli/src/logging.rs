@@ -13,7 +13,7 @@ pub(crate) struct LogArgs {
     #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
 
-    /// Lowest level that is logged
+    /// Lowest level of messages to log
     #[arg(long, hide_short_help = true, value_name = "LEVEL", default_value = "info")]
     log_level: LogLevel,
 
@@ -42,7 +42,7 @@ impl LogArgs {
         self.access_log
     }
 
-    /// Starts to write the log. Every process calls this function at most once.
+    /// Starts the log. A second call in the same process panics.
     pub(crate) fn start(&self) {
         let level = match self.log_level {
             LogLevel::Error => LevelFilter::ERROR,

@@ -1,9 +1,10 @@
 //! The command `flakeid`: generates, decodes and draws 64-bit Snowflake-family IDs, plans their
-//! layouts, and manages the leases of their nodes. All arithmetic on bits and time is in
-//! `flakeid-core`, and all lease logic in `flakeid`; this crate reads arguments and writes output.
+//! layouts, and manages the leases of their nodes. This crate reads arguments and writes output.
+//! Arithmetic on bits and time is in the crate `flakeid-core`, and the rules of leases are in the
+//! crates `flakeid-protocol` and `flakeid`.
 //!
-//! Each of these modules uses only the modules that follow it in this list: `cli`, `commands`,
-//! `store`, `args`, `failure`, `logging`, `terminal`, `format`.
+//! Each module in this list uses only the modules after it: `cli`, `commands`, `store`, `args`,
+//! `failure`, `logging`, `terminal`, `format`.
 
 mod args;
 mod cli;

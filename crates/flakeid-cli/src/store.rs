@@ -1,4 +1,4 @@
-//! The store from which nodes are leased, and the namespace in the store.
+//! Options that select a lease store and a namespace, and connections to stores and brokers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,13 +42,14 @@ pub(crate) struct StoreArgs {
     #[command(flatten)]
     url: StoreUrl,
 
-    /// Namespace in the store, which is one ID space with one layout [default: default]
+    /// Namespace (an ID space with one layout) in the store [default: default]
     #[arg(long, value_name = "NS")]
     namespace: Option<String>,
 }
 
 impl StoreUrl {
-    /// Returns the store that the flag names, otherwise the store that the environment names.
+    /// Returns the store from `--store`, otherwise from the environment variable `FLAKEID_STORE`,
+    /// or `None` if neither is set.
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         if let Some(url) = &self.store {
             return Ok(Some(Location::parse(url)?));
@@ -57,7 +58,8 @@ impl StoreUrl {
         Location::parse(&url).map(Some).map_err(|error| args::variable_failure(error, STORE))
     }
 
-    /// Returns the named store, or the embedded store of this host if none is named.
+    /// Returns the store from `--store` or the environment, or the embedded store of this host if
+    /// neither specifies a store.
     pub(crate) fn location(&self) -> Result<Location, Failure> {
         if let Some(location) = self.named()? {
             return Ok(location);
@@ -70,12 +72,12 @@ impl StoreUrl {
 }
 
 impl StoreArgs {
-    /// Returns the same store as [`StoreUrl::named`].
+    /// Returns the store from `--store` or the environment. See [`StoreUrl::named`].
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         self.url.named()
     }
 
-    /// Whether a flag names a store or a namespace. Environment variables are ignored.
+    /// Whether the user specified `--store` or `--namespace`. Environment variables do not count.
     pub(crate) fn is_given(&self) -> bool {
         self.url.store.is_some() || self.has_namespace()
     }
@@ -84,8 +86,8 @@ impl StoreArgs {
         self.namespace.is_some()
     }
 
-    /// Returns the namespace that the flag names, otherwise the one in the environment, otherwise
-    /// the default.
+    /// Returns the namespace from `--namespace`, otherwise from the environment variable
+    /// `FLAKEID_NAMESPACE`, otherwise the default namespace.
     pub(crate) fn namespace(&self) -> Result<String, Failure> {
         match &self.namespace {
             Some(name) => Ok(checked(name)?),
@@ -112,7 +114,7 @@ impl StoreArgs {
         }
     }
 
-    /// Connects to a store, which is created if it does not exist.
+    /// Connects to a store, and creates the store if it does not exist.
     pub(crate) fn connect_or_create(&self) -> Result<Connection, Failure> {
         self.open(Location::connect)
     }
@@ -127,13 +129,13 @@ impl StoreArgs {
     }
 }
 
-/// Returns the namespace that is used if no flag names one.
+/// Returns the namespace to use without `--namespace`: from the environment, otherwise the default.
 pub(crate) fn default_namespace() -> Result<String, Failure> {
     let Some(name) = args::variable(NAMESPACE) else { return Ok(DEFAULT_NAMESPACE.to_owned()) };
     checked(&name).map_err(|error| args::variable_failure(error, NAMESPACE))
 }
 
-/// Checks that the name is a valid namespace name, and returns it.
+/// Checks that a string is a valid namespace name, and returns the name.
 pub(crate) fn checked(name: &str) -> Result<String, Error> {
     Namespace::check_name(name)?;
     Ok(name.to_owned())
@@ -141,7 +143,8 @@ pub(crate) fn checked(name: &str) -> Result<String, Error> {
 
 type Connect = fn(&Location, &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault>;
 
-/// An open store with a selected namespace. The connection converts faults to errors with codes.
+/// A connection to one namespace of a store. The methods convert each fault to an error with a
+/// code.
 pub(crate) struct Connection {
     pub(crate) location: Location,
     pub(crate) namespace: String,
@@ -154,7 +157,7 @@ impl Connection {
         format!("namespace {} of {}", self.namespace, self.location)
     }
 
-    /// Whether the store itself detects that it has lost a namespace.
+    /// Whether the store can detect by itself that one of its namespaces was lost.
     pub(crate) fn detects_its_losses(&self) -> bool {
         self.store.creates_namespaces()
     }
@@ -177,8 +180,8 @@ impl Connection {
         self.run(operations::list)
     }
 
-    /// Creates the namespace. `lost` contains the bounds of a lost namespace with this name, if
-    /// there was one.
+    /// Creates the namespace. If the store has lost a namespace with the same name, `lost` contains
+    /// the bounds of the lost namespace.
     pub(crate) fn init(
         &mut self,
         wanted: &Namespace,
@@ -299,8 +302,8 @@ impl BrokerConnection {
 
 fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
     let kind = match fault {
-        // The default layout is sufficient: an error uses the layout only to show where its ticks
-        // end, and operators can see this in the listing, too.
+        // The default layout is sufficient, because error messages use the layout only to show the
+        // instant at which its ticks end. The listing shows operators the namespace's layout.
         Fault::Refused(refusal) => return refusal.to_error(namespace, &Layout::default()),
         Fault::Rejected(_) => ErrorKind::StoreRejected,
         _ => ErrorKind::StoreUnavailable,

@@ -1,5 +1,5 @@
-//! Standard output and standard error, with colour if enabled, and the progress bar of `flakeid
-//! next`.
+//! Standard output and standard error, in colour if colours are enabled, and the progress bar of
+//! `flakeid next`.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::time::{Duration, Instant};
@@ -20,12 +20,12 @@ const BUFFER: usize = 1 << 16;
 
 pub(crate) type Stream = BufWriter<StdoutLock<'static>>;
 
-/// Opens standard output for lines that programs read: buffered, and never coloured.
+/// Opens standard output for machine-readable lines, with a buffer and without colours.
 pub(crate) fn stream() -> Stream {
     BufWriter::with_capacity(BUFFER, io::stdout().lock())
 }
 
-/// Writes text for a terminal, without colours unless they are enabled.
+/// Writes text to standard output, and removes the colours unless colours are enabled.
 pub(crate) fn show(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -57,7 +57,7 @@ pub(crate) fn is_terminal() -> bool {
 }
 
 /// Whether the reader of standard output has closed the pipe. Without this check, a command that
-/// rarely writes would continue to run for a long time.
+/// rarely writes would continue to run long after the reader has ended.
 #[cfg(unix)]
 pub(crate) fn reader_has_closed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -68,8 +68,8 @@ pub(crate) fn reader_has_closed() -> bool {
     poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().contains(PollFlags::ERR)
 }
 
-/// Returns `false`, because on systems other than Unix only the next write reports that the pipe is
-/// closed.
+/// Returns `false`, because systems other than Unix do not report a closed pipe until the next
+/// write.
 #[cfg(not(unix))]
 pub(crate) fn reader_has_closed() -> bool {
     false
@@ -92,7 +92,8 @@ pub(crate) fn note(text: &str) {
     write_error(&format!("{text}\n"));
 }
 
-/// Writes a question to standard error, and leaves the cursor after it.
+/// Writes a question to standard error without a line break, so that the user can type the answer
+/// on the same line.
 pub(crate) fn question(text: &str) {
     write_error(&format!("{BOLD}{text}{BOLD:#} "));
 }
@@ -102,10 +103,10 @@ fn write_error(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 
-/// The time before the progress bar appears. Commands that end sooner do not show a progress bar.
+/// The delay before the progress bar appears. Commands that end sooner do not show a progress bar.
 const FIRST_SHOWN_AFTER: Duration = Duration::from_secs(1);
 
-/// The time between two updates of the progress bar.
+/// The shortest time between two updates of the progress bar.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct Progress {
@@ -149,7 +150,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Removes the progress bar, because errors or the shell's prompt would otherwise continue on
+    /// Removes the progress bar, because an error or the shell's prompt would otherwise appear on
     /// the same line.
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
@@ -158,8 +159,8 @@ impl Drop for Progress {
     }
 }
 
-/// Formats the remaining time and the average rate since the start. The average is meaningful,
-/// because the bar appears late and a generator's rate is constant.
+/// Formats the average rate since the start and the remaining time. The average is meaningful,
+/// because the progress bar appears only after a second and a generator's rate is constant.
 fn rate_and_time_left(done: u64, total: u64, elapsed: Duration) -> String {
     let per_second = done as f64 / elapsed.as_secs_f64();
     let left = Duration::try_from_secs_f64((total - done) as f64 / per_second);

@@ -18,11 +18,11 @@ use crate::terminal;
 ///
 /// The command searches the history of the namespace for the process that held the ID's node at the
 /// ID's tick. The windows of one node do not overlap, so the command finds one process, or none if
-/// the history does not reach back that far. If the process was a client of a broker, the command
-/// also names the broker. With the broker's URL as --store, it also finds grants that are not in
-/// the history yet.
+/// the history does not cover the ID's tick. If the process was a client of a broker, the command
+/// also names the broker. With the broker's URL as --store, the command also finds grants that are
+/// not in the history yet.
 ///
-/// In a pipe, or with --json, it writes one JSON object per ID.
+/// In a pipe, or with --json, the command writes one JSON object per ID.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct WhoisArgs {
@@ -59,8 +59,8 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
         Source::Broker(broker) => {
             let layout = broker.layout()?;
             let ids = args.parse(&layout)?;
-            // All IDs are checked before the first request, so that an invalid ID causes no partial
-            // output.
+            // All IDs are checked before the broker looks up the first ID, so that an invalid ID is
+            // reported immediately.
             ids.iter().try_for_each(|id| layout.unpack(*id).map(drop))?;
             ids.into_iter().map(|id| broker.holder(id)).collect::<Result<Vec<_>, _>>()?
         }
@@ -94,8 +94,8 @@ fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Holder
     if let Some(of_record) = of_record {
         of_record.current = Some(is_current);
     }
-    // The store cannot determine whether a broker's client still holds its node; only the broker
-    // can.
+    // While a broker holds its block, only the broker can determine whether a client still holds a
+    // node in the block. After the broker has lost the block, no client holds the node.
     if let (Some(holder), Some(Client::Known { .. }), false) =
         (&mut answer.holder, &found.client, is_current)
     {
@@ -104,7 +104,8 @@ fn find(connection: &mut Connection, listing: &Listing, id: Id) -> Result<Holder
     Ok(answer)
 }
 
-/// Whether the row's holder still holds the node, so that its window can still be extended.
+/// Whether the holder in the record still holds the node, and can therefore still extend the
+/// window.
 fn is_current(listing: &Listing, PastHolder { record, .. }: &PastHolder) -> bool {
     listing.rows.iter().any(|row| {
         (row.node, row.grant, row.state) == (record.node, record.grant, State::Held)

@@ -1,4 +1,4 @@
-//! A drawing of the 64 bits of an ID or a layout, grouped by field.
+//! A drawing of the 64 bits of an ID or a layout, which shows the field of each bit.
 
 use std::fmt::Write as _;
 
@@ -7,21 +7,21 @@ use flakeid_core::{Field, Id, Layout};
 
 use super::DIM;
 
-/// The number of bits between two spaces in the drawing.
+/// The number of bits in a group. A space separates adjacent groups in the drawing.
 const GROUP: usize = 8;
 
 /// The mark for bits that no field uses.
 const UNUSED: char = '-';
 
-/// The mark that shows which field a bit belongs to: a letter, which is readable without colour, and a colour.
+/// The mark that identifies the field of a bit: a colour, and a letter for output without colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mark {
     letter: char,
     style: Style,
 }
 
-/// Draws three lines for every row of bits: the number of the first bit in each group, the bits (if an ID is given),
-/// and the letters of the fields.
+/// Draws each row of bits on two or three lines: the number of the first bit in each group, the bits of the ID (if an
+/// ID is given), and the letters of the fields.
 pub(crate) fn draw(layout: &Layout, id: Option<Id>, columns: usize) -> String {
     let marks = marks(layout);
     let digits: Option<Vec<char>> = id.map(|id| format!("{:064b}", id.to_u64()).chars().collect());
@@ -43,12 +43,12 @@ pub(crate) fn draw(layout: &Layout, id: Option<Id>, columns: usize) -> String {
     text
 }
 
-/// Formats the entry for a field: its letter in its colour, its name and its width.
+/// Formats the legend entry for a field: the letter in the field's colour, the name and the width.
 pub(crate) fn legend(field: Field, width: u8) -> String {
     entry(field.letter(), style(field), field.name(), u32::from(width))
 }
 
-/// Formats the entry for the bits above all fields, or returns `None` if there are none.
+/// Formats the legend entry for the unused bits above all fields, or returns `None` if the layout uses all bits.
 pub(crate) fn legend_of_unused(layout: &Layout) -> Option<String> {
     let width = 64 - layout.width();
     (width > 0).then(|| entry(UNUSED, DIM, "unused", width))
@@ -59,8 +59,8 @@ fn entry(letter: char, style: Style, name: &str, width: u32) -> String {
     format!("  {style}{letter}{style:#}  {name:<14}  {width:>2} {bits}")
 }
 
-/// Returns the number of bits in a row: 64 if the terminal is wide enough (80 columns are enough), otherwise
-/// fewer.
+/// Returns the number of bits per row. A terminal of 80 columns has room for all 64 bits, and narrower terminals may
+/// need several rows.
 const fn bits_per_row(columns: usize) -> usize {
     match columns {
         0..38 => 16,

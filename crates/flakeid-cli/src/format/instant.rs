@@ -5,8 +5,8 @@ use flakeid_json::parse_instant;
 
 use super::number::is_digits;
 
-/// Parses the end of a period like [`parse_instant`], but a year or a date includes the whole year
-/// or day. Returns the first instant after the period.
+/// Parses the end of a period and returns the first instant after the period. A year or a date
+/// includes the whole year or day, and any other string is parsed by [`parse_instant`].
 pub(crate) fn parse_end(option: &'static str, text: &str) -> Result<i64, Error> {
     let year = (text.len() == 4 && is_digits(text)).then(|| end_of_day(&format!("{text}-12-31")));
     year.flatten()
@@ -24,7 +24,7 @@ pub(crate) fn parse_end(option: &'static str, text: &str) -> Result<i64, Error> 
         })
 }
 
-/// Returns 00:00 UTC of the day that contains an instant.
+/// Returns midnight UTC at the start of the day that contains an instant.
 pub(crate) fn start_of_day(unix_ms: i64) -> i64 {
     parse_instant("date", &date(unix_ms)).unwrap_or(unix_ms)
 }
@@ -35,12 +35,12 @@ pub(crate) fn date(unix_ms: i64) -> String {
     text.split_once('T').map_or(text.clone(), |(date, _)| date.to_owned())
 }
 
-/// Formats an instant exactly in RFC 3339, with as few digits as possible.
+/// Formats an instant exactly as an RFC 3339 timestamp, with as few fractional digits as possible.
 pub(crate) fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }
 
-/// Formats midnight UTC as a date, and any other instant in RFC 3339.
+/// Formats midnight UTC as a date, and any other instant as an RFC 3339 timestamp.
 pub(crate) fn shortest(unix_ms: i64) -> String {
     if start_of_day(unix_ms) == unix_ms { date(unix_ms) } else { exact(unix_ms) }
 }

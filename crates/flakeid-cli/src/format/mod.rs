@@ -11,8 +11,8 @@ pub(crate) mod table;
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 
-/// Shortens a string from another party, such as a name in a store, to one line without control
-/// characters, so that the string cannot control the terminal.
+/// Truncates an untrusted string, such as a name from a store, to 40 characters. Control characters
+/// are replaced, so that the string cannot control the terminal.
 pub(crate) fn sanitize(text: &str) -> String {
     const MOST: usize = 40;
     let mut line: String = printable(text).chars().take(MOST).collect();

@@ -4,15 +4,15 @@ use std::fmt;
 
 use flakeid_core::{Error, Field, FieldSpan, Layout};
 
-/// Parses a number that must be within `least..=most`. clap does not parse these numbers, so that an invalid string
-/// (-1, 2^64, "") causes the same error code and message in every language.
+/// Parses a number that must be within `least..=most`. This function replaces clap's parser, so that an invalid string
+/// (-1, 2^64, "") causes the same error code and message as in the language bindings.
 pub(crate) fn parse(field: &'static str, text: &str, least: u64, most: u64) -> Result<u64, Error> {
     digits(text)
         .filter(|value| (least..=most).contains(value))
         .ok_or_else(|| Error::field_out_of_range(field, &Quoted(text), least, most))
 }
 
-/// Parses a number that consists only of digits. Rust's own parser would also accept a plus sign.
+/// Parses a number that consists only of digits. Rust's own parser would also accept a leading plus sign.
 fn digits(text: &str) -> Option<u64> {
     is_digits(text).then(|| text.parse().ok())?
 }
@@ -21,8 +21,8 @@ pub(crate) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A string that the user typed. It is formatted without quotes if it looks like a number,
-/// otherwise in quotes, and is shortened if it is long.
+/// A string from the user, for use in an error message. A string that looks like a number is
+/// formatted without quotes. A long string is truncated to 64 characters.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -52,13 +52,13 @@ pub(crate) fn grouped(value: u64) -> String {
     text
 }
 
-/// Formats a rate per second: as a whole number from 100 on, with decimals below 100, and in
-/// scientific notation if the rate is very large or very small.
+/// Formats a rate per second as a whole number, or with two decimals if the rate is below 100 and
+/// not a whole number. Very large and very small rates are in scientific notation.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second >= 1e15 {
         format!("{per_second:.1e}")
     } else if per_second >= 100.0 || per_second.fract() == 0.0 {
-        // The value is at least 0 and below 2^53, so the conversion is exact except that the fraction is truncated.
+        // The value is at least 0 and below 2^53, so the conversion only truncates the fraction.
         #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
         grouped(per_second as u64)
     } else if per_second >= 0.01 {
@@ -76,7 +76,7 @@ pub(crate) fn range(span: FieldSpan) -> String {
     }
 }
 
-/// Returns the number of nodes in a layout.
+/// Returns the number of nodes that a layout supports.
 pub(crate) fn nodes(layout: &Layout) -> u64 {
     layout.max_node() + 1
 }

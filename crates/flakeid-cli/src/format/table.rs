@@ -12,7 +12,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// The space between two columns.
+/// The spaces between adjacent columns.
 const GAP: &str = "  ";
 
 pub(crate) struct Table {
@@ -44,7 +44,8 @@ impl Table {
         (0..self.columns.len()).map(width).collect()
     }
 
-    /// Returns the width of the widest row, without the lines below rows.
+    /// Returns the width of the table in characters. The lines that are printed below rows do not
+    /// count.
     pub(crate) fn width(&self) -> usize {
         self.widths().iter().sum::<usize>() + GAP.len() * self.columns.len().saturating_sub(1)
     }

@@ -24,12 +24,12 @@ use self::claim::{Claim, DatabaseNode};
 /// Writes a script that lets a database decode or generate IDs itself
 ///
 /// Pipe the script into the database's client. The functions are written in plain SQL and PL/pgSQL,
-/// so they also run where no extension can be installed. You can run the script repeatedly, and
-/// should run it again after you update flakeid.
+/// so they also run on servers where you cannot install extensions. You can run the script
+/// repeatedly, and should run it again after you update flakeid.
 ///
-/// Nothing else may use the node that you specify with --node. With --name, the database gets a
-/// node from a namespace. The node is quarantined in the namespace, so that no process leases the
-/// node. If you run the command again, the same name gets the same node.
+/// No other database or program may use the node that you specify with --node. With --name, the
+/// database gets a node from a namespace. The node is quarantined in the namespace, so that no
+/// process leases the node. If you run the command again, the same name gets the same node.
 ///
 /// A copy of the database, or the database itself after a restore from a dump, does not generate
 /// IDs until its owner calls `flakeid_rearm`. The dialect `mariadb` detects a copy only if the copy
@@ -44,28 +44,28 @@ pub(crate) struct SqlArgs {
     #[command(flatten)]
     layout: LayoutArg,
 
-    /// Node number of the IDs that the database generates; nothing else may use it
+    /// Node of the IDs that the database generates; no other generator may use this node
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "decode_only")]
     node: Option<String>,
 
-    /// Take a node from a namespace permanently, for the database with this name
+    /// Permanently take a node from a namespace for the database with this name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["node", "decode_only"])]
     name: Option<String>,
 
     #[command(flatten)]
     store: StoreArgs,
 
-    /// Schema for the functions (for mariadb and mysql, the database); it must exist [default:
-    /// public]
+    /// Existing schema for the functions; with mariadb and mysql, an existing database [default for
+    /// postgres: public]
     #[arg(long, value_name = "NAME")]
     schema: Option<String>,
 
-    /// Write only functions that decode IDs: fields, bounds and text forms
+    /// Write only the functions that decode IDs, compute bounds and convert text forms
     #[arg(long)]
     decode_only: bool,
 
-    /// Also write functions that seal and open public IDs (only postgres); the script contains no
-    /// key
+    /// Also write functions that seal and open public IDs (only with postgres); the script contains
+    /// no keys
     #[arg(long)]
     keyed: bool,
 }
@@ -175,7 +175,8 @@ impl SqlArgs {
         }
     }
 
-    /// Returns the layout and the node. The node is `None` for a script that only decodes IDs.
+    /// Returns the layout and the node that the options specify. The node is `None` for a script
+    /// that only decodes IDs.
     fn without_a_store(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         if self.store.is_given() {
             let reason =
@@ -203,7 +204,7 @@ impl SqlArgs {
         Ok((layout, Some(DatabaseNode { node, first_tick: 0, first_tick_of_new: 0, origin })))
     }
 
-    /// Returns the statements with which each connection to `SQLite` leases a node.
+    /// Returns the statements that each connection to `SQLite` must run to lease a node.
     fn leasing_connections(&self) -> Result<String, Failure> {
         if self.decode_only || self.node.is_some() {
             let reason = "a store is for leased nodes: omit it, or omit --node and --decode-only";
@@ -232,13 +233,13 @@ impl SqlArgs {
         Ok(sqlite::script(&layout, &[store, format!("namespace={}", connection.namespace)]))
     }
 
-    /// Returns the layout of the namespace, and the node in the namespace that the database uses
-    /// from now on.
+    /// Returns the namespace's layout and the node that the database uses from now on.
     fn claim(&self, name: &str) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         let mut connection = self.store.connect()?;
         let mut claim = Claim::new(&mut connection, name)?;
         let layout = claim.layout()?;
-        // All checks that can fail come before the node is taken permanently.
+        // All other checks precede the call of `claim.node`, because that call takes the node
+        // permanently.
         self.check_layout(&layout)?;
         match (self.dialect, &self.schema) {
             (Dialect::Postgres, Some(schema)) => _ = postgres::quoted(schema)?,
@@ -272,8 +273,8 @@ fn can_generate(layout: &Layout) -> Outcome {
     }
 }
 
-/// Checks that the layout has at most 63 bits. A signed column sorts IDs with the top bit set
-/// before all other IDs, so bounds would be wrong.
+/// Checks that the layout has at most 63 bits. A signed 64-bit column would sort IDs with the top
+/// bit set before all other IDs, and the bounds of time ranges would be wrong.
 fn fits_a_column(layout: &Layout) -> Outcome {
     if layout.width() < 64 {
         return Ok(());

@@ -1,4 +1,5 @@
-//! The script for `PostgreSQL`: functions that decode and generate IDs, and convert public IDs.
+//! The script for `PostgreSQL`: functions that decode and generate IDs, and seal and open public
+//! IDs.
 
 use flakeid_core::{Error, Layout};
 
@@ -17,19 +18,20 @@ const KEYED: &str = include_str!("postgres/keyed.sql");
 const NEXT: &str = include_str!("postgres/next.sql");
 const END: &str = include_str!("postgres/end.sql");
 
-/// The largest number of bytes in a schema's name.
+/// The maximum length of a schema's name in bytes.
 const LONGEST_NAME: usize = 63;
 
-/// The class of the advisory lock for opening slots ("flak"). The lock's object ID is the OID of
-/// the sequence.
+/// The class ID ("flak" in ASCII) of the advisory lock that a session holds while it opens a slot.
+/// The lock's object ID is the OID of the sequence.
 const LOCK_CLASS: u32 = 0x666c_616b;
 
-/// The SQL expression for the clock in milliseconds. Half a microsecond is added, because the
-/// seconds are a floating-point number that may be slightly below a whole millisecond.
+/// The SQL expression for the current time in Unix milliseconds. The expression adds half a
+/// microsecond, because the floating-point result of `date_part` may be slightly below a whole
+/// millisecond.
 const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
 
-/// Returns the whole script. With `node`, the script also generates IDs, and with `keyed`, it seals
-/// and opens public IDs.
+/// Returns the complete script. With `node`, the script contains functions that generate IDs. With
+/// `keyed`, the script contains functions that seal and open public IDs.
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the schema has an unsupported name.
@@ -73,14 +75,15 @@ pub(super) fn script(
     Ok(text + END)
 }
 
-/// Returns the template terms of `postgres/next.sql`.
+/// Returns the terms that replace the placeholders in `postgres/next.sql`.
 fn generator_terms(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<Term> {
     let places = Places::of(layout);
     let own_node = fill("{{schema}}.flakeid_own_node()", terms);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
     let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
     let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
-    // The tick after the last tick has no slot. The missing slot marks the end of the layout.
+    // A first tick after the last slot is reduced to the tick directly after that slot. A database
+    // that starts there reports that the layout's ticks have ended.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let rearm_arguments = match node.first_tick_of_new {
         0 => node.node.to_string(),
@@ -104,7 +107,7 @@ fn generator_terms(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<
     own
 }
 
-/// Formats a text form as a branch of a `CASE`.
+/// Returns the branch of an SQL `CASE` statement that handles the given text form.
 fn branch(form: FormTerm) -> String {
     let FormTerm { name, alphabet, typed, meant, fewest, most } = form;
     format!(
@@ -113,7 +116,8 @@ fn branch(form: FormTerm) -> String {
     )
 }
 
-/// Returns a schema's name as SQL, for use in statements, strings and function bodies.
+/// Returns a schema's name in double quotes, for use in SQL statements, strings and function
+/// bodies.
 pub(super) fn quoted(schema: &str) -> Result<String, Error> {
     check_name(schema, LONGEST_NAME)?;
     Ok(format!("\"{schema}\""))
@@ -142,8 +146,8 @@ mod tests {
         }
     }
 
-    /// Each slot must have room for its IDs and the spare values, and the places in the last slot
-    /// must still be positive numbers.
+    /// Each slot must have room for its IDs and the spare values. Every place in the last slot must
+    /// fit into a signed 64-bit integer.
     #[test]
     fn tick_slots_have_room_for_ids_and_spare_values() {
         for text in [

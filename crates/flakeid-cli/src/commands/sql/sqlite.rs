@@ -1,10 +1,10 @@
-//! The script for a connection to `SQLite`. The script loads the extension that provides the
-//! functions, and configures the extension.
+//! The script for a connection to `SQLite`. The script loads and configures the extension that
+//! provides the functions.
 
 use flakeid_core::{Error, Layout};
 
-/// Returns the two statements that every connection must run. `options` are all options except the
-/// layout.
+/// Returns the two statements that every connection must run. `options` contains all options of the
+/// extension except the layout.
 pub(super) fn script(layout: &Layout, options: &[String]) -> String {
     let options = [&[format!("layout={layout}")], options].concat();
     let calls: Vec<String> = options.iter().map(|option| literal(option)).collect();
@@ -21,7 +21,7 @@ pub(super) fn script(layout: &Layout, options: &[String]) -> String {
     )
 }
 
-/// Rejects options that only database servers support.
+/// Rejects options that are available only in the scripts for database servers.
 pub(super) fn check(name: Option<&str>, schema: Option<&str>, keyed: bool) -> Result<(), Error> {
     let refuse = |option, reason| Err(Error::invalid_option(option, reason));
     if name.is_some() {

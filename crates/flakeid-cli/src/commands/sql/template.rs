@@ -4,8 +4,8 @@ use flakeid_core::Error;
 
 use super::layout_terms::Term;
 
-/// Checks that a script can contain a schema's name. It rejects names that would need different
-/// escapes in SQL, in strings and in function bodies.
+/// Checks that a schema's name has at most `longest` bytes and needs no escaping in a script. The
+/// rules for escaping differ between SQL statements, strings and function bodies.
 pub(super) fn check_name(name: &str, longest: usize) -> Result<(), Error> {
     let is_known = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if (1..=longest).contains(&name.len()) && name.chars().all(is_known) {
@@ -17,8 +17,9 @@ pub(super) fn check_name(name: &str, longest: usize) -> Result<(), Error> {
     Err(Error::invalid_option("--schema", &reason))
 }
 
-/// Replaces the placeholders with the terms. A placeholder without a term is left in place: no
-/// database accepts it as SQL, and a test searches for such placeholders.
+/// Replaces each placeholder in a template with the value of its term. A placeholder without a term
+/// remains unchanged: databases reject it as invalid SQL, and a test searches for such
+/// placeholders.
 pub(super) fn fill(template: &str, terms: &[Term]) -> String {
     let mut text = String::with_capacity(template.len() * 2);
     let mut rest = template;
