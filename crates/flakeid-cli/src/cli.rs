@@ -19,13 +19,13 @@ use crate::commands::whois::WhoisArgs;
 
 /// Generates, decodes and draws 64-bit Snowflake-family IDs
 ///
-/// An ID packs the time, a node number and a sequence number into 64 bits. It fits a BIGINT column,
-/// sorts by time, and is generated without a request to a server.
+/// An ID packs the time, a node number and a sequence number into 64 bits. IDs fit in BIGINT
+/// columns, sort by time, and are generated without a request to a server.
 #[derive(Parser)]
 #[command(name = "flakeid", version, after_long_help = MAIN_EXAMPLES)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// Whether to use colour
+    /// When to use colour
     #[arg(
         long,
         global = true,
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// Describes layouts: the meaning of each bit, the number of IDs, and the time when the layout ends
+/// Describes layouts: the meaning of each bit, the number of IDs, and the time when the IDs run out
 ///
 /// Without an argument, the command lists the presets.
 #[derive(Args)]
@@ -83,7 +83,7 @@ pub(crate) enum Color {
     #[default]
     #[value(help = "On a terminal, unless NO_COLOR is set")]
     Auto,
-    /// Always, also in pipes
+    /// Always, even in pipes
     Always,
     /// Never
     Never,

@@ -36,7 +36,7 @@ impl InputForm {
     }
 }
 
-/// Parses an ID and checks that the layout could have produced the ID.
+/// Parses an ID, and checks that the ID is valid in the given layout.
 pub(crate) fn parse(text: &str, form: TextForm, layout: &Layout) -> Result<Id, Failure> {
     let id = parse_any(text, form)?;
     layout.unpack(id).map_err(|error| {
@@ -54,8 +54,12 @@ pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
     })
 }
 
-/// Returns a hint for a string that is not a valid ID. The hint names the allowed range, unless the
-/// error already names the range, and the other text forms in which the string would be a valid ID.
+/// Returns a hint for a string that is not a valid ID in the given text form, or `None` if no hint
+/// applies.
+///
+/// The hint contains the range of decimal IDs, unless the error already contains the maximum. For a
+/// negative number, the hint contains the ID with the same 64 bits. The hint also names the other
+/// text forms in which the string is a valid ID.
 fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
     let mut hints = Vec::new();
     if form == TextForm::Decimal && !error.to_string().contains(&u64::MAX.to_string()) {
@@ -71,7 +75,8 @@ fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
     (!hints.is_empty()).then(|| hints.join("; "))
 }
 
-/// Returns the other text forms in which the string would be a valid ID.
+/// Returns a hint that names the other text forms in which the string is a valid ID, if there are
+/// any.
 fn other_forms(text: &str, form: TextForm) -> Option<String> {
     let others: Vec<&str> = TextForm::ALL
         .into_iter()

@@ -1,4 +1,4 @@
-//! The values that a command processes one by one: arguments, or lines of standard input.
+//! A reader that passes the lines of standard input to a command one by one.
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 
@@ -7,12 +7,12 @@ use flakeid_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// The maximum length of a line in bytes. Valid lines are shorter. Longer lines are truncated, so
-/// that they cannot exhaust the memory.
+/// The maximum length of an input line in bytes. Every valid line is shorter. Longer lines are
+/// truncated, so that an endless line cannot exhaust the memory.
 const LONGEST_LINE: u64 = 4096;
 
 /// Calls `each` with every line of standard input as soon as the line arrives. `what` is the name
-/// of the values in error messages.
+/// of the input values in error messages.
 pub(crate) fn each_line(
     what: &'static str,
     mut each: impl FnMut(&mut terminal::Stream, &str) -> Outcome,
@@ -27,7 +27,7 @@ pub(crate) fn each_line(
     let mut line = Vec::new();
     for number in 1_u64.. {
         // The output is flushed before a read that may block, so that results do not stay in the
-        // buffer while the input is slow.
+        // buffer while the command waits for input.
         if input.buffer().is_empty() {
             out.flush()?;
         }
@@ -37,8 +37,8 @@ pub(crate) fn each_line(
             break;
         }
         let text = String::from_utf8_lossy(&line);
-        // A truncated line is not trimmed, so that it is rejected because of its length or its
-        // spaces.
+        // A truncated line keeps its leading and trailing spaces, so that the parser rejects the
+        // line because of either its length or its spaces.
         let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
         let text = if is_cut { &text } else { text.trim() };
         if let Err(failure) = each(&mut out, text) {

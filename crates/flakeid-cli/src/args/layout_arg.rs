@@ -15,24 +15,25 @@ pub(crate) const LAYOUT: &str = "FLAKEID_LAYOUT";
 pub(crate) struct LayoutArg {
     /// Layout of the IDs: a preset or a descriptor [default: twitter]
     ///
-    /// `flakeid layout` lists the presets. A descriptor is FIELDS@EPOCH/UNIT. FIELDS begins at the
-    /// most significant bit and gives each field a letter (t time, d datacenter, w worker, n node,
-    /// s sequence, c clock sequence, r reserved) and its width in bits. EPOCH is in Unix
-    /// milliseconds or RFC 3339, UNIT in ms or s. Example: t42.n8.s13@1420070400000/5ms
+    /// `flakeid layout` lists the presets. A descriptor is FIELDS@EPOCH/UNIT. FIELDS lists the
+    /// fields from the most significant bit, separated by dots. Each field is a letter (t time, d
+    /// datacenter, w worker, n node, s sequence, c clock sequence, r reserved) and a width in bits.
+    /// EPOCH is an RFC 3339 time or a Unix time in milliseconds. UNIT is the length of a tick in ms
+    /// or s. Example: t42.n8.s13@1420070400000/5ms
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     #[arg(value_parser = Presets, hide_possible_values = true)]
     layout: Option<String>,
 }
 
 impl LayoutArg {
-    /// Returns the layout that the flag specifies, if any. The environment variable is ignored,
-    /// because the namespace may already have a layout.
+    /// Returns the layout from the flag `--layout`, if it was given. The environment variable is
+    /// ignored, because the command uses the layout of an existing namespace.
     pub(crate) fn given(&self) -> Result<Option<Layout>, Failure> {
         self.layout.as_deref().map(parse).transpose()
     }
 
-    /// Returns the layout that the flag specifies, otherwise the one in the environment variable,
-    /// otherwise the default.
+    /// Returns the layout from the flag `--layout`, from the environment variable or, if neither is
+    /// set, the default layout. The flag takes precedence.
     pub(crate) fn resolve(&self) -> Result<Layout, Failure> {
         if let Some(text) = &self.layout {
             return parse(text);
@@ -44,8 +45,8 @@ impl LayoutArg {
     }
 }
 
-/// A clap parser that accepts any string, which the core parses later. The parser provides the
-/// presets for shell completion.
+/// A clap parser that accepts any string, because the core parses the layout later. For shell
+/// completion, the parser lists the names of the presets.
 #[derive(Clone)]
 pub(crate) struct Presets;
 

@@ -14,14 +14,14 @@ use flakeid_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
 
-/// Returns the value of an environment variable, even if the value is empty, so that an empty value
-/// is not mistaken for a missing node.
+/// Returns the value of an environment variable, or `None` if the variable is not set. An empty
+/// value is returned as well, so that it causes an error instead of being ignored.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// Adds a hint to an error. The hint names the environment variable, because the user did not type
-/// the value on the command line.
+/// Adds a hint to an error about an invalid value. The hint names the environment variable that
+/// contained the value.
 pub(crate) fn variable_failure(error: Error, name: &str) -> Failure {
     Failure::hinted(error, format!("it comes from the environment variable {name}"))
 }
@@ -29,13 +29,14 @@ pub(crate) fn variable_failure(error: Error, name: &str) -> Failure {
 // The confirmation that a command requires before it changes shared state.
 #[derive(Args)]
 pub(crate) struct Confirm {
-    /// Skip the confirmation; required without a terminal
+    /// Skip the confirmation prompt; required without a terminal
     #[arg(short, long)]
     yes: bool,
 }
 
 impl Confirm {
-    /// Shows the planned change, and returns an error unless `--yes` was given or the user agrees.
+    /// Shows the planned change and asks the user to confirm it, unless `--yes` was given. Returns
+    /// an error if the user declines, or if no terminal is available.
     pub(crate) fn ask(&self, plan: &str) -> Outcome {
         if self.yes {
             return Ok(());
@@ -52,7 +53,8 @@ impl Confirm {
         let read = input.read_line(&mut answer);
         let length = read.map_err(|error| Failure::io("cannot read the answer", error))?;
         if length == 0 {
-            // The input ended without a line break, so the cursor is still after the question.
+            // The input ended without a line break, so the cursor is still on the line of the
+            // question.
             terminal::note("");
         }
         match answer.trim().to_ascii_lowercase().as_str() {

@@ -1,4 +1,5 @@
-//! The options that specify a node number, and the environment variables that replace them.
+//! The options that specify a node number, and the environment variables that can replace these
+//! options.
 
 use clap::{Args, ValueEnum};
 use flakeid::NodeSource;
@@ -18,11 +19,11 @@ pub(crate) struct NodeArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     node: Option<String>,
 
-    /// High part of the node number, in layouts that split it; requires --worker
+    /// High part of the node number, if the layout splits the number; requires --worker
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     datacenter: Option<String>,
 
-    /// Low part of the node number, in layouts that split it; requires --datacenter
+    /// Low part of the node number, if the layout splits the number; requires --datacenter
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     worker: Option<String>,
 
@@ -31,7 +32,7 @@ pub(crate) struct NodeArgs {
     node_from: Option<Source>,
 }
 
-/// The sources of a node number that `--node-from` accepts.
+/// The possible values of `--node-from`, each of which is a source of the node number.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     #[value(
@@ -57,19 +58,19 @@ impl Source {
     }
 }
 
-/// The node numbers from the flags or from the environment.
+/// The strings that specify the node number, either from the flags or from the environment.
 struct Given {
     node: Option<String>,
     datacenter: Option<String>,
     worker: Option<String>,
-    /// The names of the flags or environment variables for the node, its high part and its low
-    /// part.
+    /// The names of the flags or environment variables for the node number, its high part and its
+    /// low part.
     names: [&'static str; 3],
     from_environment: bool,
 }
 
 impl NodeArgs {
-    /// Whether no flag specifies a node.
+    /// Whether none of the flags specifies a node number.
     pub(crate) fn is_empty(&self) -> bool {
         self.node.is_none()
             && self.datacenter.is_none()
@@ -77,8 +78,8 @@ impl NodeArgs {
             && self.node_from.is_none()
     }
 
-    /// Returns the node, or `None` if no node is specified. `environment` reads an environment
-    /// variable.
+    /// Returns the node number, or `None` if none is specified. `environment` returns the value of
+    /// an environment variable.
     pub(crate) fn resolve(
         &self,
         layout: &Layout,
@@ -123,8 +124,8 @@ impl Given {
             (None, Some(datacenter), Some(worker)) => {
                 let Some((most_datacenter, most_worker)) = layout.max_datacenter_and_worker()
                 else {
-                    // If the layout does not split the node number, the core returns an error,
-                    // whatever the two numbers are.
+                    // If the layout does not split the node number, `join_node` returns an error
+                    // for any two numbers.
                     return layout.join_node(0, 0).map(Some);
                 };
                 let datacenter = number::parse("datacenter", datacenter, 0, most_datacenter)?;
@@ -148,8 +149,8 @@ impl Given {
         Error::invalid_option(option, &format!("{given} requires {missing}, which is not {place}"))
     }
 
-    /// Adds the name of the environment variable to an error, because the user did not specify the
-    /// number on the command line.
+    /// Adds the name of the environment variable to an error if the invalid value came from that
+    /// variable.
     fn explain(&self, error: Error) -> Failure {
         match error.field() {
             Some(field) if self.from_environment => {

@@ -1,4 +1,4 @@
-//! `flakeid bounds`: computes the smallest and the largest ID of a time range.
+//! `flakeid bounds`: computes the smallest and the largest possible ID of a time range.
 
 use std::io::Write;
 
@@ -11,13 +11,14 @@ use crate::format::{BOLD, DIM};
 use crate::terminal;
 use flakeid_json::{Bound, BoundsJson, EndNames, TimeRange, layout_name};
 
-/// Computes the smallest and the largest ID of a time range, for use in queries
+/// Computes the smallest and the largest possible ID of a time range, for use in queries
 ///
-/// Both IDs are inclusive: `id BETWEEN lower AND upper` finds every ID generated from the tick that
-/// contains --from through the tick that contains --to. Either --from or --to alone is enough. In a
-/// pipe, the output is the lower ID, a tab and the upper ID.
+/// Both bounds are inclusive: `id BETWEEN lower AND upper` finds every ID generated from the tick
+/// that contains --from through the tick that contains --to. Either --from or --to may be omitted.
+/// In a pipe, the output is the lower ID, a tab and the upper ID.
 ///
-/// T is a date (2026-01-31, midnight UTC), RFC 3339 (2026-01-31T12:00:00Z) or Unix milliseconds.
+/// T is a date (2026-01-31 means midnight UTC), an RFC 3339 time (2026-01-31T12:00:00Z) or a Unix
+/// time in milliseconds.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct BoundsArgs {

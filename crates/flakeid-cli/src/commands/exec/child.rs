@@ -1,5 +1,6 @@
-//! The command that `flakeid exec` runs. This module forwards signals to the command. Before the
-//! lease ends, it ends the command and all processes that the command started.
+//! A supervisor for the command that `flakeid exec` runs. The supervisor forwards signals to the
+//! command. Before the lease ends, the supervisor ends the command and all processes that the
+//! command started.
 
 use std::ffi::OsString;
 use std::io;
@@ -22,17 +23,17 @@ use crate::terminal;
 
 /// The time between two checks of the lease.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The longest single sleep while waiting for the first tick. It is short, because the clock can be
-/// set during the sleep.
+/// The maximum duration of a single sleep during the wait for the node's first tick. The duration
+/// is short, because the clock may be set during the sleep.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// The shortest wait for a node's first tick that is reported to the user, in milliseconds.
+/// The minimum wait for the node's first tick, in milliseconds, for which the user sees a message.
 const SHORTEST_REPORTED_MS: u64 = 1_000;
 
-/// The result of the command.
+/// The result of a command that has ended.
 pub(super) struct Ended {
     /// The exit status of the command, as a shell reports it.
     pub(super) status: u8,
-    /// The reason why the command was ended, if the lease was lost.
+    /// The error that ended the lease, or `None` if the lease was not lost.
     pub(super) lost: Option<Error>,
 }
 
@@ -49,7 +50,7 @@ impl Supervisor {
     pub(super) fn new(grace: Duration) -> Result<Self, Failure> {
         let failed = |error| Failure::io("cannot prepare to run the command", error);
         // The runtime runs on this thread, because on Linux the kernel kills the command when the
-        // thread that started it ends.
+        // thread that started the command ends.
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let entered = runtime.enter();
         let processes = Processes::new().map_err(failed)?;
@@ -57,8 +58,8 @@ impl Supervisor {
         Ok(Self { processes, runtime, grace })
     }
 
-    /// Waits for the node's first tick. If a signal arrives first, returns the exit status for that
-    /// signal.
+    /// Waits until the node's first tick begins. If a signal arrives earlier, returns the exit
+    /// status for that signal.
     pub(super) fn wait_for_first_tick(&mut self, lease: &Lease) -> Option<u8> {
         let left = lease.ms_to_first_tick();
         if left >= SHORTEST_REPORTED_MS {
@@ -85,8 +86,8 @@ impl Supervisor {
         })
     }
 
-    /// Starts the command with the variables `set` in its environment, and without the variables
-    /// `removed`.
+    /// Starts the command. The environment of the command contains the variables in `set`, but not
+    /// the variables in `removed`.
     pub(super) fn start(
         &self,
         command: &[OsString],
@@ -108,8 +109,8 @@ impl Supervisor {
         command.spawn().map_err(failed)
     }
 
-    /// Waits until the command and all processes that it started have ended, or ends them before
-    /// the lease ends.
+    /// Waits until the command and all processes that it started have ended. If the lease is about
+    /// to end, ends the processes that are still running.
     pub(super) fn run(mut self, mut child: Child, lease: &mut Lease) -> Result<Ended, Failure> {
         let Self { processes, runtime, grace } = &mut self;
         let ended = runtime.block_on(supervise(&mut child, processes, *grace, lease));
@@ -127,8 +128,8 @@ async fn supervise(
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut previous, mut lost, mut was_signalled) = (Order::Continue, None, false);
     let number = child.id();
-    // The exit status of the command once it has ended, and the time at which its remaining
-    // processes are killed.
+    // The exit status of the command and the time at which its remaining processes are killed, or
+    // `None` while the command is running.
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
         tokio::select! {

@@ -1,17 +1,20 @@
-//! A watch on the wall clock, which detects whether the clock was set while the command ran.
+//! A watch that detects whether the wall clock was set while the command ran.
 //!
-//! Two readings of the clock do not reveal a step forward and a step back between them. After the
-//! step back, the IDs that the command generated in between are ahead of the clock. The watch
-//! therefore arms a timer that the kernel cancels at every step and every suspension
-//! (`TFD_TIMER_CANCEL_ON_SET`). In addition, the watch checks that the difference between the wall
-//! clock and `CLOCK_BOOTTIME` stays the same. `CLOCK_BOOTTIME` is slewed together with the wall
-//! clock but is never set, so this check reveals a step that the kernel has not yet reported to the
-//! timer.
+//! Two readings of the clock cannot reveal that the clock was set forward and then back between the
+//! readings. In that case, IDs that the command generated in between are ahead of the clock. The
+//! watch therefore arms a timer that the kernel cancels whenever the clock is set or the system is
+//! suspended (`TFD_TIMER_CANCEL_ON_SET`).
+//!
+//! In addition, the watch checks that the difference between the wall clock and `CLOCK_BOOTTIME`
+//! stays the same. `CLOCK_BOOTTIME` is slewed together with the wall clock but is never set. A
+//! change in the difference therefore reveals a clock step that the kernel has not yet reported
+//! through the timer.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::ClockWatch;
 
-/// A watch that always reports a step, because systems other than Linux do not report clock steps.
+/// A watch that always reports a clock step, because systems other than Linux do not report clock
+/// steps.
 #[cfg(not(target_os = "linux"))]
 pub(super) struct ClockWatch;
 
@@ -40,7 +43,7 @@ mod linux {
         clock_gettime, timerfd_create, timerfd_settime,
     };
 
-    /// The largest rounding error of the difference between two clocks, in nanoseconds.
+    /// The tolerance for rounding errors in the difference between two clocks, in nanoseconds.
     const SLACK: i64 = 10_000;
     const MS: i64 = 1_000_000;
 
@@ -58,15 +61,16 @@ mod linux {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let timer = timerfd_create(TimerfdClockId::Realtime, flags)?;
             let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
-            // The timer must never expire, because the watch waits only for a clock step.
+            // The timer is set to a time that never arrives, because the timer only has to detect
+            // clock steps.
             let never = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
             let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
             timerfd_settime(&timer, flags, &Itimerspec { it_interval: zero, it_value: never })?;
             Ok(Self { timer: timer.into(), distance: distance(), was_set: false })
         }
 
-        /// Checks for a clock step. Each check also narrows the range of possible differences
-        /// between the clocks.
+        /// Checks whether the clock was set. Each check also narrows the range of possible
+        /// differences between the wall clock and `CLOCK_BOOTTIME`.
         pub(in super::super) fn check(&mut self) {
             let read = self.timer.read(&mut [0; 8]);
             let is_cancelled = !read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
@@ -81,9 +85,9 @@ mod linux {
         }
     }
 
-    /// Returns the range of possible values for the wall clock minus `CLOCK_BOOTTIME`. The exact
-    /// value is unknown, because time passes between two readings, and the wall clock has a
-    /// resolution of 1 ms.
+    /// Returns the range of possible values for the wall clock minus `CLOCK_BOOTTIME`, in
+    /// nanoseconds. The exact value is unknown, because time passes between the readings of the two
+    /// clocks, and the wall clock has a resolution of 1 ms.
     fn distance() -> (i64, i64) {
         let before = since_boot();
         let wall = SystemClock.unix_ms() * MS;

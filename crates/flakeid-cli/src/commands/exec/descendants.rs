@@ -1,14 +1,15 @@
-//! All processes that the command has started, directly or through others, in any session or group.
+//! Finds, signals and reaps all processes that the command has started directly or indirectly, in
+//! any session or process group.
 //!
 //! This process is a *subreaper*: when the parent of any descendant ends, the descendant becomes a
 //! child of this process. All processes of the command have therefore ended when this process has
-//! no children left, which the kernel reports (`waitpid` fails with `ECHILD`). `/proc` serves only
-//! to find the processes to signal. One reading of `/proc` can miss a process that forks meanwhile,
-//! so `/proc` is read again until it shows no new process.
+//! no children left. The kernel reports this state: `waitpid` fails with `ECHILD`. `/proc` serves
+//! only to find the processes to signal. A single scan of `/proc` can miss processes that are
+//! started during the scan, so the scan is repeated until it finds no new process.
 //!
-//! If a shell became this process by `exec`, the shell may have had children. These children are
-//! treated as the command's, because their orphans cannot be distinguished from the command's
-//! orphans.
+//! If a shell replaced itself with this process by `exec`, this process may already have children
+//! of the shell. These children are treated like processes of the command, because their orphans
+//! cannot be distinguished from the orphans of the command.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -26,14 +27,14 @@ use rustix::process::{
 use crate::format::sanitize;
 use crate::terminal;
 
-/// The longest time that a search for new processes may take before the lease is checked again.
+/// The maximum duration of a search for new processes. After this time, the lease is checked again.
 const LONGEST_SEARCH: Duration = Duration::from_millis(50);
-/// The largest number of processes that a message names.
+/// The maximum number of processes named in a message.
 const MOST_NAMED: usize = 8;
 
 /// The descendants of this process.
 pub(super) struct Descendants {
-    /// The processes to which the last signal could not be sent, each with its error.
+    /// The processes to which the last signal could not be sent, each with the error that occurred.
     refused: Vec<(Pid, Errno)>,
     /// The processes that could not be signalled and have already been reported.
     reported: HashSet<Pid>,
@@ -48,7 +49,7 @@ impl Descendants {
         Ok(Self { refused: Vec::new(), reported: HashSet::new(), is_failure_reported: false })
     }
 
-    /// Sends a signal to each descendant once. Returns `false` if the search for the processes
+    /// Sends a signal to each descendant once. Returns `false` if the search for the descendants
     /// failed.
     pub(super) fn signal(&mut self, signal: Signal) -> bool {
         self.refused.clear();
@@ -66,8 +67,8 @@ impl Descendants {
                 return true;
             }
             for process in found {
-                // The kernel assigns process IDs cyclically, so a process ID that was just read is
-                // not reused yet.
+                // The kernel assigns process IDs cyclically, so a process ID that was just read has
+                // not been reused yet.
                 match kill_process(process, signal) {
                     Ok(()) | Err(Errno::SRCH) => {}
                     Err(error) => self.refused.push((process, error)),
@@ -76,8 +77,8 @@ impl Descendants {
         }
     }
 
-    /// Reports the processes that could not be signalled, because they delay the release of the
-    /// node.
+    /// Reports each process that could not be signalled, because the node is not released until
+    /// that process ends.
     pub(super) fn report_refused(&mut self, node: u64) {
         for (process, error) in &self.refused {
             if self.reported.insert(*process) {
@@ -101,10 +102,11 @@ impl Descendants {
     }
 }
 
-/// Reaps the children that have ended, except the command, because another task reads its status.
+/// Reaps all children that have ended, except the command, whose exit status another task reads.
 pub(super) fn reap_all_except(command: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    // `waitid` is cheaper than a search of `/proc`, and usually no child has ended.
+    // In most cases, no child has ended. `waitid` detects this case faster than a search of
+    // `/proc`.
     if let Ok(Some(_)) = waitid(WaitId::All, options) {
         // If `/proc` cannot be read, children that have ended are not reaped until the command
         // itself has ended.
@@ -116,8 +118,8 @@ pub(super) fn reap_all_except(command: Pid) {
     }
 }
 
-/// Whether all descendants have ended. Call this function only once the status of the command is
-/// known, because it reaps every child that has ended.
+/// Whether all descendants have ended. Call this function only after the command's exit status is
+/// known, because the function reaps every child that has ended.
 pub(super) fn have_ended() -> bool {
     loop {
         match wait(WaitOptions::NOHANG) {
@@ -146,17 +148,19 @@ pub(super) fn report_remaining() {
     ));
 }
 
-/// Finds all descendants of this process, except those that fork or end during the search.
+/// Returns all descendants of this process. Descendants that start, end or lose their parent during
+/// the search may be missing.
 fn found() -> io::Result<Vec<Pid>> {
-    // If `/proc` belongs to another PID namespace, its process IDs refer to different processes in
-    // this namespace.
+    // If `/proc` belongs to another PID namespace, the same process IDs identify different
+    // processes in this namespace.
     let own = getpid().as_raw_nonzero().to_string();
     if fs::read_link("/proc/self")? != Path::new(&own) {
         return Err(io::Error::other("/proc belongs to another PID namespace"));
     }
     let (mut found, mut at) = (children("self")?, 0);
     while let Some(process) = found.get(at) {
-        // A process that ended during the search has no children left.
+        // A process that ended during the search no longer has any children, so an error is
+        // ignored.
         found.extend(children(process.as_raw_nonzero()).unwrap_or_default());
         at += 1;
     }
@@ -174,8 +178,8 @@ fn children(process: impl Display) -> io::Result<Vec<Pid>> {
                 found.extend(numbers.filter_map(Pid::from_raw));
                 outcome = Ok(());
             }
-            // A thread may end during the search. If no file can be read, the kernel lacks
-            // CONFIG_PROC_CHILDREN.
+            // A thread may end during the search, so an error is returned only if no file can be
+            // read. In that case, the kernel may lack `CONFIG_PROC_CHILDREN`.
             Err(error) if outcome.is_err() => outcome = Err(error),
             Err(_) => {}
         }

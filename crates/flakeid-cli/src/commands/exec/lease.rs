@@ -1,4 +1,4 @@
-//! The lease that `flakeid exec` holds. It determines how long the command may use the node.
+//! The lease that `flakeid exec` holds. The lease determines how long the command may use the node.
 
 use std::mem::ManuallyDrop;
 
@@ -8,34 +8,34 @@ use flakeid_core::{Clock, Error, ErrorKind, SystemClock};
 use super::clock_watch::ClockWatch;
 use crate::terminal;
 
-/// The default time in milliseconds from SIGKILL to the end of the lease. The time is shorter if
-/// the window is short.
+/// The default time from SIGKILL to the end of the lease, in milliseconds. If the window is shorter
+/// than 2 s, the time is one eighth of the window.
 pub(super) const KILL_MARGIN_MS: u64 = 250;
 
-/// The node's lease, and the times until which the command may use the node.
+/// The lease on the node, and the period in which the command may use the node.
 pub(super) struct Lease {
     generator: ManuallyDrop<Generator>,
     node: u64,
     /// Whether the command has started.
     is_used: bool,
-    /// The clock watch, which started with the command. If there is no watch, the command's IDs
-    /// must be assumed to be ahead of the clock.
+    /// The clock watch, which runs while the command runs. Without a watch, flakeid must assume
+    /// that the command's IDs are ahead of the clock.
     watch: Option<ClockWatch>,
     /// The time in milliseconds from SIGTERM to the end of the lease.
     grace_ms: i64,
     /// The time in milliseconds from SIGKILL to the end of the lease.
     kill_margin_ms: i64,
-    /// The time at which the first tick of the grant begins.
+    /// The time at which the first tick of the grant begins, in Unix milliseconds.
     first_ms: i64,
-    /// The time at which the latest window of the first grant ends. The command uses only the node
-    /// of the first grant.
+    /// The time at which the latest window of the first grant ends, in Unix milliseconds. The
+    /// command uses only the node of the first grant.
     fence_ms: i64,
     /// Whether the latest window ended while the command, or a process that it started, was
     /// running.
     is_over: bool,
 }
 
-/// The action that the supervisor must take because of the state of the lease.
+/// The action that the state of the lease requires of the supervisor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Continue,
@@ -48,8 +48,8 @@ impl Lease {
         let status = generator.lease_status().unwrap_or_default();
         let (first_ms, fence_ms) =
             (generator.layout().unix_ms_at(status.start), status.fence_unix_ms);
-        // A renewal becomes due while about half of the window or more is left, so the command is
-        // never ended if the lease is renewed in time.
+        // A renewal becomes due when about half of the window or more is left. The command is ended
+        // only in the last quarter, and therefore never if the lease is renewed in time.
         let window_ms = fence_ms.saturating_sub(first_ms);
         let grace_ms = grace_ms.cast_signed().min(window_ms / 4);
         let kill_margin_ms = KILL_MARGIN_MS.cast_signed().min(window_ms / 8);
@@ -66,26 +66,27 @@ impl Lease {
         }
     }
 
-    /// The command's node. If this node is lost, the generator may lease another node.
+    /// The node of the command, even if the generator has since lost this node and leased another
+    /// one.
     pub(super) fn node(&self) -> u64 {
         self.node
     }
 
     /// Returns the time in milliseconds until the first tick of the grant. The command must not
-    /// start earlier, because another process may have used earlier ticks.
+    /// start before this tick, because another process may have used earlier ticks.
     pub(super) fn ms_to_first_tick(&self) -> u64 {
         self.first_ms.saturating_sub(SystemClock.unix_ms()).max(0).cast_unsigned()
     }
 
-    /// Records that the command has started. From now on, only [`release`](Self::release) releases
-    /// the node. If an error occurs, the command may still be running, so the lease is left to
-    /// expire.
+    /// Records that the command has started. After this call, only [`release`](Self::release)
+    /// releases the node. If an error occurs, the lease is left to expire, because the command may
+    /// still be running.
     pub(super) fn begin(&mut self, watch: Option<ClockWatch>) {
         self.is_used = true;
         self.watch = watch;
     }
 
-    /// Checks the clock and the lease, and returns the action that they require.
+    /// Checks the clock and the lease, and returns the action that the supervisor must take.
     pub(super) fn order(&mut self) -> Order {
         if let Some(watch) = &mut self.watch {
             watch.check();
@@ -115,12 +116,13 @@ impl Lease {
         })
     }
 
-    /// Releases the node once the command and all processes that it started have ended. The fence
-    /// stays above every tick that they could have used.
+    /// Releases the node, unless the lease ended while the node was in use. Call this function only
+    /// after the command and all processes that it started have ended. The fence stays above every
+    /// tick that these processes could have used.
     pub(super) fn release(mut self) {
-        // An ID is generated in the current tick, so that the fence can be lowered to just above
-        // this ID if the clock was never set. The ID is generated before the last check of the
-        // clock, so that the check also covers the ID.
+        // An ID is generated in the current tick. If the clock was never set, the fence can be
+        // lowered to just above this ID. The ID is generated before the last clock check, so that
+        // the check also covers the ID.
         let is_issued = self.watch.is_some() && self.generator.try_next_id().is_ok();
         self.order();
         if self.is_over {
@@ -138,7 +140,7 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// Releases the node if the command never used it.
+    /// Releases the node if the command was never started.
     fn drop(&mut self) {
         if !self.is_used {
             self.generator.close();

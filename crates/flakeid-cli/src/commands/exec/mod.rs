@@ -1,9 +1,10 @@
 //! `flakeid exec`: leases a node for a generator from another library.
 //!
-//! This process cannot see the IDs that the other generator creates, so it releases the node at its
-//! fence (`lease`), unless the user vouches for the generator and the clock was never set
-//! (`clock_watch`). It does not release the node while a process that knows the node is running: on
-//! Linux it finds and ends all such processes (`descendants`).
+//! This process cannot see the IDs that the other generator creates. By default, it therefore
+//! releases the node without lowering the fence (module `lease`). The fence is lowered only if the
+//! user promises that the generator never runs ahead of the clock, and the clock was never set
+//! (module `clock_watch`). The node is not released while a process that may use the node is
+//! running. On Linux, this process finds and ends all such processes (module `descendants`).
 
 mod child;
 mod clock_watch;
@@ -33,40 +34,43 @@ use lease::{KILL_MARGIN_MS, Lease};
 
 /// Runs a command with a leased node number in its environment
 ///
-/// Use it for generators from other libraries (sonyflake, yitter, MyBatis-Plus, a worker ID in your
-/// own code). The command finds a node number in the variable `WORKER_ID`; no other process has the
-/// same number. The lease is renewed while the command runs, and `flakeid exec` returns the
-/// command's exit status. If the lease cannot be renewed, the command and all processes that it
-/// started get SIGTERM, and then SIGKILL before another process can get the node.
+/// Use `flakeid exec` for ID generators from other libraries, such as sonyflake, yitter or
+/// MyBatis-Plus, and for worker IDs in your own code. The command finds a node number in the
+/// variable `WORKER_ID`. No other process has the same number at the same time. The lease is
+/// renewed while the command runs, and `flakeid exec` returns the command's exit status. If the
+/// lease cannot be renewed, the command and all processes that it started get SIGTERM. They get
+/// SIGKILL before another process can get the node.
 ///
-/// When the command ends, the processes that it left behind get SIGTERM, and SIGKILL after --grace,
-/// whatever session they are in. Then the node is released. A service must therefore run in the
-/// foreground. `flakeid exec` waits for a process that it may not signal, such as a set-uid
-/// program, and renews the lease until that process ends. This behaviour requires Linux: on macOS,
-/// only the command's process group gets SIGKILL, and on Windows no process is ended. Processes
-/// that other services start for the command (docker run, systemd-run, at) are not ended on any
-/// system.
+/// When the command ends, the processes that it left behind get SIGTERM, in whatever session they
+/// are. After the time --grace, they get SIGKILL. The node is released when all of them have ended.
+/// A service must therefore run in the foreground. If `flakeid exec` is not permitted to signal a
+/// process, such as a set-uid program, it renews the lease until that process ends. This behaviour
+/// requires Linux: on macOS, only the command's process group gets SIGKILL, and on Windows no
+/// process is ended. Processes that other services start for the command (docker run, systemd-run,
+/// at) are not ended on any system.
 ///
-/// Only the command's generator knows its last ID. The node is therefore released at the end of its
-/// window, up to 10 s ahead of the clock (--window). The next `flakeid exec` with the same --node
-/// or --name waits until then before it starts its command. Without these options it gets another
-/// node and does not wait. --no-ahead avoids the wait.
+/// `flakeid exec` cannot determine the last ID that the command's generator issued. The node is
+/// therefore released as if its whole window had been used. By default, the window ends up to 10 s
+/// ahead of the clock (see --window). The next `flakeid exec` with the same --node or --name waits
+/// until the end of that window before it starts its command. Without these options, it gets
+/// another node and does not wait. With --no-ahead, no wait is necessary.
 ///
-/// If `flakeid exec` is killed with -9, Linux kills the command, but neither the processes that the
-/// command started nor a set-uid program. Other systems do not kill any of them. IDs repeat if such
-/// a process is still running when another process gets the node. Another process gets the node
-/// when the lease expires, 60 s after its last renewal, or at the end of the window if
-/// `flakeid exec` is started again with the same --node. A wrapper script must therefore replace
+/// If `flakeid exec` itself is killed with SIGKILL (kill -9), Linux also kills the command, unless
+/// the command is a set-uid program. Linux does not kill the processes that the command started,
+/// and other systems kill none of these processes. IDs can repeat if a process of the command is
+/// still running when another process gets the node. Another process gets the node when the lease
+/// expires, 60 s after its last renewal. If `flakeid exec` is started again with the same --node,
+/// it can get the node as early as the end of the window. A wrapper script must therefore replace
 /// itself with the program: write `exec program`, not `program`.
 ///
 /// `flakeid exec` promises less than flakeid's own generators. IDs also repeat if the command's
-/// generator itself repeats them when the clock goes backwards, or if it runs ahead of the clock
-/// beyond the end of the window. They can also repeat if the host is paused until after the end of
-/// the lease, or if its clock is set forward beyond that: the command then runs for an instant
-/// before it is killed.
+/// generator repeats IDs when the clock goes backwards. The same happens if the generator runs
+/// ahead of the clock beyond the end of the window. IDs can also repeat if the host is paused, or
+/// its clock is set forward, beyond the end of the lease. In both cases, the command runs for an
+/// instant after the end of the lease before it is killed.
 ///
-/// --layout is the layout of the IDs that the command generates. Its unit of time in particular
-/// must be right.
+/// --layout must be the layout of the IDs that the command generates. In particular, its unit of
+/// time must be correct.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExecArgs {
@@ -80,25 +84,27 @@ pub(crate) struct ExecArgs {
     )]
     env: Vec<String>,
 
-    /// Variable for the high part of the node number, in layouts that split it
+    /// Variable for the high part of the node number, if the layout splits the number
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_worker")]
     env_datacenter: Option<String>,
 
-    /// Variable for the low part of the node number, in layouts that split it
+    /// Variable for the low part of the node number, if the layout splits the number
     #[arg(long, hide_short_help = true, value_name = "VARIABLE", requires = "env_datacenter")]
     env_worker: Option<String>,
 
-    /// Time that the command can keep running while the store is down [default: 10s, or 4 ticks]
+    /// Time for which the command can run while the store is down [default: 10s, or 4 ticks if
+    /// longer]
     ///
-    /// The maximum is the namespace's --max-window (`flakeid leases init`). A shorter window also
-    /// shortens the wait of the next command on the same node.
+    /// The maximum is the namespace's --max-window, which `flakeid leases init` sets. With a
+    /// shorter window, the next command on the same node also waits for less time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     window: Option<String>,
 
     /// Time between SIGTERM and SIGKILL
     ///
     /// The time applies to the processes that the command left behind. If the lease cannot be
-    /// renewed, the time also applies to the command, and is then at most a quarter of the window.
+    /// renewed, the command gets SIGTERM this long before the end of the lease, but at most a
+    /// quarter of the window before. It gets SIGKILL shortly before the end of the lease.
     #[arg(
         long,
         hide_short_help = true,
@@ -108,18 +114,18 @@ pub(crate) struct ExecArgs {
     )]
     grace: String,
 
-    /// Promise that the command's generator is never ahead of the clock
+    /// Promise that the command's generator never runs ahead of the clock
     ///
-    /// The node is then released as of the time when the command ended, and the next command on the
-    /// same node does not wait. The option takes effect only if the clock was not set and the host
-    /// was not suspended while the command ran. IDs can repeat if the generator does run ahead. A
-    /// generator runs ahead if it borrows from later ticks when a tick is full, or if it continues
-    /// after its last ID when the clock goes backwards. Only Linux reports clock changes. On other
-    /// systems the option is accepted but has no effect.
+    /// The node can then be used again from the time when the command ended, so the next command on
+    /// the same node does not wait. The option takes effect only if the clock was not set and the
+    /// host was not suspended while the command ran. IDs can repeat if the generator does run
+    /// ahead. A generator runs ahead if it borrows from later ticks when a tick is full. It also
+    /// runs ahead if it continues after its last ID when the clock goes backwards. Only Linux
+    /// reports clock changes. On other systems, the option is accepted but has no effect.
     #[arg(long, hide_short_help = true)]
     no_ahead: bool,
 
-    /// The command and its arguments
+    /// Command to run, and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -143,8 +149,8 @@ Exit status:
   that of the command, or 128 plus the number of the signal that killed it;
   1 if no node could be leased, or if the lease was lost";
 
-/// The variables that `flakeid exec` itself reads. The command does not inherit them, because the
-/// store URL may contain a password, and because the node is already leased.
+/// The environment variables that `flakeid exec` itself reads. The command does not inherit these
+/// variables, because the store URL may contain a password and the node is already leased.
 const OWN_VARIABLES: [&str; 6] = [STORE, NAMESPACE, LAYOUT, NODE, DATACENTER, WORKER];
 
 const LONGEST_WINDOW: &str = "window_ms is --window in milliseconds; the longest window of a namespace \
@@ -162,11 +168,11 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     let window = args.window.as_deref().map(|text| duration::parse("window", text)).transpose()?;
     let identity = args.lease.identity(&layout)?;
     let variables = Variables::new(args, &layout)?;
-    // The supervisor handles signals. It is created before the lease, so that a signal cannot end
-    // this process before the node is released.
+    // The supervisor, which handles signals, is created before the lease. A signal therefore cannot
+    // end this process before the node is released.
     let mut supervisor = Supervisor::new(Duration::from_millis(grace_ms))?;
-    // An observer is set because it makes the lease exclusive. Otherwise, another generator could
-    // share the lease and keep the node when the command ends.
+    // An observer makes the lease exclusive. Without an observer, another generator could share the
+    // lease and keep the node after the command ends.
     let mut builder = args.lease.builder(layout, identity)?.keep_node().observer(|_| {});
     if let Some(window_ms) = window {
         builder = builder.window(Duration::from_millis(window_ms));
@@ -197,7 +203,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     }
 }
 
-/// The names of the variables to set, grouped by their values.
+/// The environment variables to set for the command, grouped by their values.
 struct Variables<'a> {
     node: Vec<&'a str>,
     parts: Option<[&'a str; 2]>,

@@ -1,4 +1,4 @@
-//! The command on systems without signals, where only the command itself can be ended.
+//! Support for systems without Unix signals, such as Windows, where only the command itself can be ended.
 
 #![allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
 
@@ -7,11 +7,11 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-/// The only signal that is forwarded: Ctrl-C.
+/// The only signal on systems without Unix signals: Ctrl-C.
 pub(super) type Signal = ();
 
-/// Only the command itself is ended. The console sends Ctrl-C to the command, and the operating system
-/// offers no gentler way to end a process than to kill it.
+/// The command, which is the only process that is ended. The console sends Ctrl-C to the command directly. The
+/// operating system has no equivalent of SIGTERM, so this process can only kill the command.
 pub(super) struct Processes;
 
 impl Processes {
@@ -21,7 +21,7 @@ impl Processes {
 
     pub(super) fn prepare(&self, _: &mut Command) {}
 
-    /// Waits for Ctrl-C, which would otherwise end this process before the command.
+    /// Waits for Ctrl-C, which would otherwise end this process before the command ends.
     pub(super) async fn next(&mut self) -> Option<Signal> {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await;
@@ -36,8 +36,8 @@ impl Processes {
     pub(super) fn end_remaining(&mut self, _: Option<u32>, _: bool) {}
 
     pub(super) fn kill(&mut self, command: &mut Child, _: u64) {
-        // An error is ignored: either the command has already ended, or it cannot be killed and this process waits
-        // for it.
+        // An error is ignored: either the command has already ended, or the command cannot be killed and this process
+        // waits until it ends.
         let _ = command.start_kill();
     }
 
@@ -52,7 +52,7 @@ pub(super) fn status_of(status: ExitStatus) -> u8 {
     status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns the status that a shell reports after Ctrl-C.
+/// Returns the exit status that a shell reports for a command that was ended by Ctrl-C.
 pub(super) fn status_of_signal((): Signal) -> u8 {
     130
 }

@@ -1,7 +1,8 @@
-//! The processes to end on Unix: the command and the processes that it started.
+//! Forwards signals to the command on Unix, and ends the command and the processes that it started.
 //!
-//! On Linux all of these processes are found, in any session or group, because orphans become
-//! children of this process. On other systems only the command's process group is found.
+//! On Linux, all of these processes are found, in any session or process group, because orphans
+//! become children of this process. On other systems, only the processes in the command's process
+//! group are found.
 
 #![cfg_attr(target_os = "linux", allow(unsafe_code))]
 
@@ -17,17 +18,18 @@ use tokio::signal::unix::{self, SignalKind};
 #[cfg(target_os = "linux")]
 use super::descendants::{self, Descendants};
 
-/// The command and the processes that it started, with the signals to forward to them.
+/// The command and the processes that it started, and the signals that are forwarded to these
+/// processes.
 pub(super) struct Processes {
     terminate: unix::Signal,
     hang_up: unix::Signal,
     interrupt: unix::Signal,
-    /// The SIGCHLD handler. Without a handler, SIGCHLD might be ignored, and the kernel would then
-    /// discard the exit status of children.
+    /// The handler of SIGCHLD. Without a handler, this process might ignore SIGCHLD, and the kernel
+    /// would then discard the exit statuses of its children.
     child_ended: unix::Signal,
-    /// Whether the command has its own process group, which gets the forwarded signals. On a
-    /// terminal the command stays in this process's group, so that it can read the terminal and
-    /// gets Ctrl-C from it.
+    /// Whether the command has its own process group, which gets the forwarded signals. If standard
+    /// input is a terminal, the command stays in the process group of this process. The command can
+    /// then read from the terminal and gets Ctrl-C from the terminal.
     has_group: bool,
     #[cfg(target_os = "linux")]
     descendants: Descendants,
@@ -55,20 +57,21 @@ impl Processes {
             use rustix::io::Errno;
             use rustix::process::{getpid, getppid, set_parent_process_death_signal};
             let parent = getpid();
-            // The command is killed together with this process, because nothing else would renew
-            // the lease.
+            // If this process is killed, the kernel also kills the command, because the lease is no
+            // longer renewed.
             let die_with_parent = move || {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
-                // If the parent was killed before the death signal was set, the signal would never
-                // arrive.
+                // If the parent process was killed before the death signal was set, the signal
+                // would never arrive, so the command must not start.
                 if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
             };
-            // SAFETY: the closure makes two system calls and allocates nothing.
+            // SAFETY: the closure only makes two system calls and allocates no memory, so it may
+            // run between `fork` and `exec`.
             unsafe { command.pre_exec(die_with_parent) };
         }
     }
 
-    /// Waits for a signal to forward. Returns `None` if a child has ended instead.
+    /// Waits for a signal to forward to the command. Returns `None` if a child ends first.
     pub(super) async fn next(&mut self) -> Option<Signal> {
         tokio::select! {
             _ = self.terminate.recv() => Some(Signal::TERM),
@@ -78,8 +81,9 @@ impl Processes {
         }
     }
 
-    /// Forwards a signal to the command, or to its remaining processes, unless the terminal has
-    /// already sent the signal to all of them.
+    /// Forwards a signal to the command or, if the command has ended, to its remaining processes.
+    /// If the command shares this process's group, SIGINT is not forwarded, because the terminal
+    /// has already sent it.
     pub(super) fn forward(&mut self, command: Option<u32>, signal: Signal) {
         if self.has_group || signal != Signal::INT {
             match command {
@@ -105,8 +109,8 @@ impl Processes {
         self.signal_all(command, Signal::TERM);
     }
 
-    /// Sends SIGTERM to the remaining processes of the ended command, and reports them if
-    /// `is_reported`.
+    /// Sends SIGTERM to the processes that remain after the command has ended. If `is_reported` is
+    /// true, also reports these processes to the user.
     pub(super) fn end_remaining(&mut self, _: Option<u32>, is_reported: bool) {
         if Self::have_ended() {
             return;
@@ -117,14 +121,15 @@ impl Processes {
         self.signal_all(None, Signal::TERM);
     }
 
-    /// Kills the command and all processes that it started, and reports those that cannot be
-    /// killed.
+    /// Kills the command and all processes that it started, and reports the processes that cannot
+    /// be killed.
     pub(super) fn kill(&mut self, command: &mut Child, node: u64) {
         self.signal_all(command.id(), Signal::KILL);
         self.descendants.report_refused(node);
     }
 
-    /// Signals all descendants. If they cannot be found, signals the command and its group.
+    /// Sends a signal to all descendants. If they cannot be found, sends the signal to the
+    /// command's own process group or, without such a group, only to the command.
     fn signal_all(&mut self, command: Option<u32>, signal: Signal) {
         if !self.descendants.signal(signal) {
             self.signal(command, signal);
@@ -138,8 +143,8 @@ impl Processes {
         }
     }
 
-    /// Whether all processes of a command have ended. Must be called only once the command's exit
-    /// status is known.
+    /// Whether all processes of a command have ended. Call this function only after the command's
+    /// exit status is known.
     pub(super) fn have_ended() -> bool {
         descendants::have_ended()
     }
@@ -147,13 +152,13 @@ impl Processes {
 
 #[cfg(not(target_os = "linux"))]
 impl Processes {
-    /// Sends SIGTERM to the command, and to its group if it has one.
+    /// Sends SIGTERM to the command or, if the command has its own process group, to that group.
     pub(super) fn end(&mut self, command: Option<u32>) {
         self.signal(command, Signal::TERM);
     }
 
-    /// Kills the remaining processes in the group of a command that has ended. `command` is the
-    /// command's process ID.
+    /// Kills the remaining processes of a command that has ended, if the command has its own
+    /// process group. `command` is the command's process ID.
     pub(super) fn end_remaining(&mut self, command: Option<u32>, _: bool) {
         if self.has_group {
             self.signal(command, Signal::KILL);
@@ -168,17 +173,17 @@ impl Processes {
         self.signal(command, signal);
     }
 
-    /// Does nothing, because the system reaps orphans.
+    /// Does nothing, because on these systems the init process reaps orphans.
     pub(super) fn reap(_: Option<u32>) {}
 
-    /// Returns `true`, because the rest of the command's group has been killed, and processes
-    /// outside the group cannot be found.
+    /// Returns `true`: `end_remaining` has killed the other processes in the command's process
+    /// group, and processes outside the group cannot be found.
     pub(super) fn have_ended() -> bool {
         true
     }
 }
 
-/// Returns the status of the command as a shell reports it.
+/// Returns the exit status that a shell would report for the command.
 pub(super) fn status_of(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)

@@ -1,5 +1,5 @@
-//! `flakeid inspect --guess`: ranks the presets that may have generated the IDs, and explains why
-//! the other presets did not.
+//! `flakeid inspect --guess`: ranks the presets whose layouts fit the IDs, and explains why the
+//! other presets do not fit.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::terminal;
 
 pub(super) fn run(ids: &[Id], draws: bool) -> Outcome {
     if ids.is_empty() {
-        // If there are no IDs, every preset fits, and a list of all presets would be useless.
+        // Without IDs, every preset would fit, and a list of all presets would be useless.
         return if draws { Ok(terminal::show("No IDs.\n")?) } else { Ok(()) };
     }
     let guesses = flakeid_core::guess(ids, SystemClock.unix_ms());

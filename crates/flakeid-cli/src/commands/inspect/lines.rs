@@ -1,4 +1,4 @@
-//! A fast reader for standard input with one ID per line.
+//! A fast reader for IDs on standard input, one per line.
 
 use std::io::{self, BufRead, BufReader, IsTerminal};
 
@@ -10,10 +10,10 @@ use crate::failure::{Failure, Outcome};
 /// The size of the input buffer in bytes, large enough to make the cost of system calls negligible.
 const BUFFER: usize = 1 << 18;
 
-/// The longest accepted line in bytes. Every valid ID is shorter.
+/// The maximum number of bytes that are kept of an incomplete line. Every valid ID is shorter.
 const LONGEST_LINE: usize = 4096;
 
-/// Adds every ID on standard input to the statistics.
+/// Adds every ID from standard input to the statistics.
 pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout) -> Outcome {
     let input = io::stdin();
     if input.is_terminal() {
@@ -22,7 +22,7 @@ pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout)
     }
     let mut lines = Lines { statistics, form, layout, number: 0 };
     let mut input = BufReader::with_capacity(BUFFER, input.lock());
-    // The start of a line whose end was not in the previous buffer.
+    // The beginning of a line that continues in the next buffer.
     let mut begun: Vec<u8> = Vec::new();
     loop {
         let buffer =
@@ -42,8 +42,8 @@ pub(super) fn read(statistics: &mut Statistics, form: TextForm, layout: &Layout)
         if begun.is_empty() {
             rest = lines.add_all(rest)?;
         }
-        // An endless line must not exhaust the memory, so only one byte more than the longest accepted
-        // line is kept.
+        // At most one byte more than the longest accepted line is kept, so that an endless line cannot
+        // exhaust the memory.
         let room = (LONGEST_LINE + 1).saturating_sub(begun.len());
         begun.extend_from_slice(&rest[..rest.len().min(room)]);
         input.consume(length);
@@ -63,7 +63,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Adds the IDs on all complete lines, and returns the incomplete last line.
+    /// Adds the IDs on all complete lines to the statistics, and returns the incomplete last line.
     fn add_all<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], Failure> {
         loop {
             if self.form == TextForm::Decimal
@@ -92,9 +92,9 @@ impl Lines<'_> {
     }
 }
 
-/// Returns the ID on a line that consists of at most 19 digits, and the length of the line
-/// including its line end. Returns `None` for all other lines, and near the end of the buffer. In
-/// these cases, the core parses the line.
+/// Returns the ID on a line of 1 to 19 digits, and the length of the line including the line break.
+/// Returns `None` for all other lines, and near the end of the buffer. The caller then parses the
+/// line with the core's parser.
 fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     let text: &[u8; 24] = text.first_chunk()?;
     let (mut id, mut length) = (0_u64, 0);
@@ -116,13 +116,14 @@ fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// Returns the number that eight digits represent. All digits are converted at once: adjacent
-/// digits are combined into two-digit numbers, and then into four-digit and eight-digit numbers.
+/// Returns the number that eight digits represent, or `None` if a byte is not a digit. All digits
+/// are converted at once: adjacent digits are combined into two-digit numbers, and then into
+/// four-digit and eight-digit numbers.
 fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const ALL: u64 = 0x0101_0101_0101_0101;
     let digits = u64::from_le_bytes(text).wrapping_sub(ALL * u64::from(b'0'));
-    // A byte above 9 sets a bit in its upper half, either directly or when 6 is added. A byte below
-    // '0' has wrapped around.
+    // The subtraction turns digits into bytes from 0 to 9. A larger byte sets a bit in its upper
+    // half, either directly or when 6 is added. A character below '0' wraps around to a large byte.
     if (digits | digits.wrapping_add(ALL * 6)) & (ALL * 0xf0) != 0 {
         return None;
     }
@@ -146,7 +147,7 @@ mod tests {
     fn plain_line_parser_reads_decimal_ids_exactly() {
         let mut number = 1_u64;
         for _ in 0..200_000 {
-            // The shift yields numbers of every possible length.
+            // The shift produces numbers of every possible length.
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let id = number >> (number & 63);
             if id < 10_u64.pow(19) {
@@ -160,15 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn plain_line_parser_skips_signs_spaces_and_twenty_digits() {
+    fn plain_line_returns_none_for_signs_spaces_and_twenty_digits() {
         for text in
             ["\n", "1", "12345678", "1 \n", " 1\n", "1\r\n", "-1\n", "+1\n", "0x1\n", "1_0\n"]
         {
             assert_eq!(line(text), None, "{text:?}");
         }
         assert_eq!(line("10000000000000000000\n"), None, "twenty digits may exceed 64 bits");
-        // Each of the eight positions is tested with bytes whose values are just outside the range
-        // of digits.
+        // Each of the eight positions is tested with bytes that are not digits, such as the
+        // characters next to '0' and '9'.
         for place in 0..8 {
             for wrong in [b'/', b':', b' ', b'\n', 0, 0x80, 0xff, b'9' + 16] {
                 let mut text = *b"12345678";

@@ -1,4 +1,4 @@
-//! `flakeid inspect`: decodes IDs into a drawing or JSON, guesses their preset, or summarises many
+//! `flakeid inspect`: decodes IDs into a diagram or JSON, guesses their preset, or summarises many
 //! IDs.
 
 mod guess;
@@ -23,8 +23,9 @@ use flakeid_json::{IdJson, layout_name};
 
 /// Decodes IDs and draws their bits
 ///
-/// On a terminal, the command draws the 64 bits by field. In a pipe, or with --json, it writes one
-/// JSON object per line. Without arguments, it reads one ID per line from standard input.
+/// On a terminal, the command draws the 64 bits of each ID, divided into fields. In a pipe, or with
+/// --json, the command writes one JSON object per line. Without arguments, the command reads one ID
+/// per line from standard input.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
@@ -51,23 +52,24 @@ pub(crate) struct InspectArgs {
     about: About,
 }
 
-/// The options that replace the fields of each ID with other information.
+/// The options that show other information instead of the fields of each ID.
 #[derive(Args)]
 struct About {
-    /// Guess which preset generated the IDs, and report why the other presets did not
+    /// Guess the preset of the IDs, and report why the other presets do not fit
     ///
-    /// Every preset is rated by how closely the IDs match typical IDs from its system: recent
-    /// times, few nodes, and sequence numbers that start at 0. The result is a guess: if several
-    /// presets fit, all of them are listed. More IDs from the same system make the guess more
-    /// certain.
+    /// Each preset is rated by how closely the IDs resemble typical IDs of its system. Typical IDs
+    /// have recent times, few nodes, and sequence numbers that start at 0. The result is a guess:
+    /// if several presets fit, all of them are listed. More IDs from the same system make the guess
+    /// more certain.
     #[arg(long, conflicts_with = "layout")]
     guess: bool,
 
-    /// Summarise all IDs together
+    /// Show a summary of all IDs
     ///
-    /// The summary shows when and by which nodes the IDs were generated, how many IDs are repeated
-    /// or out of order, and where the gaps are. IDs on standard input are read once. To count
-    /// repeated IDs, the command keeps 8 bytes for each ID, up to 1 GiB in total.
+    /// The summary shows when and by which nodes the IDs were generated, and how many IDs are
+    /// repeated or out of order. It also shows the longest gap between IDs. The command reads
+    /// standard input in a single pass. To count repeated IDs, the command keeps 8 bytes for each
+    /// ID, up to 1 GiB in total.
     #[arg(long, conflicts_with = "guess")]
     stats: bool,
 }

@@ -1,4 +1,4 @@
-//! `flakeid inspect --stats`: summarises all IDs together.
+//! `flakeid inspect --stats`: shows a summary of all IDs.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::terminal;
 
 /// The maximum number of nodes shown on a terminal. The JSON output contains all nodes.
 const MOST_NODES: usize = 10;
-/// The maximum number of bars shown on a terminal.
+/// The maximum number of bars in a chart on a terminal.
 const MOST_BARS: usize = 20;
 
 /// Summarises the IDs from the arguments, or from standard input if there are no arguments.
@@ -86,7 +86,7 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
     text
 }
 
-/// Renders the nodes that generated the most IDs.
+/// Renders a list of the nodes that generated the most IDs.
 fn nodes(statistics: &Statistics) -> String {
     let nodes = TopNodes::new(statistics, MOST_NODES);
     let at_least = if nodes.other_ids > 0 { "at least " } else { "" };
