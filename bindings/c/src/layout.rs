@@ -1,5 +1,5 @@
-//! Layouts, which define the meaning of an ID's bits. In C a layout is a string: a preset's name, a
-//! descriptor, or NULL for the default.
+//! Layouts, which define the meaning of an ID's bits. In C, a layout is a string: the name of a
+//! preset, or a descriptor. NULL means the default layout.
 
 use std::ffi::{CString, c_char};
 use std::mem::{MaybeUninit, offset_of};
@@ -12,11 +12,11 @@ use crate::guard::{guard, write_result};
 use crate::parts::Parts;
 use crate::status::Status;
 
-/// The buffer size, in bytes, that is enough for the canonical descriptor of any layout, including
+/// The size, in bytes, of a buffer that can hold the canonical descriptor of any layout, including
 /// the final NUL.
 pub const FLAKEID_DESCRIPTOR_SIZE: usize = 128;
 
-/// The buffer size, in bytes, that is enough for any timestamp, including the final NUL.
+/// The size, in bytes, of a buffer that can hold any timestamp, including the final NUL.
 pub const FLAKEID_TIMESTAMP_SIZE: usize = 32;
 
 /// The properties of a layout. Initialize the struct with FLAKEID_LAYOUT_INFO_INIT.
@@ -33,13 +33,13 @@ pub struct LayoutInfo {
     pub unit_ms: u64,
     /// The largest tick.
     pub max_tick: u64,
-    /// The largest node; 0 if the layout has no node field.
+    /// The largest node number; 0 if the layout has no node field.
     pub max_node: u64,
-    /// The largest datacenter; 0 unless is_split.
+    /// The largest datacenter number; 0 if the layout does not split the node.
     pub max_datacenter: u64,
-    /// The largest worker; 0 unless is_split.
+    /// The largest worker number; 0 if the layout does not split the node.
     pub max_worker: u64,
-    /// The largest clock sequence; 0 if the layout has no clock sequence.
+    /// The largest value of the clock sequence; 0 if the layout has no clock sequence.
     pub max_clock_sequence: u64,
     /// The largest sequence number.
     pub max_sequence: u64,
@@ -47,22 +47,23 @@ pub struct LayoutInfo {
     pub ids_per_tick: u64,
     /// The number of IDs that one node can issue in one second.
     pub ids_per_second: f64,
-    /// The instant at which the layout's ticks end, in Unix milliseconds, exclusive.
+    /// The instant at which the layout's last tick ends (exclusive), in Unix milliseconds.
     pub horizon: i64,
-    /// The instant until which IDs are positive as signed 64-bit integers, in Unix milliseconds,
-    /// exclusive.
+    /// The instant, in Unix milliseconds, before which all IDs are positive as signed 64-bit
+    /// integers.
     pub fits_i64_until: i64,
-    /// 1 if the layout splits the node into datacenter and worker, otherwise 0.
+    /// 1 if the layout splits the node into a datacenter and a worker, otherwise 0.
     pub is_split: u32,
     /// 1 if the layout can generate IDs, 0 if it can only decode them.
     pub can_generate: u32,
-    /// 1 if a double represents every ID exactly (at most 53 bits), otherwise 0.
+    /// 1 if a double can represent every ID exactly, because IDs have at most 53 bits; otherwise 0.
     pub fits_f64: u32,
     /// Reserved; always 0.
     pub reserved: u32,
 }
 
-// SAFETY: the struct contains only numbers.
+// SAFETY: the struct is `repr(C)`, begins with a `u32`, and contains only numbers, which may be
+// zero.
 unsafe impl Sized32 for LayoutInfo {
     const FIRST: usize = offset_of!(LayoutInfo, reserved) + size_of::<u32>();
 }
@@ -102,7 +103,8 @@ unsafe fn read(layout: *const c_char) -> Result<Layout, Error> {
     border::layout(unsafe { border::text(layout) })
 }
 
-/// Checks that a string names a layout: returns FLAKEID_OK or FLAKEID_INVALID_LAYOUT. Thread-safe.
+/// Checks that `layout` is NULL, the name of a preset, or a valid descriptor. Returns FLAKEID_OK or
+/// FLAKEID_INVALID_LAYOUT. Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_layout_check(layout: *const c_char) -> Status {
     // SAFETY: the C caller guarantees that strings are NULL or NUL-terminated.
@@ -120,21 +122,22 @@ pub unsafe extern "C" fn flakeid_layout_descriptor(
     buffer: *mut c_char,
     size: usize,
 ) -> Status {
-    // SAFETY: the C caller guarantees a NUL-terminated string or NULL, and `size` writable bytes at
-    // `buffer`.
+    // SAFETY: the C caller guarantees that `layout` is NULL or NUL-terminated, and that `buffer` is
+    // NULL or points to `size` writable bytes.
     guard(|| unsafe { border::write_text(&read(layout)?.to_string(), buffer, size) })
 }
 
 /// Writes the properties of a layout to `info`. Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_OPTION (invalid struct_size),
+/// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_layout_get_info(
     layout: *const c_char,
     info: *mut LayoutInfo,
 ) -> Status {
-    // SAFETY: the C caller guarantees a NUL-terminated string or NULL, and that `info` points to
-    // `struct_size` writable bytes.
+    // SAFETY: the C caller guarantees that `layout` is NULL or NUL-terminated, and that `info` is
+    // NULL or points to `struct_size` writable bytes.
     guard(|| unsafe { border::write_sized(&LayoutInfo::from(&read(layout)?), info) })
 }
 
@@ -144,8 +147,8 @@ pub extern "C" fn flakeid_preset_count() -> usize {
     Layout::presets().len()
 }
 
-/// Returns the name of the preset with an index from 0 to flakeid_preset_count() - 1, or NULL for
-/// any other index. The string is static. Thread-safe.
+/// Returns the name of the preset at `index`, from 0 to flakeid_preset_count() - 1, or NULL for any
+/// other index. The string is static. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_preset_name(index: usize) -> *const c_char {
     static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
@@ -156,7 +159,7 @@ pub extern "C" fn flakeid_preset_name(index: usize) -> *const c_char {
 
 /// Decodes an ID into its parts. Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_ID (bits that the layout never sets),
+/// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_ID (the ID has bits that the layout never sets),
 /// FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_decode(
@@ -170,7 +173,7 @@ pub unsafe extern "C" fn flakeid_decode(
     })
 }
 
-/// Packs parts into an ID. Thread-safe.
+/// Packs the given parts into an ID. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (parts that
 /// contradict each other), FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED, FLAKEID_NULL_ARGUMENT.
@@ -188,8 +191,8 @@ pub unsafe extern "C" fn flakeid_pack(
     })
 }
 
-/// Writes parts for flakeid_pack() that contain the tick of an instant; all other parts are zero.
-/// Thread-safe.
+/// Writes parts for flakeid_pack() with the tick that contains the instant `unix_ms`; unix_ms
+/// becomes the beginning of that tick, and all other parts are zero. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED,
 /// FLAKEID_NULL_ARGUMENT.
@@ -222,7 +225,7 @@ pub unsafe extern "C" fn flakeid_join_node(
     })
 }
 
-/// Writes the tick of an instant to `tick`. Thread-safe.
+/// Writes the tick that contains the instant `unix_ms` to `tick`. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED,
 /// FLAKEID_NULL_ARGUMENT.
@@ -238,8 +241,8 @@ pub unsafe extern "C" fn flakeid_tick_at(
     })
 }
 
-/// Writes the instant at which a tick begins, in Unix milliseconds. For ticks after the last tick,
-/// writes the horizon. Thread-safe.
+/// Writes the instant at which a tick begins, in Unix milliseconds. For a tick after the layout's
+/// last tick, writes the layout's horizon. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -266,15 +269,15 @@ pub unsafe extern "C" fn flakeid_timestamp(
     buffer: *mut c_char,
     size: usize,
 ) -> Status {
-    // SAFETY: the C caller guarantees a NUL-terminated string or NULL, and `size` writable bytes at
-    // `buffer`.
+    // SAFETY: the C caller guarantees that `layout` is NULL or NUL-terminated, and that `buffer` is
+    // NULL or points to `size` writable bytes.
     guard(|| unsafe {
         border::write_text(&read(layout)?.timestamp(unix_ms).to_string(), buffer, size)
     })
 }
 
-/// Writes the smallest ID in the tick that contains `unix_ms`, for range scans (id >= lower).
-/// Instants outside the layout's range are clamped to that range. Thread-safe.
+/// Writes the smallest ID in the tick that contains `unix_ms`, for range scans (id >= lower). An
+/// instant outside the layout's range is clamped to the first or last tick. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -289,8 +292,8 @@ pub unsafe extern "C" fn flakeid_lower_bound(
     })
 }
 
-/// Writes the largest ID in the tick that contains `unix_ms`, for range scans (id <= upper).
-/// Instants outside the layout's range are clamped to that range. Thread-safe.
+/// Writes the largest ID in the tick that contains `unix_ms`, for range scans (id <= upper). An
+/// instant outside the layout's range is clamped to the first or last tick. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]

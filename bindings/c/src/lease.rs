@@ -25,10 +25,10 @@ const KNOWN: u32 = flags::FLAKEID_HAS_NODE | flags::FLAKEID_HAS_DATACENTER |
     flags::FLAKEID_HAS_MAX_WAIT;
 // [/options]
 
-/// The options of a lease. Without options, any free node of the namespace "default" is leased.
-/// Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or zero it and set struct_size. Then set the
-/// fields that you need and, for each field that has a flag, also the flag in `has`. A field that is
-/// set without its flag causes FLAKEID_INVALID_OPTION.
+/// The options of a lease. Without options, the lease is for any free node of the namespace
+/// "default". Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or fill the struct with zeros
+/// and set struct_size. Then set the fields that you need. If a field has a flag, also set the flag
+/// in `has`; without its flag, the field causes FLAKEID_INVALID_OPTION.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LeaseConfig {
@@ -109,7 +109,8 @@ pub struct LeaseConfig {
     // [/options]
 }
 
-// SAFETY: the struct contains only numbers, raw pointers, and a function that may be NULL.
+// SAFETY: the struct is `repr(C)` and begins with a `u32`. The struct contains only numbers, raw
+// pointers, and a function that may be NULL, so all bytes may be zero.
 unsafe impl Sized32 for LeaseConfig {
     const FIRST: usize = offset_of!(LeaseConfig, user_data) + size_of::<*mut c_void>();
 }
@@ -120,45 +121,47 @@ unsafe impl Sized32 for LeaseConfig {
 pub struct LeaseStatus {
     /// The size of the struct: sizeof(flakeid_lease_status).
     pub struct_size: u32,
-    /// 1 if another process holds the node from the fence on, otherwise 0.
+    /// 1 if another process holds the node for the ticks from the fence onward, otherwise 0.
     pub fenced_off: i32,
     /// The first tick of the current grant.
     pub start: u64,
-    /// The first tick that must not be used; every renewal raises the fence.
+    /// The first tick that the generator must not use; every renewal raises the fence.
     pub fence: u64,
-    /// The instant at which the tick of the fence begins, in Unix milliseconds. While the store is
-    /// unavailable, the generator continues to issue IDs until then.
+    /// The instant at which the fence tick begins, in Unix milliseconds. While the store is
+    /// unavailable, the generator continues to issue IDs until this instant.
     pub fence_unix_ms: i64,
-    /// The instant until which no other process can lease the node, in Unix milliseconds of the
+    /// The instant until which the node is reserved for this process, in Unix milliseconds by the
     /// store's clock.
     pub expires_unix_ms: i64,
-    /// The time until expires_unix_ms by this host's clock, in milliseconds; negative if
+    /// The time from now until expires_unix_ms by this host's clock, in milliseconds; negative if
     /// expires_unix_ms is in the past.
     pub expires_in_ms: i64,
-    /// The number of renewals that the store confirmed.
+    /// The number of renewals that the store has confirmed.
     pub renewals: u64,
-    /// The number of nodes granted so far. In a forked child that has issued no ID yet, this and
-    /// all other fields are 0.
+    /// The number of times that the generator has obtained its nodes from the store. In a forked
+    /// child that has not issued an ID yet, this field and all others are 0.
     pub grants: u64,
     /// The number of failed attempts to acquire a node or to renew its lease.
     pub failures: u64,
-    /// The status of the latest attempt; FLAKEID_OK if the attempt succeeded.
+    /// The status of the latest attempt to acquire a node or to renew its lease; FLAKEID_OK if the
+    /// attempt succeeded.
     pub last_error: Status,
     /// Reserved; always 0.
     pub reserved: u32,
 }
 
-// SAFETY: the struct contains only numbers.
+// SAFETY: the struct is `repr(C)`, begins with a `u32`, and contains only numbers, which may be
+// zero.
 unsafe impl Sized32 for LeaseStatus {
     const FIRST: usize = offset_of!(LeaseStatus, reserved) + size_of::<u32>();
 }
 
 impl LeaseConfig {
-    /// Returns a lease builder with these options.
+    /// Returns a lease builder with the options of this struct.
     ///
     /// # Safety
-    /// `url` and the strings must be NULL or NUL-terminated, and `options` must be NULL or a live
-    /// handle.
+    /// `url` and the strings of this struct must be NULL or NUL-terminated, and `options` must be
+    /// NULL or a live handle.
     unsafe fn builder(&self, url: *const c_char) -> Result<LeaseBuilder, Fault> {
         set::check_flags(self.has, KNOWN)?;
         set::check_reserved(self.reserved)?;
@@ -178,7 +181,7 @@ impl LeaseConfig {
         Ok(builder)
     }
 
-    /// Sets the options that have fields in this struct.
+    /// Sets the options of the builder from the fields of this struct.
     ///
     /// # Safety
     /// The requirements of [`builder`](Self::builder) apply.
@@ -228,12 +231,13 @@ impl LeaseConfig {
 /// A library thread renews the lease. Generators in one process that have the same options share
 /// one lease. In a forked child, the generator leases another node for its first ID. The caller
 /// owns the generator, and flakeid_generator_free() releases the node. If the process ends without
-/// that call, the node becomes free after ttl_ms. Waits at most max_wait_ms plus 2 s. Thread-safe.
+/// calling flakeid_generator_free(), the node becomes free after ttl_ms. flakeid_generator_open()
+/// waits at most max_wait_ms plus 2 s. Thread-safe.
 ///
 /// Errors: FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, a missing
-/// namespace, another layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE,
-/// FLAKEID_CLOCK_SKEW, FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE,
-/// FLAKEID_INVALID_OPTION, FLAKEID_NULL_ARGUMENT.
+/// namespace, a layout other than the namespace's, the embedded store in a container, ...),
+/// FLAKEID_NO_FREE_NODE, FLAKEID_CLOCK_SKEW, FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT,
+/// FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_open(
     url: *const c_char,
@@ -242,7 +246,8 @@ pub unsafe extern "C" fn flakeid_generator_open(
 ) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        // SAFETY: the C caller guarantees that `config` points to `struct_size` readable bytes.
+        // SAFETY: the C caller guarantees that `config` is NULL or points to `struct_size` readable
+        // bytes.
         let config = unsafe { border::read_optional(config)? };
         // SAFETY: the C caller guarantees that strings are NULL or NUL-terminated.
         let builder = unsafe { config.builder(url)? };
@@ -253,8 +258,8 @@ pub unsafe extern "C" fn flakeid_generator_open(
 
 /// Writes the state of a generator's lease to `status`. Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_OPTION (a generator that flakeid_generator_new() created, struct_size),
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (a generator that flakeid_generator_new() created, or an invalid
+/// struct_size), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_lease(
     generator: Option<&GeneratorHandle>,
@@ -280,7 +285,8 @@ pub unsafe extern "C" fn flakeid_generator_lease(
             last_error: now.last_error.map_or(FLAKEID_OK, |error| error.kind().status()),
             reserved: 0,
         };
-        // SAFETY: the C caller guarantees that `status` points to `struct_size` writable bytes.
+        // SAFETY: the C caller guarantees that `status` is NULL or points to `struct_size` writable
+        // bytes.
         unsafe { border::write_sized(&status_now, status) }
     })
 }

@@ -1,14 +1,15 @@
 //! The C library. `cargo xtask header` generates `include/flakeid.h` from this crate.
 //!
-//! Every function converts the arguments from C, makes one call to the core, and writes the result.
-//! Handles and plain results are optional references (`None` for NULL), so almost no code
-//! dereferences a raw pointer; [`border`] contains the code that does so.
+//! Every exported function converts the arguments from C, makes one call to the core, and writes
+//! the result. Handles and plain results are optional references (`None` for NULL), so almost no
+//! code dereferences a raw pointer. The module [`border`] contains the code that dereferences raw
+//! pointers.
 
-// `no_mangle` is itself an unsafe attribute, and almost every function in this crate has this
-// attribute.
+// Almost every function in this crate has the attribute `no_mangle`, which counts as unsafe code.
 #![allow(unsafe_code)]
 // The doc comments become the comments of the header, whose readers are C programmers. The
-// conventions at the top of the header state once what every caller must guarantee.
+// conventions at the top of the header state the guarantees that every caller must give, so the
+// functions do not repeat these guarantees.
 #![allow(clippy::doc_markdown, clippy::missing_safety_doc)]
 
 mod border;

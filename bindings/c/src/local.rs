@@ -1,4 +1,4 @@
-//! Local handles, which issue the IDs of a generator in one thread.
+//! Local handles, through which single threads take IDs from a generator.
 
 use std::mem::MaybeUninit;
 
@@ -9,20 +9,20 @@ use crate::generator::GeneratorHandle;
 use crate::guard::{free, guard};
 use crate::status::Status;
 
-/// A handle with which one thread takes IDs from a generator several times faster, because the
-/// handle reserves IDs in chunks. The IDs of a handle strictly increase, and no ID is issued twice,
-/// by this handle or any other; across threads, the IDs are not ordered. Times in IDs are never
-/// ahead of the clock, and lag by at most one tick of the kernel's coarse clock, which is a few
-/// milliseconds.
+/// A handle through which one thread takes IDs several times faster than from the generator itself,
+/// because the handle reserves IDs in chunks. The IDs of one handle strictly increase. No ID is
+/// issued twice, by the same handle or by different handles. The IDs of different handles are not
+/// ordered. The time in an ID is never ahead of the clock, and lags behind the clock by at most one
+/// tick of the kernel's coarse clock, which is a few milliseconds.
 ///
 /// Only one thread at a time may use a handle: open a separate handle for each thread, or let
 /// threads take turns. In a forked child, a handle works or fails like its generator.
 pub struct LocalHandle(LocalGenerator);
 
-/// Creates a local handle for a fixed or leased generator. The caller owns the handle and must free
-/// it with flakeid_local_free(). The handle keeps a reference to the generator, so the generator
-/// may be freed first: after that, the handle of a leased generator fails with FLAKEID_CLOSED, and
-/// any other handle continues to work. Thread-safe.
+/// Creates a local handle for a generator with a fixed node or a leased node. The caller owns the
+/// handle and must free it with flakeid_local_free(). The handle keeps a reference to the
+/// generator, so the generator may be freed first. After that, the handle fails with FLAKEID_CLOSED
+/// if the node is leased, and continues to work if the node is fixed. Thread-safe.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Options that are set by name.
+//! Lists of options that are set by name.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -11,23 +11,24 @@ use crate::fault::Fault;
 use crate::guard::{free, guard, write_result};
 use crate::status::Status;
 
-/// A list of options by name, as strings, for programs that read options from a file, and for
-/// bindings to other languages. The field `options` of flakeid_config, flakeid_lease_config and
-/// flakeid_ring_config refers to such a list.
+/// A list of options by name: each option is a pair of strings, a name and a value. The list is for
+/// programs that read options from a file, and for bindings to other languages. The field `options`
+/// of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list of this type.
 pub struct OptionsHandle {
     pairs: Vec<(String, String)>,
 }
 
-/// The options that builders do not accept, because a builder is created with its layout.
+/// The options that builders do not accept by name, because the constructor of a builder takes the
+/// layout.
 const OF_LAYOUTS: [&str; 2] = ["layout", "epoch"];
 
 impl OptionsHandle {
-    /// Returns the value of an option.
+    /// Returns the value of the option with the given name, if the list contains the option.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
     }
 
-    /// Sets the options of a builder, except those of its layout.
+    /// Sets the options of a builder, except "layout" and "epoch".
     fn apply<B: SetByName>(&self, builder: &mut B) -> Result<(), Error> {
         self.pairs
             .iter()
@@ -36,7 +37,8 @@ impl OptionsHandle {
     }
 }
 
-/// Returns the layout from the options by name, or else the layout from a struct.
+/// Returns the layout that the options "layout" and "epoch" describe. For an option that is not
+/// set, the argument of the same name is used.
 pub(crate) fn layout(
     options: Option<&OptionsHandle>,
     layout: Option<String>,
@@ -53,7 +55,7 @@ pub(crate) fn layout(
     epoch.map_or(Ok(layout), |epoch| layout.with_epoch(epoch))
 }
 
-/// Sets the options of a builder by name, if there are any.
+/// Sets the options of a builder from a list, if there is a list.
 pub(crate) fn apply<B: SetByName>(
     options: Option<&OptionsHandle>,
     builder: &mut B,
@@ -82,15 +84,16 @@ pub extern "C" fn flakeid_options_new(
     write_result(options, "options", || Ok(Box::new(OptionsHandle { pairs: Vec::new() })))
 }
 
-/// Sets an option by its name in the core, such as "node", "max_wait_ms", "overflow" or "nodes", or
-/// by the names "layout" and "epoch". Numbers and milliseconds are decimal digits, several numbers
-/// are separated by commas, and flags are "true" or "false". Both strings are copied.
+/// Sets the option `name` to the value `text`. The names are "layout", "epoch", and those of the
+/// core, such as "node", "max_wait_ms", "overflow" and "nodes". Numbers and times in milliseconds
+/// are written as decimal digits, and several numbers are separated by commas. Flags are "true" or
+/// "false". Both strings are copied.
 ///
-/// Setting an option again replaces its value. The function that takes the options checks the
-/// values, and returns the same errors as for a struct field. Only one thread at a time may use the
-/// options.
+/// Setting an option again replaces its value. The function that receives the list checks the
+/// values, and returns the same errors as for the fields of a struct. Only one thread at a time may
+/// use the list.
 ///
-/// Errors: FLAKEID_INVALID_OPTION (the name is not an option), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (no option has this name), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_options_set(
     options: Option<&mut OptionsHandle>,
@@ -114,7 +117,7 @@ pub unsafe extern "C" fn flakeid_options_set(
 }
 
 /// Frees a list of options by name; NULL is allowed. Generators and rings that were created with
-/// the list no longer need it.
+/// the list no longer need the list.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_options_free(options: Option<Box<OptionsHandle>>) {
     free(options);

@@ -13,13 +13,13 @@ pub struct Parts {
     pub tick: u64,
     /// The instant at which the ID's tick begins, in Unix milliseconds.
     pub unix_ms: i64,
-    /// The node, including datacenter and worker; 0 if the layout has no node field.
+    /// The whole node number, including datacenter and worker; 0 if the layout has no node field.
     pub node: u64,
-    /// The high part of the node (FLAKEID_HAS_DATACENTER).
+    /// The high part of the node, if `has` contains FLAKEID_HAS_DATACENTER.
     pub datacenter: u64,
-    /// The low part of the node (FLAKEID_HAS_WORKER).
+    /// The low part of the node, if `has` contains FLAKEID_HAS_WORKER.
     pub worker: u64,
-    /// The clock sequence; 0 if the layout has no clock sequence.
+    /// The value of the clock sequence; 0 if the layout has no clock sequence.
     pub clock_sequence: u64,
     /// The sequence number within the tick; 0 if the layout has no sequence.
     pub sequence: u64,

@@ -1,4 +1,4 @@
-//! Public IDs: the encrypted form of IDs that outsiders see.
+//! Public IDs: the encrypted form in which outsiders see IDs.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -10,18 +10,18 @@ use crate::fault::Fault;
 use crate::guard::{free, guard};
 use crate::status::Status;
 
-/// The buffer size, in bytes, that is enough for any public ID, including the final NUL.
+/// The size, in bytes, of a buffer that can hold any public ID, including the final NUL.
 pub const FLAKEID_PUBLIC_ID_SIZE: usize = 30;
 
 /// A converter between the IDs of one domain and their public form, which is encrypted and
-/// therefore reveals no time, node or number. Public IDs hide IDs but do not authorise access: in
-/// rare cases, a made-up string can be opened as an ID. Thread-safe.
+/// therefore reveals neither the parts of an ID nor the number of IDs. Public IDs hide IDs but do
+/// not authorise access: in rare cases, a random string can be opened as an ID. Thread-safe.
 pub struct PublicIdsHandle(PublicIds);
 
 /// Creates a converter for the public IDs of a domain. `keyring` is the content of the file that
-/// `flakeid keygen` writes. `domain` is the kind of object that the IDs identify, such as "user";
-/// it has 1 to 64 bytes and must not change while public IDs are in use. `prefix` has up to 16
-/// lowercase letters and digits and starts with a letter; NULL means no prefix. IDs from before
+/// `flakeid keygen` writes. `domain` is the kind of object that the IDs identify, such as "user".
+/// The domain has 1 to 64 bytes and must not change while public IDs are in use. `prefix` has up to
+/// 16 lowercase letters and digits and starts with a letter; NULL means no prefix. IDs from before
 /// `since_ms` (Unix milliseconds) cannot be opened; NULL means the layout's epoch. The caller owns
 /// the handle and must free it with flakeid_public_ids_free(). Thread-safe.
 ///
@@ -51,11 +51,12 @@ pub unsafe extern "C" fn flakeid_public_ids_new(
     })
 }
 
-/// Writes the public form of an ID: the prefix and an underscore, the current key's letter, and 11
-/// base58 digits. FLAKEID_PUBLIC_ID_SIZE bytes are always enough. Thread-safe.
+/// Writes the public form of an ID: the prefix and an underscore (if there is a prefix), the
+/// current key's letter, and 11 base58 digits. FLAKEID_PUBLIC_ID_SIZE bytes are always enough.
+/// Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_ID (bits that the layout never sets), FLAKEID_BUFFER_TOO_SMALL (nothing
-/// is written), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID (the ID has bits that the layout never sets),
+/// FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_seal(
     ids: Option<&PublicIdsHandle>,
@@ -65,12 +66,13 @@ pub unsafe extern "C" fn flakeid_public_ids_seal(
 ) -> Status {
     guard(|| {
         let sealed = given(ids, "ids")?.0.seal(Id::from_u64(id))?;
-        // SAFETY: the C caller guarantees that `buffer` points to `size` writable bytes.
+        // SAFETY: the C caller guarantees that `buffer` is NULL or points to `size` writable bytes.
         unsafe { border::write_text(&sealed, buffer, size) }
     })
 }
 
-/// Writes the public form of an ID as 64 bits, without the prefix and the key letter. Thread-safe.
+/// Writes the public form of an ID as a 64-bit integer, without the prefix and the key letter.
+/// Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -86,11 +88,12 @@ pub extern "C" fn flakeid_public_ids_seal_bits(
     })
 }
 
-/// Opens a public ID, and writes the ID to `id`. Reads the system clock. Thread-safe.
+/// Opens a public ID, compares the ID's time with the system clock, and writes the ID to `id`.
+/// Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_ID, which does not reveal the reason (another key, domain or prefix, a
-/// made-up string, or an ID from before `since_ms` or from more than a minute in the future),
-/// FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal its
+/// reason, which may be a different key, domain or prefix, a random string, an ID from before
+/// `since_ms`, or an ID that is more than a minute ahead of the clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_open(
     ids: Option<&PublicIdsHandle>,
@@ -101,8 +104,8 @@ pub unsafe extern "C" fn flakeid_public_ids_open(
     guard(|| unsafe { open(ids, text, None, id) })
 }
 
-/// Does the same as flakeid_public_ids_open(), but at the given instant in Unix milliseconds.
-/// Thread-safe.
+/// Opens a public ID like flakeid_public_ids_open(), but compares the ID's time with the instant
+/// `unix_ms`, in Unix milliseconds, instead of the system clock. Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_open_at(
     ids: Option<&PublicIdsHandle>,
@@ -114,7 +117,8 @@ pub unsafe extern "C" fn flakeid_public_ids_open_at(
     guard(|| unsafe { open(ids, text, Some(unix_ms), id) })
 }
 
-/// Opens a public ID at an instant, or at the current time if no instant is given.
+/// Opens a public ID, and compares the ID's time with the given instant, or with the system clock
+/// if there is no instant.
 ///
 /// # Safety
 /// `text` must be NULL or point to a NUL-terminated string.

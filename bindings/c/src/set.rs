@@ -1,4 +1,4 @@
-//! Conversions of C struct fields: each function sets one option of a builder by its name.
+//! Conversions of the fields of C structs to options of builders, which are set by name.
 
 use std::ffi::c_char;
 
@@ -21,7 +21,8 @@ pub(crate) fn flagged<B: SetByName>(
     }
 }
 
-/// Returns the value of a field that has a flag, if the flag is set.
+/// Returns the value of a field that has a flag, or `None` if the flag is not set. A value other
+/// than the default requires the flag.
 pub(crate) fn given<T: Default + PartialEq>(
     has: u32,
     flag: u32,
@@ -49,8 +50,8 @@ pub(crate) fn unless_zero<B: SetByName>(
     }
 }
 
-/// Sets the behaviour that has the given number. The core returns an error if no behaviour has that
-/// number.
+/// Sets an option to the string at index `number` of `values`. For any other number, the core
+/// returns an error.
 pub(crate) fn choice<B: SetByName>(
     builder: &mut B,
     name: &str,
@@ -63,7 +64,7 @@ pub(crate) fn choice<B: SetByName>(
     }
 }
 
-/// Sets a flag from a C field in which 0 means `default`.
+/// Sets a Boolean option from a C field, in which 0 means `default` and 1 means the opposite.
 pub(crate) fn flag<B: SetByName>(
     builder: &mut B,
     name: &str,

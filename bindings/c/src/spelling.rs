@@ -2,19 +2,20 @@
 
 use flakeid_core::Spelling;
 
-/// For flakeid_last_error_spelled(): names as C spells them, such as `max_wait_ms`.
+/// The spelling of names in C, such as `max_wait_ms`, for flakeid_last_error_spelled().
 pub const FLAKEID_SPELLING_C: i32 = 0;
-/// For flakeid_last_error_spelled(): names as C++ spells them, such as `max_wait`.
+/// The spelling of names in C++, such as `max_wait`, for flakeid_last_error_spelled().
 pub const FLAKEID_SPELLING_CPP: i32 = 1;
-/// For flakeid_last_error_spelled(): names as Go spells them, such as `WithMaxWait`.
+/// The spelling of names in Go, such as `WithMaxWait`, for flakeid_last_error_spelled().
 pub const FLAKEID_SPELLING_GO: i32 = 2;
-/// For flakeid_last_error_spelled(): names as Java spells them, such as `maxWait`.
+/// The spelling of names in Java, such as `maxWait`, for flakeid_last_error_spelled().
 pub const FLAKEID_SPELLING_JAVA: i32 = 3;
 
 /// The number of spellings.
 pub(crate) const COUNT: usize = 4;
 
-/// Returns the index and the names of a spelling. For any other number, returns the names in C.
+/// Returns the index and the names of the spelling with the given number. For an unknown number,
+/// returns the spelling of C.
 pub(crate) fn of(number: i32) -> (usize, &'static Spelling<'static>) {
     match number {
         FLAKEID_SPELLING_CPP => (1, &CPP),

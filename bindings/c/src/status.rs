@@ -1,4 +1,4 @@
-//! Statuses, with the numbers from `tests/vectors/errors.json`.
+//! The statuses of calls, with the numbers from `tests/vectors/errors.json`.
 
 use std::ffi::{CStr, c_char};
 
@@ -14,7 +14,7 @@ pub const FLAKEID_OK: Status = 0;
 pub const FLAKEID_INVALID_LAYOUT: Status = 1;
 /// A value is outside the range that its field allows.
 pub const FLAKEID_FIELD_OUT_OF_RANGE: Status = 2;
-/// A string, a byte sequence or a number is not an ID.
+/// A string, a byte sequence or a number is not a valid ID.
 pub const FLAKEID_INVALID_ID: Status = 3;
 /// An option is invalid, or cannot be combined with another option.
 pub const FLAKEID_INVALID_OPTION: Status = 4;
@@ -26,19 +26,19 @@ pub const FLAKEID_SEQUENCE_EXHAUSTED: Status = 11;
 pub const FLAKEID_HORIZON_REACHED: Status = 12;
 /// The clock is before the layout's epoch.
 pub const FLAKEID_BEFORE_EPOCH: Status = 13;
-/// The generator was retired.
+/// The generator has been retired, and issues no more IDs.
 pub const FLAKEID_CLOSED: Status = 14;
 /// The generator's node belongs to the parent of this forked process.
 pub const FLAKEID_FORKED: Status = 15;
 /// The ring buffer of pre-generated IDs is empty.
 pub const FLAKEID_RING_EMPTY: Status = 16;
-/// The granted window of ticks has been used up.
+/// The window of ticks that the lease grants has been used up.
 pub const FLAKEID_LEASE_EXPIRED: Status = 20;
-/// No node can be leased now.
+/// The lease store cannot grant a node at this time.
 pub const FLAKEID_NO_FREE_NODE: Status = 21;
 /// This host's clock and the store's clock are too far apart.
 pub const FLAKEID_CLOCK_SKEW: Status = 22;
-/// The node's fence lies too far ahead of the clock.
+/// The node's fence is too far ahead of the clock for a generator to start at the fence.
 pub const FLAKEID_FENCE_IN_FUTURE: Status = 23;
 /// The lease store does not respond.
 pub const FLAKEID_STORE_UNAVAILABLE: Status = 24;
@@ -112,7 +112,8 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
     (FLAKEID_PANIC, c"FLAKEID_PANIC", c"the library caught an internal error, which is a bug"),
 ];
 
-// The numbers and codes equal the core's; this table only adds a final NUL to each string.
+// This check ensures that `ROWS` contains the same numbers and codes as the core. `ROWS` repeats
+// the codes to add the final NUL that C requires.
 const _: () = {
     let mut index = 0;
     while index < ErrorKind::ALL.len() {
@@ -134,7 +135,7 @@ fn row(status: Status) -> Option<&'static (Status, &'static CStr, &'static CStr)
     ROWS.iter().find(|row| row.0 == status)
 }
 
-/// Returns the message of a status, or "unknown status" for any other number. Never returns NULL.
+/// Returns the message of a status, or "unknown status" for an unknown number. Never returns NULL.
 /// flakeid_last_error() describes a particular failure in more detail. The string is static.
 /// Thread-safe.
 #[unsafe(no_mangle)]
@@ -142,9 +143,9 @@ pub extern "C" fn flakeid_status_message(status: Status) -> *const c_char {
     row(status).map_or(c"unknown status", |row| row.2).as_ptr()
 }
 
-/// Returns the code of a status, "FLAKEID_...", which is the same in every language, or
-/// "FLAKEID_UNKNOWN_STATUS" for any other number. Never returns NULL. The string is static.
-/// Thread-safe.
+/// Returns the code of a status, such as "FLAKEID_CLOSED", or "FLAKEID_UNKNOWN_STATUS" for an
+/// unknown number. The codes are the same in every language. Never returns NULL. The string is
+/// static. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_status_code(status: Status) -> *const c_char {
     row(status).map_or(c"FLAKEID_UNKNOWN_STATUS", |row| row.1).as_ptr()

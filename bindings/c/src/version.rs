@@ -2,9 +2,9 @@
 
 use std::ffi::{CStr, c_char};
 
-/// The number of the binary interface that this header describes. The number changes only when
-/// programs must be recompiled. Structs may grow at their end without a new number (see
-/// struct_size).
+/// The version number of the binary interface (ABI) that this header describes. The number changes
+/// only when programs must be recompiled. Structs may grow at their end without a new version
+/// number (see struct_size).
 pub const FLAKEID_ABI_VERSION: u32 = 1;
 
 const VERSION: &CStr =
@@ -13,8 +13,8 @@ const VERSION: &CStr =
         Err(_) => c"",
     };
 
-/// Returns the FLAKEID_ABI_VERSION with which the library was built, so that programs can compare
-/// the number with the header's number. Thread-safe.
+/// Returns the FLAKEID_ABI_VERSION with which the library was built. Programs can compare this
+/// number with the number in their header. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_abi_version() -> u32 {
     FLAKEID_ABI_VERSION

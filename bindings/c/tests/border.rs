@@ -1,4 +1,5 @@
-//! Tests of cases that no C program can cause: panics, and structs from other versions.
+//! Tests of cases that a C program with this version's header cannot cause: panics, and structs of
+//! other versions.
 
 #![allow(unsafe_code, unreachable_pub, dead_code, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::doc_markdown, clippy::missing_safety_doc)]
@@ -33,7 +34,8 @@ struct Later {
     second: u64,
 }
 
-// SAFETY: the struct contains only numbers.
+// SAFETY: the struct is `repr(C)`, begins with a `u32`, and contains only numbers, which may be
+// zero.
 unsafe impl Sized32 for Later {
     const FIRST: usize = offset_of!(Later, second);
 }
@@ -44,7 +46,7 @@ fn last_error() -> String {
 }
 
 fn read(value: Later) -> Result<Later, i32> {
-    // SAFETY: no test passes a `struct_size` above the real size.
+    // SAFETY: no test passes a `struct_size` that is larger than the struct.
     unsafe { border::read_sized(&raw const value) }.map_err(|fault: Fault| fault.status())
 }
 
@@ -68,7 +70,7 @@ fn structs_of_an_earlier_release_are_read_and_written() {
     let earlier = Later { struct_size: 8, first: 1, second: 2 };
     assert_eq!(read(earlier), Ok(Later { second: 0, ..earlier }));
     let mut written = earlier;
-    // SAFETY: `written` has more than the eight writable bytes of its `struct_size`.
+    // SAFETY: the `struct_size` of `written` is 8, and `written` has more than 8 writable bytes.
     unsafe {
         border::write_sized(&Later { struct_size: 0, first: 3, second: 4 }, &raw mut written)
     }

@@ -1,5 +1,5 @@
-//! Tests of panics inside the exported functions. No argument from C causes a panic, so the tests
-//! run the functions with a clock that panics on request.
+//! Tests of panics inside the exported functions. No argument from C can cause a panic, so the
+//! tests run the functions with a clock that panics on request.
 
 #![allow(unsafe_code, unreachable_pub, dead_code, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::doc_markdown, clippy::missing_safety_doc)]
@@ -38,13 +38,13 @@ mod spelling;
 #[path = "../src/status.rs"]
 mod status;
 
-/// A replacement for the library's clock, because the library's clock cannot panic.
+/// A replacement for the library's manual clock, because the manual clock cannot panic.
 mod clock {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
     use std::time::Duration;
 
-    /// The reading at which the clock panics.
+    /// The time at which a reading of the clock panics.
     pub(crate) const BROKEN: i64 = -1;
 
     #[derive(Clone)]
@@ -67,7 +67,7 @@ mod clock {
             unix_ms
         }
 
-        /// Moves the clock forward without sleeping, as the library's clock does.
+        /// Moves the clock forward without sleeping, like the library's manual clock.
         fn wait_until(&self, unix_ms: i64, _at_most: Duration) -> Option<Duration> {
             self.set(unix_ms);
             Some(Duration::ZERO)
@@ -97,8 +97,8 @@ use local::{LocalHandle, flakeid_local_free, flakeid_local_next, flakeid_local_o
 use status::{FLAKEID_OK, FLAKEID_PANIC, Status};
 
 const NOW: i64 = 1_505_914_988_849;
-/// The time of the clock after the first ID. The generator begins in the tick after its creation,
-/// because its clock is not the library's manual clock.
+/// The time of the clock after the first ID. The first ID is in the tick after the generator's
+/// creation, because the generator does not use the library's manual clock.
 const LATER: i64 = NOW + 1;
 const MESSAGE: &str = "internal flakeid error; please report it: the clock is broken";
 
@@ -108,7 +108,8 @@ fn last_error() -> String {
 }
 
 fn open(node: u64, clock: &ClockHandle) -> Result<Box<GeneratorHandle>, Status> {
-    // SAFETY: the struct contains only numbers, and pointers that may be null.
+    // SAFETY: all bytes may be zero, because the struct contains only numbers and nullable
+    // pointers.
     let mut config: Config = unsafe { zeroed() };
     config.struct_size = u32::try_from(size_of::<Config>()).unwrap();
     config.has = FLAKEID_HAS_NODE;
@@ -139,7 +140,7 @@ fn id_of(call: impl FnOnce(&mut MaybeUninit<u64>) -> Status) -> Result<u64, Stat
     Err(status)
 }
 
-/// Checks that every call that reads the clock returns the panic as a status.
+/// Checks that every call that reads the clock returns `FLAKEID_PANIC` if the clock panics.
 fn panicking_calls(generator: &GeneratorHandle) {
     assert_eq!(next(generator), Err(FLAKEID_PANIC));
     assert_eq!(last_error(), MESSAGE);
@@ -150,7 +151,7 @@ fn panicking_calls(generator: &GeneratorHandle) {
     assert_eq!(unsafe { id.assume_init() }, 42);
     for fill in [flakeid_generator_fill, flakeid_generator_try_fill] {
         let (mut ids, mut count) = ([42; 3], MaybeUninit::new(42));
-        // SAFETY: the array has three integers.
+        // SAFETY: the array has room for three integers.
         let status = unsafe { fill(Some(generator), ids.as_mut_ptr(), 3, Some(&mut count)) };
         // SAFETY: the value was initialised before the call.
         assert_eq!((status, ids, unsafe { count.assume_init() }), (FLAKEID_PANIC, [42; 3], 0));
@@ -220,7 +221,7 @@ fn cached_generator_stays_usable_after_a_panic() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(10, &clock).unwrap();
     let mut ring = MaybeUninit::uninit();
-    // SAFETY: the configuration may be null.
+    // SAFETY: the configuration of a ring may be null.
     let status = unsafe { flakeid_cached_open(Some(&generator), ptr::null(), Some(&mut ring)) };
     assert_eq!(status, FLAKEID_OK);
     // SAFETY: the successful call initialised the value.
@@ -240,7 +241,7 @@ fn cached_generator_stays_usable_after_a_panic() {
     flakeid_cached_free(Some(ring));
 }
 
-/// A panic payload that panics again when it is dropped.
+/// A panic payload that causes another panic when the payload is dropped.
 struct Bomb;
 
 impl Drop for Bomb {
