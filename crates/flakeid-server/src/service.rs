@@ -337,6 +337,11 @@ impl Service {
         answer.response
     }
 
+    /// The largest number of IDs per request.
+    pub(crate) const fn largest_count(&self) -> u64 {
+        self.limits.max_count
+    }
+
     /// Returns IDs for a client that uses a protocol other than HTTP. The limits are the same as
     /// for HTTP clients.
     pub(crate) fn pieces(
