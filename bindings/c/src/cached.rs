@@ -1,4 +1,4 @@
-//! Rings of IDs that are generated in advance.
+//! Ring buffers of IDs that are generated in advance.
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
@@ -22,14 +22,14 @@ const KNOWN: u32 = flags::FLAKEID_HAS_BOOST_POWER | flags::FLAKEID_HAS_PADDING_F
     flags::FLAKEID_HAS_REFILL_INTERVAL | flags::FLAKEID_HAS_MAX_AGE;
 // [/options]
 
-/// A function that the library calls with the reason and user_data when IDs cannot be issued. While
-/// the function runs, flakeid_last_error() and the related functions describe that error.
+/// A function that the library calls with an error status and user_data when IDs cannot be issued.
+/// While the function runs, flakeid_last_error() and the related functions describe the error.
 pub type RejectedCallback = Option<unsafe extern "C" fn(status: Status, user_data: *mut c_void)>;
 
-/// The options of a ring, which all have defaults. Initialize the struct with
-/// FLAKEID_RING_CONFIG_INIT, or zero it and set struct_size. Then set the fields that you need and,
-/// for each field that has a flag, also the flag in `has`. A field that is set without its flag
-/// causes FLAKEID_INVALID_OPTION.
+/// The options of a ring. Every option has a default. Initialize the struct with
+/// FLAKEID_RING_CONFIG_INIT, or zero it and set struct_size. Then set the fields that you need. For
+/// each field that has a flag, also set the flag in `has`. A nonzero field without its flag causes
+/// FLAKEID_INVALID_OPTION.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RingConfig {
@@ -68,12 +68,13 @@ pub struct RingConfig {
     // [/options]
 }
 
-// SAFETY: the struct contains only numbers, raw pointers, and functions that may be NULL.
+// SAFETY: the struct contains only numbers, raw pointers and nullable function pointers, so a
+// struct whose bytes are all zero is valid.
 unsafe impl Sized32 for RingConfig {
     const FIRST: usize = offset_of!(RingConfig, options) + size_of::<*const OptionsHandle>();
 }
 
-/// The contents and counters of a ring. Initialize the struct with FLAKEID_RING_STATS_INIT.
+/// The capacity, size and counters of a ring. Initialize the struct with FLAKEID_RING_STATS_INIT.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RingStats {
@@ -83,7 +84,7 @@ pub struct RingStats {
     pub reserved: u32,
     /// The number of IDs that the ring can hold.
     pub capacity: u64,
-    /// The number of IDs that are in the ring now.
+    /// The number of IDs that are currently in the ring.
     pub size: u64,
     /// The number of IDs that the ring has returned.
     pub taken: u64,
@@ -92,14 +93,14 @@ pub struct RingStats {
     pub dropped_stale: u64,
     /// The number of refills that failed for a reason other than a full tick.
     pub rejected_put: u64,
-    /// The number of calls that returned no ID for a reason other than FLAKEID_CLOSED and
-    /// FLAKEID_FORKED.
+    /// The number of calls, not counting flakeid_cached_poll(), that returned no ID for a reason
+    /// other than FLAKEID_CLOSED and FLAKEID_FORKED.
     pub rejected_take: u64,
     /// The number of times IDs were added to the ring after the ring was first filled.
     pub refills: u64,
 }
 
-// SAFETY: the struct contains only numbers.
+// SAFETY: the struct contains only numbers, so a struct whose bytes are all zero is valid.
 unsafe impl Sized32 for RingStats {
     const FIRST: usize = offset_of!(RingStats, refills) + size_of::<u64>();
 }
@@ -110,10 +111,9 @@ struct Rejection {
     user_data: *mut c_void,
 }
 
-// SAFETY: the header requires that other threads may use the function and its data.
+// SAFETY: the header requires a function and data that other threads may use.
 unsafe impl Send for Rejection {}
-// SAFETY: the header requires that several threads may use the function and its data at the same
-// time.
+// SAFETY: the header requires a function and data that several threads may use at the same time.
 unsafe impl Sync for Rejection {}
 
 impl Rejection {
@@ -127,15 +127,15 @@ impl Rejection {
 }
 
 impl RingConfig {
-    /// Returns the core's ring options, with the values of this struct.
+    /// Converts this struct to ring options of the core.
     ///
     /// # Safety
-    /// `options` must be NULL or a live handle.
+    /// `self.options` must be NULL or a live handle.
     unsafe fn ring_options(&self) -> Result<RingOptions, Fault> {
         set::check_flags(self.has, KNOWN)?;
         let mut options = RingOptions::new();
         self.set(&mut options)?;
-        // SAFETY: the caller guarantees that `options` is NULL or a live handle.
+        // SAFETY: the caller guarantees that `self.options` is NULL or a live handle.
         options::apply(unsafe { self.options.as_ref() }, &mut options)?;
         if self.on_rejected_put.or(self.on_rejected_take).is_none() && !self.user_data.is_null() {
             let reason = "set, but on_rejected_put and on_rejected_take are NULL";
@@ -152,7 +152,7 @@ impl RingConfig {
         Ok(options)
     }
 
-    /// Sets the options that have fields in this struct.
+    /// Sets the options in `builder` from the fields of this struct.
     #[rustfmt::skip]
     fn set(&self, builder: &mut RingOptions) -> Result<(), Fault> {
         // [options: ring set]
@@ -168,21 +168,23 @@ impl RingConfig {
 /// A ring of IDs that a library thread generates in advance, so that taking an ID is several times
 /// faster than generating one. The IDs of a ring are unique, and strictly increase across all
 /// threads that take from the ring, but are not ordered relative to IDs that the generator itself
-/// issues. A ring is fast in bursts, or below the layout's rate: it never contains more IDs than
-/// the generator may issue, and returns no ID that is older than max_age_ms. Any number of threads
-/// may call every function except flakeid_cached_free() at the same time. In a forked child, the
-/// ring works or fails like its generator, and returns none of the parent's IDs.
+/// issues. A ring is faster than its generator only in bursts or below the layout's maximum rate,
+/// because the ring never contains more IDs than the generator may issue. The ring returns no ID
+/// that is older than max_age_ms. Any number of threads may call every function except
+/// flakeid_cached_free() at the same time. In a forked child, the ring works only if its generator
+/// works, and returns no ID that the parent generated.
 pub struct CachedHandle(CachedGenerator);
 
-/// Creates a ring on a fixed or leased generator, and fills the ring. `config` may be NULL, and is
-/// not needed after the call. Waits like flakeid_generator_next(). The caller owns the ring and
-/// must free it with flakeid_cached_free(). The ring keeps a reference to the generator, so the
-/// generator may be freed first: after that, the ring of a leased generator fails with
-/// FLAKEID_CLOSED, and any other ring continues to work. Thread-safe.
+/// Creates a ring for a fixed or leased generator, and fills the ring. `config` may be NULL, and is
+/// not needed after the call. Waits for the first IDs in the same way as flakeid_generator_next().
+/// The caller owns the ring and must free it with flakeid_cached_free(). The ring keeps a reference
+/// to the generator, so the generator may be freed first. The ring of a freed leased generator
+/// fails with FLAKEID_CLOSED; the ring of a freed fixed generator continues to work. Thread-safe.
 ///
 /// Errors: FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a
-/// max_age_ms or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE,
-/// struct_size, ...), FLAKEID_NULL_ARGUMENT, and those of flakeid_generator_next().
+/// max_age_ms or refill_interval_ms that is too short, a generator with
+/// FLAKEID_ROLLBACK_CLOCK_SEQUENCE, a wrong struct_size, ...), FLAKEID_NULL_ARGUMENT, and the
+/// errors of flakeid_generator_next().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_cached_open(
     generator: Option<&GeneratorHandle>,
@@ -191,7 +193,8 @@ pub unsafe extern "C" fn flakeid_cached_open(
 ) -> Status {
     guard(|| {
         let (generator, cached) = (given(generator, "generator")?, given(cached, "cached")?);
-        // SAFETY: the C caller guarantees that `config` points to `struct_size` readable bytes.
+        // SAFETY: the C caller guarantees that `config` is NULL or points to `struct_size` readable
+        // bytes.
         let config = unsafe { border::read_optional(config)? };
         // SAFETY: the C caller guarantees that `config.options` is NULL or a live handle.
         let options = unsafe { config.ring_options()? };
@@ -201,12 +204,12 @@ pub unsafe extern "C" fn flakeid_cached_open(
     })
 }
 
-/// Takes the next ID from the ring without waiting for a refill. Only the ring of a leased
-/// generator may wait, and only when the ring has to restart with another node. Thread-safe.
+/// Takes the next ID from the ring without waiting for a refill. Waits only if the generator is
+/// leased and the ring must restart with another node. Thread-safe.
 ///
 /// Errors: FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (the ring's IDs are too far ahead of the
-/// clock), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; with a leased generator, also
-/// those of flakeid_generator_next().
+/// clock), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; with a leased generator, also the
+/// errors of flakeid_generator_next().
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_take(
     cached: Option<&CachedHandle>,
@@ -219,12 +222,12 @@ pub extern "C" fn flakeid_cached_take(
     })
 }
 
-/// Takes the next ID from the ring if one is available. Never waits, never restarts with another
-/// node, and does not count towards rejected_take. Use this function in callers that must not wait,
-/// or that have other work to do before they call flakeid_cached_take() or flakeid_cached_next(),
-/// which report why no ID is available. Thread-safe.
+/// Takes the next ID from the ring if an ID is available. Never waits, never restarts the ring with
+/// another node, and never increases rejected_take. Use this function if the caller must not wait,
+/// or has other work to do first. flakeid_cached_take() and flakeid_cached_next() report why no ID
+/// is available. Thread-safe.
 ///
-/// Errors: FLAKEID_RING_EMPTY (for any reason), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_RING_EMPTY (no ID is available, for any reason), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_poll(
     cached: Option<&CachedHandle>,
@@ -242,10 +245,10 @@ fn nothing_at_hand() -> Error {
     Error::new(ErrorKind::RingEmpty, "the ring has no ID available now", None)
 }
 
-/// Takes the next ID from the ring. If the ring is empty, sleeps until the ring is refilled, for at
-/// most the generator's max_wait_ms. Thread-safe.
+/// Takes the next ID from the ring. If the ring is empty, waits for a refill for at most the
+/// generator's max_wait_ms. Thread-safe.
 ///
-/// Errors: FLAKEID_RING_EMPTY, and those of flakeid_generator_next().
+/// Errors: FLAKEID_RING_EMPTY, and the errors of flakeid_generator_next().
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_next(
     cached: Option<&CachedHandle>,
@@ -258,9 +261,9 @@ pub extern "C" fn flakeid_cached_next(
     })
 }
 
-/// Writes the contents and counters of the ring to `stats`. Thread-safe.
+/// Writes the capacity, size and counters of the ring to `stats`. Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (a wrong struct_size), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_cached_stats(
     cached: Option<&CachedHandle>,
@@ -285,11 +288,11 @@ pub unsafe extern "C" fn flakeid_cached_stats(
     })
 }
 
-/// Closes the ring without freeing it. Use this function if the program does not know which calls
-/// other threads are executing. Later calls, and calls that are waiting, fail with FLAKEID_CLOSED.
-/// IDs that are still in the ring are never issued; the generator remains open. Ends the ring's
-/// thread like flakeid_cached_free(), which must still be called to free the memory. A second call
-/// does nothing. Thread-safe.
+/// Closes the ring without freeing it. Use this function if other threads may still be using the
+/// ring. Later calls, and calls that are waiting, fail with FLAKEID_CLOSED. IDs that are still in
+/// the ring are never issued; the generator remains open. Ends the ring's thread like
+/// flakeid_cached_free(), which must still be called to free the memory. A second call does
+/// nothing. Thread-safe.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -301,8 +304,9 @@ pub extern "C" fn flakeid_cached_close(cached: Option<&CachedHandle>) -> Status 
 }
 
 /// Frees the ring; NULL is allowed. No other call may use the handle during or after this call.
-/// Ends the ring's thread and waits until the thread, including a running call to on_rejected_put,
-/// has finished. The callback is not called again. IDs that are still in the ring are never issued.
+/// Ends the ring's thread and waits until the thread has finished, including any running call to
+/// on_rejected_put. No callback is called after this function has returned. IDs that are still in
+/// the ring are never issued.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_cached_free(cached: Option<Box<CachedHandle>>) {
     free(cached);

@@ -9,12 +9,12 @@ use crate::border::given;
 use crate::guard::{free, guard, write_result};
 use crate::status::Status;
 
-/// A clock that moves only when the program sets or advances it, for tests of code that generates
-/// IDs. A wait on this clock does not sleep but moves the clock forward.
+/// A clock for tests of code that generates IDs. The clock moves only when the program sets or
+/// advances it, or when a call waits: instead of sleeping, the call moves the clock forward.
 pub struct ClockHandle(pub(crate) ManualClock);
 
-/// Creates a clock that reads `unix_ms` milliseconds since 1970. The caller owns the clock and must
-/// free it with flakeid_manual_clock_free(). Thread-safe.
+/// Creates a clock that is set to `unix_ms`, in Unix milliseconds. The caller owns the clock and
+/// must free it with flakeid_manual_clock_free(). Thread-safe.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -25,7 +25,8 @@ pub extern "C" fn flakeid_manual_clock_new(
     write_result(clock, "clock", || Ok(Box::new(ClockHandle(ManualClock::new(unix_ms)))))
 }
 
-/// Sets the clock forward or back. Thread-safe, even while generators use the clock.
+/// Sets the clock, forward or back, to `unix_ms`, in Unix milliseconds. Thread-safe, even while
+/// generators use the clock.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -47,7 +48,7 @@ pub extern "C" fn flakeid_manual_clock_advance(clock: Option<&ClockHandle>, ms: 
     })
 }
 
-/// Writes the time of the clock, in Unix milliseconds, to `unix_ms`. Thread-safe, even while
+/// Writes the clock's current time, in Unix milliseconds, to `unix_ms`. Thread-safe, even while
 /// generators use the clock.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.

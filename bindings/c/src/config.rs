@@ -20,27 +20,29 @@ const KNOWN: u32 = flags::FLAKEID_HAS_NODE | flags::FLAKEID_HAS_DATACENTER |
     flags::FLAKEID_HAS_MAX_WAIT;
 // [/options]
 
-/// The default. When a tick is full, next and fill wait for the next tick.
+/// The default. When a tick is full, calls that may wait, such as flakeid_generator_next(), wait
+/// for the next tick.
 pub const FLAKEID_OVERFLOW_WAIT: i32 = 0;
 /// When a tick is full, calls fail immediately with FLAKEID_SEQUENCE_EXHAUSTED.
 pub const FLAKEID_OVERFLOW_ERROR: i32 = 1;
-/// When a tick is full, calls issue IDs from the following ticks, at most max_ahead_ms ahead of the
-/// clock. Requires a window.
+/// When a tick is full, calls issue IDs from the following ticks, which are at most max_ahead_ms
+/// ahead of the clock. Requires a window.
 pub const FLAKEID_OVERFLOW_BORROW: i32 = 2;
 
-/// The default. When the clock goes backwards, calls continue in the current tick until it is full,
-/// and then wait for at most max_wait_ms.
+/// The default. When the clock goes backwards, calls continue to issue IDs from the latest tick
+/// until that tick is full, and then wait for at most max_wait_ms.
 pub const FLAKEID_ROLLBACK_CONTINUE: i32 = 0;
 /// When the clock goes backwards, calls fail immediately with FLAKEID_CLOCK_ROLLBACK.
 pub const FLAKEID_ROLLBACK_ERROR: i32 = 1;
 /// When the clock goes backwards, calls wait for at most max_wait_ms until the clock catches up.
 pub const FLAKEID_ROLLBACK_WAIT: i32 = 2;
 /// When the clock goes backwards, the generator switches to a clock sequence that it has not yet
-/// used for the current time. Requires a layout with clock-sequence bits, and no window.
+/// used for the current time. Requires a layout with clock-sequence bits, and cannot be combined
+/// with a window.
 pub const FLAKEID_ROLLBACK_CLOCK_SEQUENCE: i32 = 3;
 
-// The constants are used as indexes into the core's lists, so the constants and the lists must have
-// the same order.
+// The constants are indexes into lists of values, so the constants must have the order of the
+// core's lists.
 const _: () = {
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_WAIT as usize], Overflow::Wait));
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_ERROR as usize], Overflow::Error));
@@ -54,11 +56,11 @@ const _: () = {
     ));
 };
 
-/// The options of a generator. A node (or a datacenter and a worker, or several nodes) is required,
-/// because it has no default. Initialize the struct with FLAKEID_CONFIG_INIT, or zero it and set
-/// struct_size. Then set the fields that you need and, for each field that has a flag, also the flag
-/// in `has`. A field that is set without its flag causes FLAKEID_INVALID_OPTION, so the library
-/// never ignores a field silently.
+/// The options of a generator. The node has no default, so the program must set a node, both a
+/// datacenter and a worker, or several nodes. Initialize the struct with FLAKEID_CONFIG_INIT, or
+/// zero it and set struct_size. Then set the fields that you need. For each field that has a flag,
+/// also set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION, so
+/// the library never silently ignores a nonzero field.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Config {
@@ -125,13 +127,14 @@ pub struct Config {
     // [/options]
 }
 
-// SAFETY: the struct contains only numbers, and pointers that may be null.
+// SAFETY: the struct contains only numbers and raw pointers, so a struct whose bytes are all zero
+// is valid.
 unsafe impl Sized32 for Config {
     const FIRST: usize = offset_of!(Config, window_fence) + size_of::<u64>();
 }
 
 impl Config {
-    /// Returns a core builder with the options of this struct.
+    /// Returns a builder of the core with the options of this struct.
     ///
     /// # Safety
     /// Strings must be NULL or NUL-terminated, `clock` and `options` must be NULL or live handles,
@@ -139,12 +142,13 @@ impl Config {
     pub(crate) unsafe fn builder(&self) -> Result<GeneratorBuilder, Fault> {
         set::check_flags(self.has, KNOWN)?;
         set::check_reserved(self.reserved)?;
-        // SAFETY: the caller guarantees NULL or a NUL-terminated string, and NULL or live handles.
+        // SAFETY: the caller guarantees that `layout` is NULL or NUL-terminated, and that `clock`
+        // and `options` are NULL or live handles.
         let (layout, clock, by_name) =
             unsafe { (border::text(self.layout), self.clock.as_ref(), self.options.as_ref()) };
         let epoch = set::given(self.has, flags::FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
         let mut builder = Generator::builder(options::layout(by_name, layout, epoch)?);
-        // SAFETY: this function and `set` require the same guarantees from the caller.
+        // SAFETY: the caller gives the guarantees that both this function and `set` require.
         unsafe { self.set(&mut builder)? };
         options::apply(by_name, &mut builder)?;
         let Some(clock) = clock else { return Ok(builder) };
@@ -156,7 +160,7 @@ impl Config {
         Ok(builder.clock(clock.0.clone()))
     }
 
-    /// Sets the options that have fields in this struct.
+    /// Sets the options in `builder` from the fields of this struct.
     ///
     /// # Safety
     /// The requirements of [`builder`](Self::builder) apply.

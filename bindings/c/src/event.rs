@@ -1,4 +1,4 @@
-//! Lease events, which the lease keepers' threads report to the program.
+//! Events of a lease, which the lease's own thread reports to the program.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -27,20 +27,20 @@ pub const FLAKEID_LEASE_CLOCK_SKEW: i32 = 7;
 /// The node was released.
 pub const FLAKEID_LEASE_RELEASED: i32 = 8;
 
-/// A lease event. The struct and its message live until the callback returns.
+/// A lease event. The struct and its message are valid only until the callback returns.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LeaseEvent {
-    /// The size of the library's flakeid_lease_event: later releases may add fields at the end of
-    /// the struct.
+    /// The size of flakeid_lease_event in the loaded library. Later releases may add fields at the
+    /// end of the struct.
     pub struct_size: u32,
-    /// The kind of the event, FLAKEID_LEASE_...; later releases may add kinds.
+    /// The kind of the event: one of FLAKEID_LEASE_...; later releases may add kinds.
     pub kind: i32,
-    /// The node that was acquired, renewed, lost or released; otherwise 0.
+    /// The node that was acquired, renewed, lost or released; 0 for other events.
     pub node: u64,
-    /// The first tick that may be used, if a node was acquired; otherwise 0.
+    /// If a node was acquired, the first tick that may be used; otherwise 0.
     pub start: u64,
-    /// The first tick that must not be used, if a node was acquired or renewed; otherwise 0.
+    /// If a node was acquired or renewed, the first tick that must not be used; otherwise 0.
     pub fence: u64,
     /// The status of the failure that caused the event, or FLAKEID_OK.
     pub status: Status,
@@ -50,7 +50,8 @@ pub struct LeaseEvent {
     pub message: *const c_char,
 }
 
-/// A function that the library calls with each event and user_data, on the lease's own thread.
+/// A function that the library calls for each event, with the event and user_data, on the lease's
+/// own thread.
 pub type LeaseCallback =
     Option<unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void)>;
 
@@ -59,15 +60,15 @@ pub(crate) struct Listener {
     function: unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void),
     user_data: *mut c_void,
     is_silent: AtomicBool,
-    /// The process and the number of running calls: `pid << 32 | calls`. A forked child ignores its
-    /// parent's calls.
+    /// The process ID and the number of running calls: `pid << 32 | calls`. A forked child ignores
+    /// its parent's calls.
     calls: AtomicU64,
 }
 
-// SAFETY: the header requires that another thread may use the function and its data.
+// SAFETY: the header requires a function and data that other threads may use.
 unsafe impl Send for Listener {}
-// SAFETY: the header requires that another thread may use the function and its data, and only one
-// thread at a time calls the function.
+// SAFETY: the header requires a function and data that other threads may use, and only one thread
+// at a time calls the function.
 unsafe impl Sync for Listener {}
 
 impl Listener {
@@ -112,11 +113,11 @@ impl Listener {
             Core::StoreFound => FLAKEID_LEASE_STORE_FOUND,
             Core::ClockSkew { .. } => FLAKEID_LEASE_CLOCK_SKEW,
             Core::Released { .. } => FLAKEID_LEASE_RELEASED,
-            // The C interface has no number for this kind of event yet.
+            // The C interface has no constant for this kind of event yet.
             _ => return,
         };
         let error = event.error();
-        // Core messages contain no NUL, so the conversion cannot fail.
+        // The core's messages contain no NUL character, so the conversion cannot fail.
         let message = error.map(|error| CString::new(error.to_string()).unwrap_or_default());
         let event = LeaseEvent {
             struct_size: size_of::<LeaseEvent>() as u32,
@@ -133,7 +134,7 @@ impl Listener {
         unsafe { (self.function)(&raw const event, self.user_data) };
     }
 
-    /// Waits until no call to the function is running, and prevents further calls.
+    /// Prevents further calls to the callback, and waits until no call is running.
     pub(crate) fn silence(&self) {
         self.is_silent.store(true, Ordering::SeqCst);
         while self.is_calling() {

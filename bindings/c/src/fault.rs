@@ -2,7 +2,8 @@ use flakeid_core::{Error, Spelling};
 
 use crate::status::{FLAKEID_BUFFER_TOO_SMALL, FLAKEID_NULL_ARGUMENT, FLAKEID_PANIC, Status};
 
-/// The reason why a call failed: a core error, or an error that exists only in the C interface.
+/// The reason why a call failed: an error of the core, or an error that exists only in the C
+/// interface.
 pub(crate) enum Fault {
     Core(Error),
     Null { argument: &'static str },
@@ -29,7 +30,7 @@ impl Fault {
 }
 
 impl Fault {
-    /// Returns the message, with the names of options and fields in the given spelling.
+    /// Returns the error message, with option and field names in the given spelling.
     pub(crate) fn spelled(&self, spelling: &Spelling<'_>) -> String {
         match self {
             Self::Core(error) => error.spelled(spelling).to_string(),

@@ -1,4 +1,5 @@
-//! The flags in the field `has` of structs with options. Each flag means that a field is set.
+//! The flags for the field `has` of option structs. Each flag means that one or two fields of the
+//! struct are set.
 
 // [options: all flags]
 /// The flag in `has` for the field node.

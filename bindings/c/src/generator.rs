@@ -20,9 +20,10 @@ use crate::status::Status;
 pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 
 /// A generator of IDs for one or several nodes. The IDs are unique, and strictly increase across
-/// all threads. Generators with the same layout and node share their position within a process. Any
-/// number of threads may call every function except flakeid_generator_free() at the same time. In a
-/// forked child, generators of the parent fail with FLAKEID_FORKED, except those that
+/// all threads, except with FLAKEID_ROLLBACK_CLOCK_SEQUENCE. Within a process, generators with the
+/// same layout and node share one position in the node's ID space. Any number of threads may call
+/// every function except flakeid_generator_free() at the same time. In a forked child, generators
+/// of the parent fail with FLAKEID_FORKED. The exceptions are generators that
 /// flakeid_generator_open() created, which lease another node in the child. All generators may be
 /// freed in the child.
 pub struct GeneratorHandle {
@@ -36,7 +37,7 @@ impl GeneratorHandle {
         Self { generator, listener: None }
     }
 
-    /// Leases a node, and reports the lease's events to `listener`.
+    /// Creates a generator that leases a node and reports the lease's events to `listener`.
     pub(crate) fn leased(
         mut builder: LeaseBuilder,
         listener: Option<Listener>,
@@ -57,8 +58,8 @@ impl GeneratorHandle {
 }
 
 impl GeneratorHandle {
-    /// Closes a leased generator, because local handles and rings may keep the generator alive
-    /// after it is freed.
+    /// Closes the generator if it is leased, because local handles and rings may keep a leased
+    /// generator alive after the program has freed its handle.
     fn close_lease(&self) {
         if self.generator.is_leased() {
             self.generator.close();
@@ -95,7 +96,7 @@ pub struct Stats {
     pub largest_ahead: u64,
 }
 
-// SAFETY: the struct contains only numbers.
+// SAFETY: the struct contains only numbers, so a struct whose bytes are all zero is valid.
 unsafe impl Sized32 for Stats {
     const FIRST: usize = offset_of!(Stats, largest_ahead) + size_of::<u64>();
 }
@@ -123,20 +124,21 @@ pub unsafe extern "C" fn flakeid_generator_new(
 }
 
 /// Frees the generator; NULL is allowed. No other call may use the handle during or after this
-/// call. The process keeps the node's position for its next generator on that node. Releases a
+/// call. The process keeps the node's position for the next generator with that node. Releases a
 /// leased node (in a forked child, the child's own node), unless another generator shares the
-/// lease; the release takes at most a second. Waits until a running call to on_event has returned;
-/// no further call begins. After this call, local handles and rings of a leased generator fail with
-/// FLAKEID_CLOSED; those of any other generator continue to work.
+/// lease; the release takes at most a second. Waits until any running call to on_event has
+/// returned; no further call to on_event begins. The local handles and rings of a freed leased
+/// generator fail with FLAKEID_CLOSED; the local handles and rings of a freed fixed generator
+/// continue to work.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
     free(generator);
 }
 
-/// Closes the generator without freeing it. Use this function if the program does not know which
-/// calls other threads are executing. Later calls fail with FLAKEID_CLOSED. Otherwise does the same
-/// as flakeid_generator_free(), which must still be called. A second call only waits for the same
-/// work as the first call. Thread-safe.
+/// Closes the generator without freeing it. Use this function if other threads may still be using
+/// the generator. Later calls fail with FLAKEID_CLOSED, also on local handles and rings. In other
+/// respects, does the same as flakeid_generator_free(), which must still be called to free the
+/// memory. A second call only waits until the work of the first call is complete. Thread-safe.
 ///
 /// Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
 /// FLAKEID_NULL_ARGUMENT.
@@ -160,8 +162,8 @@ pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -
 ///
 /// Errors: FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
 /// FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
-/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; for a leased generator in a forked child, also those of
-/// flakeid_generator_open().
+/// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; for a leased generator in a forked child, also the errors
+/// of flakeid_generator_open().
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_next(
     generator: Option<&GeneratorHandle>,
@@ -236,10 +238,11 @@ fn fill_by(
     Ok(())
 }
 
-/// Fills `ids` from the start with the next IDs, in order, and writes the number of IDs to `count`:
-/// at most `n`, and fewer only if an obstacle lasted longer than max_wait_ms. The next call then
-/// reports the obstacle. Fails only if no ID could be issued, and then writes 0 to `count`. `ids`
-/// may be NULL if `n` is 0. Returns the same errors as flakeid_generator_next(). Thread-safe.
+/// Fills `ids`, from the beginning, with the next IDs in the order of generation, and writes the
+/// number of IDs to `count`. Writes fewer than `n` IDs only if the generator could not issue the
+/// next ID within max_wait_ms; the next call then reports the reason. Fails only if no ID could be
+/// issued, and then writes 0 to `count`. `ids` may be NULL if `n` is 0. Returns the same errors as
+/// flakeid_generator_next(). Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_fill(
     generator: Option<&GeneratorHandle>,
@@ -269,7 +272,7 @@ pub unsafe extern "C" fn flakeid_generator_try_fill(
     })
 }
 
-/// Raises the end of the window to the tick `fence`, exclusive. A fence that is lower than the
+/// Extends the window up to, but not including, the tick `fence`. A fence that is lower than the
 /// current fence changes nothing. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_OPTION (no window, or a leased generator), FLAKEID_CLOSED,
@@ -283,7 +286,8 @@ pub extern "C" fn flakeid_generator_extend(
 }
 
 /// Retires the generator: no later call issues an ID. Writes to `last_tick` the last tick in which
-/// the generator issued an ID, or FLAKEID_NO_TICK. The generator must still be freed. Thread-safe.
+/// the generator issued an ID, or FLAKEID_NO_TICK if there is no such tick. The generator must
+/// still be freed. Thread-safe.
 ///
 /// Errors: FLAKEID_CLOSED (a second call), FLAKEID_FORKED, FLAKEID_INVALID_OPTION (a leased
 /// generator, which flakeid_generator_free() closes), FLAKEID_NULL_ARGUMENT.
@@ -302,7 +306,7 @@ pub extern "C" fn flakeid_generator_retire(
 
 /// Writes the counters of the generator to `stats`. Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+/// Errors: FLAKEID_INVALID_OPTION (a wrong struct_size), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_stats(
     generator: Option<&GeneratorHandle>,
@@ -322,9 +326,9 @@ pub unsafe extern "C" fn flakeid_generator_stats(
     })
 }
 
-/// Writes the node in the generator's IDs to `node`, or the smallest node if there are several. A
-/// leased generator changes its node if another process takes over the node, and when it issues its
-/// first ID in a forked child. Thread-safe.
+/// Writes the node of the generator's IDs to `node`, or the smallest node if the generator has
+/// several nodes. The node of a leased generator changes if another process takes over the node,
+/// and when the generator issues its first ID in a forked child. Thread-safe.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -340,8 +344,8 @@ pub extern "C" fn flakeid_generator_node(
 }
 
 /// Writes all nodes that the generator's IDs can contain, in increasing order, to `nodes`, which
-/// has room for `n` nodes. Writes the number of nodes to `count`. A leased generator changes its
-/// nodes as flakeid_generator_node() describes. Thread-safe.
+/// has room for `n` nodes. Writes the number of nodes to `count`. The nodes of a leased generator
+/// change in the cases that flakeid_generator_node() lists. Thread-safe.
 ///
 /// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -366,8 +370,8 @@ pub unsafe extern "C" fn flakeid_generator_nodes(
     })
 }
 
-/// Writes the canonical descriptor of the generator's layout, including its epoch, as a string.
-/// FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Thread-safe.
+/// Writes the canonical descriptor of the generator's layout, including the epoch, as a string to
+/// `buffer`. FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Thread-safe.
 ///
 /// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]

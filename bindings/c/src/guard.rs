@@ -21,8 +21,7 @@ pub(crate) fn guard(call: impl FnOnce() -> Result<(), Fault>) -> Status {
     }
 }
 
-/// Writes the result of a call to the location that the caller specified. If the call fails, the
-/// location remains unchanged.
+/// Runs `call`, and writes its result to `to`. If `call` fails, `to` remains unchanged.
 #[inline]
 pub(crate) fn write_result<T>(
     to: Option<&mut MaybeUninit<T>>,
@@ -36,7 +35,7 @@ pub(crate) fn write_result<T>(
     })
 }
 
-/// Drops a handle.
+/// Drops a handle, and catches any panic in its destructor.
 pub(crate) fn free<T>(handle: Option<Box<T>>) {
     let _ = guard(|| {
         drop(handle);
