@@ -149,22 +149,24 @@ const (
 // [options: generator shared]
 
 // WithNode sets the node, from 0 to the layout's largest node; there is no default, because no other
-// generator may use the same node at the same time. For a lease, it sets the node to lease, which is
-// safely taken over even from a live holder; the default is any node.
+// generator may use the same node at the same time. For a lease, it sets the node to lease; a takeover
+// is safe even while another process holds the node; the default is any node.
 func WithNode(node uint64) SharedOption {
 	return func(s *settings) {
 		s.number("node", node)
 	}
 }
 
-// WithDatacenter sets the high part of the node, in layouts that split the node; requires WithWorker.
+// WithDatacenter sets the high part of the node, in layouts that split the node; must be set together
+// with WithWorker.
 func WithDatacenter(datacenter uint64) SharedOption {
 	return func(s *settings) {
 		s.number("datacenter", datacenter)
 	}
 }
 
-// WithWorker sets the low part of the node, in layouts that split the node; requires WithDatacenter.
+// WithWorker sets the low part of the node, in layouts that split the node; must be set together with
+// WithDatacenter.
 func WithWorker(worker uint64) SharedOption {
 	return func(s *settings) {
 		s.number("worker", worker)
@@ -218,17 +220,18 @@ func WithSequenceStart(sequenceStart uint32) SharedOption {
 }
 
 // WithMaxWait sets the longest time that a call waits without issuing an ID, in whole milliseconds; the
-// default is 1 s or two ticks, whichever is longer. Opening a lease takes up to 2 s longer, to connect
-// to the store.
+// default is 1 s or two ticks, whichever is longer. Opening a lease may take up to 2 s longer because of
+// the connection to the store.
 func WithMaxWait(maxWait time.Duration) SharedOption {
 	return func(s *settings) {
 		s.duration("max_wait_ms", "WithMaxWait", maxWait)
 	}
 }
 
-// WithClock sets the clock: "gated" is the exact system clock, which is read only a few times per
-// millisecond if the processor supports that; "system" reads the system clock for every ID; "coarse"
-// lags by a few milliseconds, and is never ahead; the default is "gated".
+// WithClock sets the clock: "gated", "system" or "coarse"; the default is "gated". With "gated", the
+// time is exact, but the system clock is read only a few times per millisecond if the processor supports
+// that. With "system", the system clock is read for every ID. With "coarse", the time lags behind the
+// system clock by a few milliseconds, and is never ahead of the system clock.
 func WithClock(clock string) SharedOption {
 	return func(s *settings) {
 		s.text("clock", "WithClock", clock)
@@ -239,10 +242,10 @@ func WithClock(clock string) SharedOption {
 
 // [options: generator own]
 
-// WithNodes sets several nodes, all different, instead of one, each of which adds its IDs to every tick;
-// the number of nodes must be a power of two; the default is one node. Several nodes cannot be combined
-// with WithSequenceMask or with layouts that have clock sequences. Within a process, a node must be used
-// either alone or always together with the same other nodes.
+// WithNodes sets several different nodes instead of one; the number of nodes must be a power of two; the
+// default is one node. Every tick then has room for the IDs of all these nodes. Several nodes cannot be
+// combined with WithSequenceMask or with layouts that have clock sequences. Within a process, a node
+// must be used either alone or always together with the same other nodes.
 func WithNodes(nodes ...uint64) Option {
 	return option(func(s *settings) {
 		s.numbers("nodes", nodes)
@@ -275,8 +278,8 @@ func WithManualClock(clock *ManualClock) Option {
 
 // [options: lease own]
 
-// WithNamespace sets the namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 . _
-// -; the default is "default". Each namespace has one layout and its own nodes.
+// WithNamespace sets the namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z
+// 0-9 . _ -; the default is "default". Each namespace has one layout and its own nodes.
 func WithNamespace(namespace string) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.text("namespace", "WithNamespace", namespace)
@@ -284,7 +287,7 @@ func WithNamespace(namespace string) LeaseOption {
 }
 
 // WithName sets the name of this process, 1 to 128 bytes long; the process prefers the last node that
-// was leased under this name; the default is none.
+// was leased under this name; the default is no name.
 func WithName(name string) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.text("name", "WithName", name)
@@ -300,9 +303,9 @@ func WithNodeRange(from, to uint64) LeaseOption {
 	})
 }
 
-// WithNodeCount sets the number of nodes to lease for this generator, a power of two; every tick then
-// has room for the IDs of all these nodes; the default is 1. Several nodes cannot be combined with
-// WithName, WithNode or WithSequenceMask.
+// WithNodeCount sets the number of nodes to lease for this generator, which must be a power of two; the
+// default is 1. Every tick has room for the IDs of all these nodes. Several nodes cannot be combined
+// with WithName, WithNode or WithSequenceMask.
 func WithNodeCount(nodeCount uint32) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.number("node_count", uint64(nodeCount))
@@ -319,15 +322,15 @@ func WithTTL(ttl time.Duration) LeaseOption {
 }
 
 // WithLeaseWindow sets the time for which the generator issues IDs while the store is unavailable, in
-// whole milliseconds: from two ticks to what the namespace allows; the default is 10 s or two ticks,
-// whichever is longer.
+// whole milliseconds: from two ticks to the longest window that the namespace allows; the default is 10
+// s or two ticks, whichever is longer.
 func WithLeaseWindow(window time.Duration) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.duration("window_ms", "WithLeaseWindow", window)
 	})
 }
 
-// WithNeverReuse leases only nodes that were never leased before, so that each start uses up a node.
+// WithNeverReuse leases only nodes that have never been leased, so that each start uses up a node.
 func WithNeverReuse() LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.flag("reuse", false)
@@ -335,7 +338,7 @@ func WithNeverReuse() LeaseOption {
 }
 
 // WithEvents sets a function that is called for each lease event, one call at a time, on its own
-// goroutine, which ends after Close. A lease with such a function is not shared with other generators.
+// goroutine, which ends after Close. A lease with an event function is not shared with other generators.
 // The garbage collector does not free a generator to which its own function refers: close such a
 // generator.
 func WithEvents(observer func(LeaseEvent)) LeaseOption {

@@ -76,29 +76,29 @@
     {sizeof(flakeid_layout_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /**
- * The number of the binary interface that this header describes. The number changes only when
- * programs must be recompiled. Structs may grow at their end without a new number (see
- * struct_size).
+ * The version number of the binary interface (ABI) that this header describes. The number changes
+ * only when programs must be recompiled. Structs may grow at their end without a new version
+ * number (see struct_size).
  */
 #define FLAKEID_ABI_VERSION 1
 
 /**
- * For flakeid_last_error_spelled(): names as C spells them, such as `max_wait_ms`.
+ * The spelling of names in C, such as `max_wait_ms`, for flakeid_last_error_spelled().
  */
 #define FLAKEID_SPELLING_C 0
 
 /**
- * For flakeid_last_error_spelled(): names as C++ spells them, such as `max_wait`.
+ * The spelling of names in C++, such as `max_wait`, for flakeid_last_error_spelled().
  */
 #define FLAKEID_SPELLING_CPP 1
 
 /**
- * For flakeid_last_error_spelled(): names as Go spells them, such as `WithMaxWait`.
+ * The spelling of names in Go, such as `WithMaxWait`, for flakeid_last_error_spelled().
  */
 #define FLAKEID_SPELLING_GO 2
 
 /**
- * For flakeid_last_error_spelled(): names as Java spells them, such as `maxWait`.
+ * The spelling of names in Java, such as `maxWait`, for flakeid_last_error_spelled().
  */
 #define FLAKEID_SPELLING_JAVA 3
 
@@ -178,7 +178,8 @@
 #define FLAKEID_HAS_MAX_AGE 16384
 
 /**
- * The default. When a tick is full, next and fill wait for the next tick.
+ * The default. When a tick is full, calls that may wait, such as flakeid_generator_next(), wait
+ * for the next tick.
  */
 #define FLAKEID_OVERFLOW_WAIT 0
 
@@ -188,14 +189,14 @@
 #define FLAKEID_OVERFLOW_ERROR 1
 
 /**
- * When a tick is full, calls issue IDs from the following ticks, at most max_ahead_ms ahead of the
- * clock. Requires a window.
+ * When a tick is full, calls issue IDs from the following ticks, which are at most max_ahead_ms
+ * ahead of the clock. Requires a window.
  */
 #define FLAKEID_OVERFLOW_BORROW 2
 
 /**
- * The default. When the clock goes backwards, calls continue in the current tick until it is full,
- * and then wait for at most max_wait_ms.
+ * The default. When the clock goes backwards, calls continue to issue IDs from the latest tick
+ * until that tick is full, and then wait for at most max_wait_ms.
  */
 #define FLAKEID_ROLLBACK_CONTINUE 0
 
@@ -211,7 +212,8 @@
 
 /**
  * When the clock goes backwards, the generator switches to a clock sequence that it has not yet
- * used for the current time. Requires a layout with clock-sequence bits, and no window.
+ * used for the current time. Requires a layout with clock-sequence bits, and cannot be combined
+ * with a window.
  */
 #define FLAKEID_ROLLBACK_CLOCK_SEQUENCE 3
 
@@ -262,23 +264,23 @@
 #define FLAKEID_LEASE_RELEASED 8
 
 /**
- * The buffer size, in bytes, that is enough for the canonical descriptor of any layout, including
+ * The size, in bytes, of a buffer that can hold the canonical descriptor of any layout, including
  * the final NUL.
  */
 #define FLAKEID_DESCRIPTOR_SIZE 128
 
 /**
- * The buffer size, in bytes, that is enough for any timestamp, including the final NUL.
+ * The size, in bytes, of a buffer that can hold any timestamp, including the final NUL.
  */
 #define FLAKEID_TIMESTAMP_SIZE 32
 
 /**
- * The buffer size, in bytes, that is enough for an ID in any text form, including the final NUL.
+ * The size, in bytes, of a buffer that can hold an ID in any text form, including the final NUL.
  */
 #define FLAKEID_TEXT_SIZE 21
 
 /**
- * The buffer size, in bytes, that is enough for any public ID, including the final NUL.
+ * The size, in bytes, of a buffer that can hold any public ID, including the final NUL.
  */
 #define FLAKEID_PUBLIC_ID_SIZE 30
 
@@ -286,35 +288,37 @@
  * A ring of IDs that a library thread generates in advance, so that taking an ID is several times
  * faster than generating one. The IDs of a ring are unique, and strictly increase across all
  * threads that take from the ring, but are not ordered relative to IDs that the generator itself
- * issues. A ring is fast in bursts, or below the layout's rate: it never contains more IDs than
- * the generator may issue, and returns no ID that is older than max_age_ms. Any number of threads
- * may call every function except flakeid_cached_free() at the same time. In a forked child, the
- * ring works or fails like its generator, and returns none of the parent's IDs.
+ * issues. A ring is faster than its generator only in bursts or below the layout's maximum rate,
+ * because the ring never contains more IDs than the generator may issue. The ring returns no ID
+ * that is older than max_age_ms. Any number of threads may call every function except
+ * flakeid_cached_free() at the same time. In a forked child, the ring works only if its generator
+ * works, and returns no ID that the parent generated.
  */
 typedef struct flakeid_cached flakeid_cached;
 
 /**
- * A clock that moves only when the program sets or advances it, for tests of code that generates
- * IDs. A wait on this clock does not sleep but moves the clock forward.
+ * A clock for tests of code that generates IDs. The clock moves only when the program sets or
+ * advances it, or when a call waits: instead of sleeping, the call moves the clock forward.
  */
 typedef struct flakeid_manual_clock flakeid_manual_clock;
 
 /**
  * A generator of IDs for one or several nodes. The IDs are unique, and strictly increase across
- * all threads. Generators with the same layout and node share their position within a process. Any
- * number of threads may call every function except flakeid_generator_free() at the same time. In a
- * forked child, generators of the parent fail with FLAKEID_FORKED, except those that
+ * all threads, except with FLAKEID_ROLLBACK_CLOCK_SEQUENCE. Within a process, generators with the
+ * same layout and node share one position in the node's ID space. Any number of threads may call
+ * every function except flakeid_generator_free() at the same time. In a forked child, generators
+ * of the parent fail with FLAKEID_FORKED. The exceptions are generators that
  * flakeid_generator_open() created, which lease another node in the child. All generators may be
  * freed in the child.
  */
 typedef struct flakeid_generator flakeid_generator;
 
 /**
- * A handle with which one thread takes IDs from a generator several times faster, because the
- * handle reserves IDs in chunks. The IDs of a handle strictly increase, and no ID is issued twice,
- * by this handle or any other; across threads, the IDs are not ordered. Times in IDs are never
- * ahead of the clock, and lag by at most one tick of the kernel's coarse clock, which is a few
- * milliseconds.
+ * A handle through which one thread takes IDs several times faster than from the generator itself,
+ * because the handle reserves IDs in chunks. The IDs of one handle strictly increase. No ID is
+ * issued twice, by the same handle or by different handles. The IDs of different handles are not
+ * ordered. The time in an ID is never ahead of the clock, and lags behind the clock by at most one
+ * tick of the kernel's coarse clock, which is a few milliseconds.
  *
  * Only one thread at a time may use a handle: open a separate handle for each thread, or let
  * threads take turns. In a forked child, a handle works or fails like its generator.
@@ -322,16 +326,16 @@ typedef struct flakeid_generator flakeid_generator;
 typedef struct flakeid_local flakeid_local;
 
 /**
- * A list of options by name, as strings, for programs that read options from a file, and for
- * bindings to other languages. The field `options` of flakeid_config, flakeid_lease_config and
- * flakeid_ring_config refers to such a list.
+ * A list of options by name: each option is a pair of strings, a name and a value. The list is for
+ * programs that read options from a file, and for bindings to other languages. The field `options`
+ * of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list of this type.
  */
 typedef struct flakeid_options flakeid_options;
 
 /**
  * A converter between the IDs of one domain and their public form, which is encrypted and
- * therefore reveals no time, node or number. Public IDs hide IDs but do not authorise access: in
- * rare cases, a made-up string can be opened as an ID. Thread-safe.
+ * therefore reveals neither the parts of an ID nor the number of IDs. Public IDs hide IDs but do
+ * not authorise access: in rare cases, a random string can be opened as an ID. Thread-safe.
  */
 typedef struct flakeid_public_ids flakeid_public_ids;
 
@@ -342,11 +346,11 @@ typedef struct flakeid_public_ids flakeid_public_ids;
 typedef int32_t flakeid_status;
 
 /**
- * The options of a generator. A node (or a datacenter and a worker, or several nodes) is required,
- * because it has no default. Initialize the struct with FLAKEID_CONFIG_INIT, or zero it and set
- * struct_size. Then set the fields that you need and, for each field that has a flag, also the flag
- * in `has`. A field that is set without its flag causes FLAKEID_INVALID_OPTION, so the library
- * never ignores a field silently.
+ * The options of a generator. The node has no default, so the program must set a node, both a
+ * datacenter and a worker, or several nodes. Initialize the struct with FLAKEID_CONFIG_INIT, or
+ * zero it and set struct_size. Then set the fields that you need. For each field that has a flag,
+ * also set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION, so
+ * the library never silently ignores a nonzero field.
  */
 typedef struct flakeid_config {
     /**
@@ -367,13 +371,13 @@ typedef struct flakeid_config {
      */
     uint64_t node;
     /**
-     * The high part of the node, in layouts that split the node; requires worker
+     * The high part of the node, in layouts that split the node; must be set together with worker
      * (FLAKEID_HAS_DATACENTER).
      */
     uint64_t datacenter;
     /**
-     * The low part of the node, in layouts that split the node; requires datacenter
-     * (FLAKEID_HAS_WORKER).
+     * The low part of the node, in layouts that split the node; must be set together with
+     * datacenter (FLAKEID_HAS_WORKER).
      */
     uint64_t worker;
     /**
@@ -417,29 +421,30 @@ typedef struct flakeid_config {
      */
     uint64_t max_wait_ms;
     /**
-     * NULL, or a clock for tests, which cannot be combined with clock_name. The generator keeps
-     * its own reference to the clock.
+     * NULL, or a manual clock for tests. A manual clock cannot be combined with clock_name. The
+     * generator keeps its own reference to the clock.
      */
     const struct flakeid_manual_clock *clock;
     /**
-     * The first tick that may be used (FLAKEID_HAS_WINDOW).
+     * The first tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
      */
     uint64_t window_start;
     /**
-     * The tick after the last one that may be used (FLAKEID_HAS_WINDOW).
+     * The tick after the last tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
      */
     uint64_t window_fence;
     /**
-     * The clock: "gated" is the exact system clock, which is read only a few times per millisecond
-     * if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
-     * by a few milliseconds, and is never ahead; NULL means "gated".
+     * The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
+     * exact, but the system clock is read only a few times per millisecond if the processor
+     * supports that. With "system", the system clock is read for every ID. With "coarse", the time
+     * lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
      */
     const char *clock_name;
     /**
-     * NULL, or several nodes, all different, instead of one, each of which adds its IDs to every
-     * tick; the number of nodes must be a power of two. Several nodes cannot be combined with
-     * sequence_mask or with layouts that have clock sequences. Within a process, a node must be
-     * used either alone or always together with the same other nodes.
+     * NULL, or several different nodes instead of one; the number of nodes must be a power of two.
+     * Every tick then has room for the IDs of all these nodes. Several nodes cannot be combined
+     * with sequence_mask or with layouts that have clock sequences. Within a process, a node must
+     * be used either alone or always together with the same other nodes.
      */
     const uint64_t *nodes;
     /**
@@ -447,7 +452,8 @@ typedef struct flakeid_config {
      */
     size_t node_count;
     /**
-     * NULL, or further options by name, which are set after the fields of this struct.
+     * NULL, or a list of further options by name. The library sets these options after the fields
+     * of this struct.
      */
     const struct flakeid_options *options;
 } flakeid_config;
@@ -479,16 +485,16 @@ typedef struct flakeid_stats {
 } flakeid_stats;
 
 /**
- * A function that the library calls with the reason and user_data when IDs cannot be issued. While
- * the function runs, flakeid_last_error() and the related functions describe that error.
+ * A function that the library calls with an error status and user_data when IDs cannot be issued.
+ * While the function runs, flakeid_last_error() and the related functions describe the error.
  */
 typedef void (*flakeid_rejected_callback)(flakeid_status status, void *user_data);
 
 /**
- * The options of a ring, which all have defaults. Initialize the struct with
- * FLAKEID_RING_CONFIG_INIT, or zero it and set struct_size. Then set the fields that you need and,
- * for each field that has a flag, also the flag in `has`. A field that is set without its flag
- * causes FLAKEID_INVALID_OPTION.
+ * The options of a ring. Every option has a default. Initialize the struct with
+ * FLAKEID_RING_CONFIG_INIT, or zero it and set struct_size. Then set the fields that you need. For
+ * each field that has a flag, also set the flag in `has`. A nonzero field without its flag causes
+ * FLAKEID_INVALID_OPTION.
  */
 typedef struct flakeid_ring_config {
     /**
@@ -500,8 +506,8 @@ typedef struct flakeid_ring_config {
      */
     uint32_t has;
     /**
-     * The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at
-     * least 2 and at most 2^20 IDs (FLAKEID_HAS_BOOST_POWER; the default is 3).
+     * The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full
+     * ticks, but at least 2 and at most 2^20 IDs (FLAKEID_HAS_BOOST_POWER; the default is 3).
      */
     uint32_t boost_power;
     /**
@@ -510,15 +516,15 @@ typedef struct flakeid_ring_config {
      */
     uint32_t padding_factor;
     /**
-     * The interval at which the ring is refilled even if enough IDs are left, so that the IDs of a
-     * rarely used ring stay fresh: at least 1 ms (FLAKEID_HAS_REFILL_INTERVAL; the default is a
-     * refill only when too few IDs are left).
+     * The interval at which the ring is refilled even if enough IDs are left: at least 1 ms
+     * (FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too few IDs are left). Such
+     * refills keep the IDs of a rarely used ring fresh.
      */
     uint64_t refill_interval_ms;
     /**
-     * The largest age of an ID that the ring returns, measured from the beginning of the ID's
-     * tick: at least two ticks (FLAKEID_HAS_MAX_AGE; the default is 1 s or two ticks, whichever is
-     * longer). Older IDs are dropped and counted.
+     * The maximum age of an ID that the ring returns: at least two ticks (FLAKEID_HAS_MAX_AGE; the
+     * default is 1 s or two ticks, whichever is longer). The age is measured from the beginning of
+     * the ID's tick. Older IDs are dropped and counted.
      */
     uint64_t max_age_ms;
     /**
@@ -528,24 +534,26 @@ typedef struct flakeid_ring_config {
      */
     flakeid_rejected_callback on_rejected_put;
     /**
-     * NULL, or a function that is called each time a call gets no ID for a reason other than
-     * FLAKEID_CLOSED and FLAKEID_FORKED. The function is called on the caller's thread, possibly
-     * on several threads at the same time, and must not free the ring or throw.
+     * NULL, or a function that is called each time flakeid_cached_take() or flakeid_cached_next()
+     * returns no ID for a reason other than FLAKEID_CLOSED and FLAKEID_FORKED. The function is
+     * called on the caller's thread, possibly on several threads at the same time, and must not
+     * free the ring or throw.
      */
     flakeid_rejected_callback on_rejected_take;
     /**
-     * A pointer that is passed to the functions. Its target must live until the generator or the
-     * ring is freed.
+     * A pointer that the library passes to each callback function. The target of the pointer must
+     * remain valid until the generator or the ring is freed.
      */
     void *user_data;
     /**
-     * NULL, or further options by name, which are set after the fields of this struct.
+     * NULL, or a list of further options by name. The library sets these options after the fields
+     * of this struct.
      */
     const struct flakeid_options *options;
 } flakeid_ring_config;
 
 /**
- * The contents and counters of a ring. Initialize the struct with FLAKEID_RING_STATS_INIT.
+ * The capacity, size and counters of a ring. Initialize the struct with FLAKEID_RING_STATS_INIT.
  */
 typedef struct flakeid_ring_stats {
     /**
@@ -561,7 +569,7 @@ typedef struct flakeid_ring_stats {
      */
     uint64_t capacity;
     /**
-     * The number of IDs that are in the ring now.
+     * The number of IDs that are currently in the ring.
      */
     uint64_t size;
     /**
@@ -578,8 +586,8 @@ typedef struct flakeid_ring_stats {
      */
     uint64_t rejected_put;
     /**
-     * The number of calls that returned no ID for a reason other than FLAKEID_CLOSED and
-     * FLAKEID_FORKED.
+     * The number of calls, not counting flakeid_cached_poll(), that returned no ID for a reason
+     * other than FLAKEID_CLOSED and FLAKEID_FORKED.
      */
     uint64_t rejected_take;
     /**
@@ -589,28 +597,28 @@ typedef struct flakeid_ring_stats {
 } flakeid_ring_stats;
 
 /**
- * A lease event. The struct and its message live until the callback returns.
+ * A lease event. The struct and its message are valid only until the callback returns.
  */
 typedef struct flakeid_lease_event {
     /**
-     * The size of the library's flakeid_lease_event: later releases may add fields at the end of
-     * the struct.
+     * The size of flakeid_lease_event in the loaded library. Later releases may add fields at the
+     * end of the struct.
      */
     uint32_t struct_size;
     /**
-     * The kind of the event, FLAKEID_LEASE_...; later releases may add kinds.
+     * The kind of the event: one of FLAKEID_LEASE_...; later releases may add kinds.
      */
     int32_t kind;
     /**
-     * The node that was acquired, renewed, lost or released; otherwise 0.
+     * The node that was acquired, renewed, lost or released; 0 for other events.
      */
     uint64_t node;
     /**
-     * The first tick that may be used, if a node was acquired; otherwise 0.
+     * If a node was acquired, the first tick that may be used; otherwise 0.
      */
     uint64_t start;
     /**
-     * The first tick that must not be used, if a node was acquired or renewed; otherwise 0.
+     * If a node was acquired or renewed, the first tick that must not be used; otherwise 0.
      */
     uint64_t fence;
     /**
@@ -628,15 +636,16 @@ typedef struct flakeid_lease_event {
 } flakeid_lease_event;
 
 /**
- * A function that the library calls with each event and user_data, on the lease's own thread.
+ * A function that the library calls for each event, with the event and user_data, on the lease's
+ * own thread.
  */
 typedef void (*flakeid_lease_callback)(const struct flakeid_lease_event *event, void *user_data);
 
 /**
- * The options of a lease. Without options, any free node of the namespace "default" is leased.
- * Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or zero it and set struct_size. Then set the
- * fields that you need and, for each field that has a flag, also the flag in `has`. A field that is
- * set without its flag causes FLAKEID_INVALID_OPTION.
+ * The options of a lease. Without options, the lease is for any free node of the namespace
+ * "default". Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or fill the struct with zeros
+ * and set struct_size. Then set the fields that you need. If a field has a flag, also set the flag
+ * in `has`; without its flag, the field causes FLAKEID_INVALID_OPTION.
  */
 typedef struct flakeid_lease_config {
     /**
@@ -653,36 +662,36 @@ typedef struct flakeid_lease_config {
      */
     const char *layout;
     /**
-     * The namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 . _ -; NULL
-     * means "default". Each namespace has one layout and its own nodes.
+     * The namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z 0-9 . _ -;
+     * NULL means "default". Each namespace has one layout and its own nodes.
      */
     const char *namespace_name;
     /**
      * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-     * leased under this name; NULL means none.
+     * leased under this name; NULL means no name.
      */
     const char *name;
     /**
-     * The node to lease, which is safely taken over even from a live holder (FLAKEID_HAS_NODE; the
-     * default is any node).
+     * The node to lease; a takeover is safe even while another process holds the node
+     * (FLAKEID_HAS_NODE; the default is any node).
      */
     uint64_t node;
     /**
-     * The high part of the node, in layouts that split the node; requires worker
+     * The high part of the node, in layouts that split the node; must be set together with worker
      * (FLAKEID_HAS_DATACENTER).
      */
     uint64_t datacenter;
     /**
-     * The low part of the node, in layouts that split the node; requires datacenter
-     * (FLAKEID_HAS_WORKER).
+     * The low part of the node, in layouts that split the node; must be set together with
+     * datacenter (FLAKEID_HAS_WORKER).
      */
     uint64_t worker;
     /**
-     * The first node of the range to choose from (FLAKEID_HAS_NODES).
+     * The first node of the range from which to lease a node (FLAKEID_HAS_NODES).
      */
     uint64_t first_node;
     /**
-     * The last node of the range to choose from (FLAKEID_HAS_NODES).
+     * The last node of the range from which to lease a node (FLAKEID_HAS_NODES).
      */
     uint64_t last_node;
     /**
@@ -710,13 +719,13 @@ typedef struct flakeid_lease_config {
      */
     int32_t rollback;
     /**
-     * 1 to lease only nodes that were never leased before; 0 to lease any free node.
+     * 1 to lease only nodes that have never been leased; 0 to lease any free node.
      */
     int32_t never_reuse;
     /**
      * The time for which the generator issues IDs while the store is unavailable: from two ticks
-     * to what the namespace allows (FLAKEID_HAS_WINDOW_MS; the default is 10 s or two ticks,
-     * whichever is longer).
+     * to the longest window that the namespace allows (FLAKEID_HAS_WINDOW_MS; the default is 10 s
+     * or two ticks, whichever is longer).
      */
     uint64_t window_ms;
     /**
@@ -727,31 +736,32 @@ typedef struct flakeid_lease_config {
     uint64_t ttl_ms;
     /**
      * The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
-     * is 1 s or two ticks, whichever is longer). Opening a lease takes up to 2 s longer, to
-     * connect to the store.
+     * is 1 s or two ticks, whichever is longer). Opening a lease may take up to 2 s longer because
+     * of the connection to the store.
      */
     uint64_t max_wait_ms;
     /**
      * NULL, or a function that is called for each lease event, on a library thread, one call at a
      * time. The function should return quickly, and must not free the generator, fork, or throw. A
-     * lease with such a function is not shared with other generators.
+     * lease with an event function is not shared with other generators.
      */
     flakeid_lease_callback on_event;
     /**
-     * A pointer that is passed to the functions. Its target must live until the generator or the
-     * ring is freed.
+     * A pointer that the library passes to each callback function. The target of the pointer must
+     * remain valid until the generator or the ring is freed.
      */
     void *user_data;
     /**
-     * The clock: "gated" is the exact system clock, which is read only a few times per millisecond
-     * if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
-     * by a few milliseconds, and is never ahead; NULL means "gated".
+     * The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
+     * exact, but the system clock is read only a few times per millisecond if the processor
+     * supports that. With "system", the system clock is read for every ID. With "coarse", the time
+     * lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
      */
     const char *clock_name;
     /**
-     * The number of nodes to lease for this generator, a power of two; every tick then has room
-     * for the IDs of all these nodes; 0 means 1. Several nodes cannot be combined with name, node
-     * or sequence_mask.
+     * The number of nodes to lease for this generator, which must be a power of two; 0 means 1.
+     * Every tick has room for the IDs of all these nodes. Several nodes cannot be combined with
+     * name, node or sequence_mask.
      */
     uint32_t node_count;
     /**
@@ -759,7 +769,8 @@ typedef struct flakeid_lease_config {
      */
     uint32_t reserved;
     /**
-     * NULL, or further options by name, which are set after the fields of this struct.
+     * NULL, or a list of further options by name. The library sets these options after the fields
+     * of this struct.
      */
     const struct flakeid_options *options;
 } flakeid_lease_config;
@@ -773,7 +784,7 @@ typedef struct flakeid_lease_status {
      */
     uint32_t struct_size;
     /**
-     * 1 if another process holds the node from the fence on, otherwise 0.
+     * 1 if another process holds the node for the ticks from the fence onward, otherwise 0.
      */
     int32_t fenced_off;
     /**
@@ -781,31 +792,31 @@ typedef struct flakeid_lease_status {
      */
     uint64_t start;
     /**
-     * The first tick that must not be used; every renewal raises the fence.
+     * The first tick that the generator must not use; every renewal raises the fence.
      */
     uint64_t fence;
     /**
-     * The instant at which the tick of the fence begins, in Unix milliseconds. While the store is
-     * unavailable, the generator continues to issue IDs until then.
+     * The instant at which the fence tick begins, in Unix milliseconds. While the store is
+     * unavailable, the generator continues to issue IDs until this instant.
      */
     int64_t fence_unix_ms;
     /**
-     * The instant until which no other process can lease the node, in Unix milliseconds of the
+     * The instant until which the node is reserved for this process, in Unix milliseconds by the
      * store's clock.
      */
     int64_t expires_unix_ms;
     /**
-     * The time until expires_unix_ms by this host's clock, in milliseconds; negative if
+     * The time from now until expires_unix_ms by this host's clock, in milliseconds; negative if
      * expires_unix_ms is in the past.
      */
     int64_t expires_in_ms;
     /**
-     * The number of renewals that the store confirmed.
+     * The number of renewals that the store has confirmed.
      */
     uint64_t renewals;
     /**
-     * The number of nodes granted so far. In a forked child that has issued no ID yet, this and
-     * all other fields are 0.
+     * The number of times that the generator has obtained its nodes from the store. In a forked
+     * child that has not issued an ID yet, this field and all others are 0.
      */
     uint64_t grants;
     /**
@@ -813,7 +824,8 @@ typedef struct flakeid_lease_status {
      */
     uint64_t failures;
     /**
-     * The status of the latest attempt; FLAKEID_OK if the attempt succeeded.
+     * The status of the latest attempt to acquire a node or to renew its lease; FLAKEID_OK if the
+     * attempt succeeded.
      */
     flakeid_status last_error;
     /**
@@ -847,19 +859,19 @@ typedef struct flakeid_layout_info {
      */
     uint64_t max_tick;
     /**
-     * The largest node; 0 if the layout has no node field.
+     * The largest node number; 0 if the layout has no node field.
      */
     uint64_t max_node;
     /**
-     * The largest datacenter; 0 unless is_split.
+     * The largest datacenter number; 0 if the layout does not split the node.
      */
     uint64_t max_datacenter;
     /**
-     * The largest worker; 0 unless is_split.
+     * The largest worker number; 0 if the layout does not split the node.
      */
     uint64_t max_worker;
     /**
-     * The largest clock sequence; 0 if the layout has no clock sequence.
+     * The largest value of the clock sequence; 0 if the layout has no clock sequence.
      */
     uint64_t max_clock_sequence;
     /**
@@ -875,16 +887,16 @@ typedef struct flakeid_layout_info {
      */
     double ids_per_second;
     /**
-     * The instant at which the layout's ticks end, in Unix milliseconds, exclusive.
+     * The instant at which the layout's last tick ends (exclusive), in Unix milliseconds.
      */
     int64_t horizon;
     /**
-     * The instant until which IDs are positive as signed 64-bit integers, in Unix milliseconds,
-     * exclusive.
+     * The instant, in Unix milliseconds, before which all IDs are positive as signed 64-bit
+     * integers.
      */
     int64_t fits_i64_until;
     /**
-     * 1 if the layout splits the node into datacenter and worker, otherwise 0.
+     * 1 if the layout splits the node into a datacenter and a worker, otherwise 0.
      */
     uint32_t is_split;
     /**
@@ -892,7 +904,7 @@ typedef struct flakeid_layout_info {
      */
     uint32_t can_generate;
     /**
-     * 1 if a double represents every ID exactly (at most 53 bits), otherwise 0.
+     * 1 if a double can represent every ID exactly, because IDs have at most 53 bits; otherwise 0.
      */
     uint32_t fits_f64;
     /**
@@ -915,19 +927,19 @@ typedef struct flakeid_parts {
      */
     int64_t unix_ms;
     /**
-     * The node, including datacenter and worker; 0 if the layout has no node field.
+     * The whole node number, including datacenter and worker; 0 if the layout has no node field.
      */
     uint64_t node;
     /**
-     * The high part of the node (FLAKEID_HAS_DATACENTER).
+     * The high part of the node, if `has` contains FLAKEID_HAS_DATACENTER.
      */
     uint64_t datacenter;
     /**
-     * The low part of the node (FLAKEID_HAS_WORKER).
+     * The low part of the node, if `has` contains FLAKEID_HAS_WORKER.
      */
     uint64_t worker;
     /**
-     * The clock sequence; 0 if the layout has no clock sequence.
+     * The value of the clock sequence; 0 if the layout has no clock sequence.
      */
     uint64_t clock_sequence;
     /**
@@ -961,7 +973,7 @@ typedef struct flakeid_parts {
 #define FLAKEID_FIELD_OUT_OF_RANGE 2
 
 /**
- * A string, a byte sequence or a number is not an ID.
+ * A string, a byte sequence or a number is not a valid ID.
  */
 #define FLAKEID_INVALID_ID 3
 
@@ -991,7 +1003,7 @@ typedef struct flakeid_parts {
 #define FLAKEID_BEFORE_EPOCH 13
 
 /**
- * The generator was retired.
+ * The generator has been retired, and issues no more IDs.
  */
 #define FLAKEID_CLOSED 14
 
@@ -1006,12 +1018,12 @@ typedef struct flakeid_parts {
 #define FLAKEID_RING_EMPTY 16
 
 /**
- * The granted window of ticks has been used up.
+ * The window of ticks that the lease grants has been used up.
  */
 #define FLAKEID_LEASE_EXPIRED 20
 
 /**
- * No node can be leased now.
+ * The lease store cannot grant a node at this time.
  */
 #define FLAKEID_NO_FREE_NODE 21
 
@@ -1021,7 +1033,7 @@ typedef struct flakeid_parts {
 #define FLAKEID_CLOCK_SKEW 22
 
 /**
- * The node's fence lies too far ahead of the clock.
+ * The node's fence is too far ahead of the clock for a generator to start at the fence.
  */
 #define FLAKEID_FENCE_IN_FUTURE 23
 
@@ -1055,8 +1067,8 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Returns the FLAKEID_ABI_VERSION with which the library was built, so that programs can compare
- * the number with the header's number. Thread-safe.
+ * Returns the FLAKEID_ABI_VERSION with which the library was built. Programs can compare this
+ * number with the number in their header. Thread-safe.
  */
 uint32_t flakeid_abi_version(void);
 
@@ -1066,16 +1078,16 @@ uint32_t flakeid_abi_version(void);
 const char *flakeid_version(void);
 
 /**
- * Returns the message of a status, or "unknown status" for any other number. Never returns NULL.
+ * Returns the message of a status, or "unknown status" for an unknown number. Never returns NULL.
  * flakeid_last_error() describes a particular failure in more detail. The string is static.
  * Thread-safe.
  */
 const char *flakeid_status_message(flakeid_status status);
 
 /**
- * Returns the code of a status, "FLAKEID_...", which is the same in every language, or
- * "FLAKEID_UNKNOWN_STATUS" for any other number. Never returns NULL. The string is static.
- * Thread-safe.
+ * Returns the code of a status, such as "FLAKEID_CLOSED", or "FLAKEID_UNKNOWN_STATUS" for an
+ * unknown number. The codes are the same in every language. Never returns NULL. The string is
+ * static. Thread-safe.
  */
 const char *flakeid_status_code(flakeid_status status);
 
@@ -1083,35 +1095,35 @@ const char *flakeid_status_code(flakeid_status status);
  * Returns the message of this thread's last failed call: an English sentence that names the field,
  * the value and the range. Returns an empty string if no call has failed yet.
  *
- * Like errno, the message is meaningful only right after a call has failed; calls that succeed do
- * not change it. The library owns the string, which stays valid until another call on this thread
- * fails or the thread ends. Thread-safe: each thread has its own message.
+ * Like errno, the message is meaningful only right after a call has failed; successful calls do
+ * not change the message. The library owns the string, which stays valid until another call on
+ * this thread fails or the thread ends. Thread-safe: each thread has its own message.
  */
 const char *flakeid_last_error(void);
 
 /**
- * Returns the message of flakeid_last_error() with option and field names as another language
- * spells them; `spelling` is one of FLAKEID_SPELLING_... Thread-safe: each thread has its own
- * message.
+ * Returns the message of flakeid_last_error() with option and field names in the spelling of
+ * another programming language; `spelling` is one of FLAKEID_SPELLING_... Thread-safe: each thread
+ * has its own message.
  */
 const char *flakeid_last_error_spelled(int32_t spelling);
 
 /**
- * Returns the name of the field that caused the last failed call ("node", "tick", ...) if the call
- * returned FLAKEID_FIELD_OUT_OF_RANGE, and otherwise NULL. The string stays valid as long as the
- * string that flakeid_last_error() returns. Thread-safe: each thread has its own field.
+ * Returns the name of the field that is out of range, such as "node" or "tick", if the last failed
+ * call returned FLAKEID_FIELD_OUT_OF_RANGE, and otherwise NULL. The string stays valid as long as
+ * the string that flakeid_last_error() returns. Thread-safe: each thread has its own field.
  */
 const char *flakeid_last_error_field(void);
 
 /**
- * Returns the field name of flakeid_last_error_field() as another language spells the name;
- * `spelling` is one of FLAKEID_SPELLING_... Thread-safe: each thread has its own field.
+ * Returns the field name of flakeid_last_error_field() in the spelling of another programming
+ * language; `spelling` is one of FLAKEID_SPELLING_... Thread-safe: each thread has its own field.
  */
 const char *flakeid_last_error_field_spelled(int32_t spelling);
 
 /**
- * Returns the number of milliseconds after which the last failed call may succeed, or -1 if
- * waiting does not help. Thread-safe: each thread has its own value.
+ * Returns the number of milliseconds after which a retry of the last failed call may succeed, or
+ * -1 if waiting does not help. Thread-safe: each thread has its own value.
  */
 int64_t flakeid_retry_after_ms(void);
 
@@ -1137,15 +1149,16 @@ int64_t flakeid_horizon_ms(void);
 flakeid_status flakeid_options_new(struct flakeid_options **options);
 
 /**
- * Sets an option by its name in the core, such as "node", "max_wait_ms", "overflow" or "nodes", or
- * by the names "layout" and "epoch". Numbers and milliseconds are decimal digits, several numbers
- * are separated by commas, and flags are "true" or "false". Both strings are copied.
+ * Sets the option `name` to the value `text`. The names are "layout", "epoch", and those of the
+ * core, such as "node", "max_wait_ms", "overflow" and "nodes". Numbers and times in milliseconds
+ * are written as decimal digits, and several numbers are separated by commas. Flags are "true" or
+ * "false". Both strings are copied.
  *
- * Setting an option again replaces its value. The function that takes the options checks the
- * values, and returns the same errors as for a struct field. Only one thread at a time may use the
- * options.
+ * Setting an option again replaces its value. The function that receives the list checks the
+ * values, and returns the same errors as for the fields of a struct. Only one thread at a time may
+ * use the list.
  *
- * Errors: FLAKEID_INVALID_OPTION (the name is not an option), FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_INVALID_OPTION (no option has this name), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_options_set(struct flakeid_options *options,
                                    const char *name,
@@ -1153,20 +1166,21 @@ flakeid_status flakeid_options_set(struct flakeid_options *options,
 
 /**
  * Frees a list of options by name; NULL is allowed. Generators and rings that were created with
- * the list no longer need it.
+ * the list no longer need the list.
  */
 void flakeid_options_free(struct flakeid_options *options);
 
 /**
- * Creates a clock that reads `unix_ms` milliseconds since 1970. The caller owns the clock and must
- * free it with flakeid_manual_clock_free(). Thread-safe.
+ * Creates a clock that is set to `unix_ms`, in Unix milliseconds. The caller owns the clock and
+ * must free it with flakeid_manual_clock_free(). Thread-safe.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_manual_clock_new(int64_t unix_ms, struct flakeid_manual_clock **clock);
 
 /**
- * Sets the clock forward or back. Thread-safe, even while generators use the clock.
+ * Sets the clock, forward or back, to `unix_ms`, in Unix milliseconds. Thread-safe, even while
+ * generators use the clock.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
@@ -1180,7 +1194,7 @@ flakeid_status flakeid_manual_clock_set(const struct flakeid_manual_clock *clock
 flakeid_status flakeid_manual_clock_advance(const struct flakeid_manual_clock *clock, uint64_t ms);
 
 /**
- * Writes the time of the clock, in Unix milliseconds, to `unix_ms`. Thread-safe, even while
+ * Writes the clock's current time, in Unix milliseconds, to `unix_ms`. Thread-safe, even while
  * generators use the clock.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
@@ -1208,19 +1222,20 @@ flakeid_status flakeid_generator_new(const struct flakeid_config *config,
 
 /**
  * Frees the generator; NULL is allowed. No other call may use the handle during or after this
- * call. The process keeps the node's position for its next generator on that node. Releases a
+ * call. The process keeps the node's position for the next generator with that node. Releases a
  * leased node (in a forked child, the child's own node), unless another generator shares the
- * lease; the release takes at most a second. Waits until a running call to on_event has returned;
- * no further call begins. After this call, local handles and rings of a leased generator fail with
- * FLAKEID_CLOSED; those of any other generator continue to work.
+ * lease; the release takes at most a second. Waits until any running call to on_event has
+ * returned; no further call to on_event begins. The local handles and rings of a freed leased
+ * generator fail with FLAKEID_CLOSED; the local handles and rings of a freed fixed generator
+ * continue to work.
  */
 void flakeid_generator_free(struct flakeid_generator *generator);
 
 /**
- * Closes the generator without freeing it. Use this function if the program does not know which
- * calls other threads are executing. Later calls fail with FLAKEID_CLOSED. Otherwise does the same
- * as flakeid_generator_free(), which must still be called. A second call only waits for the same
- * work as the first call. Thread-safe.
+ * Closes the generator without freeing it. Use this function if other threads may still be using
+ * the generator. Later calls fail with FLAKEID_CLOSED, also on local handles and rings. In other
+ * respects, does the same as flakeid_generator_free(), which must still be called to free the
+ * memory. A second call only waits until the work of the first call is complete. Thread-safe.
  *
  * Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
  * FLAKEID_NULL_ARGUMENT.
@@ -1233,8 +1248,8 @@ flakeid_status flakeid_generator_close(const struct flakeid_generator *generator
  *
  * Errors: FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
  * FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
- * FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; for a leased generator in a forked child, also those of
- * flakeid_generator_open().
+ * FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; for a leased generator in a forked child, also the errors
+ * of flakeid_generator_open().
  */
 flakeid_status flakeid_generator_next(const struct flakeid_generator *generator, uint64_t *id);
 
@@ -1264,10 +1279,11 @@ flakeid_status flakeid_generator_max_wait_ms(const struct flakeid_generator *gen
 flakeid_status flakeid_generator_try_next(const struct flakeid_generator *generator, uint64_t *id);
 
 /**
- * Fills `ids` from the start with the next IDs, in order, and writes the number of IDs to `count`:
- * at most `n`, and fewer only if an obstacle lasted longer than max_wait_ms. The next call then
- * reports the obstacle. Fails only if no ID could be issued, and then writes 0 to `count`. `ids`
- * may be NULL if `n` is 0. Returns the same errors as flakeid_generator_next(). Thread-safe.
+ * Fills `ids`, from the beginning, with the next IDs in the order of generation, and writes the
+ * number of IDs to `count`. Writes fewer than `n` IDs only if the generator could not issue the
+ * next ID within max_wait_ms; the next call then reports the reason. Fails only if no ID could be
+ * issued, and then writes 0 to `count`. `ids` may be NULL if `n` is 0. Returns the same errors as
+ * flakeid_generator_next(). Thread-safe.
  */
 flakeid_status flakeid_generator_fill(const struct flakeid_generator *generator,
                                       uint64_t *ids,
@@ -1283,7 +1299,7 @@ flakeid_status flakeid_generator_try_fill(const struct flakeid_generator *genera
                                           size_t *count);
 
 /**
- * Raises the end of the window to the tick `fence`, exclusive. A fence that is lower than the
+ * Extends the window up to, but not including, the tick `fence`. A fence that is lower than the
  * current fence changes nothing. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_OPTION (no window, or a leased generator), FLAKEID_CLOSED,
@@ -1293,7 +1309,8 @@ flakeid_status flakeid_generator_extend(const struct flakeid_generator *generato
 
 /**
  * Retires the generator: no later call issues an ID. Writes to `last_tick` the last tick in which
- * the generator issued an ID, or FLAKEID_NO_TICK. The generator must still be freed. Thread-safe.
+ * the generator issued an ID, or FLAKEID_NO_TICK if there is no such tick. The generator must
+ * still be freed. Thread-safe.
  *
  * Errors: FLAKEID_CLOSED (a second call), FLAKEID_FORKED, FLAKEID_INVALID_OPTION (a leased
  * generator, which flakeid_generator_free() closes), FLAKEID_NULL_ARGUMENT.
@@ -1304,15 +1321,15 @@ flakeid_status flakeid_generator_retire(const struct flakeid_generator *generato
 /**
  * Writes the counters of the generator to `stats`. Thread-safe.
  *
- * Errors: FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_INVALID_OPTION (a wrong struct_size), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_generator_stats(const struct flakeid_generator *generator,
                                        struct flakeid_stats *stats);
 
 /**
- * Writes the node in the generator's IDs to `node`, or the smallest node if there are several. A
- * leased generator changes its node if another process takes over the node, and when it issues its
- * first ID in a forked child. Thread-safe.
+ * Writes the node of the generator's IDs to `node`, or the smallest node if the generator has
+ * several nodes. The node of a leased generator changes if another process takes over the node,
+ * and when the generator issues its first ID in a forked child. Thread-safe.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
@@ -1320,8 +1337,8 @@ flakeid_status flakeid_generator_node(const struct flakeid_generator *generator,
 
 /**
  * Writes all nodes that the generator's IDs can contain, in increasing order, to `nodes`, which
- * has room for `n` nodes. Writes the number of nodes to `count`. A leased generator changes its
- * nodes as flakeid_generator_node() describes. Thread-safe.
+ * has room for `n` nodes. Writes the number of nodes to `count`. The nodes of a leased generator
+ * change in the cases that flakeid_generator_node() lists. Thread-safe.
  *
  * Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
  */
@@ -1331,8 +1348,8 @@ flakeid_status flakeid_generator_nodes(const struct flakeid_generator *generator
                                        size_t *count);
 
 /**
- * Writes the canonical descriptor of the generator's layout, including its epoch, as a string.
- * FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Thread-safe.
+ * Writes the canonical descriptor of the generator's layout, including the epoch, as a string to
+ * `buffer`. FLAKEID_DESCRIPTOR_SIZE bytes are always enough. Thread-safe.
  *
  * Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
  */
@@ -1341,10 +1358,10 @@ flakeid_status flakeid_generator_layout(const struct flakeid_generator *generato
                                         size_t size);
 
 /**
- * Creates a local handle for a fixed or leased generator. The caller owns the handle and must free
- * it with flakeid_local_free(). The handle keeps a reference to the generator, so the generator
- * may be freed first: after that, the handle of a leased generator fails with FLAKEID_CLOSED, and
- * any other handle continues to work. Thread-safe.
+ * Creates a local handle for a generator with a fixed node or a leased node. The caller owns the
+ * handle and must free it with flakeid_local_free(). The handle keeps a reference to the
+ * generator, so the generator may be freed first. After that, the handle fails with FLAKEID_CLOSED
+ * if the node is leased, and continues to work if the node is fixed. Thread-safe.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
@@ -1363,62 +1380,63 @@ flakeid_status flakeid_local_next(struct flakeid_local *local, uint64_t *id);
 void flakeid_local_free(struct flakeid_local *local);
 
 /**
- * Creates a ring on a fixed or leased generator, and fills the ring. `config` may be NULL, and is
- * not needed after the call. Waits like flakeid_generator_next(). The caller owns the ring and
- * must free it with flakeid_cached_free(). The ring keeps a reference to the generator, so the
- * generator may be freed first: after that, the ring of a leased generator fails with
- * FLAKEID_CLOSED, and any other ring continues to work. Thread-safe.
+ * Creates a ring for a fixed or leased generator, and fills the ring. `config` may be NULL, and is
+ * not needed after the call. Waits for the first IDs in the same way as flakeid_generator_next().
+ * The caller owns the ring and must free it with flakeid_cached_free(). The ring keeps a reference
+ * to the generator, so the generator may be freed first. The ring of a freed leased generator
+ * fails with FLAKEID_CLOSED; the ring of a freed fixed generator continues to work. Thread-safe.
  *
  * Errors: FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a
- * max_age_ms or refill_interval_ms that is too short, FLAKEID_ROLLBACK_CLOCK_SEQUENCE,
- * struct_size, ...), FLAKEID_NULL_ARGUMENT, and those of flakeid_generator_next().
+ * max_age_ms or refill_interval_ms that is too short, a generator with
+ * FLAKEID_ROLLBACK_CLOCK_SEQUENCE, a wrong struct_size, ...), FLAKEID_NULL_ARGUMENT, and the
+ * errors of flakeid_generator_next().
  */
 flakeid_status flakeid_cached_open(const struct flakeid_generator *generator,
                                    const struct flakeid_ring_config *config,
                                    struct flakeid_cached **cached);
 
 /**
- * Takes the next ID from the ring without waiting for a refill. Only the ring of a leased
- * generator may wait, and only when the ring has to restart with another node. Thread-safe.
+ * Takes the next ID from the ring without waiting for a refill. Waits only if the generator is
+ * leased and the ring must restart with another node. Thread-safe.
  *
  * Errors: FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (the ring's IDs are too far ahead of the
- * clock), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; with a leased generator, also
- * those of flakeid_generator_next().
+ * clock), FLAKEID_CLOSED, FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; with a leased generator, also the
+ * errors of flakeid_generator_next().
  */
 flakeid_status flakeid_cached_take(const struct flakeid_cached *cached, uint64_t *id);
 
 /**
- * Takes the next ID from the ring if one is available. Never waits, never restarts with another
- * node, and does not count towards rejected_take. Use this function in callers that must not wait,
- * or that have other work to do before they call flakeid_cached_take() or flakeid_cached_next(),
- * which report why no ID is available. Thread-safe.
+ * Takes the next ID from the ring if an ID is available. Never waits, never restarts the ring with
+ * another node, and never increases rejected_take. Use this function if the caller must not wait,
+ * or has other work to do first. flakeid_cached_take() and flakeid_cached_next() report why no ID
+ * is available. Thread-safe.
  *
- * Errors: FLAKEID_RING_EMPTY (for any reason), FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_RING_EMPTY (no ID is available, for any reason), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_cached_poll(const struct flakeid_cached *cached, uint64_t *id);
 
 /**
- * Takes the next ID from the ring. If the ring is empty, sleeps until the ring is refilled, for at
- * most the generator's max_wait_ms. Thread-safe.
+ * Takes the next ID from the ring. If the ring is empty, waits for a refill for at most the
+ * generator's max_wait_ms. Thread-safe.
  *
- * Errors: FLAKEID_RING_EMPTY, and those of flakeid_generator_next().
+ * Errors: FLAKEID_RING_EMPTY, and the errors of flakeid_generator_next().
  */
 flakeid_status flakeid_cached_next(const struct flakeid_cached *cached, uint64_t *id);
 
 /**
- * Writes the contents and counters of the ring to `stats`. Thread-safe.
+ * Writes the capacity, size and counters of the ring to `stats`. Thread-safe.
  *
- * Errors: FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_INVALID_OPTION (a wrong struct_size), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_cached_stats(const struct flakeid_cached *cached,
                                     struct flakeid_ring_stats *stats);
 
 /**
- * Closes the ring without freeing it. Use this function if the program does not know which calls
- * other threads are executing. Later calls, and calls that are waiting, fail with FLAKEID_CLOSED.
- * IDs that are still in the ring are never issued; the generator remains open. Ends the ring's
- * thread like flakeid_cached_free(), which must still be called to free the memory. A second call
- * does nothing. Thread-safe.
+ * Closes the ring without freeing it. Use this function if other threads may still be using the
+ * ring. Later calls, and calls that are waiting, fail with FLAKEID_CLOSED. IDs that are still in
+ * the ring are never issued; the generator remains open. Ends the ring's thread like
+ * flakeid_cached_free(), which must still be called to free the memory. A second call does
+ * nothing. Thread-safe.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
@@ -1426,8 +1444,9 @@ flakeid_status flakeid_cached_close(const struct flakeid_cached *cached);
 
 /**
  * Frees the ring; NULL is allowed. No other call may use the handle during or after this call.
- * Ends the ring's thread and waits until the thread, including a running call to on_rejected_put,
- * has finished. The callback is not called again. IDs that are still in the ring are never issued.
+ * Ends the ring's thread and waits until the thread has finished, including any running call to
+ * on_rejected_put. No callback is called after this function has returned. IDs that are still in
+ * the ring are never issued.
  */
 void flakeid_cached_free(struct flakeid_cached *cached);
 
@@ -1442,12 +1461,13 @@ void flakeid_cached_free(struct flakeid_cached *cached);
  * A library thread renews the lease. Generators in one process that have the same options share
  * one lease. In a forked child, the generator leases another node for its first ID. The caller
  * owns the generator, and flakeid_generator_free() releases the node. If the process ends without
- * that call, the node becomes free after ttl_ms. Waits at most max_wait_ms plus 2 s. Thread-safe.
+ * calling flakeid_generator_free(), the node becomes free after ttl_ms. flakeid_generator_open()
+ * waits at most max_wait_ms plus 2 s. Thread-safe.
  *
  * Errors: FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, a missing
- * namespace, another layout, the embedded store in a container, ...), FLAKEID_NO_FREE_NODE,
- * FLAKEID_CLOCK_SKEW, FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE,
- * FLAKEID_INVALID_OPTION, FLAKEID_NULL_ARGUMENT.
+ * namespace, a layout other than the namespace's, the embedded store in a container, ...),
+ * FLAKEID_NO_FREE_NODE, FLAKEID_CLOCK_SKEW, FLAKEID_FENCE_IN_FUTURE, FLAKEID_INVALID_LAYOUT,
+ * FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION, FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_generator_open(const char *url,
                                       const struct flakeid_lease_config *config,
@@ -1456,14 +1476,15 @@ flakeid_status flakeid_generator_open(const char *url,
 /**
  * Writes the state of a generator's lease to `status`. Thread-safe.
  *
- * Errors: FLAKEID_INVALID_OPTION (a generator that flakeid_generator_new() created, struct_size),
- * FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_INVALID_OPTION (a generator that flakeid_generator_new() created, or an invalid
+ * struct_size), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_generator_lease(const struct flakeid_generator *generator,
                                        struct flakeid_lease_status *status);
 
 /**
- * Checks that a string names a layout: returns FLAKEID_OK or FLAKEID_INVALID_LAYOUT. Thread-safe.
+ * Checks that `layout` is NULL, the name of a preset, or a valid descriptor. Returns FLAKEID_OK or
+ * FLAKEID_INVALID_LAYOUT. Thread-safe.
  */
 flakeid_status flakeid_layout_check(const char *layout);
 
@@ -1479,7 +1500,8 @@ flakeid_status flakeid_layout_descriptor(const char *layout, char *buffer, size_
 /**
  * Writes the properties of a layout to `info`. Thread-safe.
  *
- * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_OPTION (struct_size), FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_OPTION (invalid struct_size),
+ * FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_layout_get_info(const char *layout, struct flakeid_layout_info *info);
 
@@ -1489,21 +1511,21 @@ flakeid_status flakeid_layout_get_info(const char *layout, struct flakeid_layout
 size_t flakeid_preset_count(void);
 
 /**
- * Returns the name of the preset with an index from 0 to flakeid_preset_count() - 1, or NULL for
- * any other index. The string is static. Thread-safe.
+ * Returns the name of the preset at `index`, from 0 to flakeid_preset_count() - 1, or NULL for any
+ * other index. The string is static. Thread-safe.
  */
 const char *flakeid_preset_name(size_t index);
 
 /**
  * Decodes an ID into its parts. Thread-safe.
  *
- * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_ID (bits that the layout never sets),
+ * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_INVALID_ID (the ID has bits that the layout never sets),
  * FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_decode(const char *layout, uint64_t id, struct flakeid_parts *parts);
 
 /**
- * Packs parts into an ID. Thread-safe.
+ * Packs the given parts into an ID. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_OPTION (parts that
  * contradict each other), FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED, FLAKEID_NULL_ARGUMENT.
@@ -1511,8 +1533,8 @@ flakeid_status flakeid_decode(const char *layout, uint64_t id, struct flakeid_pa
 flakeid_status flakeid_pack(const char *layout, const struct flakeid_parts *parts, uint64_t *id);
 
 /**
- * Writes parts for flakeid_pack() that contain the tick of an instant; all other parts are zero.
- * Thread-safe.
+ * Writes parts for flakeid_pack() with the tick that contains the instant `unix_ms`; unix_ms
+ * becomes the beginning of that tick, and all other parts are zero. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED,
  * FLAKEID_NULL_ARGUMENT.
@@ -1531,7 +1553,7 @@ flakeid_status flakeid_join_node(const char *layout,
                                  uint64_t *node);
 
 /**
- * Writes the tick of an instant to `tick`. Thread-safe.
+ * Writes the tick that contains the instant `unix_ms` to `tick`. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED,
  * FLAKEID_NULL_ARGUMENT.
@@ -1539,8 +1561,8 @@ flakeid_status flakeid_join_node(const char *layout,
 flakeid_status flakeid_tick_at(const char *layout, int64_t unix_ms, uint64_t *tick);
 
 /**
- * Writes the instant at which a tick begins, in Unix milliseconds. For ticks after the last tick,
- * writes the horizon. Thread-safe.
+ * Writes the instant at which a tick begins, in Unix milliseconds. For a tick after the layout's
+ * last tick, writes the layout's horizon. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
  */
@@ -1556,16 +1578,16 @@ flakeid_status flakeid_unix_ms_at(const char *layout, uint64_t tick, int64_t *un
 flakeid_status flakeid_timestamp(const char *layout, int64_t unix_ms, char *buffer, size_t size);
 
 /**
- * Writes the smallest ID in the tick that contains `unix_ms`, for range scans (id >= lower).
- * Instants outside the layout's range are clamped to that range. Thread-safe.
+ * Writes the smallest ID in the tick that contains `unix_ms`, for range scans (id >= lower). An
+ * instant outside the layout's range is clamped to the first or last tick. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_lower_bound(const char *layout, int64_t unix_ms, uint64_t *id);
 
 /**
- * Writes the largest ID in the tick that contains `unix_ms`, for range scans (id <= upper).
- * Instants outside the layout's range are clamped to that range. Thread-safe.
+ * Writes the largest ID in the tick that contains `unix_ms`, for range scans (id <= upper). An
+ * instant outside the layout's range is clamped to the first or last tick. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_NULL_ARGUMENT.
  */
@@ -1594,8 +1616,8 @@ flakeid_status flakeid_from_decimal(const char *text, uint64_t *id);
 flakeid_status flakeid_to_base32(uint64_t id, char *buffer, size_t size);
 
 /**
- * Reads an ID from Crockford base32 digits; lowercase letters, I and L for 1, and O for 0 are
- * accepted. Thread-safe.
+ * Reads an ID from Crockford base32 digits. Also accepts lowercase letters, I and L for 1, and O
+ * for 0. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
@@ -1610,7 +1632,7 @@ flakeid_status flakeid_from_base32(const char *text, uint64_t *id);
 flakeid_status flakeid_to_base36(uint64_t id, char *buffer, size_t size);
 
 /**
- * Reads an ID from base36 digits, in either case. Thread-safe.
+ * Reads an ID from base36 digits, in upper or lower case. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
@@ -1655,15 +1677,16 @@ flakeid_status flakeid_from_base62(const char *text, uint64_t *id);
 flakeid_status flakeid_to_hex(uint64_t id, char *buffer, size_t size);
 
 /**
- * Reads an ID from 16 hexadecimal digits, in either case and without 0x. Thread-safe.
+ * Reads an ID from 16 hexadecimal digits, in upper or lower case, without the prefix 0x.
+ * Thread-safe.
  *
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_from_hex(const char *text, uint64_t *id);
 
 /**
- * Writes the ID as 1 to 11 base58 digits in Flickr's alphabet, as bwmarrin/snowflake does.
- * FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
+ * Writes the ID as 1 to 11 base58 digits in Flickr's alphabet, as the Go library
+ * bwmarrin/snowflake does. FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
  *
  * Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
  */
@@ -1677,15 +1700,15 @@ flakeid_status flakeid_to_base58_flickr(uint64_t id, char *buffer, size_t size);
 flakeid_status flakeid_from_base58_flickr(const char *text, uint64_t *id);
 
 /**
- * Writes the ID as 1 to 13 z-base-32 digits, like Base32 in bwmarrin/snowflake. FLAKEID_TEXT_SIZE
- * bytes are always enough. Thread-safe.
+ * Writes the ID as 1 to 13 z-base-32 digits, as Base32() does in the Go library
+ * bwmarrin/snowflake. FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
  *
  * Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_to_zbase32(uint64_t id, char *buffer, size_t size);
 
 /**
- * Reads an ID from z-base-32 digits, in either case. Thread-safe.
+ * Reads an ID from z-base-32 digits, in upper or lower case. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
@@ -1700,7 +1723,8 @@ flakeid_status flakeid_from_zbase32(const char *text, uint64_t *id);
 flakeid_status flakeid_to_bytes(uint64_t id, uint8_t *buffer, size_t size);
 
 /**
- * Reads an ID from the `size` bytes at `bytes`; `size` must be 8. Thread-safe.
+ * Reads an ID from the `size` bytes at `bytes`, the most significant byte first; `size` must be 8.
+ * Thread-safe.
  *
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
@@ -1708,9 +1732,9 @@ flakeid_status flakeid_from_bytes(const uint8_t *bytes, size_t size, uint64_t *i
 
 /**
  * Creates a converter for the public IDs of a domain. `keyring` is the content of the file that
- * `flakeid keygen` writes. `domain` is the kind of object that the IDs identify, such as "user";
- * it has 1 to 64 bytes and must not change while public IDs are in use. `prefix` has up to 16
- * lowercase letters and digits and starts with a letter; NULL means no prefix. IDs from before
+ * `flakeid keygen` writes. `domain` is the kind of object that the IDs identify, such as "user".
+ * The domain has 1 to 64 bytes and must not change while public IDs are in use. `prefix` has up to
+ * 16 lowercase letters and digits and starts with a letter; NULL means no prefix. IDs from before
  * `since_ms` (Unix milliseconds) cannot be opened; NULL means the layout's epoch. The caller owns
  * the handle and must free it with flakeid_public_ids_free(). Thread-safe.
  *
@@ -1725,11 +1749,12 @@ flakeid_status flakeid_public_ids_new(const char *keyring,
                                       struct flakeid_public_ids **ids);
 
 /**
- * Writes the public form of an ID: the prefix and an underscore, the current key's letter, and 11
- * base58 digits. FLAKEID_PUBLIC_ID_SIZE bytes are always enough. Thread-safe.
+ * Writes the public form of an ID: the prefix and an underscore (if there is a prefix), the
+ * current key's letter, and 11 base58 digits. FLAKEID_PUBLIC_ID_SIZE bytes are always enough.
+ * Thread-safe.
  *
- * Errors: FLAKEID_INVALID_ID (bits that the layout never sets), FLAKEID_BUFFER_TOO_SMALL (nothing
- * is written), FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_INVALID_ID (the ID has bits that the layout never sets),
+ * FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_public_ids_seal(const struct flakeid_public_ids *ids,
                                        uint64_t id,
@@ -1737,7 +1762,8 @@ flakeid_status flakeid_public_ids_seal(const struct flakeid_public_ids *ids,
                                        size_t size);
 
 /**
- * Writes the public form of an ID as 64 bits, without the prefix and the key letter. Thread-safe.
+ * Writes the public form of an ID as a 64-bit integer, without the prefix and the key letter.
+ * Thread-safe.
  *
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
@@ -1746,19 +1772,20 @@ flakeid_status flakeid_public_ids_seal_bits(const struct flakeid_public_ids *ids
                                             uint64_t *bits);
 
 /**
- * Opens a public ID, and writes the ID to `id`. Reads the system clock. Thread-safe.
+ * Opens a public ID, compares the ID's time with the system clock, and writes the ID to `id`.
+ * Thread-safe.
  *
- * Errors: FLAKEID_INVALID_ID, which does not reveal the reason (another key, domain or prefix, a
- * made-up string, or an ID from before `since_ms` or from more than a minute in the future),
- * FLAKEID_NULL_ARGUMENT.
+ * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal its
+ * reason, which may be a different key, domain or prefix, a random string, an ID from before
+ * `since_ms`, or an ID that is more than a minute ahead of the clock.
  */
 flakeid_status flakeid_public_ids_open(const struct flakeid_public_ids *ids,
                                        const char *text,
                                        uint64_t *id);
 
 /**
- * Does the same as flakeid_public_ids_open(), but at the given instant in Unix milliseconds.
- * Thread-safe.
+ * Opens a public ID like flakeid_public_ids_open(), but compares the ID's time with the instant
+ * `unix_ms`, in Unix milliseconds, instead of the system clock. Thread-safe.
  */
 flakeid_status flakeid_public_ids_open_at(const struct flakeid_public_ids *ids,
                                           const char *text,

@@ -124,9 +124,14 @@ interface NodeChoices {
     node?: undefined;
     nodes?: undefined;
     // [options: generator required only datacenter worker]
-    /** The high part of the node, in layouts that split the node; requires `worker`. */
+    /**
+     * The high part of the node, in layouts that split the node; must be set together with `worker`.
+     */
     datacenter: number | bigint;
-    /** The low part of the node, in layouts that split the node; requires `datacenter`. */
+    /**
+     * The low part of the node, in layouts that split the node; must be set together with
+     * `datacenter`.
+     */
     worker: number | bigint;
     // [/options]
   };

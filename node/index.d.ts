@@ -67,8 +67,8 @@ export class BufferedGenerator implements Iterable<bigint> {
 export interface CachedOptions {
   // [options: ring fields]
   /**
-   * The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at least 2
-   * and at most 2^20 IDs. Default: 3.
+   * The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full ticks,
+   * but at least 2 and at most 2^20 IDs. Default: 3.
    */
   boostPower?: number | bigint | undefined;
   /**
@@ -76,15 +76,15 @@ export interface CachedOptions {
    */
   paddingFactor?: number | bigint | undefined;
   /**
-   * The interval at which the ring is refilled even if enough IDs are left, so that the IDs of a
-   * rarely used ring stay fresh, in milliseconds: at least 1 ms. Default: a refill only when too
-   * few IDs are left.
+   * The interval at which the ring is refilled even if enough IDs are left, in milliseconds: at
+   * least 1 ms. Such refills keep the IDs of a rarely used ring fresh. Default: a refill only when
+   * too few IDs are left.
    */
   refillIntervalMs?: number | bigint | undefined;
   /**
-   * The largest age of an ID that the ring returns, measured from the beginning of the ID's tick,
-   * in milliseconds: at least two ticks. Older IDs are dropped and counted. Default: 1 s or two
-   * ticks, whichever is longer.
+   * The maximum age of an ID that the ring returns, in milliseconds: at least two ticks. The age is
+   * measured from the beginning of the ID's tick. Older IDs are dropped and counted. Default: 1 s
+   * or two ticks, whichever is longer.
    */
   maxAgeMs?: number | bigint | undefined;
   /**
@@ -159,8 +159,8 @@ export class CachedGenerator implements Iterable<bigint> {
 interface CommonLeaseOptions {
   // [options: lease fields except name node datacenter worker]
   /**
-   * The namespace from which to lease a node: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`. Each
-   * namespace has one layout and its own nodes. Default: `default`.
+   * The namespace from which to lease a node: 1 to 64 characters from the set `A-Z a-z 0-9 . _ -`.
+   * Each namespace has one layout and its own nodes. Default: `default`.
    */
   namespace?: string | undefined;
   /**
@@ -169,8 +169,8 @@ interface CommonLeaseOptions {
    */
   nodes?: readonly [from: number | bigint, to: number | bigint] | undefined;
   /**
-   * The number of nodes to lease for this generator, a power of two; every tick then has room for
-   * the IDs of all these nodes. Several nodes cannot be combined with `name`, `node` or
+   * The number of nodes to lease for this generator, which must be a power of two. Every tick has
+   * room for the IDs of all these nodes. Several nodes cannot be combined with `name`, `node` or
    * `sequenceMask`. Default: 1.
    */
   nodeCount?: number | bigint | undefined;
@@ -188,7 +188,8 @@ interface CommonLeaseOptions {
   ttlMs?: number | bigint | undefined;
   /**
    * The time for which the generator issues IDs while the store is unavailable, in milliseconds:
-   * from two ticks to what the namespace allows. Default: 10 s or two ticks, whichever is longer.
+   * from two ticks to the longest window that the namespace allows. Default: 10 s or two ticks,
+   * whichever is longer.
    */
   windowMs?: number | bigint | undefined;
   /** The behaviour when a tick is full. Default: `wait`. */
@@ -203,15 +204,16 @@ interface CommonLeaseOptions {
   /** The number of random bits in the first sequence number of each tick. Default: 0. */
   sequenceStart?: number | bigint | undefined;
   /**
-   * The longest time that a call waits without issuing an ID, in milliseconds. Opening a lease
-   * takes up to 2 s longer, to connect to the store. Default: 1 s or two ticks, whichever is
-   * longer.
+   * The longest time that a call waits without issuing an ID, in milliseconds. Opening a lease may
+   * take up to 2 s longer because of the connection to the store. Default: 1 s or two ticks,
+   * whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
   /**
-   * The clock: `gated` is the exact system clock, which is read only a few times per millisecond if
-   * the processor supports that; `system` reads the system clock for every ID; `coarse` lags by a
-   * few milliseconds, and is never ahead. Default: `gated`.
+   * The clock: `gated`, `system` or `coarse`. With `gated`, the time is exact, but the system clock
+   * is read only a few times per millisecond if the processor supports that. With `system`, the
+   * system clock is read for every ID. With `coarse`, the time lags behind the system clock by a
+   * few milliseconds, and is never ahead of the system clock. Default: `gated`.
    */
   clock?: ClockName | undefined;
   /**
@@ -222,7 +224,7 @@ interface CommonLeaseOptions {
   /**
    * A function that is called on the event loop with each event of the lease. The function does not
    * keep the process running. An exception that the function throws is an uncaught exception. A
-   * lease with such a function is not shared with other generators.
+   * lease with an event function is not shared with other generators.
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
   // [/options]
@@ -238,7 +240,7 @@ export type LeaseOptions = CommonLeaseOptions &
         // [options: lease fields only name]
         /**
          * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-         * leased under this name. Default: none.
+         * leased under this name. Default: no name.
          */
         name?: string | undefined;
         // [/options]
@@ -249,7 +251,10 @@ export type LeaseOptions = CommonLeaseOptions &
     | {
         name?: undefined;
         // [options: lease required only node]
-        /** The node to lease, which is safely taken over even from a live holder. Default: any node. */
+        /**
+         * The node to lease; a takeover is safe even while another process holds the node. Default: any
+         * node.
+         */
         node: number | bigint;
         // [/options]
         datacenter?: undefined;
@@ -259,9 +264,14 @@ export type LeaseOptions = CommonLeaseOptions &
         name?: undefined;
         node?: undefined;
         // [options: lease required only datacenter worker]
-        /** The high part of the node, in layouts that split the node; requires `worker`. */
+        /**
+         * The high part of the node, in layouts that split the node; must be set together with `worker`.
+         */
         datacenter: number | bigint;
-        /** The low part of the node, in layouts that split the node; requires `datacenter`. */
+        /**
+         * The low part of the node, in layouts that split the node; must be set together with
+         * `datacenter`.
+         */
         worker: number | bigint;
         // [/options]
       }
@@ -273,10 +283,10 @@ declare module './api' {
       node?: undefined;
       // [options: generator required only nodes]
       /**
-       * Several nodes, all different, instead of one, each of which adds its IDs to every tick; the
-       * number of nodes must be a power of two. Several nodes cannot be combined with `sequenceMask` or
-       * with layouts that have clock sequences. Within a process, a node must be used either alone or
-       * always together with the same other nodes. Default: one node.
+       * Several different nodes instead of one; the number of nodes must be a power of two. Every tick
+       * then has room for the IDs of all these nodes. Several nodes cannot be combined with
+       * `sequenceMask` or with layouts that have clock sequences. Within a process, a node must be used
+       * either alone or always together with the same other nodes. Default: one node.
        */
       nodes: readonly (number | bigint)[];
       // [/options]

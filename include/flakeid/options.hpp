@@ -39,18 +39,19 @@ public:
     options &node(std::uint64_t value) {
         return set(FLAKEID_HAS_NODE, config_.node, value);
     }
-    // The high part of the node, in layouts that split the node; requires worker.
+    // The high part of the node, in layouts that split the node; must be set together with worker.
     options &datacenter(std::uint64_t value) {
         return set(FLAKEID_HAS_DATACENTER, config_.datacenter, value);
     }
-    // The low part of the node, in layouts that split the node; requires datacenter.
+    // The low part of the node, in layouts that split the node; must be set together with
+    // datacenter.
     options &worker(std::uint64_t value) {
         return set(FLAKEID_HAS_WORKER, config_.worker, value);
     }
-    // Several nodes, all different, instead of one, each of which adds its IDs to every tick; the
-    // number of nodes must be a power of two (default: one node). Several nodes cannot be combined
-    // with sequence_mask or with layouts that have clock sequences. Within a process, a node must
-    // be used either alone or always together with the same other nodes.
+    // Several different nodes instead of one; the number of nodes must be a power of two (default:
+    // one node). Every tick then has room for the IDs of all these nodes. Several nodes cannot be
+    // combined with sequence_mask or with layouts that have clock sequences. Within a process, a
+    // node must be used either alone or always together with the same other nodes.
     options &nodes(std::vector<std::uint64_t> value) {
         nodes_ = std::move(value);
         return *this;
@@ -97,9 +98,10 @@ public:
     options &max_wait(milliseconds value) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
     }
-    // The clock: "gated" is the exact system clock, which is read only a few times per millisecond
-    // if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
-    // by a few milliseconds, and is never ahead (default: "gated").
+    // The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time is exact,
+    // but the system clock is read only a few times per millisecond if the processor supports that.
+    // With "system", the system clock is read for every ID. With "coarse", the time lags behind the
+    // system clock by a few milliseconds, and is never ahead of the system clock.
     options &clock(std::string value) {
         clock_name_ = detail::whole(std::move(value));
         return *this;
@@ -153,27 +155,29 @@ public:
     using observer = std::function<void(const flakeid_lease_event &)>;
 
     // [options: lease setters]
-    // The namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 . _ -
+    // The namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z 0-9 . _ -
     // (default: "default"). Each namespace has one layout and its own nodes.
     lease_options &namespace_name(std::string value) {
         namespace_name_ = detail::whole(std::move(value));
         return *this;
     }
     // The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-    // leased under this name (default: none).
+    // leased under this name (default: no name).
     lease_options &name(std::string value) {
         name_ = detail::whole(std::move(value));
         return *this;
     }
-    // The node to lease, which is safely taken over even from a live holder (default: any node).
+    // The node to lease; a takeover is safe even while another process holds the node (default: any
+    // node).
     lease_options &node(std::uint64_t value) {
         return set(FLAKEID_HAS_NODE, config_.node, value);
     }
-    // The high part of the node, in layouts that split the node; requires worker.
+    // The high part of the node, in layouts that split the node; must be set together with worker.
     lease_options &datacenter(std::uint64_t value) {
         return set(FLAKEID_HAS_DATACENTER, config_.datacenter, value);
     }
-    // The low part of the node, in layouts that split the node; requires datacenter.
+    // The low part of the node, in layouts that split the node; must be set together with
+    // datacenter.
     lease_options &worker(std::uint64_t value) {
         return set(FLAKEID_HAS_WORKER, config_.worker, value);
     }
@@ -182,9 +186,9 @@ public:
         config_.last_node = to;
         return set(FLAKEID_HAS_NODES, config_.first_node, from);
     }
-    // The number of nodes to lease for this generator, a power of two; every tick then has room for
-    // the IDs of all these nodes (default: 1). Several nodes cannot be combined with name, node or
-    // sequence_mask.
+    // The number of nodes to lease for this generator, which must be a power of two (default: 1).
+    // Every tick has room for the IDs of all these nodes. Several nodes cannot be combined with
+    // name, node or sequence_mask.
     lease_options &node_count(std::uint32_t value) {
         return set(0, config_.node_count, value);
     }
@@ -204,7 +208,8 @@ public:
         return set(FLAKEID_HAS_TTL, config_.ttl_ms, detail::count(value));
     }
     // The time for which the generator issues IDs while the store is unavailable: from two ticks to
-    // what the namespace allows (default: 10 s or two ticks, whichever is longer).
+    // the longest window that the namespace allows (default: 10 s or two ticks, whichever is
+    // longer).
     lease_options &window(milliseconds value) {
         return set(FLAKEID_HAS_WINDOW_MS, config_.window_ms, detail::count(value));
     }
@@ -226,13 +231,15 @@ public:
         return set(0, config_.sequence_start, value);
     }
     // The longest time that a call waits without issuing an ID (default: 1 s or two ticks,
-    // whichever is longer). Opening a lease takes up to 2 s longer, to connect to the store.
+    // whichever is longer). Opening a lease may take up to 2 s longer because of the connection to
+    // the store.
     lease_options &max_wait(milliseconds value) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
     }
-    // The clock: "gated" is the exact system clock, which is read only a few times per millisecond
-    // if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
-    // by a few milliseconds, and is never ahead (default: "gated").
+    // The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time is exact,
+    // but the system clock is read only a few times per millisecond if the processor supports that.
+    // With "system", the system clock is read for every ID. With "coarse", the time lags behind the
+    // system clock by a few milliseconds, and is never ahead of the system clock.
     lease_options &clock(std::string value) {
         clock_name_ = detail::whole(std::move(value));
         return *this;
@@ -243,8 +250,8 @@ public:
         return set(0, config_.never_reuse, value ? 0 : 1);
     }
     // A function that is called for each lease event, on a library thread, one call at a time. The
-    // generator keeps a copy of the function, which must not throw. Such a lease is not shared with
-    // other generators.
+    // generator keeps a copy of the function, which must not throw. A lease with an event function
+    // is not shared with other generators.
     lease_options &on_event(observer value) {
         on_event_ = std::move(value);
         return *this;
@@ -288,8 +295,8 @@ public:
     using observer = std::function<void(const error &)>;
 
     // [options: ring setters]
-    // The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at least
-    // 2 and at most 2^20 IDs (default: 3).
+    // The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full ticks,
+    // but at least 2 and at most 2^20 IDs (default: 3).
     ring_options &boost_power(std::uint32_t value) {
         return set(FLAKEID_HAS_BOOST_POWER, config_.boost_power, value);
     }
@@ -298,15 +305,15 @@ public:
     ring_options &padding_factor(std::uint32_t value) {
         return set(FLAKEID_HAS_PADDING_FACTOR, config_.padding_factor, value);
     }
-    // The interval at which the ring is refilled even if enough IDs are left, so that the IDs of a
-    // rarely used ring stay fresh: at least 1 ms (default: a refill only when too few IDs are
-    // left).
+    // The interval at which the ring is refilled even if enough IDs are left: at least 1 ms
+    // (default: a refill only when too few IDs are left). Such refills keep the IDs of a rarely
+    // used ring fresh.
     ring_options &refill_interval(milliseconds value) {
         return set(FLAKEID_HAS_REFILL_INTERVAL, config_.refill_interval_ms, detail::count(value));
     }
-    // The largest age of an ID that the ring returns, measured from the beginning of the ID's tick:
-    // at least two ticks (default: 1 s or two ticks, whichever is longer). Older IDs are dropped
-    // and counted.
+    // The maximum age of an ID that the ring returns: at least two ticks (default: 1 s or two
+    // ticks, whichever is longer). The age is measured from the beginning of the ID's tick. Older
+    // IDs are dropped and counted.
     ring_options &max_age(milliseconds value) {
         return set(FLAKEID_HAS_MAX_AGE, config_.max_age_ms, detail::count(value));
     }

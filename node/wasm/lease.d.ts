@@ -7,13 +7,13 @@ export * from './leases';
 export interface LeaseOptions {
   // [options: fetch fields]
   /**
-   * The namespace from which to lease a node: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`. Each
-   * namespace has one layout and its own nodes. Default: `default`.
+   * The namespace from which to lease a node: 1 to 64 characters from the set `A-Z a-z 0-9 . _ -`.
+   * Each namespace has one layout and its own nodes. Default: `default`.
    */
   namespace?: string | undefined;
   /**
    * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-   * leased under this name. Default: none.
+   * leased under this name. Default: no name.
    */
   name?: string | undefined;
   /**
@@ -53,14 +53,14 @@ export interface LeaseOptions {
   sequenceStart?: number | bigint | undefined;
   /**
    * The longest time that opening a lease and the asynchronous calls wait without issuing an ID, in
-   * milliseconds. Opening a lease takes up to 2 s longer, to connect to a broker. Default: 1 s or
-   * two ticks, whichever is longer.
+   * milliseconds. Opening a lease may take up to 2 s longer because of the connection to a broker.
+   * Default: 1 s or two ticks, whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
   /**
    * A function that is called on the event loop with each event of the lease. The function does not
    * keep the process running. An exception that the function throws is an uncaught exception. A
-   * lease with such a function is not shared with other generators.
+   * lease with an event function is not shared with other generators.
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
   // [/options]

@@ -38,32 +38,34 @@ pub struct RingConfig {
     /// The FLAKEID_HAS_... flags of the fields that are set.
     pub has: u32,
     // [options: ring fields]
-    /// The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at
-    /// least 2 and at most 2^20 IDs (FLAKEID_HAS_BOOST_POWER; the default is 3).
+    /// The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full
+    /// ticks, but at least 2 and at most 2^20 IDs (FLAKEID_HAS_BOOST_POWER; the default is 3).
     pub boost_power: u32,
     /// The percentage of the ring's capacity below which the ring is refilled: 1 to 99
     /// (FLAKEID_HAS_PADDING_FACTOR; the default is 50).
     pub padding_factor: u32,
-    /// The interval at which the ring is refilled even if enough IDs are left, so that the IDs of a
-    /// rarely used ring stay fresh: at least 1 ms (FLAKEID_HAS_REFILL_INTERVAL; the default is a
-    /// refill only when too few IDs are left).
+    /// The interval at which the ring is refilled even if enough IDs are left: at least 1 ms
+    /// (FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too few IDs are left). Such
+    /// refills keep the IDs of a rarely used ring fresh.
     pub refill_interval_ms: u64,
-    /// The largest age of an ID that the ring returns, measured from the beginning of the ID's
-    /// tick: at least two ticks (FLAKEID_HAS_MAX_AGE; the default is 1 s or two ticks, whichever is
-    /// longer). Older IDs are dropped and counted.
+    /// The maximum age of an ID that the ring returns: at least two ticks (FLAKEID_HAS_MAX_AGE; the
+    /// default is 1 s or two ticks, whichever is longer). The age is measured from the beginning of
+    /// the ID's tick. Older IDs are dropped and counted.
     pub max_age_ms: u64,
     /// NULL, or a function that is called each time the generator refuses to fill the ring for a
     /// reason other than a full tick. The function is called on library threads, and must not
     /// block, free the ring, fork, or throw.
     pub on_rejected_put: RejectedCallback,
-    /// NULL, or a function that is called each time a call gets no ID for a reason other than
-    /// FLAKEID_CLOSED and FLAKEID_FORKED. The function is called on the caller's thread, possibly
-    /// on several threads at the same time, and must not free the ring or throw.
+    /// NULL, or a function that is called each time flakeid_cached_take() or flakeid_cached_next()
+    /// returns no ID for a reason other than FLAKEID_CLOSED and FLAKEID_FORKED. The function is
+    /// called on the caller's thread, possibly on several threads at the same time, and must not
+    /// free the ring or throw.
     pub on_rejected_take: RejectedCallback,
-    /// A pointer that is passed to the functions. Its target must live until the generator or the
-    /// ring is freed.
+    /// A pointer that the library passes to each callback function. The target of the pointer must
+    /// remain valid until the generator or the ring is freed.
     pub user_data: *mut c_void,
-    /// NULL, or further options by name, which are set after the fields of this struct.
+    /// NULL, or a list of further options by name. The library sets these options after the fields
+    /// of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }

@@ -74,11 +74,11 @@ pub struct Config {
     /// The node, from 0 to the layout's largest node; there is no default, because no other
     /// generator may use the same node at the same time (FLAKEID_HAS_NODE).
     pub node: u64,
-    /// The high part of the node, in layouts that split the node; requires worker
+    /// The high part of the node, in layouts that split the node; must be set together with worker
     /// (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
-    /// The low part of the node, in layouts that split the node; requires datacenter
-    /// (FLAKEID_HAS_WORKER).
+    /// The low part of the node, in layouts that split the node; must be set together with
+    /// datacenter (FLAKEID_HAS_WORKER).
     pub worker: u64,
     /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
     /// epoch).
@@ -104,25 +104,27 @@ pub struct Config {
     /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
     /// is 1 s or two ticks, whichever is longer).
     pub max_wait_ms: u64,
-    /// NULL, or a clock for tests, which cannot be combined with clock_name. The generator keeps
-    /// its own reference to the clock.
+    /// NULL, or a manual clock for tests. A manual clock cannot be combined with clock_name. The
+    /// generator keeps its own reference to the clock.
     pub clock: *const ClockHandle,
-    /// The first tick that may be used (FLAKEID_HAS_WINDOW).
+    /// The first tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
     pub window_start: u64,
-    /// The tick after the last one that may be used (FLAKEID_HAS_WINDOW).
+    /// The tick after the last tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
     pub window_fence: u64,
-    /// The clock: "gated" is the exact system clock, which is read only a few times per millisecond
-    /// if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
-    /// by a few milliseconds, and is never ahead; NULL means "gated".
+    /// The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
+    /// exact, but the system clock is read only a few times per millisecond if the processor
+    /// supports that. With "system", the system clock is read for every ID. With "coarse", the time
+    /// lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
     pub clock_name: *const c_char,
-    /// NULL, or several nodes, all different, instead of one, each of which adds its IDs to every
-    /// tick; the number of nodes must be a power of two. Several nodes cannot be combined with
-    /// sequence_mask or with layouts that have clock sequences. Within a process, a node must be
-    /// used either alone or always together with the same other nodes.
+    /// NULL, or several different nodes instead of one; the number of nodes must be a power of two.
+    /// Every tick then has room for the IDs of all these nodes. Several nodes cannot be combined
+    /// with sequence_mask or with layouts that have clock sequences. Within a process, a node must
+    /// be used either alone or always together with the same other nodes.
     pub nodes: *const u64,
     /// The number of integers in nodes; 0 if nodes is NULL.
     pub node_count: usize,
-    /// NULL, or further options by name, which are set after the fields of this struct.
+    /// NULL, or a list of further options by name. The library sets these options after the fields
+    /// of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }
@@ -170,7 +172,7 @@ impl Config {
         set::flagged(builder, self.has, flags::FLAKEID_HAS_NODE, "node", self.node)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_WORKER, "worker", self.worker)?;
-        // SAFETY: the caller guarantees that `nodes` is NULL or has `node_count` integers.
+        // SAFETY: the caller guarantees that `nodes` is NULL or points to `node_count` integers.
         unsafe { set::numbers(builder, "nodes", self.nodes, self.node_count)? };
         set::flagged(builder, self.has, flags::FLAKEID_HAS_WINDOW, "window_start", self.window_start)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_WINDOW, "window_fence", self.window_fence)?;
@@ -180,7 +182,7 @@ impl Config {
         set::unless_zero(builder, "sequence_start", self.sequence_start)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_AHEAD, "max_ahead_ms", self.max_ahead_ms)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
-        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
+        // SAFETY: the caller guarantees that `clock_name` is NULL or NUL-terminated.
         unsafe { set::text(builder, "clock", self.clock_name)? };
         // [/options]
         Ok(())

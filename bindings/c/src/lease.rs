@@ -40,24 +40,24 @@ pub struct LeaseConfig {
     /// The layout of the IDs: a preset's name or a descriptor; NULL means "twitter". A lease must
     /// use the layout of its namespace.
     pub layout: *const c_char,
-    /// The namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 . _ -; NULL
-    /// means "default". Each namespace has one layout and its own nodes.
+    /// The namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z 0-9 . _ -;
+    /// NULL means "default". Each namespace has one layout and its own nodes.
     pub namespace_name: *const c_char,
     /// The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-    /// leased under this name; NULL means none.
+    /// leased under this name; NULL means no name.
     pub name: *const c_char,
-    /// The node to lease, which is safely taken over even from a live holder (FLAKEID_HAS_NODE; the
-    /// default is any node).
+    /// The node to lease; a takeover is safe even while another process holds the node
+    /// (FLAKEID_HAS_NODE; the default is any node).
     pub node: u64,
-    /// The high part of the node, in layouts that split the node; requires worker
+    /// The high part of the node, in layouts that split the node; must be set together with worker
     /// (FLAKEID_HAS_DATACENTER).
     pub datacenter: u64,
-    /// The low part of the node, in layouts that split the node; requires datacenter
-    /// (FLAKEID_HAS_WORKER).
+    /// The low part of the node, in layouts that split the node; must be set together with
+    /// datacenter (FLAKEID_HAS_WORKER).
     pub worker: u64,
-    /// The first node of the range to choose from (FLAKEID_HAS_NODES).
+    /// The first node of the range from which to lease a node (FLAKEID_HAS_NODES).
     pub first_node: u64,
-    /// The last node of the range to choose from (FLAKEID_HAS_NODES).
+    /// The last node of the range from which to lease a node (FLAKEID_HAS_NODES).
     pub last_node: u64,
     /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
     /// epoch).
@@ -73,38 +73,40 @@ pub struct LeaseConfig {
     /// The behaviour when the clock goes backwards: FLAKEID_ROLLBACK_CONTINUE,
     /// FLAKEID_ROLLBACK_ERROR or FLAKEID_ROLLBACK_WAIT (default: FLAKEID_ROLLBACK_CONTINUE).
     pub rollback: i32,
-    /// 1 to lease only nodes that were never leased before; 0 to lease any free node.
+    /// 1 to lease only nodes that have never been leased; 0 to lease any free node.
     pub never_reuse: i32,
     /// The time for which the generator issues IDs while the store is unavailable: from two ticks
-    /// to what the namespace allows (FLAKEID_HAS_WINDOW_MS; the default is 10 s or two ticks,
-    /// whichever is longer).
+    /// to the longest window that the namespace allows (FLAKEID_HAS_WINDOW_MS; the default is 10 s
+    /// or two ticks, whichever is longer).
     pub window_ms: u64,
     /// The time for which the node stays reserved after the last renewal: 1 ms to 30 days
     /// (FLAKEID_HAS_TTL; the default is 60 s or 12 ticks, whichever is longer). Uniqueness does not
     /// depend on this time.
     pub ttl_ms: u64,
     /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
-    /// is 1 s or two ticks, whichever is longer). Opening a lease takes up to 2 s longer, to
-    /// connect to the store.
+    /// is 1 s or two ticks, whichever is longer). Opening a lease may take up to 2 s longer because
+    /// of the connection to the store.
     pub max_wait_ms: u64,
     /// NULL, or a function that is called for each lease event, on a library thread, one call at a
     /// time. The function should return quickly, and must not free the generator, fork, or throw. A
-    /// lease with such a function is not shared with other generators.
+    /// lease with an event function is not shared with other generators.
     pub on_event: LeaseCallback,
-    /// A pointer that is passed to the functions. Its target must live until the generator or the
-    /// ring is freed.
+    /// A pointer that the library passes to each callback function. The target of the pointer must
+    /// remain valid until the generator or the ring is freed.
     pub user_data: *mut c_void,
-    /// The clock: "gated" is the exact system clock, which is read only a few times per millisecond
-    /// if the processor supports that; "system" reads the system clock for every ID; "coarse" lags
-    /// by a few milliseconds, and is never ahead; NULL means "gated".
+    /// The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
+    /// exact, but the system clock is read only a few times per millisecond if the processor
+    /// supports that. With "system", the system clock is read for every ID. With "coarse", the time
+    /// lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
     pub clock_name: *const c_char,
-    /// The number of nodes to lease for this generator, a power of two; every tick then has room
-    /// for the IDs of all these nodes; 0 means 1. Several nodes cannot be combined with name, node
-    /// or sequence_mask.
+    /// The number of nodes to lease for this generator, which must be a power of two; 0 means 1.
+    /// Every tick has room for the IDs of all these nodes. Several nodes cannot be combined with
+    /// name, node or sequence_mask.
     pub node_count: u32,
     /// Reserved; must be 0.
     pub reserved: u32,
-    /// NULL, or further options by name, which are set after the fields of this struct.
+    /// NULL, or a list of further options by name. The library sets these options after the fields
+    /// of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }
@@ -188,9 +190,9 @@ impl LeaseConfig {
     #[rustfmt::skip]
     unsafe fn set(&self, builder: &mut LeaseBuilder) -> Result<(), Fault> {
         // [options: lease set]
-        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
+        // SAFETY: the caller guarantees that `namespace_name` is NULL or NUL-terminated.
         unsafe { set::text(builder, "namespace", self.namespace_name)? };
-        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
+        // SAFETY: the caller guarantees that `name` is NULL or NUL-terminated.
         unsafe { set::text(builder, "name", self.name)? };
         set::flagged(builder, self.has, flags::FLAKEID_HAS_NODE, "node", self.node)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_DATACENTER, "datacenter", self.datacenter)?;
@@ -205,7 +207,7 @@ impl LeaseConfig {
         set::flagged(builder, self.has, flags::FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
         set::unless_zero(builder, "sequence_start", self.sequence_start)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
-        // SAFETY: the caller guarantees that strings are NULL or NUL-terminated.
+        // SAFETY: the caller guarantees that `clock_name` is NULL or NUL-terminated.
         unsafe { set::text(builder, "clock", self.clock_name)? };
         set::flag(builder, "reuse", true, "never_reuse", self.never_reuse)?;
         // [/options]

@@ -30,16 +30,16 @@ use crate::stats::RingStats;
 /// Args:
 ///     generator: The Generator of the IDs, which must not have rollback='clock-sequence'.
 // [options: ring arguments]
-///     boost_power: The exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full
-///         ticks, but at least 2 and at most 2^20 IDs (default: 3).
+///     boost_power: The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of
+///         2^k full ticks, but at least 2 and at most 2^20 IDs (default: 3).
 ///     padding_factor: The percentage of the ring's capacity below which the ring is refilled: 1 to
 ///         99 (default: 50).
-///     refill_interval: The interval at which the ring is refilled even if enough IDs are left, so
-///         that the IDs of a rarely used ring stay fresh: at least 1 ms (default: a refill only
-///         when too few IDs are left).
-///     max_age: The largest age of an ID that the ring returns, measured from the beginning of the
-///         ID's tick: at least two ticks (default: 1 s or two ticks, whichever is longer). Older
-///         IDs are dropped and counted.
+///     refill_interval: The interval at which the ring is refilled even if enough IDs are left: at
+///         least 1 ms (default: a refill only when too few IDs are left). Such refills keep the IDs
+///         of a rarely used ring fresh.
+///     max_age: The maximum age of an ID that the ring returns: at least two ticks (default: 1 s or
+///         two ticks, whichever is longer). The age is measured from the beginning of the ID's
+///         tick. Older IDs are dropped and counted.
 ///     on_rejected_put: A function that is called with the error, on the ring's thread, each time
 ///         the generator refuses to fill the ring for a reason other than a full tick.
 ///     on_rejected_take: A function that is called with the error, on the caller's thread, each

@@ -38,13 +38,15 @@ const MOST_AT_ONCE: usize = 1 << 16;
 // [options: generator arguments]
 ///     node: The node, from 0 to the layout's largest node; there is no default, because no other
 ///         generator may use the same node at the same time.
-///     datacenter: The high part of the node, in layouts that split the node; requires worker.
-///     worker: The low part of the node, in layouts that split the node; requires datacenter.
-///     nodes: Several nodes, all different, instead of one, each of which adds its IDs to every
-///         tick; the number of nodes must be a power of two (default: one node). Several nodes
-///         cannot be combined with sequence_mask or with layouts that have clock sequences. Within
-///         a process, a node must be used either alone or always together with the same other
-///         nodes.
+///     datacenter: The high part of the node, in layouts that split the node; must be set together
+///         with worker.
+///     worker: The low part of the node, in layouts that split the node; must be set together with
+///         datacenter.
+///     nodes: Several different nodes instead of one; the number of nodes must be a power of two
+///         (default: one node). Every tick then has room for the IDs of all these nodes. Several
+///         nodes cannot be combined with sequence_mask or with layouts that have clock sequences.
+///         Within a process, a node must be used either alone or always together with the same
+///         other nodes.
 ///     layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
 ///         "twitter").
 ///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).
@@ -62,10 +64,11 @@ const MOST_AT_ONCE: usize = 1 << 16;
 ///         s).
 ///     max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
 ///         ticks, whichever is longer).
-///     clock: The clock: "gated" is the exact system clock, which is read only a few times per
-///         millisecond if the processor supports that; "system" reads the system clock for every
-///         ID; "coarse" lags by a few milliseconds, and is never ahead; or a ManualClock, for tests
-///         (default: "gated").
+///     clock: The clock: "gated", "system" or "coarse"; or a ManualClock, for tests (default:
+///         "gated"). With "gated", the time is exact, but the system clock is read only a few times
+///         per millisecond if the processor supports that. With "system", the system clock is read
+///         for every ID. With "coarse", the time lags behind the system clock by a few
+///         milliseconds, and is never ahead of the system clock.
 // [/options]
 ///
 /// Raises:

@@ -26,19 +26,21 @@ use crate::{clock, exit, settings};
 /// Args:
 ///     url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
 // [options: lease arguments]
-///     namespace: The namespace from which to lease a node: 1 to 64 of the characters A-Z a-z 0-9 .
-///         _ - (default: "default"). Each namespace has one layout and its own nodes.
+///     namespace: The namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z
+///         0-9 . _ - (default: "default"). Each namespace has one layout and its own nodes.
 ///     name: The name of this process, 1 to 128 bytes long; the process prefers the last node that
-///         was leased under this name (default: none).
-///     node: The node to lease, which is safely taken over even from a live holder (default: any
-///         node).
-///     datacenter: The high part of the node, in layouts that split the node; requires worker.
-///     worker: The low part of the node, in layouts that split the node; requires datacenter.
+///         was leased under this name (default: no name).
+///     node: The node to lease; a takeover is safe even while another process holds the node
+///         (default: any node).
+///     datacenter: The high part of the node, in layouts that split the node; must be set together
+///         with worker.
+///     worker: The low part of the node, in layouts that split the node; must be set together with
+///         datacenter.
 ///     nodes: The range of nodes to choose from, both ends inclusive, as (from, to) (default: all
 ///         nodes of the layout).
-///     node_count: The number of nodes to lease for this generator, a power of two; every tick then
-///         has room for the IDs of all these nodes (default: 1). Several nodes cannot be combined
-///         with name, node or sequence_mask.
+///     node_count: The number of nodes to lease for this generator, which must be a power of two
+///         (default: 1). Every tick has room for the IDs of all these nodes. Several nodes cannot
+///         be combined with name, node or sequence_mask.
 ///     layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
 ///         "twitter"). A lease must use the layout of its namespace.
 ///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).
@@ -46,7 +48,8 @@ use crate::{clock, exit, settings};
 ///         (default: 60 s or 12 ticks, whichever is longer). Uniqueness does not depend on this
 ///         time.
 ///     window: The time for which the generator issues IDs while the store is unavailable: from two
-///         ticks to what the namespace allows (default: 10 s or two ticks, whichever is longer).
+///         ticks to the longest window that the namespace allows (default: 10 s or two ticks,
+///         whichever is longer).
 ///     overflow: The behaviour when a tick is full: "wait", "error" or "borrow" (default: "wait").
 ///     rollback: The behaviour when the clock goes backwards: "continue", "error" or "wait"
 ///         (default: "continue").
@@ -55,15 +58,17 @@ use crate::{clock, exit, settings};
 ///     sequence_start: The number of random bits in the first sequence number of each tick
 ///         (default: 0).
 ///     max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
-///         ticks, whichever is longer). Opening a lease takes up to 2 s longer, to connect to the
-///         store.
-///     clock: The clock: "gated" is the exact system clock, which is read only a few times per
-///         millisecond if the processor supports that; "system" reads the system clock for every
-///         ID; "coarse" lags by a few milliseconds, and is never ahead (default: "gated").
+///         ticks, whichever is longer). Opening a lease may take up to 2 s longer because of the
+///         connection to the store.
+///     clock: The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time
+///         is exact, but the system clock is read only a few times per millisecond if the processor
+///         supports that. With "system", the system clock is read for every ID. With "coarse", the
+///         time lags behind the system clock by a few milliseconds, and is never ahead of the
+///         system clock.
 ///     reuse: Whether a node that was leased before may be leased again (default: True). If not,
 ///         each start uses up a node until no node is left.
 ///     on_event: A function that is called with a LeaseEvent for each event of the lease, on the
-///         lease's thread. A lease with such a function is not shared with other generators.
+///         lease's thread. A lease with an event function is not shared with other generators.
 // [/options]
 ///
 /// Raises:

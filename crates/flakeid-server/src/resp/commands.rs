@@ -174,7 +174,8 @@ impl<'a> Session<'a> {
         };
         let namespace = String::from_utf8_lossy(namespace);
         let max_count = self.service.largest_count();
-        let parsed = count.map(|text| number("count", &String::from_utf8_lossy(text), 1, max_count));
+        let parsed =
+            count.map(|text| number("count", &String::from_utf8_lossy(text), 1, max_count));
         let wanted = match parsed.transpose() {
             Ok(count) => count.unwrap_or(1),
             Err(error) => return self.refused(&error),

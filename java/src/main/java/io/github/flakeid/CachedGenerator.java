@@ -26,8 +26,8 @@ public final class CachedGenerator implements AutoCloseable {
 
         // [options: ring own except on_rejected_put on_rejected_take]
         /**
-         * Sets the exponent k, from 0 to 20, of the ring's capacity: the IDs of 2^k full ticks, but at least 2 and at
-         * most 2^20 IDs; the default is 3.
+         * Sets the exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full ticks, but at
+         * least 2 and at most 2^20 IDs; the default is 3.
          */
         public Builder boostPower(int boostPower) {
             settings.number("boost_power", boostPower);
@@ -41,8 +41,8 @@ public final class CachedGenerator implements AutoCloseable {
         }
 
         /**
-         * Sets the interval at which the ring is refilled even if enough IDs are left, so that the IDs of a rarely used
-         * ring stay fresh: at least 1 ms; the default is a refill only when too few IDs are left.
+         * Sets the interval at which the ring is refilled even if enough IDs are left: at least 1 ms; the default is a
+         * refill only when too few IDs are left. Such refills keep the IDs of a rarely used ring fresh.
          */
         public Builder refillInterval(Duration refillInterval) {
             settings.duration("refill_interval_ms", "refillInterval", refillInterval);
@@ -50,8 +50,9 @@ public final class CachedGenerator implements AutoCloseable {
         }
 
         /**
-         * Sets the largest age of an ID that the ring returns, measured from the beginning of the ID's tick: at least
-         * two ticks; the default is 1 s or two ticks, whichever is longer. Older IDs are dropped and counted.
+         * Sets the maximum age of an ID that the ring returns: at least two ticks; the default is 1 s or two ticks,
+         * whichever is longer. The age is measured from the beginning of the ID's tick. Older IDs are dropped and
+         * counted.
          */
         public Builder maxAge(Duration maxAge) {
             settings.duration("max_age_ms", "maxAge", maxAge);

@@ -22,8 +22,8 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
 
     // [options: generator own]
     /**
-     * Sets several nodes, all different, instead of one, each of which adds its IDs to every tick; the number of
-     * nodes must be a power of two; the default is one node. Several nodes cannot be combined with {@code
+     * Sets several different nodes instead of one; the number of nodes must be a power of two; the default is one
+     * node. Every tick then has room for the IDs of all these nodes. Several nodes cannot be combined with {@code
      * sequenceMask} or with layouts that have clock sequences. Within a process, a node must be used either alone
      * or always together with the same other nodes.
      */

@@ -20,7 +20,7 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
 
     // [options: lease own]
     /**
-     * Sets the namespace from which to lease a node: 1 to 64 of the characters {@code A-Z a-z 0-9 . _ -}; the
+     * Sets the namespace from which to lease a node: 1 to 64 characters from the set {@code A-Z a-z 0-9 . _ -}; the
      * default is {@code default}. Each namespace has one layout and its own nodes.
      */
     public LeaseBuilder namespace(String namespace) {
@@ -30,7 +30,7 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
 
     /**
      * Sets the name of this process, 1 to 128 bytes long; the process prefers the last node that was leased under
-     * this name; the default is none.
+     * this name; the default is no name.
      */
     public LeaseBuilder name(String name) {
         settings.text("name", "name", name);
@@ -45,9 +45,9 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the number of nodes to lease for this generator, a power of two; every tick then has room for the IDs of
-     * all these nodes; the default is 1. Several nodes cannot be combined with {@code name}, {@code node} or {@code
-     * sequenceMask}.
+     * Sets the number of nodes to lease for this generator, which must be a power of two; the default is 1. Every
+     * tick has room for the IDs of all these nodes. Several nodes cannot be combined with {@code name}, {@code
+     * node} or {@code sequenceMask}.
      */
     public LeaseBuilder nodeCount(int nodeCount) {
         settings.number("node_count", "nodeCount", 1, nodeCount);
@@ -64,8 +64,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the time for which the generator issues IDs while the store is unavailable: from two ticks to what the
-     * namespace allows; the default is 10 s or two ticks, whichever is longer.
+     * Sets the time for which the generator issues IDs while the store is unavailable: from two ticks to the
+     * longest window that the namespace allows; the default is 10 s or two ticks, whichever is longer.
      */
     public LeaseBuilder window(Duration window) {
         settings.duration("window_ms", "window", window);
@@ -86,8 +86,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
      * function may take its time and close the generator. An exception that the function throws goes to the handler
      * of uncaught exceptions, and the next event is still delivered. {@code close()} waits at most 1 s until the
      * function has received the events so far, and no call of the function begins after {@code close()} has
-     * returned. A lease with such a function is not shared with other generators. A generator to which the function
-     * refers is not freed until the generator is closed.
+     * returned. A lease with an event function is not shared with other generators. A generator to which the
+     * function refers is not freed until the generator is closed.
      */
     public LeaseBuilder onEvent(Consumer<LeaseEvent> observer) {
         this.observer = Objects.requireNonNull(observer, "observer");

@@ -18,21 +18,23 @@ abstract class Options<B extends Options<B>> {
     // [options: generator shared]
     /**
      * Sets the node, from 0 to the layout's largest node; there is no default, because no other generator may use
-     * the same node at the same time. For a lease, this sets the node to lease, which is safely taken over even
-     * from a live holder; the default is any node.
+     * the same node at the same time. For a lease, this sets the node to lease; a takeover is safe even while
+     * another process holds the node; the default is any node.
      */
     public B node(long node) {
         settings.number("node", node);
         return self();
     }
 
-    /** Sets the high part of the node, in layouts that split the node; requires {@code worker}. */
+    /** Sets the high part of the node, in layouts that split the node; must be set together with {@code worker}. */
     public B datacenter(long datacenter) {
         settings.number("datacenter", datacenter);
         return self();
     }
 
-    /** Sets the low part of the node, in layouts that split the node; requires {@code datacenter}. */
+    /**
+     * Sets the low part of the node, in layouts that split the node; must be set together with {@code datacenter}.
+     */
     public B worker(long worker) {
         settings.number("worker", worker);
         return self();
@@ -85,7 +87,7 @@ abstract class Options<B extends Options<B>> {
 
     /**
      * Sets the longest time that a call waits without issuing an ID; the default is 1 s or two ticks, whichever is
-     * longer. Opening a lease takes up to 2 s longer, to connect to the store.
+     * longer. Opening a lease may take up to 2 s longer because of the connection to the store.
      */
     public B maxWait(Duration maxWait) {
         settings.duration("max_wait_ms", "maxWait", maxWait);
@@ -93,9 +95,10 @@ abstract class Options<B extends Options<B>> {
     }
 
     /**
-     * Sets the clock: {@code gated} is the exact system clock, which is read only a few times per millisecond if
-     * the processor supports that; {@code system} reads the system clock for every ID; {@code coarse} lags by a few
-     * milliseconds, and is never ahead; the default is {@code gated}.
+     * Sets the clock: {@code gated}, {@code system} or {@code coarse}; the default is {@code gated}. With {@code
+     * gated}, the time is exact, but the system clock is read only a few times per millisecond if the processor
+     * supports that. With {@code system}, the system clock is read for every ID. With {@code coarse}, the time lags
+     * behind the system clock by a few milliseconds, and is never ahead of the system clock.
      */
     public B clock(String clock) {
         settings.text("clock", "clock", clock);

@@ -14,16 +14,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *     else the embedded store of this user on this host
  * @param node a fixed node, instead of a store
  * <!-- [options: lease params only namespace name layout max_wait_ms clock] -->
- * @param namespace the namespace from which to lease a node: 1 to 64 of the characters {@code A-Z a-z
- *     0-9 . _ -}; the default is {@code default}
+ * @param namespace the namespace from which to lease a node: 1 to 64 characters from the set {@code A-Z
+ *     a-z 0-9 . _ -}; the default is {@code default}
  * @param name the name of this process, 1 to 128 bytes long; the process prefers the last node that was
- *     leased under this name; the default is none
+ *     leased under this name; the default is no name
  * @param layout the layout of the IDs: a preset's name or a descriptor; the default is {@code twitter}
  * @param maxWait the longest time that a call waits without issuing an ID; the default is 1 s or two
  *     ticks, whichever is longer
- * @param clock the clock: {@code gated} is the exact system clock, which is read only a few times per
- *     millisecond if the processor supports that; {@code system} reads the system clock for every ID;
- *     {@code coarse} lags by a few milliseconds, and is never ahead; the default is {@code gated}
+ * @param clock the clock: {@code gated}, {@code system} or {@code coarse}; the default is {@code gated}
  * <!-- [/options] -->
  */
 @ConfigurationProperties("flakeid")
