@@ -287,7 +287,7 @@ func WithNamespace(namespace string) LeaseOption {
 }
 
 // WithName sets the name of this process, 1 to 128 bytes long; the process prefers the last node that
-// was leased under this name; the default is no name.
+// was leased under this name; the default is none.
 func WithName(name string) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.text("name", "WithName", name)

@@ -668,7 +668,7 @@ typedef struct flakeid_lease_config {
     const char *namespace_name;
     /**
      * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-     * leased under this name; NULL means no name.
+     * leased under this name; NULL means none.
      */
     const char *name;
     /**

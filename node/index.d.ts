@@ -240,7 +240,7 @@ export type LeaseOptions = CommonLeaseOptions &
         // [options: lease fields only name]
         /**
          * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-         * leased under this name. Default: no name.
+         * leased under this name. Default: none.
          */
         name?: string | undefined;
         // [/options]

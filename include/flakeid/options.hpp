@@ -162,7 +162,7 @@ public:
         return *this;
     }
     // The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-    // leased under this name (default: no name).
+    // leased under this name (default: none).
     lease_options &name(std::string value) {
         name_ = detail::whole(std::move(value));
         return *this;

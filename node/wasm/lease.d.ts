@@ -13,7 +13,7 @@ export interface LeaseOptions {
   namespace?: string | undefined;
   /**
    * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-   * leased under this name. Default: no name.
+   * leased under this name. Default: none.
    */
   name?: string | undefined;
   /**

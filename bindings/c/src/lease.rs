@@ -44,7 +44,7 @@ pub struct LeaseConfig {
     /// NULL means "default". Each namespace has one layout and its own nodes.
     pub namespace_name: *const c_char,
     /// The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-    /// leased under this name; NULL means no name.
+    /// leased under this name; NULL means none.
     pub name: *const c_char,
     /// The node to lease; a takeover is safe even while another process holds the node
     /// (FLAKEID_HAS_NODE; the default is any node).

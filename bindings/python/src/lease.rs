@@ -29,7 +29,7 @@ use crate::{clock, exit, settings};
 ///     namespace: The namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z
 ///         0-9 . _ - (default: "default"). Each namespace has one layout and its own nodes.
 ///     name: The name of this process, 1 to 128 bytes long; the process prefers the last node that
-///         was leased under this name (default: no name).
+///         was leased under this name (default: none).
 ///     node: The node to lease; a takeover is safe even while another process holds the node
 ///         (default: any node).
 ///     datacenter: The high part of the node, in layouts that split the node; must be set together

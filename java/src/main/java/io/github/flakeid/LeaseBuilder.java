@@ -30,7 +30,7 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
 
     /**
      * Sets the name of this process, 1 to 128 bytes long; the process prefers the last node that was leased under
-     * this name; the default is no name.
+     * this name; the default is none.
      */
     public LeaseBuilder name(String name) {
         settings.text("name", "name", name);
