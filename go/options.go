@@ -188,8 +188,8 @@ func WithEpoch(epoch time.Time) SharedOption {
 	}
 }
 
-// WithOverflow sets the behaviour when a tick is full; the default is OverflowWait. OverflowBorrow
-// requires a window.
+// WithOverflow sets the behaviour when a tick has no IDs left; the default is OverflowWait.
+// OverflowBorrow requires a window.
 func WithOverflow(overflow Overflow) SharedOption {
 	return func(s *settings) {
 		s.choice("overflow", int32(overflow), "wait", "error", "borrow")
@@ -252,8 +252,8 @@ func WithNodes(nodes ...uint64) Option {
 	})
 }
 
-// WithWindow sets the range of ticks to which a lease limits the generator, excluding the fence; the
-// default is all ticks.
+// WithWindow sets the range of ticks that a lease allows the generator to use, including the start and
+// excluding the fence; the default is all ticks.
 func WithWindow(start, fence uint64) Option {
 	return option(func(s *settings) {
 		s.number("window_start", start)

@@ -395,7 +395,7 @@ typedef struct flakeid_config {
      */
     uint32_t sequence_start;
     /**
-     * The behaviour when a tick is full: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
+     * The behaviour when a tick has no IDs left: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
      * FLAKEID_OVERFLOW_BORROW (default: FLAKEID_OVERFLOW_WAIT). FLAKEID_OVERFLOW_BORROW requires a
      * window.
      */
@@ -709,7 +709,7 @@ typedef struct flakeid_lease_config {
      */
     uint32_t sequence_start;
     /**
-     * The behaviour when a tick is full: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
+     * The behaviour when a tick has no IDs left: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
      * FLAKEID_OVERFLOW_BORROW (default: FLAKEID_OVERFLOW_WAIT).
      */
     int32_t overflow;

@@ -1,13 +1,16 @@
 /**
- * An ID as an argument. Numbers are rejected, because they represent only 53 bits exactly and IDs
- * can have more.
+ * An ID as a function argument: a bigint, or a string of decimal digits. Numbers are rejected,
+ * because a number represents at most 53 bits exactly, and an ID can have 64 bits.
  */
 export type IdInput = bigint | string;
 
 /** An instant: a valid `Date`, or whole Unix milliseconds. */
 export type Instant = Date | number | bigint;
 
-/** A `Layout`, a descriptor (`t41.d5.w5.s12@1288834974657/1ms`), or a preset's name. */
+/**
+ * A layout as a function argument: a `Layout` object, a descriptor
+ * (`t41.d5.w5.s12@1288834974657/1ms`), or a preset's name.
+ */
 export type LayoutInput = Layout | PresetName | (string & {});
 
 export type PresetName =
@@ -25,7 +28,7 @@ export type PresetName =
   | 'cosid'
   | 'pgedge';
 
-/** The error codes, which are the same in every language. */
+/** The codes of the library's errors, which are the same in every programming language. */
 export type ErrorCode =
   | 'FLAKEID_INVALID_LAYOUT'
   | 'FLAKEID_FIELD_OUT_OF_RANGE'
@@ -46,27 +49,36 @@ export type ErrorCode =
   | 'FLAKEID_STORE_REJECTED';
 
 /**
- * An error that the library throws. An argument of the wrong type throws a `TypeError` instead,
- * with the code `ERR_INVALID_ARG_TYPE` and the name of the argument.
+ * An error that the library throws. For an argument of the wrong type, the library throws a
+ * `TypeError` instead, with the code `ERR_INVALID_ARG_TYPE` and the name of the argument.
  */
 export class FlakeIdError extends Error {
   private constructor();
   readonly code: ErrorCode;
-  /** The time after which the same call may succeed; absent if waiting does not help. */
+  /**
+   * The time, in milliseconds, after which the same call may succeed; absent if waiting does not
+   * help.
+   */
   readonly retryAfterMs?: number;
-  /** The time by which the clock went backwards, for `FLAKEID_CLOCK_ROLLBACK`. */
+  /**
+   * The number of milliseconds by which the clock went backwards, if the code is
+   * `FLAKEID_CLOCK_ROLLBACK`.
+   */
   readonly byMs?: number;
-  /** The horizon of the layout, in Unix milliseconds, for `FLAKEID_HORIZON_REACHED`. */
+  /**
+   * The instant at which the layout's ticks end, in Unix milliseconds, if the code is
+   * `FLAKEID_HORIZON_REACHED`.
+   */
   readonly horizon?: bigint;
-  /** The field that is out of range, for `FLAKEID_FIELD_OUT_OF_RANGE`. */
+  /** The name of the field that is out of range, if the code is `FLAKEID_FIELD_OUT_OF_RANGE`. */
   readonly field?: string;
 }
 
 /**
- * The clocks by name. `gated` (default) is the system clock, exact to the millisecond. Where
+ * The name of a clock. `gated`, the default, is the system clock, exact to the millisecond. Where
  * possible, `gated` uses the processor's counter, and reads the system clock only a few times per
- * millisecond. `system` reads the system clock for every ID. `coarse` lags by up to 10 ms. In
- * WebAssembly, the three names mean the same clock.
+ * millisecond. `system` reads the system clock for every ID. `coarse` lags behind the system clock
+ * by up to 10 ms. In WebAssembly, all three names refer to the same clock.
  */
 export type ClockName = 'system' | 'coarse' | 'gated';
 
@@ -77,11 +89,11 @@ interface CommonOptions {
   /** The instant of tick 0. Default: the layout's epoch. */
   epoch?: Instant | undefined;
   /**
-   * The range of ticks to which a lease limits the generator, excluding the fence, as `{ start,
-   * fence }`. Default: all ticks.
+   * The range of ticks that a lease allows the generator to use, including the start and excluding
+   * the fence, as `{ start, fence }`. Default: all ticks.
    */
   window?: { start: number | bigint; fence: number | bigint } | undefined;
-  /** The behaviour when a tick is full. `borrow` requires a window. Default: `wait`. */
+  /** The behaviour when a tick has no IDs left. `borrow` requires a window. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
   /** The behaviour when the clock goes backwards. Default: `continue`. */
   rollback?: 'continue' | 'error' | 'wait' | 'clock-sequence' | undefined;
@@ -103,7 +115,7 @@ interface CommonOptions {
    */
   maxWaitMs?: number | bigint | undefined;
   // [/options]
-  /** The clock. Default: `gated`. */
+  /** The clock that the generator reads. Default: `gated`. */
   clock?: ManualClock | ClockName | undefined;
 }
 
@@ -144,9 +156,15 @@ interface NodeChoices {
  */
 export type GeneratorOptions = CommonOptions & NodeChoices[keyof NodeChoices];
 
-/** The counters of a generator: waits, rollbacks, and the largest distance ahead of the clock. */
+/**
+ * The statistics of a generator: the numbers of waits and rollbacks, and the largest number of
+ * ticks by which an ID was ahead of the clock.
+ */
 export interface Stats {
-  /** The number of times that calls had to wait; every wait during a fill is counted. */
+  /**
+   * The number of waits. A call that generates several IDs may wait several times, and each wait is
+   * counted.
+   */
   readonly waits: number;
   /** The number of times that the clock went backwards. */
   readonly rollbacks: number;
@@ -156,80 +174,85 @@ export interface Stats {
 
 /**
  * A generator of unique, strictly increasing IDs for one node. Generators with the same layout and
- * node share their position within a process, including its worker threads.
+ * node in one process, including its worker threads, share their position and never issue the same
+ * ID twice.
  *
- * | method | waits? | on rollback | on overflow |
+ * | method | wait | on rollback | on overflow |
  * |---|---|---|---|
- * | `nextId`, `nextNumber` | blocks for at most a tick or 10 ms | `FLAKEID_CLOCK_ROLLBACK` if the wait is not long enough | `FLAKEID_SEQUENCE_EXHAUSTED` if the wait is not long enough |
- * | `tryNextId` | never | `FLAKEID_CLOCK_ROLLBACK` where `nextId` would wait | `FLAKEID_SEQUENCE_EXHAUSTED` where `nextId` would wait |
- * | `nextIds`, `fill` | as `nextId`, each time without a new ID | returns the IDs it has; throws only if there are none | the same |
- * | `tryFill` | never | returns the IDs it has; throws only if there are none | the same |
- * | `nextIdAsync` | off the event loop, at most `maxWaitMs` | rejects with `FLAKEID_CLOCK_ROLLBACK` | rejects with `FLAKEID_SEQUENCE_EXHAUSTED` |
- * | `nextIdsAsync` | off the event loop, at most `maxWaitMs` each time without a new ID | resolves with the IDs it has; rejects only if there are none | the same |
+ * | `nextId`, `nextNumber` | blocks for at most one tick or 10 ms, whichever is shorter | throws `FLAKEID_CLOCK_ROLLBACK` if a longer wait is necessary | throws `FLAKEID_SEQUENCE_EXHAUSTED` if a longer wait is necessary |
+ * | `tryNextId` | never waits | throws `FLAKEID_CLOCK_ROLLBACK` where `nextId` would wait | throws `FLAKEID_SEQUENCE_EXHAUSTED` where `nextId` would wait |
+ * | `nextIds`, `fill` | blocks like `nextId`, each time that no ID is available | returns the IDs generated so far; throws only if there are none | same as on rollback |
+ * | `tryFill` | never waits | returns the IDs generated so far; throws only if there are none | same as on rollback |
+ * | `nextIdAsync` | waits off the event loop, for at most `maxWaitMs` | rejects with `FLAKEID_CLOCK_ROLLBACK` | rejects with `FLAKEID_SEQUENCE_EXHAUSTED` |
+ * | `nextIdsAsync` | waits off the event loop, for at most `maxWaitMs` each time that no ID is available | resolves with the IDs generated so far; rejects only if there are none | same as on rollback |
  *
- * The options `rollback` and `overflow` define whether a call waits, fails or issues an ID anyway.
+ * The options `rollback` and `overflow` determine whether a call waits, fails or still issues an
+ * ID.
  */
 export class Generator implements Iterable<bigint> {
   constructor(options: GeneratorOptions);
   /**
-   * Returns the next ID. Blocks the event loop for at most a tick or 10 ms, whichever is less, and
-   * then throws `FLAKEID_SEQUENCE_EXHAUSTED` or `FLAKEID_CLOCK_ROLLBACK`.
+   * Returns the next ID. If necessary, blocks the event loop for at most one tick or 10 ms,
+   * whichever is shorter, and then throws `FLAKEID_SEQUENCE_EXHAUSTED` or `FLAKEID_CLOCK_ROLLBACK`.
    */
   nextId(): bigint;
-  /** Returns the next ID, and never waits. */
+  /** Returns the next ID without waiting; throws where `nextId` would wait. */
   tryNextId(): bigint;
   /** Returns the next ID as a number, for layouts of at most 53 bits, such as `js-safe`. */
   nextNumber(): number;
   /**
-   * Returns the next `n` IDs in order; fewer, but at least one, if an obstacle lasted longer than
-   * the longest wait.
+   * Returns the next `n` IDs in order. Returns fewer IDs, but at least one, if a wait would be
+   * longer than `nextId` allows.
    */
   nextIds(n: number | bigint): bigint[];
-  /** Fills the array from its beginning, and returns the number of IDs. Waits like `nextId`. */
+  /**
+   * Fills the array with IDs from its beginning, and returns the number of IDs. Waits like
+   * `nextId`.
+   */
   fill(ids: BigUint64Array | BigInt64Array): number;
-  /** Does the same as `fill`, but never waits. */
+  /** Fills the array like `fill`, but never waits. */
   tryFill(ids: BigUint64Array | BigInt64Array): number;
-  /** Returns the next ID, and waits off the event loop for at most `maxWaitMs`. */
+  /** Returns the next ID. If necessary, waits off the event loop for at most `maxWaitMs`. */
   nextIdAsync(): Promise<bigint>;
   /** Returns the next `n` IDs, which are generated off the event loop. */
   nextIdsAsync(n: number | bigint): Promise<bigint[]>;
   /**
-   * Raises the end of the window to the tick `fence`, exclusive. Throws for a leased generator, which
-   * renews its window automatically.
+   * Extends the window up to, but not including, the tick `fence`. Throws for a leased generator,
+   * which renews its window automatically.
    */
   extend(fence: number | bigint): void;
   /**
-   * Retires this generator for good, and returns the last tick in which it issued an ID, or `null`
-   * if it issued no ID. A leased generator cannot be retired: `close` it.
+   * Permanently stops this generator. Returns the last tick in which the generator issued an ID, or
+   * `null` if it issued no ID. A leased generator cannot be retired; call `close` instead.
    */
   retire(): bigint | null;
   /** Returns the counters of the generator. */
   stats(): Stats;
   /** The layout of the IDs. */
   readonly layout: Layout;
-  /** The node in the generator's IDs, or the smallest node if there are several. */
+  /** The node in the generator's IDs, or the smallest node if the generator has several nodes. */
   readonly node: number;
   /** All nodes that the generator's IDs can contain, in increasing order. */
   readonly nodes: number[];
   /**
-   * Ends this generator for good, like `retire`, unless the generator has already been retired. If
-   * its node is leased, the node is released when the running calls have returned, unless other
-   * generators of the process share the lease.
+   * Permanently stops this generator, like `retire`, unless the generator has already been retired.
+   * A leased node is released once all running calls have returned, unless other generators in the
+   * process share the lease.
    */
   close(): Promise<void>;
   /** Returns an endless iterator of IDs. */
   [Symbol.iterator](): IterableIterator<bigint>;
-  /** Closes the generator without waiting until a leased node is released. */
+  /** Closes the generator, but does not wait for the release of a leased node. */
   [Symbol.dispose](): void;
   /** Closes the generator. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The parts of an ID, as plain numbers. */
+/** The parts of an ID. All parts except `timestamp` and `tick` are plain numbers. */
 export interface Decoded {
-  /** The beginning of the ID's tick. */
+  /** The time at which the ID's tick begins. */
   readonly timestamp: Date;
-  /** The beginning of the ID's tick, in Unix milliseconds. */
+  /** The time at which the ID's tick begins, in Unix milliseconds. */
   readonly unixMs: number;
   /** The tick of the ID, counted from the epoch. */
   readonly tick: bigint;
@@ -239,13 +262,13 @@ export interface Decoded {
   readonly datacenter: number | undefined;
   /** The low part of the node, if the layout splits the node. */
   readonly worker: number | undefined;
-  /** The clock sequence; 0 in layouts without one. */
+  /** The clock sequence; 0 if the layout has no clock sequence. */
   readonly clockSequence: number;
   /** The sequence number within the tick. */
   readonly sequence: number;
 }
 
-/** The parts of an ID, which are exact in every layout. */
+/** The parts of an ID as bigints, which are exact in every layout. */
 export interface Parts {
   readonly tick: bigint;
   readonly unixMs: bigint;
@@ -261,11 +284,11 @@ export interface Parts {
  * `worker`.
  */
 export interface PartsInput {
-  /** The tick. If `unixMs` is also given, both must agree. */
+  /** The tick. If `unixMs` is also given, `unixMs` must be an instant in this tick. */
   tick?: number | bigint | undefined;
-  /** Unix milliseconds in the tick. */
+  /** An instant in the tick, in Unix milliseconds. */
   unixMs?: number | bigint | undefined;
-  /** The node. If `datacenter` and `worker` are also given, they must agree with the node. */
+  /** The node. If `datacenter` and `worker` are also given, they must match this node. */
   node?: number | bigint | undefined;
   /** The high part of the node, in layouts that split the node. */
   datacenter?: number | bigint | undefined;
@@ -277,10 +300,13 @@ export interface PartsInput {
   sequence?: number | bigint | undefined;
 }
 
-/** The fields of an ID and their widths. Numbers that may exceed 53 bits are `bigint`s. */
+/**
+ * A layout of IDs: the fields and their widths, the epoch and the length of a tick. Numbers that
+ * may exceed 53 bits are `bigint`s.
+ */
 export class Layout {
   constructor(descriptor: PresetName | (string & {}));
-  /** Returns the same layout as the constructor. */
+  /** Parses a descriptor or a preset's name, and returns the same layout as the constructor. */
   static parse(descriptor: PresetName | (string & {})): Layout;
   /** Returns the names of all presets. */
   static presets(): PresetName[];
@@ -290,7 +316,7 @@ export class Layout {
   readonly presetName?: PresetName;
   /** The number of bits that the layout uses, out of 64. */
   readonly width: number;
-  /** The beginning of tick 0, in Unix milliseconds. */
+  /** The instant at which tick 0 begins, in Unix milliseconds. */
   readonly epoch: bigint;
   /** The length of a tick, in milliseconds. */
   readonly unitMs: bigint;
@@ -310,24 +336,27 @@ export class Layout {
   readonly idsPerTick: bigint;
   /** The number of IDs that one node can issue in a second. */
   readonly idsPerSecond: number;
-  /** The first instant that has no tick, in Unix milliseconds. */
+  /** The instant at which the layout's ticks end, in Unix milliseconds. */
   readonly horizon: bigint;
   /**
    * The end of the period in which IDs are positive in a signed 64-bit column, in Unix
    * milliseconds.
    */
   readonly fitsI64Until: bigint;
-  /** Whether a number represents every ID exactly. */
+  /** Whether a JavaScript number can exactly represent every ID of the layout. */
   readonly fitsF64: boolean;
   /** Whether the layout splits its node into datacenter and worker. */
   readonly isSplit: boolean;
   /** Whether generators can use the layout. */
   readonly canGenerate: boolean;
-  /** Returns the same layout with another epoch. */
+  /** Returns this layout with a different epoch. */
   withEpoch(epoch: Instant): Layout;
   /** Packs parts into an ID. */
   pack(parts: PartsInput): bigint;
-  /** Returns the parts of an ID. Throws `FLAKEID_INVALID_ID` for bits that this layout never sets. */
+  /**
+   * Returns the parts of an ID. Throws `FLAKEID_INVALID_ID` if the ID has bits that this layout
+   * never sets.
+   */
   unpack(id: IdInput): Parts;
   /** Returns the smallest ID in the tick that contains the instant. */
   lowerBound(instant: Instant): bigint;
@@ -340,14 +369,14 @@ export class Layout {
 }
 
 /**
- * A clock for tests that moves only when you set or advance it. A wait moves the clock forward
- * instead of sleeping.
+ * A clock for tests that moves only when you set or advance it. A call that has to wait moves the
+ * clock forward instead of sleeping.
  */
 export class ManualClock {
   constructor(unixMs: Instant);
-  /** The time of the clock, in Unix milliseconds. */
+  /** The current time of the clock, in Unix milliseconds. */
   readonly unixMs: bigint;
-  /** Sets the clock forward or back. */
+  /** Sets the clock to an earlier or later time. */
   set(unixMs: Instant): void;
   /** Moves the clock forward by the given number of milliseconds. */
   advance(ms: number | bigint): void;
@@ -355,7 +384,7 @@ export class ManualClock {
 
 /**
  * Returns the parts of an ID in a layout (default: `twitter`). Throws `FLAKEID_FIELD_OUT_OF_RANGE`
- * for a part of more than 53 bits, which some layouts have; use `Layout.unpack` for such layouts.
+ * if a part needs more than 53 bits. Use `Layout.unpack` for layouts with such parts.
  */
 export function decode(id: IdInput, layout?: LayoutInput): Decoded;
 /** Returns the smallest ID in the tick that contains the instant. */
@@ -375,44 +404,53 @@ export function toBase62(id: IdInput): string;
 export function fromBase62(text: string): bigint;
 export function toHex(id: IdInput): string;
 export function fromHex(text: string): bigint;
-/** Returns an ID in base58 with Flickr's alphabet, like `Base58` in Go's bwmarrin/snowflake. */
+/**
+ * Returns an ID in base58 with Flickr's alphabet, like `Base58` in the Go package
+ * bwmarrin/snowflake.
+ */
 export function toBase58Flickr(id: IdInput): string;
 export function fromBase58Flickr(text: string): bigint;
-/** Returns an ID in z-base-32, like `Base32` in Go's bwmarrin/snowflake. */
+/** Returns an ID in z-base-32, like `Base32` in the Go package bwmarrin/snowflake. */
 export function toZbase32(id: IdInput): string;
 export function fromZbase32(text: string): bigint;
-/** Returns an ID as eight bytes, the most significant byte first. */
+/** Returns an ID as eight bytes, with the most significant byte first. */
 export function toBytes(id: IdInput): Uint8Array;
 export function fromBytes(bytes: Uint8Array): bigint;
 
-/** Converts bigints to strings of decimal digits; an argument for `JSON.stringify`. */
+/**
+ * Converts bigints to strings of decimal digits. Pass this function to `JSON.stringify` as the
+ * replacer.
+ */
 export function jsonReplacer(key: string, value: unknown): unknown;
 /**
- * Returns an argument for `JSON.parse` that converts the strings under these keys to IDs. Throws a
- * `TypeError` for numbers.
+ * Returns a reviver for `JSON.parse` that converts the strings under the given keys to IDs. The
+ * reviver throws a `TypeError` for numbers under these keys.
  */
 export function jsonReviver(...keys: string[]): (key: string, value: unknown) => unknown;
 
 export interface PublicIdsOptions {
-  /** The layout of the IDs. Default: twitter. */
+  /** The layout of the IDs. Default: `twitter`. */
   layout?: LayoutInput | undefined;
-  /** The prefix of public IDs, before an underscore: up to 16 lowercase letters and digits. */
+  /**
+   * The prefix that precedes the underscore in public IDs: 1 to 16 lowercase letters and digits,
+   * beginning with a letter. Default: no prefix.
+   */
   prefix?: string | undefined;
-  /** The earliest time of IDs that can be opened. Default: the layout's epoch. */
+  /** The time of the oldest ID that `open` accepts. Default: the layout's epoch. */
   since?: Instant | undefined;
 }
 
 /**
- * A converter between the IDs of one domain and their public form, which is encrypted and reveals
- * no time, node or number. Public IDs do not replace authorization: in rare cases a made-up string
- * can be opened as an ID.
+ * A converter between the IDs of one domain and their encrypted public form. Public IDs do not
+ * reveal when or on which node an ID was generated, or how many IDs exist. Public IDs do not
+ * replace authorization, because `open` accepts a made-up string in rare cases.
  */
 export class PublicIds {
   /**
    * @param keyring The content of the file that `flakeid keygen` creates.
    * @param domain The kind of object that the IDs identify, such as `user`. The domain must not
    * change while its public IDs are in use.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_OPTION`, for `keyring`, `domain` or `prefix`.
+   * @throws {FlakeIdError} `FLAKEID_INVALID_OPTION` if `keyring`, `domain` or `prefix` is invalid.
    */
   constructor(keyring: string, domain: string, options?: PublicIdsOptions);
   /**
@@ -423,10 +461,11 @@ export class PublicIds {
   /** Returns the public form of an ID as 64 bits, without the prefix and the key letter. */
   sealBits(id: IdInput): bigint;
   /**
-   * Opens a public ID, and returns the ID; `now` replaces the system clock.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_ID`, which does not state the reason, if the key,
-   * domain or prefix differs, if the string was made up, or if the ID is from before `since` or
-   * from more than a minute after `now`.
+   * Opens a public ID, and returns the original ID. The argument `now` replaces the time of the
+   * system clock.
+   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` if the key, domain or prefix differs, if the string
+   * was made up, or if the ID's time is before `since` or more than a minute after `now`. The error
+   * does not state the reason.
    */
   open(text: string, options?: { now?: Instant | undefined }): bigint;
   readonly layout: Layout;

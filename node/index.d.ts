@@ -6,23 +6,24 @@ import type { LeaseEvent, LeaseStatus } from './leases';
 export * from './api';
 export * from './leases';
 
-/** Returns an ID as eight bytes, the most significant byte first. */
+/** Returns an ID as eight bytes, with the most significant byte first. */
 export function toBuffer(id: import('./api').IdInput): Buffer;
 export function fromBuffer(buffer: Buffer): bigint;
 
 /**
- * A generator's handle that reserves chunks of positions and needs no compare-and-swap for an ID.
- * Its own IDs strictly increase and no ID is issued twice, but they are not ordered relative to IDs
- * from other handles or from the generator itself. Times in IDs are never ahead of the clock, and
- * lag by at most one tick of the kernel's coarse clock, which is a few milliseconds.
+ * A faster handle to a generator, for one thread. The handle reserves chunks of positions, so that
+ * most IDs do not require a compare-and-swap. The IDs from one handle strictly increase, and no ID
+ * is issued twice. IDs from one handle are not ordered relative to IDs from other handles or from
+ * the generator itself. The times in the IDs are never ahead of the clock, and lag by at most one
+ * tick of the kernel's coarse clock, which is a few milliseconds.
  *
- * A handle cannot leave its thread: each worker creates one from its own generator.
+ * A handle cannot be passed to another thread. Each worker creates a handle from its own generator.
  */
 export class LocalGenerator implements Iterable<bigint> {
   constructor(generator: Generator);
-  /** Returns the next ID; waits and throws like `Generator.nextId`. */
+  /** Returns the next ID. Waits and throws like `Generator.nextId`. */
   nextId(): bigint;
-  /** Returns the next ID, and never waits. */
+  /** Returns the next ID without waiting; throws where `nextId` would wait. */
   tryNextId(): bigint;
   readonly generator: Generator;
   /** Returns an endless iterator of IDs. */
@@ -35,28 +36,32 @@ export interface BufferOptions {
 }
 
 /**
- * A generator's handle for loops that generate many IDs at once. It generates many IDs with one
- * call and then returns them by plain reads, each at a fifth of the cost of a call.
+ * A handle to a generator, for loops that generate many IDs at once. The handle generates a batch
+ * of IDs with one call, and then returns the IDs by plain reads. Each read costs a fifth of a call.
  *
- * - Its own IDs strictly increase (with `rollback: 'clock-sequence'` as far as the generator's do)
- *   and no ID is issued twice. They are not ordered relative to IDs from other handles or from the
- *   generator itself.
- * - **Age:** an ID's time is the time at which its batch was generated. The remaining IDs of a
- *   batch are dropped at the next `await`, and at the latest before the event loop runs another
- *   callback, timer or I/O. An ID is therefore never older than the time for which code has run
- *   without an `await` and without returning to the event loop: usually less than a millisecond,
- *   but a second if the code blocks for a second between two IDs. The clock is not read in between,
- *   because that would cost more than a call.
- * - **Waste:** a batch begins with one ID and doubles up to `size`, so the number of dropped IDs
- *   never exceeds the number of used IDs, nor `size` - 1. Dropped IDs count towards a tick's
- *   sequence.
+ * - **Order:** the IDs from one handle strictly increase, and no ID is issued twice. With
+ *   `rollback: 'clock-sequence'`, the IDs increase only as far as the generator's IDs do. IDs from
+ *   one handle are not ordered relative to IDs from other handles or from the generator itself.
+ * - **Age:** the time in an ID is the time at which the ID's batch was generated. The remaining IDs
+ *   of a batch are dropped at the next `await`, and at the latest before the event loop runs
+ *   another callback, timer or I/O. An ID is therefore never older than the time for which code has
+ *   run without an `await` and without returning to the event loop. That time is usually less than
+ *   a millisecond, but a second if the code blocks for a second between two IDs. The handle does
+ *   not read the clock for each ID, because reading the clock would cost more than a call.
+ * - **Waste:** the first batch has one ID, and each further batch is twice as large, up to `size`.
+ *   After IDs are dropped, batches start again with one ID. The number of dropped IDs therefore
+ *   exceeds neither the number of used IDs nor `size` - 1. Dropped IDs use up sequence numbers of
+ *   their tick.
  * - After the generator has been closed or retired, the handle returns no IDs.
  *
  * With an `await` between any two IDs, the handle is slower than `Generator.nextId`.
  */
 export class BufferedGenerator implements Iterable<bigint> {
   constructor(generator: Generator, options?: BufferOptions);
-  /** Returns the next ID; waits and throws like `Generator.nextId` when it generates a batch. */
+  /**
+   * Returns the next ID. Waits and throws like `Generator.nextId` when the handle generates a
+   * batch.
+   */
   nextId(): bigint;
   readonly size: number;
   readonly generator: Generator;
@@ -101,7 +106,7 @@ export interface CachedOptions {
   // [/options]
 }
 
-/** The contents and counters of a ring; after `close`, their last values. */
+/** The statistics of a ring. After the ring is closed, the statistics no longer change. */
 export interface RingStats {
   /** The number of IDs in the ring. */
   readonly size: number;
@@ -113,41 +118,41 @@ export interface RingStats {
   readonly rejectedPut: number;
   /** The number of calls that returned no ID for a reason other than a closed generator. */
   readonly rejectedTake: number;
-  /** The number of times IDs were added to the ring after it was first filled. */
+  /** The number of times that IDs were added to the ring after the initial fill. */
   readonly refills: number;
 }
 
 /**
- * A ring buffer of IDs that a separate thread generates in advance, with a bound on their age. The
- * ring returns IDs in increasing order, and no ID twice. It can neither generate more IDs than the
- * generator nor run ahead of the clock, unless the generator has a window and `overflow: 'borrow'`.
- * IDs that are taken directly from the generator are distinct from the ring's IDs, but not ordered
- * relative to them.
+ * A ring buffer of IDs that a separate thread generates in advance, with a limit on the age of the
+ * IDs. The ring returns IDs in increasing order, and no ID twice. The ring can neither provide more
+ * IDs than the generator nor run ahead of the clock, unless the generator has a window and
+ * `overflow: 'borrow'`. IDs that are taken directly from the generator are distinct from the ring's
+ * IDs, but are not ordered relative to the ring's IDs.
  *
- * The thread does not keep the process running; it ends with `close`, or when the ring is no longer
- * reachable.
+ * The thread does not keep the process running. The thread ends when the ring is closed or is no
+ * longer reachable.
  */
 export class CachedGenerator implements Iterable<bigint> {
   /**
-   * Fills the ring, or throws the error that prevents the library from filling it. One ID is used
-   * up to wait for the generator's first tick, for at most 10 ms. If ticks are longer,
-   * `await generator.nextIdAsync()` first.
+   * Creates and fills the ring, or throws the error that prevents the library from filling the
+   * ring. The constructor uses up one ID to wait for the generator's first tick, for at most 10 ms.
+   * If the layout's ticks are longer than 10 ms, call `await generator.nextIdAsync()` first.
    */
   constructor(generator: Generator, options?: CachedOptions);
   /**
-   * Returns the next ID; waits for a refill for at most 10 ms, and at most `maxWaitMs`, and then
-   * throws the generator's error, or `FLAKEID_RING_EMPTY`.
+   * Returns the next ID. If the ring is empty, waits for a refill for at most 10 ms or `maxWaitMs`,
+   * whichever is shorter, and then throws the generator's error or `FLAKEID_RING_EMPTY`.
    */
   nextId(): bigint;
-  /** Returns the next ID from the ring, and never waits. */
+  /** Returns the next ID from the ring without waiting. */
   take(): bigint;
   /** The number of IDs that the ring can hold. */
   readonly capacity: number;
   stats(): RingStats;
   readonly generator: Generator;
   /**
-   * Closes the ring, but not its generator, and waits for the ring's thread, in most cases for at
-   * most 10 ms.
+   * Closes the ring, but not its generator. Waits until the ring's thread has ended, which usually
+   * takes at most 10 ms.
    */
   close(): void;
   /** Returns an endless iterator of IDs. */
@@ -192,7 +197,7 @@ interface CommonLeaseOptions {
    * whichever is longer.
    */
   windowMs?: number | bigint | undefined;
-  /** The behaviour when a tick is full. Default: `wait`. */
+  /** The behaviour when a tick has no IDs left. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
   /** The behaviour when the clock goes backwards. Default: `continue`. */
   rollback?: 'continue' | 'error' | 'wait' | undefined;
@@ -217,8 +222,8 @@ interface CommonLeaseOptions {
    */
   clock?: ClockName | undefined;
   /**
-   * Whether a node that was leased before may be leased again. If not, each start uses up a node
-   * until no node is left. Default: `true`.
+   * Whether a node that was leased before may be leased again. Without reuse, each start of the
+   * program uses up a node, until no node is left. Default: `true`.
    */
   reuse?: boolean | undefined;
   /**
@@ -231,8 +236,8 @@ interface CommonLeaseOptions {
 }
 
 /**
- * The node to lease: any node (if `name` is set, the same node each time, if possible), or one
- * specific node, as a whole or as datacenter and worker.
+ * The options of a lease. A lease gets any node, unless `node`, or `datacenter` together with
+ * `worker`, specifies the node. A lease with a `name` gets the same node each time, if possible.
  */
 export type LeaseOptions = CommonLeaseOptions &
   (
@@ -296,29 +301,31 @@ declare module './api' {
   }
   interface Generator {
     /**
-     * Returns a faster handle for this thread. Its IDs are not ordered relative to IDs from other
-     * handles.
+     * Returns a faster handle for this thread. IDs from this handle are not ordered relative to IDs
+     * from other handles.
      */
     local(): LocalGenerator;
     /** Returns a handle for loops that generate many IDs at once. */
     buffered(options?: BufferOptions): BufferedGenerator;
-    /** The state of the lease, if the node is leased. */
+    /** The state of the lease, or `undefined` if the node is not leased. */
     readonly lease: LeaseStatus | undefined;
   }
   namespace Generator {
     /**
-     * Returns a generator with a node leased from the store at a URL (`sqlite:///path/flakeid.db`,
-     * `postgresql://`, `mysql://`, `redis://`, `etcd://`): the generator's IDs are unique among all
-     * processes that lease from that namespace. Generators in one process that have equal options
-     * share one lease, even in worker threads. Rejects with `FLAKEID_STORE_UNAVAILABLE`,
-     * `FLAKEID_STORE_REJECTED`, `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`,
-     * `FLAKEID_FENCE_IN_FUTURE`, or with the code of an invalid option.
+     * Returns a generator with a node that is leased from the store at `url`
+     * (`sqlite:///path/flakeid.db`, `postgresql://`, `mysql://`, `redis://`, `etcd://`). The
+     * generator's IDs are unique among all processes that lease nodes from the same namespace.
+     * Generators in one process that have equal options share one lease, even in worker threads.
+     * Rejects with `FLAKEID_STORE_UNAVAILABLE`, `FLAKEID_STORE_REJECTED`, `FLAKEID_NO_FREE_NODE`,
+     * `FLAKEID_CLOCK_SKEW` or `FLAKEID_FENCE_IN_FUTURE`, or with the error code for an invalid
+     * option.
      */
     function lease(url: string, options?: LeaseOptions): Promise<Generator>;
     /**
-     * Leases a node like `lease`, from the store in `FLAKEID_STORE` (default: this host's embedded
-     * store), and from the namespace in the options or in `FLAKEID_NAMESPACE`. In a container,
-     * `FLAKEID_STORE` must be set.
+     * Leases a node like `lease`, from the store at the URL in the environment variable
+     * `FLAKEID_STORE` (default: this host's embedded store). The namespace comes from the options
+     * or from the environment variable `FLAKEID_NAMESPACE`. In a container, `FLAKEID_STORE` must be
+     * set.
      */
     function auto(options?: LeaseOptions): Promise<Generator>;
   }

@@ -9,39 +9,39 @@ export type LeaseEvent =
       readonly fence: bigint;
     }
   | { readonly kind: 'renewed'; readonly node: number; readonly fence: bigint }
-  /** Another process holds the node from the fence on; this process leases another node. */
+  /** Another process holds the node from the fence onward. This process leases another node. */
   | { readonly kind: 'fenced-off'; readonly node: number; readonly error: FlakeIdError }
   /** The store refused a request. */
   | { readonly kind: 'refused'; readonly error: FlakeIdError }
-  /** The store does not respond. The generator issues IDs until the fence. */
+  /** The store does not respond. The generator continues to issue IDs until the fence. */
   | { readonly kind: 'store-lost'; readonly error: FlakeIdError }
   | { readonly kind: 'store-found' }
   /** This host's clock and the store's clock are too far apart. */
   | { readonly kind: 'clock-skew'; readonly error: FlakeIdError }
   | { readonly kind: 'released'; readonly node: number };
 
-/** The state of a lease, or its last state after `close`. */
+/** The state of a lease. After the generator is closed, this is the last state of the lease. */
 export interface LeaseStatus {
   /** The first tick of the current grant. */
   readonly start: bigint;
-  /** The first tick that must not be used. */
+  /** The first tick that the generator must not use. */
   readonly fence: bigint;
-  /** The beginning of the fence's tick. */
+  /** The time at which the tick `fence` begins. */
   readonly fenceTime: Date;
-  /** The time until which no other process can lease the node, by the store's clock. */
+  /** The time until which no other process can lease the node, according to the store's clock. */
   readonly expires: Date;
   /**
-   * The time until `expires` by this host's clock, in milliseconds; negative if `expires` is in the
-   * past.
+   * The time left until `expires`, in milliseconds, according to this host's clock; negative if
+   * `expires` is in the past.
    */
   readonly expiresInMs: number;
   /** The number of renewals that the store confirmed. */
   readonly renewals: number;
-  /** The number of nodes granted so far. */
+  /** The number of times that a store or broker granted this generator its nodes. */
   readonly grants: number;
   /** The number of failed attempts to acquire a node or to renew its lease. */
   readonly failures: number;
-  /** Whether another process holds the node from the fence on. */
+  /** Whether another process holds the node from the fence onward. */
   readonly fencedOff: boolean;
   /** The error of the latest attempt; `undefined` if the attempt succeeded. */
   readonly lastError: FlakeIdError | undefined;

@@ -11,7 +11,7 @@ interface PublicIds {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
-/** The slot of a generator, a local handle or a ring, which is freed when JavaScript drops this handle. */
+/** The slot of a generator, local handle or ring. The slot is freed when JavaScript drops this handle. */
 type SlotHandle = ExternalObject<'slot'>;
 /** A ring. */
 type Ring = ExternalObject<'ring'>;
@@ -33,21 +33,21 @@ export interface Figures {
   /** The number of IDs that one node can issue in a second. */
   idsPerSecond: number
   /**
-   * The following numbers: epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence,
-   * idsPerTick, horizon, fitsI64Until, maxDatacenter and maxWorker.
+   * The numbers of the layout, in this order: epoch, unitMs, maxTick, maxNode, maxSequence,
+   * maxClockSequence, idsPerTick, horizon, fitsI64Until, maxDatacenter and maxWorker.
    */
   numbers: BigUint64Array
 }
 
 /** The state of a lease. */
 export interface LeaseFigures {
-  /** The following numbers: start, fence, renewals, grants and failures. */
+  /** The numbers of the lease, in this order: start, fence, renewals, grants and failures. */
   numbers: BigUint64Array
   /** The instant at which the tick of the fence begins, in Unix milliseconds. */
   fenceUnixMs: number
   /** The instant until which no other process can lease the node, in Unix milliseconds. */
   expiresUnixMs: number
-  /** Whether another process holds the node from the fence on. */
+  /** Whether another process holds the node from the fence onward. */
   fencedOff: boolean
   /** The error of the latest attempt; absent if the attempt succeeded. */
   lastError?: Error
@@ -59,11 +59,11 @@ export interface OptionTexts {
   layout?: string
   /** The epoch, in Unix milliseconds. */
   epoch?: string
-  /** The other options: a name, its value as a string, the next name and so on. */
+  /** The other options, as an array of strings in which names and values alternate. */
   settings: Array<string>
 }
 
-/** The parts of an ID to pack, as decimal strings. */
+/** The parts to pack into an ID, as decimal strings. */
 export interface PartTexts {
   /** The tick; if absent, `unixMs` determines the tick. */
   tick?: string
@@ -85,24 +85,25 @@ export interface PartTexts {
 export declare function advanceClock(clock: ExternalObject<ManualClock>, ms: bigint): void
 
 /**
- * Creates two functions that read a generator's slot from the second number of the array, and write the generator's
- * next ID to the first number. The first function waits; the second function does not.
+ * Creates two functions that generate the next ID. Each function reads the number of a generator's slot from the
+ * second element of the array that `setup` received, and writes the ID to the first element. The first function
+ * waits; the second function does not.
  */
 export declare function bindDispatch(): [nextId: () => void, tryNextId: () => void]
 
 /**
- * Creates a function that fills an array with IDs from the generator and returns the number of
+ * Creates a function that fills an array with IDs from the generator, and returns the number of
  * IDs.
  */
 export declare function bindFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
 /**
- * Does the same as `bindFill`, but the function waits only for the first ID, and only if none is
- * available.
+ * Creates a function like the function of `bindFill`, except that it waits only for the first ID,
+ * and only if no ID is available.
  */
 export declare function bindFillSome(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/** Does the same as `bindFill`, but the function never waits. */
+/** Creates a function like the function of `bindFill`, except that it never waits. */
 export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
 /** Checks the size of a buffer, and returns the size as a number. */
@@ -114,7 +115,10 @@ export declare function bufferSize(size: string): number
  */
 export declare function closeLease(owned: Owned): Promise<void>
 
-/** Ends all leases of this environment, and waits at most a second for the release of their nodes. */
+/**
+ * Ends all leases of this environment, and waits for at most one second until their nodes are
+ * released.
+ */
 export declare function closeLeases(): void
 
 /** Closes a ring, and waits for its thread. */
@@ -147,7 +151,7 @@ export declare function generatorOptions(): string
 /** Returns the canonical descriptor of a generator's layout. */
 export declare function layoutOf(owned: Owned): string
 
-/** Returns the state of a generator's lease, or nothing if the node is fixed. */
+/** Returns the state of a generator's lease, or `null` if the node is fixed. */
 export declare function leaseOf(owned: Owned): LeaseFigures | null
 
 /** Returns the names and kinds of the lease options, as `name: kind, name: kind`. */
@@ -162,29 +166,29 @@ export declare function nextIdAsync(owned: Owned): Promise<bigint>
 /** Returns the next IDs. */
 export declare function nextIds(owned: Owned, n: number): BigUint64Array
 
-/** Generates the next IDs off the event loop. */
+/** Generates the next `n` IDs off the event loop. */
 export declare function nextIdsAsync(owned: Owned, n: number): Promise<BigUint64Array>
 
-/** Returns the nodes of a generator, the smallest first. */
+/** Returns the nodes of a generator, in increasing order. */
 export declare function nodesOf(owned: Owned): BigUint64Array
 
 /** Builds a generator. */
 export declare function open(options: OptionTexts, clock?: ExternalObject<ManualClock> | undefined | null): Owned
 
 /**
- * Leases a node off the event loop, and returns a generator with that node. The node comes from
- * the store at the URL, else from the store in `FLAKEID_STORE`, else from this host's embedded
- * store. The listener receives the kind, node, start, fence and error of each event, and does not
- * keep the event loop running.
+ * Leases a node off the event loop, and returns a generator with that node. The node comes from the
+ * store at the URL. If no URL is given, the node comes from the store in `FLAKEID_STORE`, or from
+ * this host's embedded store if `FLAKEID_STORE` is not set. The listener receives the kind, node,
+ * start, fence and error of each event, and does not keep the event loop running.
  */
 export declare function openLease(url: string | undefined | null, options: OptionTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
 
-/** Opens a public ID, and returns the ID. Reads the system clock if no instant is given. */
+/** Opens a public ID, and returns the original ID. Reads the system clock if `now` is absent. */
 export declare function openPublicId(ids: ExternalObject<PublicIds>, text: string, now?: bigint | undefined | null): bigint
 
 /**
- * Opens a ring on a generator and fills it. The listener receives the error each time the
- * generator refuses to refill the ring, and does not keep the event loop running.
+ * Creates a ring for a generator, and fills the ring. The listener receives the error each time
+ * the generator refuses to refill the ring, and does not keep the event loop running.
  */
 export declare function openRing(owned: Owned, settings: Array<string>, onRejectedPut?: ((error: Error) => void) | undefined): Ring
 
@@ -200,7 +204,10 @@ export declare function presets(): Array<string>
 /** Returns the time of a manual clock. */
 export declare function readClock(clock: ExternalObject<ManualClock>): bigint
 
-/** Retires the generator, and returns the last tick in which it issued an ID. */
+/**
+ * Retires the generator, and returns the last tick in which it issued an ID, or `null` if it
+ * issued no ID.
+ */
 export declare function retire(owned: Owned): bigint | null
 
 /** Returns the number of IDs that a ring can hold. */
@@ -210,8 +217,8 @@ export declare function ringCapacity(ring: Ring): number
 export declare function ringOptions(): string
 
 /**
- * Returns the counters of a ring: size, taken, dropped as stale, rejected puts, rejected takes,
- * refills.
+ * Returns the statistics of a ring, in this order: size, taken IDs, IDs dropped as stale, rejected
+ * puts, rejected takes and refills.
  */
 export declare function ringStats(ring: Ring): BigUint64Array
 
@@ -225,31 +232,37 @@ export declare function sealIdBits(ids: ExternalObject<PublicIds>, id: bigint): 
 export declare function setClock(clock: ExternalObject<ManualClock>, unixMs: bigint): void
 
 /**
- * Takes the function that creates errors, and the array of two numbers through which the functions
- * of `bindDispatch` pass IDs. No other code may use the array. Further calls in one environment
- * replace the function, and must pass the same array.
+ * Registers the function that creates errors, and the array of two numbers through which the
+ * functions of `bindDispatch` pass IDs. No other code may use the array. Further calls in the same
+ * environment replace the function, and must pass the same array.
  */
 export declare function setup(makeError: (code: string, message: string, retryAfterMs?: number, byMs?: number, horizon?: bigint, field?: string) => Error, mailbox: BigUint64Array): void
 
-/** Returns the number of a slot, which JavaScript writes to the second number of the array. */
+/**
+ * Returns the number of a slot. JavaScript writes this number to the second element of the array that `setup`
+ * received.
+ */
 export declare function slotNumber(slot: SlotHandle): number
 
-/** Returns the slot in which a generator is registered. */
+/** Registers a generator in a slot, and returns the slot. */
 export declare function slotOf(owned: Owned): SlotHandle
 
 /** Creates a local handle, and returns its slot. */
 export declare function slotOfLocal(owned: Owned): SlotHandle
 
-/** Returns the slot in which a ring is registered. */
+/** Registers a ring in a slot, and returns the slot. */
 export declare function slotOfRing(ring: Ring): SlotHandle
 
 /**
- * Returns the counters of a generator: waits, rollbacks, and the largest distance ahead of the
- * clock.
+ * Returns the statistics of a generator: the numbers of waits and rollbacks, and the largest
+ * number of ticks by which an ID was ahead of the clock.
  */
 export declare function stats(owned: Owned): BigUint64Array
 
-/** Returns the parts of an ID: tick, unixMs, node, datacenter, worker, clockSequence, sequence. */
+/**
+ * Returns the parts of an ID, in this order: tick, unixMs, node, datacenter, worker, clockSequence
+ * and sequence.
+ */
 export declare function unpack(descriptor: string, id: bigint): BigUint64Array
 
 /** Returns the largest ID in the tick that contains an instant. */
@@ -258,5 +271,5 @@ export declare function upperBound(descriptor: string, unixMs: bigint): bigint
 /** The version of the library. */
 export declare function version(): string
 
-/** Returns the descriptor of a layout with another epoch. */
+/** Returns the descriptor of a layout with a different epoch. */
 export declare function withEpoch(descriptor: string, unixMs: bigint): string

@@ -65,14 +65,14 @@ public:
     options &epoch(time_point value) {
         return set(FLAKEID_HAS_EPOCH, config_.epoch, value.time_since_epoch().count());
     }
-    // The range of ticks to which a lease limits the generator, excluding the fence (default: all
-    // ticks).
+    // The range of ticks that a lease allows the generator to use, including the start and
+    // excluding the fence (default: all ticks).
     options &window(std::uint64_t start, std::uint64_t fence) {
         config_.window_fence = fence;
         return set(FLAKEID_HAS_WINDOW, config_.window_start, start);
     }
-    // The behaviour when a tick is full (default: overflow::wait). overflow::borrow requires a
-    // window.
+    // The behaviour when a tick has no IDs left (default: overflow::wait). overflow::borrow
+    // requires a window.
     options &overflow(flakeid::overflow value) {
         return set(0, config_.overflow, static_cast<std::int32_t>(value));
     }
@@ -213,7 +213,7 @@ public:
     lease_options &window(milliseconds value) {
         return set(FLAKEID_HAS_WINDOW_MS, config_.window_ms, detail::count(value));
     }
-    // The behaviour when a tick is full (default: overflow::wait).
+    // The behaviour when a tick has no IDs left (default: overflow::wait).
     lease_options &overflow(flakeid::overflow value) {
         return set(0, config_.overflow, static_cast<std::int32_t>(value));
     }
@@ -244,8 +244,8 @@ public:
         clock_name_ = detail::whole(std::move(value));
         return *this;
     }
-    // Whether a node that was leased before may be leased again (default: true). If not, each start
-    // uses up a node until no node is left.
+    // Whether a node that was leased before may be leased again (default: true). Without reuse,
+    // each start of the program uses up a node, until no node is left.
     lease_options &reuse(bool value) {
         return set(0, config_.never_reuse, value ? 0 : 1);
     }

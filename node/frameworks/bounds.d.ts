@@ -1,11 +1,11 @@
 import type { Instant, LayoutInput } from '../index.js';
 
-/** A time range; both ends are rounded down to whole ticks. */
+/** A time range. Both ends are rounded down to whole ticks. */
 export interface CreatedBetween {
-  /** The first instant. Default: no bound. */
+  /** The start of the range, inclusive. Default: no lower bound. */
   from?: Instant | undefined;
-  /** The end of the range, exclusive. Default: no bound. */
+  /** The end of the range, exclusive. Default: no upper bound. */
   before?: Instant | undefined;
-  /** The layout of the IDs. Default: twitter. */
+  /** The layout of the IDs. Default: `twitter`. */
   layout?: LayoutInput | undefined;
 }

@@ -18,15 +18,20 @@ export type { CreatedBetween } from './bounds.js';
 /** The type of an ID column in a table's interface. */
 export type FlakeId = ColumnType<bigint, bigint, bigint>;
 
-/** A plugin that converts the strings that drivers return for 64-bit columns to bigints. */
+/**
+ * A plugin that converts the values of 64-bit columns, which drivers return as strings, to bigints.
+ */
 export class FlakeIdPlugin implements KyselyPlugin {
-  /** @param options `columns`: the names of the result columns with IDs, for all tables. */
+  /** @param options `columns`: the names of the result columns that contain IDs, in all tables. */
   constructor(options: { columns: readonly string[] });
   transformQuery(args: PluginTransformQueryArgs): RootOperationNode;
   transformResult(args: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>>;
 }
 
-/** Returns a condition for a time range: `.where((eb) => createdBetween(eb, 'id', { from }))`. */
+/**
+ * Returns a condition that selects the rows created in a time range. Example:
+ * `.where((eb) => createdBetween(eb, 'id', { from }))`.
+ */
 export function createdBetween<DB, TB extends keyof DB>(
   eb: ExpressionBuilder<DB, TB>,
   column: ReferenceExpression<DB, TB>,

@@ -4,14 +4,17 @@ import type { CreatedBetween } from './bounds.js';
 export type { CreatedBetween } from './bounds.js';
 
 /**
- * The options of a column: `bigint` both in the database and in the program. Example:
- * `@PrimaryColumn(flakeId()) id: bigint;`, plus an entity method that is decorated with
- * `@BeforeInsert()` and runs `this.id ??= generator.nextId();`. An initializer of the property
- * would also use up an ID for each row that is read, because TypeORM constructs an entity for each
- * such row.
+ * Returns the options of an ID column, which is a `bigint` both in the database and in the program.
+ * Example: `@PrimaryColumn(flakeId()) id: bigint;`, plus an entity method that is decorated with
+ * `@BeforeInsert()` and runs `this.id ??= generator.nextId();`. Do not generate the ID in a
+ * property initializer. TypeORM constructs an entity for each row that it reads, so an initializer
+ * would use up an ID for each of these rows.
  */
 export function flakeId(): { type: 'bigint'; transformer: ValueTransformer };
 
-/** Returns a condition for a time range: `{ where: { id: createdBetween({ from }) } }`. */
-// biome-ignore lint/suspicious/noExplicitAny: as typeorm declares its own operators.
+/**
+ * Returns a condition that selects the rows created in a time range. Example:
+ * `{ where: { id: createdBetween({ from }) } }`.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: TypeORM declares its own operators in this way.
 export function createdBetween(bounds?: CreatedBetween): FindOperator<any>;

@@ -31,16 +31,16 @@ export interface LeaseOptions {
   /**
    * The time for which the node stays reserved after the last renewal, in milliseconds: at most the
    * time that the broker grants. Uniqueness does not depend on this time. Default: 60 s or 12
-   * ticks, whichever is longer, or what the broker grants (12 s).
+   * ticks, whichever is longer, but at most the time that the broker grants (by default 12 s).
    */
   ttlMs?: number | bigint | undefined;
   /**
-   * The time for which the generator issues IDs while no broker responds, in milliseconds: from two
-   * ticks to what the broker grants. Default: 10 s or two ticks, whichever is longer, or what the
-   * broker grants (4 s).
+   * The time for which the generator can issue IDs while no broker responds, in milliseconds: at
+   * least two ticks, and at most the time that the broker grants. Default: 10 s or two ticks,
+   * whichever is longer, but at most the time that the broker grants (by default 4 s).
    */
   windowMs?: number | bigint | undefined;
-  /** The behaviour when a tick is full. Default: `wait`. */
+  /** The behaviour when a tick has no IDs left. Default: `wait`. */
   overflow?: 'wait' | 'error' | 'borrow' | undefined;
   /** The behaviour when the clock goes backwards. Default: `continue`. */
   rollback?: 'continue' | 'error' | 'wait' | undefined;
@@ -68,17 +68,17 @@ export interface LeaseOptions {
 
 declare module './api' {
   interface Generator {
-    /** The state of the lease, if the node is leased. */
+    /** The state of the lease, or `undefined` if the node is not leased. */
     readonly lease: LeaseStatus | undefined;
   }
   namespace Generator {
     /**
-     * Returns a generator with a node leased from the brokers at a URL
-     * (`https://one.example,two.example:7117`, which `flakeid serve` runs): the generator's IDs are
-     * unique among all processes and pages that lease from that namespace. Each call leases its own
-     * node. Rejects with `FLAKEID_STORE_UNAVAILABLE`, `FLAKEID_STORE_REJECTED`,
-     * `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW`, `FLAKEID_FENCE_IN_FUTURE`, or with the code of
-     * an invalid option.
+     * Returns a generator with a node that is leased from the brokers at `url`
+     * (`https://one.example,two.example:7117`). The command `flakeid serve` runs a broker. The
+     * generator's IDs are unique among all processes and pages that lease nodes from the same
+     * namespace. Each call leases its own node. Rejects with `FLAKEID_STORE_UNAVAILABLE`,
+     * `FLAKEID_STORE_REJECTED`, `FLAKEID_NO_FREE_NODE`, `FLAKEID_CLOCK_SKEW` or
+     * `FLAKEID_FENCE_IN_FUTURE`, or with the error code for an invalid option.
      *
      * Outside the generator's window, `nextId` throws `FLAKEID_LEASE_EXPIRED` with `retryAfterMs`,
      * and `nextIdAsync` waits for the next renewal for at most `maxWaitMs`.

@@ -88,7 +88,7 @@ pub struct Config {
     pub sequence_mask: u64,
     /// The number of random bits in the first sequence number of each tick.
     pub sequence_start: u32,
-    /// The behaviour when a tick is full: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
+    /// The behaviour when a tick has no IDs left: FLAKEID_OVERFLOW_WAIT, FLAKEID_OVERFLOW_ERROR or
     /// FLAKEID_OVERFLOW_BORROW (default: FLAKEID_OVERFLOW_WAIT). FLAKEID_OVERFLOW_BORROW requires a
     /// window.
     pub overflow: i32,

@@ -47,8 +47,9 @@ impl Dispatcher {
     }
 }
 
-/// Creates two functions that read a generator's slot from the second number of the array, and write the generator's
-/// next ID to the first number. The first function waits; the second function does not.
+/// Creates two functions that generate the next ID. Each function reads the number of a generator's slot from the
+/// second element of the array that `setup` received, and writes the ID to the first element. The first function
+/// waits; the second function does not.
 #[napi(catch_unwind, ts_return_type = "[nextId: () => void, tryNextId: () => void]")]
 pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
     let dispatcher = &Environment::from_env(env)?.dispatcher;

@@ -78,9 +78,9 @@ impl Environment {
     }
 }
 
-/// Takes the function that creates errors, and the array of two numbers through which the functions
-/// of `bindDispatch` pass IDs. No other code may use the array. Further calls in one environment
-/// replace the function, and must pass the same array.
+/// Registers the function that creates errors, and the array of two numbers through which the
+/// functions of `bindDispatch` pass IDs. No other code may use the array. Further calls in the same
+/// environment replace the function, and must pass the same array.
 #[napi(catch_unwind)]
 pub(crate) fn setup(
     env: Env,

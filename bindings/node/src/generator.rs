@@ -30,28 +30,28 @@ pub(crate) fn open(
     handle.map(External::new).map_err(|error| thrown(&env, &error))
 }
 
-/// Returns the slot in which a generator is registered.
+/// Registers a generator in a slot, and returns the slot.
 #[napi(catch_unwind)]
 pub(crate) fn slot_of(env: Env, owned: &Owned) -> Result<SlotHandle> {
     let handle = Arc::clone(owned);
     Ok(Environment::from_env(&env)?.dispatcher.register(handle))
 }
 
-/// Creates a function that fills an array with IDs from the generator and returns the number of
+/// Creates a function that fills an array with IDs from the generator, and returns the number of
 /// IDs.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
     function::bind(env, c"fill", function::fill, owned)
 }
 
-/// Does the same as `bindFill`, but the function never waits.
+/// Creates a function like the function of `bindFill`, except that it never waits.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_try_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
     function::bind(env, c"tryFill", function::try_fill, owned)
 }
 
-/// Does the same as `bindFill`, but the function waits only for the first ID, and only if none is
-/// available.
+/// Creates a function like the function of `bindFill`, except that it waits only for the first ID,
+/// and only if no ID is available.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill_some<'env>(
     env: &'env Env,
@@ -119,7 +119,7 @@ pub(crate) fn next_id_async(env: Env, owned: &Owned) -> Result<AsyncTask<NextId>
     Ok(AsyncTask::new(NextId(TaskInput::new(generator))))
 }
 
-/// Generates the next IDs off the event loop.
+/// Generates the next `n` IDs off the event loop.
 #[napi(catch_unwind, ts_return_type = "Promise<BigUint64Array>")]
 pub(crate) fn next_ids_async(env: Env, owned: &Owned, n: u32) -> Result<AsyncTask<NextIds>> {
     let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
@@ -133,15 +133,16 @@ pub(crate) fn extend(env: Env, owned: &Owned, fence: String) -> Result<()> {
     extended.map_err(|error| thrown(&env, &error))
 }
 
-/// Retires the generator, and returns the last tick in which it issued an ID.
+/// Retires the generator, and returns the last tick in which it issued an ID, or `null` if it
+/// issued no ID.
 #[napi(catch_unwind)]
 pub(crate) fn retire(env: Env, owned: &Owned) -> Result<Option<BigInt>> {
     let last = owned.retire().map_err(|error| thrown(&env, &error))?;
     Ok(last.map(BigInt::from))
 }
 
-/// Returns the counters of a generator: waits, rollbacks, and the largest distance ahead of the
-/// clock.
+/// Returns the statistics of a generator: the numbers of waits and rollbacks, and the largest
+/// number of ticks by which an ID was ahead of the clock.
 #[napi(catch_unwind)]
 pub(crate) fn stats(owned: &Owned) -> BigUint64Array {
     let stats = owned.stats();
@@ -154,7 +155,7 @@ pub(crate) fn layout_of(owned: &Owned) -> String {
     owned.layout().to_string()
 }
 
-/// Returns the nodes of a generator, the smallest first.
+/// Returns the nodes of a generator, in increasing order.
 #[napi(catch_unwind)]
 pub(crate) fn nodes_of(owned: &Owned) -> BigUint64Array {
     BigUint64Array::new(owned.nodes())

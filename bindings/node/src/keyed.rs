@@ -38,7 +38,7 @@ pub(crate) fn seal_id_bits(env: Env, ids: &External<PublicIds>, id: BigInt) -> R
     sealed.map(BigInt::from).map_err(|error| thrown(&env, &error))
 }
 
-/// Opens a public ID, and returns the ID. Reads the system clock if no instant is given.
+/// Opens a public ID, and returns the original ID. Reads the system clock if `now` is absent.
 #[napi(catch_unwind)]
 pub(crate) fn open_public_id(
     env: Env,

@@ -25,12 +25,12 @@ pub struct Figures {
     pub can_generate: bool,
     /// The number of IDs that one node can issue in a second.
     pub ids_per_second: f64,
-    /// The following numbers: epoch, unitMs, maxTick, maxNode, maxSequence, maxClockSequence,
-    /// idsPerTick, horizon, fitsI64Until, maxDatacenter and maxWorker.
+    /// The numbers of the layout, in this order: epoch, unitMs, maxTick, maxNode, maxSequence,
+    /// maxClockSequence, idsPerTick, horizon, fitsI64Until, maxDatacenter and maxWorker.
     pub numbers: BigUint64Array,
 }
 
-/// The parts of an ID to pack, as decimal strings.
+/// The parts to pack into an ID, as decimal strings.
 #[napi(object, object_to_js = false)]
 pub struct PartTexts {
     /// The tick; if absent, `unixMs` determines the tick.
@@ -95,7 +95,7 @@ pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
     })
 }
 
-/// Returns the descriptor of a layout with another epoch.
+/// Returns the descriptor of a layout with a different epoch.
 #[napi(catch_unwind)]
 pub(crate) fn with_epoch(env: Env, descriptor: String, unix_ms: BigInt) -> Result<String> {
     let layout = parse(&env, &descriptor)?.with_epoch(signed(&unix_ms));
@@ -125,7 +125,8 @@ fn parse_parts(layout: &Layout, texts: &PartTexts) -> std::result::Result<Parts,
     layout.complete(&given)
 }
 
-/// Returns the parts of an ID: tick, unixMs, node, datacenter, worker, clockSequence, sequence.
+/// Returns the parts of an ID, in this order: tick, unixMs, node, datacenter, worker, clockSequence
+/// and sequence.
 #[napi(catch_unwind)]
 pub(crate) fn unpack(env: Env, descriptor: String, id: BigInt) -> Result<BigUint64Array> {
     let parts = parse(&env, &descriptor)?.unpack(Id::from_u64(bits(&id)));

@@ -36,9 +36,9 @@ impl Task for Opening {
 }
 
 /// Leases a node off the event loop, and returns a generator with that node. The node comes from
-/// the store at the URL, else from the store in `FLAKEID_STORE`, else from this host's embedded
-/// store. The listener receives the kind, node, start, fence and error of each event, and does not
-/// keep the event loop running.
+/// the store at the URL. If no URL is given, the node comes from the store in `FLAKEID_STORE`, or
+/// from this host's embedded store if `FLAKEID_STORE` is not set. The listener receives the kind,
+/// node, start, fence and error of each event, and does not keep the event loop running.
 #[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
 pub(crate) fn open_lease(
     env: Env,
@@ -97,20 +97,20 @@ fn arguments(env: &Env, event: &LeaseEvent) -> Result<EventArguments> {
 /// The state of a lease.
 #[napi(object, object_from_js = false)]
 pub struct LeaseFigures {
-    /// The following numbers: start, fence, renewals, grants and failures.
+    /// The numbers of the lease, in this order: start, fence, renewals, grants and failures.
     pub numbers: BigUint64Array,
     /// The instant at which the tick of the fence begins, in Unix milliseconds.
     pub fence_unix_ms: f64,
     /// The instant until which no other process can lease the node, in Unix milliseconds.
     pub expires_unix_ms: f64,
-    /// Whether another process holds the node from the fence on.
+    /// Whether another process holds the node from the fence onward.
     pub fenced_off: bool,
     /// The error of the latest attempt; absent if the attempt succeeded.
     #[napi(ts_type = "Error")]
     pub last_error: Option<Unknown<'static>>,
 }
 
-/// Returns the state of a generator's lease, or nothing if the node is fixed.
+/// Returns the state of a generator's lease, or `null` if the node is fixed.
 #[napi(catch_unwind)]
 pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> {
     let Some(status) = owned.lease_status() else { return Ok(None) };
@@ -153,7 +153,8 @@ pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
     AsyncTask::new(Closing(TaskInput::new(owned.close_lease())))
 }
 
-/// Ends all leases of this environment, and waits at most a second for the release of their nodes.
+/// Ends all leases of this environment, and waits for at most one second until their nodes are
+/// released.
 #[napi(catch_unwind)]
 pub(crate) fn close_leases(env: Env) -> Result<()> {
     Environment::from_env(&env)?.leases.end_all();

@@ -13,7 +13,7 @@ pub struct OptionTexts {
     pub layout: Option<String>,
     /// The epoch, in Unix milliseconds.
     pub epoch: Option<String>,
-    /// The other options: a name, its value as a string, the next name and so on.
+    /// The other options, as an array of strings in which names and values alternate.
     pub settings: Vec<String>,
 }
 

@@ -19,8 +19,8 @@ pub(crate) type Ring = External<Arc<Cached>>;
 
 type ErrorArguments = FnArgs<(Unknown<'static>,)>;
 
-/// Opens a ring on a generator and fills it. The listener receives the error each time the
-/// generator refuses to refill the ring, and does not keep the event loop running.
+/// Creates a ring for a generator, and fills the ring. The listener receives the error each time
+/// the generator refuses to refill the ring, and does not keep the event loop running.
 #[napi(catch_unwind)]
 pub(crate) fn open_ring(
     env: Env,
@@ -63,7 +63,7 @@ fn arguments(env: &Env, error: &Error) -> Result<ErrorArguments> {
     Ok((Environment::error(env, error)?,).into())
 }
 
-/// Returns the slot in which a ring is registered.
+/// Registers a ring in a slot, and returns the slot.
 #[napi(catch_unwind)]
 pub(crate) fn slot_of_ring(env: Env, ring: &Ring) -> Result<SlotHandle> {
     let cached = Arc::clone(ring);
@@ -76,8 +76,8 @@ pub(crate) fn ring_capacity(ring: &Ring) -> f64 {
     ring.capacity() as f64
 }
 
-/// Returns the counters of a ring: size, taken, dropped as stale, rejected puts, rejected takes,
-/// refills.
+/// Returns the statistics of a ring, in this order: size, taken IDs, IDs dropped as stale, rejected
+/// puts, rejected takes and refills.
 #[napi(catch_unwind)]
 pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     let stats = ring.stats();

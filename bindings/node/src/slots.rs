@@ -104,7 +104,8 @@ impl Drop for Slot {
     }
 }
 
-/// Returns the number of a slot, which JavaScript writes to the second number of the array.
+/// Returns the number of a slot. JavaScript writes this number to the second element of the array that `setup`
+/// received.
 #[napi(catch_unwind)]
 pub(crate) fn slot_number(slot: &SlotHandle) -> u32 {
     slot.number

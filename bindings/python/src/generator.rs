@@ -50,10 +50,10 @@ const MOST_AT_ONCE: usize = 1 << 16;
 ///     layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
 ///         "twitter").
 ///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).
-///     window: The range of ticks to which a lease limits the generator, excluding the fence, as
-///         (start, fence) (default: all ticks).
-///     overflow: The behaviour when a tick is full: "wait", "error" or "borrow" (default: "wait").
-///         "borrow" requires a window.
+///     window: The range of ticks that a lease allows the generator to use, including the start and
+///         excluding the fence, as (start, fence) (default: all ticks).
+///     overflow: The behaviour when a tick has no IDs left: "wait", "error" or "borrow" (default:
+///         "wait"). "borrow" requires a window.
 ///     rollback: The behaviour when the clock goes backwards: "continue", "error", "wait" or
 ///         "clock-sequence" (default: "continue").
 ///     sequence_mask: The largest sequence number to use, which must have the form 2^k - 1

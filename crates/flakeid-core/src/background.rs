@@ -3,10 +3,10 @@
 use std::io;
 use std::thread::{self, JoinHandle};
 
-/// Starts a thread that blocks all process-directed signals, except those for faults and for profiling. The program's
-/// signal handlers expect to interrupt the program's own threads, and may wait for other threads: uWSGI's handler
-/// waited for one of this library's threads, so uWSGI's workers never ended. Threads and processes that this thread
-/// starts inherit the blocked signals.
+/// Starts a thread that blocks all process-directed signals, except the signals for faults and for profiling. The
+/// program's signal handlers expect to interrupt the program's own threads, and may wait for other threads. For
+/// example, uWSGI's handler waited for one of this library's threads, so uWSGI's workers never ended. Threads and
+/// processes that this thread starts inherit the blocked signals.
 ///
 /// # Errors
 /// Returns an error if the system cannot start another thread.
@@ -14,8 +14,8 @@ pub fn spawn_background(
     name: &str,
     run: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
-    // A new thread inherits its creator's blocked signals. Under Miri, which does not support signals, no signals are
-    // blocked.
+    // A new thread inherits the blocked signals of the thread that creates it. Miri does not support signals, so no
+    // signals are blocked under Miri.
     #[cfg(all(unix, not(miri)))]
     let _blocked = unix::BlockedSignals::new();
     thread::Builder::new().name(name.into()).spawn(run)
@@ -65,7 +65,7 @@ mod unix {
     impl Drop for BlockedSignals {
         fn drop(&mut self) {
             if let Some(before) = &self.0 {
-                // SAFETY: `pthread_sigmask` initialised `before`, and a null pointer is allowed for the old set.
+                // SAFETY: `pthread_sigmask` initialised `before`, and the pointer to the old set may be null.
                 unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, ptr::null_mut()) };
             }
         }

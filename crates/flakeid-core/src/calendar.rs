@@ -24,8 +24,8 @@ pub fn whole_ms(duration: Duration) -> u64 {
 
 /// An instant in Unix milliseconds that prints as an RFC 3339 timestamp in UTC, with 0 to 3 fractional digits of a second.
 ///
-/// Long layouts reach years outside 0000 to 9999, which RFC 3339 cannot express. Such years are printed with a sign
-/// and with as many digits as necessary, as in ISO 8601.
+/// Some layouts extend to years outside 0000 to 9999, which RFC 3339 cannot express. Such years are printed with a
+/// sign and with as many digits as necessary, as in ISO 8601.
 ///
 /// ```
 /// use flakeid_core::Rfc3339;
@@ -79,7 +79,7 @@ impl Rfc3339 {
     }
 }
 
-/// Returns the number of fractional second digits that are needed to represent `ms` milliseconds exactly.
+/// Returns the number of fractional digits of a second that are needed to represent `ms` milliseconds exactly.
 pub(crate) const fn digits_needed(ms: i64) -> u8 {
     if ms % 1000 == 0 {
         0
@@ -125,7 +125,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Converts a day number to a year, month and day. This is the inverse of [`days_from_civil`].
+/// Converts a number of days since 1970-01-01 to a year, month and day. This is the inverse of [`days_from_civil`].
 const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -165,7 +165,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Parses a separator and two digits.
+    /// Parses a separator and the two-digit number that follows it.
     fn after(&mut self, separator: u8) -> Option<i64> {
         self.take(separator)?;
         self.number(2)
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn timestamps_round_trip_for_every_day_of_eight_centuries() {
-        // The 400 years before and after the epoch cover every leap-year rule.
+        // The 400 years before and the 400 years after 1970 cover every leap-year rule.
         for day in -146_097..146_097 {
             let ms = day * MS_PER_DAY + 45_296_789;
             assert_eq!(Rfc3339::parse(&Rfc3339::new(ms, 3).to_string()), Some(ms));

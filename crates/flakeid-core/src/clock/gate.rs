@@ -1,5 +1,5 @@
 //! The gate of [`GatedClock`](super::GatedClock): it reuses a reading of the system clock until a counter shows that
-//! the millisecond may have ended.
+//! the current millisecond may have ended.
 
 use crate::sync::{AtomicI64, AtomicU64, Ordering};
 
@@ -18,7 +18,7 @@ pub(super) trait Instruments {
 /// The data that readers load. The data has its own cache line, which is written only a few times per millisecond.
 #[repr(align(128))]
 struct Open {
-    /// The time in milliseconds that readers return while the counter is at most `span` counts below `until`.
+    /// The time that readers return, in milliseconds, while the counter is 1 to `span` counts below `until`.
     ms: AtomicI64,
     until: AtomicU64,
     span: AtomicU64,
@@ -27,15 +27,17 @@ struct Open {
 /// The data for refreshing the gate.
 #[repr(align(128))]
 struct Refresh {
-    /// The number of the process whose thread is refreshing the gate, or 0 if no thread is refreshing it. A flag
-    /// would not suffice: a child that was forked during a refresh lacks that thread, and must be able to take over.
+    /// The ID of the process whose thread is refreshing the gate, or 0 if no thread is refreshing it. A flag would
+    /// not suffice: a child that was forked during a refresh does not contain the refreshing thread, and must be able
+    /// to refresh the gate itself.
     holder: AtomicU64,
     /// The values of the counter and the steady clock at the last rate measurement; 0 before the first measurement.
     counter: AtomicU64,
     steady: AtomicU64,
-    /// The last measured rate, and the rate that is used: the lower of the last two measured rates, minus an eighth.
-    /// Both are in counts per millisecond, and 0 if unknown.
+    /// The last measured rate of the counter, in counts per millisecond; 0 if unknown.
     measured: AtomicU64,
+    /// The rate that the gate uses: the lower of the last two measured rates, minus an eighth, in counts per
+    /// millisecond; 0 if unknown.
     rate: AtomicU64,
 }
 
@@ -88,10 +90,11 @@ impl Gate {
     #[inline]
     pub(super) fn read(&self, instruments: &impl Instruments) -> i64 {
         let now = instruments.counter();
-        // This is an acquire load, so that `ms` is at least as new as `until`.
+        // The load has acquire ordering, so that the value of `ms` that is loaded later is at least as new as
+        // `until`.
         let until = self.open.until.load(Ordering::Acquire);
-        // The difference must be in `1..=span`, because a counter that was set back could otherwise revive an old
-        // millisecond.
+        // The difference `until - now` must be in `1..=span`. Otherwise, the gate could return an old millisecond
+        // after the counter was set back.
         if until.wrapping_sub(now).wrapping_sub(1) < self.open.span.load(Ordering::Relaxed) {
             return self.open.ms.load(Ordering::Relaxed);
         }
@@ -111,8 +114,8 @@ impl Gate {
         let (ms, past) = instruments.wall();
         let rate = self.measure(instruments);
         let left = MS.saturating_sub(past).saturating_sub(Self::MARGIN);
-        // `until` is stored last, so that a reader that loads the new end also loads the new millisecond. A reader that
-        // loads the new millisecond with the old end is still not ahead of the clock.
+        // `until` is stored last, so that a reader that loads the new `until` also loads the new `ms`. A reader that
+        // loads the new `ms` with the old `until` is still not ahead of the clock.
         self.open.ms.store(ms, Ordering::Relaxed);
         self.open.span.store(rate, Ordering::Relaxed);
         self.open.until.store(before.wrapping_add(left * rate / MS), Ordering::Release);
@@ -120,8 +123,8 @@ impl Gate {
         ms
     }
 
-    /// Whether this thread may refresh the gate. The other threads do not wait for the refreshing thread, because
-    /// that thread may be suspended.
+    /// Tries to claim the refresh of the gate for this thread, and returns whether the thread may refresh the gate.
+    /// The other threads do not wait for the refreshing thread, because that thread may be suspended.
     fn enter(&self, process: u64) -> bool {
         let holder = self.refresh.holder.load(Ordering::Relaxed);
         // The exchange has acquire ordering, so that the stores of the previous refresh are visible.
@@ -147,7 +150,7 @@ impl Gate {
     /// unknown.
     ///
     /// The result is the lower of two measurements, so that a counter jump during one measurement has no effect. A
-    /// measurement is never too high, even if the thread was suspended, because it only includes counts that
+    /// measurement is never too high, even if the thread was suspended, because it includes only counts that
     /// certainly lie between the two readings of the steady clock.
     fn measure(&self, instruments: &impl Instruments) -> u64 {
         let before = instruments.counter();

@@ -1,4 +1,4 @@
-//! Tests of the gate with scripted instruments.
+//! Tests of the gate with simulated instruments.
 
 use std::cell::Cell;
 
@@ -11,12 +11,12 @@ const MS: i64 = 1_000_000;
 
 /// A simulated machine. Every reading of an instrument takes some time.
 struct Machine {
-    /// Nanoseconds since 1970.
+    /// The true time, in nanoseconds since 1970.
     now: Cell<i64>,
-    /// The offset by which the clock was shifted, in nanoseconds.
+    /// The number of nanoseconds by which the system clock was set forward; negative if it was set back.
     set: Cell<i64>,
     counter: Cell<u64>,
-    /// The rate of the counter in thousandths of a count per nanosecond.
+    /// The rate of the counter, in thousandths of a count per nanosecond.
     rate: Cell<u64>,
     fraction: Cell<u64>,
     process: Cell<u64>,
@@ -45,7 +45,7 @@ impl Machine {
         self.jump((counts / 1000).cast_signed());
     }
 
-    /// Moves the counter by `counts`, but does not change the clocks.
+    /// Adds `counts` to the counter, but does not change the clocks.
     fn jump(&self, counts: i64) {
         self.counter.set(self.counter.get().wrapping_add_signed(counts));
     }
@@ -59,7 +59,7 @@ impl Machine {
         (self.rate.get() * 1000).cast_signed()
     }
 
-    /// Takes a reading, and returns the number of milliseconds by which the reading lags behind the clock.
+    /// Reads the gate, and returns the number of milliseconds by which the reading lags behind the clock.
     fn lag(&self, gate: &Gate) -> i64 {
         let earliest = self.ms();
         let read = gate.read(self);
@@ -67,7 +67,8 @@ impl Machine {
         (earliest - read).max(0)
     }
 
-    /// Takes readings at intervals of `apart` nanoseconds, and returns the largest lag among these readings.
+    /// Reads the gate every `apart` nanoseconds for the given number of milliseconds, and returns the largest lag of
+    /// these readings in milliseconds.
     fn largest_lag(&self, gate: &Gate, milliseconds: u64, apart: u64) -> i64 {
         let readings = milliseconds * MS.cast_unsigned() / apart;
         (0..readings)
@@ -79,15 +80,15 @@ impl Machine {
             .unwrap_or(0)
     }
 
-    /// Returns how many times the clock is read in the given number of milliseconds if the gate is read once per
-    /// microsecond.
+    /// Returns the number of times that the system clock is read within the given number of milliseconds, while the
+    /// gate is read once per microsecond.
     fn looks_in(&self, gate: &Gate, milliseconds: u64) -> u32 {
         self.looks.set(0);
         self.largest_lag(gate, milliseconds, 1000);
         self.looks.get()
     }
 
-    /// Creates a machine with a gate that knows the counter's rate.
+    /// Creates a machine, and a gate that has measured the rate of the machine's counter.
     fn with_gate(rate: u64) -> (Self, Gate) {
         let (machine, gate) = (Self::new(rate), Gate::new());
         assert_eq!(machine.largest_lag(&gate, 50, 10_000), 0);
@@ -131,7 +132,7 @@ fn gated_clock_rarely_reads_system_clock_at_known_rate() {
     }
 }
 
-/// Generates pauses between readings. Some pauses are as long as if the thread had been suspended.
+/// Generates pauses between readings. Some pauses are as long as those of a suspended thread.
 fn pause() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0_u64..3_000, 4 => 0_u64..400_000, 1 => 0_u64..40_000_000]
 }
@@ -161,7 +162,8 @@ proptest! {
         }
     }
 
-    /// However the counter jumps, a reading is never ahead of the clock, and it soon lags by at most one millisecond.
+    /// A jump of the counter never makes a reading ahead of the clock. One millisecond after the jump, readings lag
+    /// by at most one millisecond.
     #[test]
     fn gated_clock_recovers_within_a_millisecond_after_counter_jumps(
         jumps in vec((any::<i32>(), 0_u64..5_000_000), 1..20),
@@ -172,7 +174,7 @@ proptest! {
             machine.lag(&gate);
             machine.pass(pause);
             machine.lag(&gate);
-            // After this pause, every published end of a millisecond has passed.
+            // After this pause, the gate no longer returns a reading from before the jump.
             machine.pass(1_000_000);
             prop_assert!(machine.largest_lag(&gate, 3, 3_000) <= 1);
         }
@@ -239,8 +241,8 @@ fn gated_clock_stays_exact_when_processor_counters_differ_slightly() {
 fn gated_clock_follows_system_clock_change_within_a_millisecond() {
     let (machine, gate) = Machine::with_gate(2_500);
     for step in [10_000 * MS, -20_000 * MS, 7 * MS, -3 * MS, MS, -MS] {
-        // The test begins at the start of a millisecond, because the gate then reuses the reading for the longest
-        // time.
+        // The first reading is taken at the start of a millisecond, because the gate then reuses the reading for the
+        // longest time.
         machine.pass((MS - machine.now.get().rem_euclid(MS)).cast_unsigned());
         assert_eq!(gate.read(&machine), machine.ms());
         machine.set.set(machine.set.get() + step);

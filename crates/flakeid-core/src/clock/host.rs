@@ -10,9 +10,9 @@ use crate::calendar::whole_ms;
 /// sets a time.
 static UNIX_MS: AtomicI64 = AtomicI64::new(i64::MIN);
 
-/// The last wait that the clock could not perform: the instant at which the wait ends, and its maximum duration; 0 if
-/// there was no wait.
+/// The instant, in Unix milliseconds, at which the last wait that the clock could not perform would have ended.
 static WAIT_UNTIL_MS: AtomicI64 = AtomicI64::new(0);
+/// The maximum duration, in milliseconds, of the last wait that the clock could not perform; 0 if there was no wait.
 static WAIT_AT_MOST_MS: AtomicU64 = AtomicU64::new(0);
 
 /// Sets the time of [`SystemClock`], in milliseconds since 1970.
@@ -26,10 +26,10 @@ pub fn set_host_time(unix_ms: i64) {
     WAIT_AT_MOST_MS.store(0, Ordering::Relaxed);
 }
 
-/// Returns the wait that a call on [`SystemClock`] could not perform since the host last set the time: the instant
-/// until which the call would have slept, in Unix milliseconds, and the maximum duration of the wait. Returns `None`
-/// if no call had to wait, if the policies did not allow waiting, or if the wait has already been returned. The host
-/// may perform the wait, set the new time and repeat the call. This function exists only on `wasm32-unknown-unknown`.
+/// Returns the last wait that [`SystemClock`] could not perform since the host last set the time: the instant at
+/// which the wait would have ended, in Unix milliseconds, and the maximum duration of the wait. Returns `None` if no
+/// call had to wait, if the policies did not allow waiting, or if the wait has already been returned. The host may
+/// perform the wait, set the new time and repeat the call. This function exists only on `wasm32-unknown-unknown`.
 #[must_use]
 pub fn take_host_wait() -> Option<(i64, Duration)> {
     match WAIT_AT_MOST_MS.swap(0, Ordering::Relaxed) {

@@ -30,7 +30,7 @@ impl Instruments for Processor {
 
     fn steady(&self) -> u64 {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is a valid, writable timespec, and the clock has existed since Linux 2.6.39.
+        // SAFETY: `time` is a valid, writable timespec, and `CLOCK_BOOTTIME` has existed since Linux 2.6.39.
         unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut time) };
         (time.tv_sec * 1_000_000_000 + time.tv_nsec).cast_unsigned()
     }
@@ -59,7 +59,8 @@ pub(super) fn is_fit() -> bool {
     }
 }
 
-/// Checks the machine on the first call. Concurrent first calls are harmless, because they get the same result.
+/// Checks whether the gate can use this machine's counter, and stores the result. Concurrent checks are harmless,
+/// because they have the same result.
 #[cold]
 fn find_out() -> bool {
     let fit = has_invariant_counter() && is_kept_by_the_kernel();
@@ -76,9 +77,9 @@ fn has_invariant_counter() -> bool {
     unsafe { __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & (1 << 8) != 0 }
 }
 
-/// Whether the kernel has compared the counters of all processors, keeps watching them, and derives the system clock
-/// from the counters. With other clock sources, such as `kvm-clock`, the host provides the clock and may change its
-/// rate.
+/// Whether the kernel has compared the counters of all processors, continues to monitor the counters, and derives the
+/// system clock from the counters. With other clock sources, such as `kvm-clock`, the host provides the clock and may
+/// change its rate.
 fn is_kept_by_the_kernel() -> bool {
     const NAME: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read(NAME).is_ok_and(|name| name.trim_ascii() == b"tsc")

@@ -33,7 +33,8 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
     }
 
     /**
-     * Sets the range of ticks to which a lease limits the generator, excluding the fence; the default is all ticks.
+     * Sets the range of ticks that a lease allows the generator to use, including the start and excluding the
+     * fence; the default is all ticks.
      */
     public GeneratorBuilder window(long start, long fence) {
         settings.number("window_start", start);

@@ -73,8 +73,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets whether a node that was leased before may be leased again; the default is true. If not, each start uses
-     * up a node until no node is left.
+     * Sets whether a node that was leased before may be leased again; the default is true. Without reuse, each
+     * start of the program uses up a node, until no node is left.
      */
     public LeaseBuilder reuse(boolean reuse) {
         settings.flag("reuse", reuse);

@@ -56,7 +56,7 @@ abstract class Options<B extends Options<B>> {
     }
 
     /**
-     * Sets the behaviour when a tick is full; the default is {@link Overflow#WAIT}. {@link Overflow#BORROW}
+     * Sets the behaviour when a tick has no IDs left; the default is {@link Overflow#WAIT}. {@link Overflow#BORROW}
      * requires a window.
      */
     public B overflow(Overflow overflow) {
