@@ -50,7 +50,8 @@ use crate::{clock, exit, settings};
 ///     window: The time for which the generator issues IDs while the store is unavailable: from two
 ///         ticks to the longest window that the namespace allows (default: 10 s or two ticks,
 ///         whichever is longer).
-///     overflow: The behaviour when a tick is full: "wait", "error" or "borrow" (default: "wait").
+///     overflow: The behaviour when a tick has no IDs left: "wait", "error" or "borrow" (default:
+///         "wait").
 ///     rollback: The behaviour when the clock goes backwards: "continue", "error" or "wait"
 ///         (default: "continue").
 ///     sequence_mask: The largest sequence number to use, which must have the form 2^k - 1
@@ -65,8 +66,8 @@ use crate::{clock, exit, settings};
 ///         supports that. With "system", the system clock is read for every ID. With "coarse", the
 ///         time lags behind the system clock by a few milliseconds, and is never ahead of the
 ///         system clock.
-///     reuse: Whether a node that was leased before may be leased again (default: True). If not,
-///         each start uses up a node until no node is left.
+///     reuse: Whether a node that was leased before may be leased again (default: True). Without
+///         reuse, each start of the program uses up a node, until no node is left.
 ///     on_event: A function that is called with a LeaseEvent for each event of the lease, on the
 ///         lease's thread. A lease with an event function is not shared with other generators.
 // [/options]
