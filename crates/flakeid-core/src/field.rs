@@ -12,19 +12,19 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {
-    /// The number of ticks since the epoch (`t`).
+    /// The time (`t`): the number of ticks since the epoch.
     Time,
-    /// The high part of the node (`d`).
+    /// The datacenter (`d`): the high part of the node.
     Datacenter,
-    /// The low part of the node (`w`).
+    /// The worker (`w`): the low part of the node.
     Worker,
-    /// The whole node (`n`), which is not split into datacenter and worker.
+    /// The whole node (`n`), in layouts that do not split the node into datacenter and worker.
     Node,
-    /// The counter within a tick (`s`).
+    /// The sequence number (`s`), which distinguishes the IDs of one node in one tick.
     Sequence,
-    /// The clock sequence (`c`), which changes when the clock goes backwards, so that ticks can be used again.
+    /// The clock sequence (`c`), which changes when the clock goes backwards, so that the same ticks can be used again.
     ClockSequence,
-    /// Bits that are always zero (`r`).
+    /// Reserved bits (`r`), which are always zero.
     Reserved,
 }
 
@@ -39,7 +39,7 @@ impl Field {
         Self::Reserved,
     ];
 
-    /// The letter of the field in a descriptor.
+    /// The letter that represents the field in a layout descriptor.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -53,7 +53,7 @@ impl Field {
         }
     }
 
-    /// The name of the field in [`Parts`](crate::Parts), where the time field is called `tick`.
+    /// The name of the field. [`Parts`](crate::Parts) has the same names, except that its time field is called `tick`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -87,14 +87,14 @@ impl Field {
 pub struct FieldSpan {
     /// The field.
     pub field: Field,
-    /// The width in bits, from 1 to 64.
+    /// The width of the field in bits, from 1 to 64.
     pub width: u8,
     /// The number of bits below the field, from 0 to 63.
     pub shift: u8,
 }
 
 impl FieldSpan {
-    /// The largest value of the field: 2^width − 1; 0 for reserved bits.
+    /// The largest value of the field: 2^`width` − 1, or 0 for reserved bits.
     #[must_use]
     pub const fn max(&self) -> u64 {
         if self.field.is(Field::Reserved) { 0 } else { Span { width: self.width, shift: 0 }.mask() }
@@ -107,7 +107,7 @@ impl FieldSpan {
     }
 }
 
-/// A range of `width` bits (0 if the layout lacks the field), `shift` bits above the lowest bit.
+/// A range of `width` bits, `shift` bits above the least significant bit. The width is 0 if the layout lacks the field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
     pub(crate) width: u8,
@@ -130,8 +130,8 @@ impl Span {
     }
 }
 
-/// The fields and widths of a layout, from the most significant to the least significant. No field is repeated, and
-/// `n` excludes `d` and `w`, so a list of six fields is long enough.
+/// The fields of a layout and their widths, from the most significant field to the least significant field. No field is
+/// repeated, and `n` excludes `d` and `w`, so the list requires at most six entries.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FieldList {
     entries: [(Field, u8); Self::MOST],

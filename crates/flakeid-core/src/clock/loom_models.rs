@@ -1,5 +1,5 @@
-//! Loom models of the gate, which explore every interleaving of a few readings. The same models also run on copies of
-//! the gate with one deliberate bug each, which loom must find.
+//! Loom models of the gated clock's gate, which explore the interleavings of a few reads. The same models also run on
+//! copies of the gate, each with one deliberate bug that loom must find.
 
 use alloc::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::gate::{Gate, Instruments};
 
 const MS: u64 = 1_000_000;
 
-/// A nanosecond counter that all instruments read and that threads advance. Accesses to the counter are relaxed, so
-/// that they add no ordering to the gate's own stores.
+/// A simulated nanosecond counter that provides all times of the model and that the threads advance. Accesses to the
+/// counter are relaxed, so that they do not order the gate's own stores.
 struct Time(AtomicU64);
 
 impl Time {
     fn now(&self) -> u64 {
-        // This is a read-modify-write operation, because such operations return the latest value, whereas a load may
-        // return an older value.
+        // `fetch_add` is a read-modify-write operation, which always returns the latest value. A plain load may return
+        // an older value.
         self.0.fetch_add(0, Ordering::Relaxed)
     }
 
@@ -57,17 +57,18 @@ impl Subject for Gate {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Flaw {
-    /// Publishes the end of a millisecond before the millisecond itself.
+    /// Publishes the millisecond's end first, and the millisecond's value second.
     EndFirst,
-    /// Publishes the end with relaxed ordering, so that a reader may load the end without the matching millisecond.
+    /// Publishes the millisecond's end with relaxed ordering. A reader may then load the new end together with an old
+    /// value.
     RelaxedEnd,
-    /// Lets several threads publish at once.
+    /// Lets several threads publish a new millisecond at the same time.
     Together,
-    /// Reads the clock before entering the gate.
+    /// Reads the clock before locking the gate.
     ReadOutside,
 }
 
-/// The gate with one deliberate bug.
+/// A copy of the gate with one deliberate bug.
 struct Twin {
     ms: AtomicI64,
     until: AtomicU64,
@@ -120,8 +121,8 @@ impl Subject for Twin {
     }
 }
 
-/// Runs three threads while a millisecond ends. Each thread advances the time and then reads the gate. Each call must
-/// return the clock's value at some moment during the call.
+/// Runs three threads around the end of a millisecond. Each thread advances the time and then reads the gate. Each read
+/// must return the clock's value at some moment during the read.
 fn readers(subject: impl Subject) {
     let shared = Arc::new((subject, Time(AtomicU64::new(MS / 5))));
     let read = || {
@@ -143,7 +144,7 @@ fn readers(subject: impl Subject) {
 
 fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // The bound is two preemptions, because the model would run for more than four minutes with three.
+    // The bound is two preemptions. With three preemptions, the model would run for more than four minutes.
     builder.preemption_bound = Some(2);
     builder.check(check);
 }

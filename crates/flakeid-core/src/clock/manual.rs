@@ -8,9 +8,9 @@ use crate::sync::{AtomicI64, Ordering};
 
 /// A clock that stands still until it is set, for tests of code that generates IDs.
 ///
-/// Clones are handles to the same clock: keep one, and pass the other to the generator. Waiting moves the clock
-/// forward instead of sleeping, so tests do not wait and never hang. A new generator may issue IDs in the tick of its
-/// creation, because no earlier process could have used this clock.
+/// Clones are handles to the same clock: keep one handle, and pass the other handle to the generator. Waiting moves the
+/// clock forward instead of sleeping, so tests do not wait and never hang. A new generator may issue IDs in the tick of
+/// its creation, because no earlier process could have used this clock.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, ManualClock};
@@ -26,18 +26,18 @@ use crate::sync::{AtomicI64, Ordering};
 pub struct ManualClock(Arc<AtomicI64>);
 
 impl ManualClock {
-    /// Creates a clock that reads `unix_ms` milliseconds since 1970.
+    /// Creates a clock that is set to `unix_ms` milliseconds since the Unix epoch.
     #[must_use]
     pub fn new(unix_ms: i64) -> Self {
         Self(Arc::new(AtomicI64::new(unix_ms)))
     }
 
-    /// Sets the clock, forwards or backwards.
+    /// Sets the clock to `unix_ms`, which may be later or earlier than the current reading.
     pub fn set(&self, unix_ms: i64) {
         self.0.store(unix_ms, Ordering::SeqCst);
     }
 
-    /// Moves the clock forward by whole milliseconds; a fraction is rounded up.
+    /// Moves the clock forward by `duration`, rounded up to whole milliseconds.
     pub fn advance(&self, duration: Duration) {
         let step = step_of(duration);
         let mut now = self.unix_ms();
@@ -61,12 +61,13 @@ impl Clock for ManualClock {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Moves the clock forward to `unix_ms`, but by no more than `at_most`, rounded up to whole milliseconds.
+    /// Moves the clock forward to `unix_ms`, but by no more than `at_most`. The step is rounded up to whole
+    /// milliseconds.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         let now = self.unix_ms();
         let needed = Duration::from_millis(unix_ms.saturating_sub(now).max(0).cast_unsigned());
         let waited = needed.min(at_most);
-        // The clock never moves backwards, even if another thread has moved it in the meantime.
+        // Another thread may have advanced the clock in the meantime, and a wait must never move the clock backwards.
         self.0.fetch_max(now.saturating_add(step_of(waited)), Ordering::SeqCst);
         Some(waited)
     }

@@ -1,4 +1,4 @@
-//! Clocks: the trait that generators use, and its implementations.
+//! The [`Clock`] trait, through which generators read the time, and its implementations.
 
 #[cfg(feature = "std")]
 mod coarse;
@@ -40,7 +40,7 @@ use core::time::Duration;
 
 /// A source of Unix time for generators.
 ///
-/// Readings may repeat and may go backwards; the generator handles both. A generator with your own clock does not
+/// Readings may repeat and may go backwards; the generator handles both cases. A generator with a custom clock does not
 /// share its position with other generators for the same node.
 ///
 /// ```
@@ -63,8 +63,8 @@ pub trait Clock: Send + Sync + 'static {
     /// negative before that instant.
     fn unix_ms(&self) -> i64;
 
-    /// Waits until the clock reads `unix_ms`, but no longer than `at_most`, and returns how long it waited. The call
-    /// may return early. Returns `None` if this clock cannot wait; the generator's call then fails instead of
+    /// Waits until the clock reads `unix_ms`, but no longer than `at_most`, and returns the duration of the wait. The
+    /// call may return early. Returns `None` if this clock cannot wait; the generator's call then fails instead of
     /// waiting. An implementation must not spin for more than a fraction of a millisecond.
     ///
     /// The default implementation puts the thread to sleep. Without the `std` feature, or on a target that cannot
@@ -76,8 +76,9 @@ pub trait Clock: Send + Sync + 'static {
 
 /// The operating system's clock, exact to the millisecond.
 ///
-/// `wasm32-unknown-unknown` has no clock: on that target this clock returns the time that the host set last
-/// (`set_host_time`). This clock cannot wait, but it reports how long a call would have waited (`take_host_wait`).
+/// The target `wasm32-unknown-unknown` has no clock. On that target, `SystemClock` returns the time that the host last
+/// set with `set_host_time`. `SystemClock` cannot wait there, but `take_host_wait` returns the wait that a call would
+/// have performed.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, SystemClock};

@@ -4,7 +4,7 @@ use core::time::Duration;
 use super::{Clock, CoarseClock, GatedClock, SystemClock};
 use crate::options::impl_by_name;
 
-/// The system's clocks by name, for options that are set with strings.
+/// The system clocks, identified by name, for options that are set as strings.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, NamedClock};
@@ -17,12 +17,12 @@ use crate::options::impl_by_name;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NamedClock {
-    /// [`SystemClock`], exact to the millisecond.
+    /// [`SystemClock`], which is exact to the millisecond.
     System,
-    /// [`CoarseClock`], which lags by a few milliseconds.
+    /// [`CoarseClock`], which lags behind the system clock by a few milliseconds.
     Coarse,
-    /// [`GatedClock`], the default clock of generators. This clock is exact to the millisecond, and it is cheaper to
-    /// read on processors with a suitable counter.
+    /// [`GatedClock`], the default clock of generators. This clock is exact to the millisecond, and on processors with
+    /// a suitable counter it is cheaper to read than [`SystemClock`].
     #[default]
     Gated,
 }
@@ -41,7 +41,7 @@ impl NamedClock {
         }
     }
 
-    /// Returns the named clock for `clock`, if `clock` is one of the system clocks.
+    /// Returns the `NamedClock` for `clock`, if `clock` is one of the system clocks.
     #[inline]
     pub(crate) fn from_any(clock: &dyn Any) -> Option<Self> {
         if clock.is::<SystemClock>() {

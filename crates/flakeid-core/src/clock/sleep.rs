@@ -1,4 +1,4 @@
-//! The default wait of a clock: the thread sleeps if the target supports it.
+//! The default implementation of a clock's wait: the thread sleeps, if the target supports sleeping.
 
 use core::time::Duration;
 
@@ -7,8 +7,8 @@ use core::time::Duration;
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// Sleeps for `duration`, or for [`LONGEST_SLEEP`] if that is shorter, and returns the time that elapsed on the
-/// monotonic clock.
+/// Sleeps for `duration`, but no longer than [`LONGEST_SLEEP`], and returns the time that elapsed on the monotonic
+/// clock.
 #[cfg(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))))]
 pub(super) fn sleep(duration: Duration) -> Duration {
     let start = std::time::Instant::now();

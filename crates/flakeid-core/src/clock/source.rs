@@ -8,14 +8,14 @@ use super::{Clock, ManualClock};
 #[cfg(feature = "std")]
 use super::{CoarseClock, GatedClock, NamedClock, SystemClock};
 
-/// The clock of one generator. Each known clock has its own variant, so that reading the system clock needs no
-/// indirect call, and so that generators can apply the rules for restarts.
+/// The clock of one generator. Each built-in clock has its own variant, so that reading the system clock requires no
+/// indirect call. The variants also identify manual clocks, which earlier processes cannot have used.
 pub(crate) enum ClockSource {
     #[cfg(feature = "std")]
     System,
     #[cfg(feature = "std")]
     Coarse,
-    /// The gated clock. This variant is used only if the clock [is gated](GatedClock::is_gated).
+    /// The gated clock. This variant is used only if [`GatedClock::is_gated`] returns `true`.
     #[cfg(feature = "std")]
     Gated,
     Manual(ManualClock),
@@ -65,7 +65,8 @@ impl ClockSource {
         }
     }
 
-    /// Reads manual and custom clocks. This is a separate function, so that reading the faster clocks stays inlined.
+    /// Reads a manual or custom clock. This function is separate and not inlined, so that the inlined code for the
+    /// faster clocks stays short.
     #[inline(never)]
     fn other_unix_ms(&self) -> i64 {
         match self {
@@ -76,7 +77,8 @@ impl ClockSource {
         }
     }
 
-    /// Returns a number that changes at least a few hundred times per second, or whenever the clock changes.
+    /// Returns the clock's mark: a number that changes with every tick of the coarse clock. On manual and custom
+    /// clocks, the mark changes whenever the reading changes.
     #[inline(always)]
     pub(crate) fn mark(&self) -> u64 {
         match self {
@@ -104,8 +106,8 @@ impl ClockSource {
         }
     }
 
-    /// Does the same as `wait_until`, but returns after part of the time. A caller that repeats the call wakes up
-    /// closer to the requested instant, at twice the cost.
+    /// Waits like `wait_until`, but may return after part of the time. A caller that repeats the call wakes up closer
+    /// to the requested instant, but the wait costs twice as much.
     pub(crate) fn wait_in_parts(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         #[cfg(feature = "std")]
         let at_most = match self {

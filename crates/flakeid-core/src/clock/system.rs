@@ -5,11 +5,11 @@ use core::time::Duration;
 use super::sleep::sleep;
 use super::{Clock, SystemClock};
 
-/// The longest sleep, in nanoseconds, that is not split. A sleep lasts about 60 µs longer than requested. The second
-/// part of a shorter sleep would be shorter than this delay, so a split would not help.
+/// The duration, in nanoseconds, below which a sleep is not split into two parts. A sleep lasts about 60 µs longer than
+/// requested, which is more than the second part of such a short sleep.
 const IN_ONE_PART: u64 = 100_000;
 
-/// Reads the clock as `(seconds, nanoseconds)` since 1970.
+/// Reads the system clock, and returns `(seconds, nanoseconds)` since the Unix epoch.
 #[cfg(unix)]
 #[inline]
 pub(super) fn read() -> (i64, u32) {
@@ -39,9 +39,9 @@ impl SystemClock {
         seconds * 1000 + i64::from(nanoseconds / 1_000_000)
     }
 
-    /// Returns how long to sleep before the clock is read again: the whole time if it is short, or three quarters of
-    /// a longer time. An idle processor sometimes wakes half a millisecond late, and a second sleep makes up for
-    /// that.
+    /// Returns the duration of the first sleep of a wait: the whole time if the time is short, and three quarters of a
+    /// longer time. An idle processor sometimes wakes half a millisecond late, and a second sleep compensates for this
+    /// delay.
     pub(super) fn first_part(unix_ms: i64, at_most: Duration) -> Duration {
         let left = Self::left(unix_ms);
         let part = if left < IN_ONE_PART { left } else { left - left / 4 };
@@ -62,8 +62,8 @@ impl Clock for SystemClock {
         Self::now_ms()
     }
 
-    /// Sleeps until the millisecond begins, rather than for a whole number of milliseconds, so that little of the
-    /// next tick is lost.
+    /// Sleeps until the requested millisecond begins, rather than for a whole number of milliseconds, so that little of
+    /// the next tick is lost.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         Some(sleep(Duration::from_nanos(Self::left(unix_ms)).min(at_most)))
     }

@@ -2,8 +2,8 @@
 
 /// The kind of an error, which is the same in every language.
 ///
-/// `tests/vectors/errors.json` lists the kinds with their code strings, their C numbers, and whether
-/// a retry may succeed.
+/// `tests/vectors/errors.json` lists each kind with its code string and its C status code, and states whether a retry
+/// may succeed.
 ///
 /// ```
 /// use flakeid_core::{ErrorKind, Generator, Layout};
@@ -18,17 +18,17 @@
 pub enum ErrorKind {
     /// The fields, epoch or unit do not form a valid layout, or the layout cannot generate IDs.
     InvalidLayout,
-    /// The value of a field is outside the range that its width allows.
+    /// The value of a field or of an option is outside its allowed range.
     FieldOutOfRange,
-    /// The string or the number is not an ID in this layout or in this text form.
+    /// The string or number is not a valid ID in the given layout or text form.
     InvalidId,
     /// An option has an invalid value, or cannot be combined with another option.
     InvalidOption,
     /// The clock went backwards.
     ClockRollback,
-    /// All sequence numbers of the tick have been used.
+    /// All sequence numbers of the current tick have been used.
     SequenceExhausted,
-    /// The layout's ticks have run out.
+    /// The time field of the layout has run out of ticks.
     HorizonReached,
     /// The clock reads a time before the layout's epoch.
     BeforeEpoch,
@@ -36,7 +36,7 @@ pub enum ErrorKind {
     Closed,
     /// The generator belongs to the parent of this forked process.
     Forked,
-    /// The ring buffer of pre-built IDs is empty.
+    /// The ring buffer of IDs generated in advance is empty.
     RingEmpty,
     /// The window of ticks granted by the lease has been used up and has not been extended.
     LeaseExpired,
@@ -44,7 +44,7 @@ pub enum ErrorKind {
     NoFreeNode,
     /// This host's clock and the lease store's clock are too far apart.
     ClockSkew,
-    /// The node's fence lies too far ahead of the clock for a generator to start at the fence.
+    /// A generator cannot start at the node's fence yet, because the fence is too far ahead of the clock.
     FenceInFuture,
     /// The lease store does not respond.
     StoreUnavailable,
@@ -96,19 +96,19 @@ impl ErrorKind {
         }
     }
 
-    /// The code string, which is the same in every language: `FLAKEID_…`.
+    /// The code string of the kind, `FLAKEID_…`, which is the same in every language.
     #[must_use]
     pub const fn code(self) -> &'static str {
         self.row().0
     }
 
-    /// The C status code, which is never 0 and never reused.
+    /// The C status code of the kind. The code is never 0, and is never reused for another kind.
     #[must_use]
     pub const fn status(self) -> i32 {
         self.row().1
     }
 
-    /// Whether the same call may succeed later without any other change.
+    /// Whether the same call may succeed if the program repeats the call later.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         self.row().2

@@ -20,7 +20,8 @@ pub use spelling::Spelling;
 
 use crate::quoted::Quoted;
 
-/// An error from any function of this library: a kind, a message for people, and the time to wait if waiting helps.
+/// An error from any function of this library: a kind, a human-readable message, and the time to wait before a retry,
+/// if waiting helps.
 ///
 /// Errors on the hot path (a full tick, a clock that went backwards, the end of a window) do not allocate memory.
 ///
@@ -103,7 +104,8 @@ struct Other {
     cause: Option<Cause>,
 }
 
-/// The cause of an error. Comparisons ignore the cause: errors with equal messages are equal.
+/// The cause of an error. All causes compare as equal, so that errors with the same message are equal even if their
+/// causes differ.
 #[derive(Clone)]
 struct Cause(Arc<dyn core::error::Error + Send + Sync>);
 
@@ -116,7 +118,7 @@ impl PartialEq for Cause {
 impl Eq for Cause {}
 
 impl Error {
-    /// Creates an error of any kind with the given message, for crates that build on this one.
+    /// Creates an error of any kind with the given message, for crates that depend on this crate.
     #[must_use]
     pub fn new(kind: ErrorKind, message: &str, retry_after: Option<Duration>) -> Self {
         let (message, cause) = (message.into(), None);
@@ -144,7 +146,7 @@ impl Error {
     }
 
     /// Creates the error for a field whose `value` is not within `min..=max`. `value` can have any printable type, so
-    /// that bindings can report numbers that do not fit into a 64-bit integer (−1, 2^64).
+    /// that bindings can report numbers that do not fit into an unsigned 64-bit integer, such as −1 and 2^64.
     #[must_use]
     pub fn field_out_of_range(
         field: &'static str,
@@ -155,8 +157,8 @@ impl Error {
         Self::out_of_range(Named::Field(field), value, min, max)
     }
 
-    /// Does the same as [`field_out_of_range`](Self::field_out_of_range) for an option. [`spelled`](Self::spelled)
-    /// writes the option's name in the caller's spelling.
+    /// Creates the error for an option whose `value` is not within `min..=max`. [`spelled`](Self::spelled) writes the
+    /// option's name in the caller's spelling.
     #[must_use]
     pub fn option_out_of_range(
         option: &'static str,
@@ -171,23 +173,23 @@ impl Error {
         Self(Repr::Field { name, value: excerpt(&value.to_string()), min, max })
     }
 
-    /// Creates the error for an invalid option, with the reason and a remedy.
+    /// Creates the error for an invalid option. `reason` states why the option is invalid, and names a remedy.
     ///
-    /// Option names in the reason are in backticks, as in "requires `worker`", so that [`spelled`](Self::spelled)
-    /// finds them.
+    /// Option names in `reason` are in backticks, as in "requires `worker`", so that [`spelled`](Self::spelled) can
+    /// replace the names.
     #[must_use]
     pub fn invalid_option(option: &'static str, reason: &str) -> Self {
         Self(Repr::Option { name: Named::Option(option), reason: reason.into() })
     }
 
-    /// Does the same as [`invalid_option`](Self::invalid_option) for a field of an ID or another
-    /// argument.
+    /// Creates the error for an invalid field of an ID, or for another invalid argument that is not an option. `reason`
+    /// has the same form as in [`invalid_option`](Self::invalid_option).
     #[must_use]
     pub fn invalid_field(field: &'static str, reason: &str) -> Self {
         Self(Repr::Option { name: Named::Field(field), reason: reason.into() })
     }
 
-    /// Returns the error with the ID field replaced by the option of the same name.
+    /// Returns the error with its subject changed from an ID field to the option of the same name.
     #[must_use]
     pub fn of_option(mut self) -> Self {
         if let Repr::Field { name, .. } | Repr::Option { name, .. } = &mut self.0 {
@@ -261,7 +263,7 @@ impl Error {
         }
     }
 
-    /// The code string of the kind, `FLAKEID_…`, which is the same in every language.
+    /// The code string of the error's kind, `FLAKEID_…`, which is the same in every language.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.kind().code()
@@ -281,7 +283,7 @@ impl Error {
         }
     }
 
-    /// The duration by which the clock went backwards, for [`ErrorKind::ClockRollback`].
+    /// The duration by which the clock went backwards; `None` unless the kind is [`ErrorKind::ClockRollback`].
     #[must_use]
     pub const fn rollback(&self) -> Option<Duration> {
         match &self.0 {
@@ -290,7 +292,7 @@ impl Error {
         }
     }
 
-    /// The instant at which the layout's ticks ran out, in Unix milliseconds, for
+    /// The instant at which the layout's ticks ran out, in Unix milliseconds; `None` unless the kind is
     /// [`ErrorKind::HorizonReached`].
     #[must_use]
     pub const fn horizon(&self) -> Option<i64> {
@@ -300,7 +302,7 @@ impl Error {
         }
     }
 
-    /// The invalid field, for [`ErrorKind::FieldOutOfRange`].
+    /// The name of the invalid field or option; `None` unless the kind is [`ErrorKind::FieldOutOfRange`].
     #[must_use]
     pub const fn field(&self) -> Option<&'static str> {
         match &self.0 {
@@ -310,7 +312,7 @@ impl Error {
     }
 }
 
-/// Shortens the input that a message quotes, because input may be arbitrarily long.
+/// Shortens a string that a message quotes, because input strings may be arbitrarily long.
 pub(crate) fn excerpt(text: &str) -> Box<str> {
     const MOST: usize = 64;
     let cut = text.char_indices().nth(MOST).and_then(|(end, _)| text.get(..end));

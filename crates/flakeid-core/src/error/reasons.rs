@@ -1,11 +1,12 @@
-//! The reasons why a string or a builder does not define a layout, and why a string is not an ID.
+//! The reasons why a string or a builder does not define a valid layout, and the reasons why a
+//! string is not an ID.
 
 use core::fmt;
 
 use crate::field::Field;
 use crate::quoted::QuotedChar;
 
-/// The reason why fields, an epoch and a unit do not form a layout.
+/// The reason why the given fields, epoch and unit do not form a valid layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LayoutFault {
     Shape,
@@ -27,7 +28,8 @@ pub(crate) enum LayoutFault {
 }
 
 impl LayoutFault {
-    /// The message without its numbers, for compile-time errors.
+    /// The fixed part of the message, without the invalid value. Compile-time errors contain only
+    /// this part.
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Shape => {
@@ -89,7 +91,7 @@ impl fmt::Display for LayoutFault {
     }
 }
 
-/// The reason why a string is not an ID.
+/// The reason why a string is not a valid ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextFault {
     Empty,

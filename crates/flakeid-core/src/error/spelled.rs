@@ -1,4 +1,4 @@
-//! Errors whose messages use the caller's spelling of names.
+//! Errors whose messages contain the names of options and fields in the caller's spelling.
 
 use core::fmt;
 
@@ -32,7 +32,8 @@ pub struct SpelledError<'a> {
 }
 
 impl SpelledError<'_> {
-    /// The invalid field or option, for [`ErrorKind::FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange).
+    /// The name of the invalid field or option, in the caller's spelling; `None` unless the kind is
+    /// [`ErrorKind::FieldOutOfRange`](crate::ErrorKind::FieldOutOfRange).
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         match &self.error.0 {

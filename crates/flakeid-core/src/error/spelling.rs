@@ -1,22 +1,23 @@
-//! Names of options and fields in messages, in the spelling of the caller's language.
+//! The names of options and fields in error messages, in the spelling of the caller's language.
 
 use core::fmt::{self, Write};
 
-/// The spelling of option and field names in a language, or in a program with command-line flags.
+/// The spelling of option and field names in a programming language, or in a program with command-line flags.
 ///
-/// By default, messages contain the names of [`SetByName`](crate::SetByName).
+/// By default, messages contain the option names of [`SetByName`](crate::SetByName).
 /// [`Error::spelled`](crate::Error::spelled) writes a message in another spelling. A name that neither `options` nor
 /// `fields` contains stays unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spelling<'a> {
-    /// Pairs of an option's name in this library and its name in the other spelling.
+    /// The names of options. Each pair contains the name in this library and the name in the caller's spelling.
     pub options: &'a [(&'a str, &'a str)],
-    /// Pairs of the name of an ID field or another argument in this library and its name in the other spelling.
+    /// The names of ID fields and other arguments. Each pair contains the name in this library and the name in the
+    /// caller's spelling.
     pub fields: &'a [(&'a str, &'a str)],
 }
 
-/// The subject of a message: an ID field or an option. These are distinguished because a field and an option can have
-/// the same name.
+/// The subject of an error message: an ID field or an option. The variant is necessary, because a field and an option
+/// can have the same name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     Field(&'static str),
@@ -45,7 +46,8 @@ impl<'a> Spelling<'a> {
         }
     }
 
-    /// Writes the unit after each number of milliseconds, unless the name contains the unit.
+    /// Writes the message for a value that is out of range. Adds the unit to numbers of milliseconds, unless the shown
+    /// name already ends with the unit.
     pub(super) fn write_out_of_range(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -63,8 +65,8 @@ impl<'a> Spelling<'a> {
         write!(f, "{shown} {value}{value_unit} is out of range: must be from {min} to {max}{unit}")
     }
 
-    /// Writes the name and the reason. The parts of the reason between backticks, which are every second part, are
-    /// names.
+    /// Writes the name and the reason. Names in the reason are between backticks, so every second part of the split
+    /// reason is a name.
     pub(super) fn write_reason(
         &self,
         f: &mut fmt::Formatter<'_>,

@@ -1,4 +1,5 @@
-//! The limit of one generator, and a mark in the same memory that distinguishes a process from its forked children.
+//! The limit of one generator, and a mark that distinguishes a process from its forked children. Both are in memory
+//! that is cleared in a forked child.
 
 #[cfg(feature = "std")]
 use core::fmt;
@@ -10,19 +11,19 @@ use super::page::Pages;
 use super::page::{OWNED, Slot};
 use crate::sync::Ordering;
 
-/// The slot of one generator, which is freed when the limit is dropped.
+/// The limit of one generator, in a slot that is freed when this value is dropped.
 pub(crate) struct Limit {
     slot: &'static Slot,
 }
 
 impl Limit {
-    /// Takes a slot in this process's pages.
+    /// Stores the limit in a free slot of this process's pages.
     #[cfg(not(loom))]
     pub(crate) fn new(limit: u64) -> Self {
         Self { slot: PAGES.take(limit) }
     }
 
-    /// Takes a slot in new pages, because a static would outlive one execution of a loom model.
+    /// Stores the limit in a slot of new pages, because static pages would outlive one execution of a loom model.
     #[cfg(loom)]
     pub(crate) fn new(limit: u64) -> Self {
         Self { slot: Pages::new().take(limit) }
@@ -31,8 +32,8 @@ impl Limit {
     /// The exclusive bound of the positions that may be issued; 0 if no position may ever be issued again.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
-        // This is an acquire load, so that a thread that loads a limit also sees the writes that were made before the
-        // limit was raised.
+        // The acquire ordering ensures that a thread that loads a limit also sees the writes made before the limit was
+        // raised.
         self.slot.limit.load(Ordering::Acquire)
     }
 
@@ -41,8 +42,8 @@ impl Limit {
         self.slot.owned.load(Ordering::Acquire) == OWNED
     }
 
-    /// Raises the limit. The function never lowers the limit, and never raises a limit that is 0 (invariant I6: the
-    /// limit only rises, and is 0 in a forked child). Returns `false` if the limit is 0.
+    /// Raises the limit. This function never lowers the limit, and never raises a limit of 0 (invariant I6: the limit
+    /// only rises, and is 0 in a forked child). Returns `false` if the limit is 0.
     pub(crate) fn raise(&self, limit: u64) -> bool {
         let mut current = self.get();
         loop {
@@ -80,8 +81,8 @@ impl Drop for Limit {
     }
 }
 
-/// A mark that detects whether the calling process created it. The mark guards resources of the parent that a forked
-/// child must not use (connections, threads, locks).
+/// A mark that belongs to the process that created the mark, and not to any forked child. The mark guards resources of
+/// the parent that a forked child must not use (connections, threads, locks).
 ///
 /// ```
 /// let mark = flakeid_core::internal::ProcessMark::new();
@@ -98,7 +99,7 @@ impl ProcessMark {
         Self(Limit::new(1))
     }
 
-    /// Whether the calling process created the mark; `false` in a forked child, and in the child's children.
+    /// Whether the calling process created the mark; `false` in a forked child and in the child's descendants.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.0.is_ours()
@@ -127,8 +128,8 @@ mod loom_models {
     use alloc::vec::Vec;
     use loom::thread;
 
-    /// Three threads take slots from pages with two slots each. Checks that each thread gets a separate slot with its
-    /// own limit.
+    /// Takes slots in three threads, from pages with two slots each. Checks that each thread gets a separate slot with
+    /// its own limit.
     #[test]
     fn concurrent_limits_never_share_a_memory_slot() {
         let mut builder = loom::model::Builder::new();
@@ -148,7 +149,7 @@ mod loom_models {
         });
     }
 
-    /// Checks that loom finds the bug in a version that reads a slot and then writes the slot in a separate step.
+    /// Checks that loom detects two owners of one slot if threads read and write a slot in separate steps.
     #[test]
     #[should_panic(expected = "two limits in one slot")]
     fn loom_detects_memory_slots_claimed_with_plain_stores() {

@@ -1,11 +1,11 @@
-//! The memory for limits: pages that are cleared in a forked child. Each limit takes two words of a page.
+//! The memory for limits: pages that are cleared in a forked child. Each limit occupies a slot of two words in a page.
 
 #![allow(unsafe_code)]
 
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
-/// A limit, and whether the slot has an owner. A slot that contains only zeros is free; in a forked child, all slots
-/// are free.
+/// A limit, and a flag that is set while the slot has an owner. A slot that contains only zeros is free, so a forked
+/// child inherits only free slots.
 pub(super) struct Slot {
     pub(super) limit: AtomicU64,
     pub(super) owned: AtomicU64,
@@ -14,7 +14,7 @@ pub(super) struct Slot {
 pub(super) const OWNED: u64 = 1;
 
 impl Slot {
-    /// Takes the slot if it is free. Returns `false` if the slot is not free.
+    /// Takes the slot and sets its limit, if the slot is free. Returns `false` if the slot is not free.
     pub(super) fn take(&self, limit: u64) -> bool {
         let taken =
             self.owned.compare_exchange(0, OWNED, Ordering::AcqRel, Ordering::Acquire).is_ok();
@@ -29,7 +29,8 @@ const SLOTS: usize = if cfg!(loom) { 2 } else { 255 };
 
 const ALIVE: u64 = 1;
 
-/// A page of slots. A page of zeros is valid: it counts as wiped, has no link, and all its slots are free.
+/// A page of slots. A page of zeros is valid: it counts as wiped, has no link to an older page, and all its slots are
+/// free.
 #[repr(C)]
 pub(super) struct Page {
     alive: AtomicU64,
@@ -58,7 +59,7 @@ impl Page {
         &self.slots
     }
 
-    /// Allocates a new, unpublished page that is linked to an older page.
+    /// Allocates a new page with a link to the page `older`. The caller has to publish the new page.
     fn map(older: *mut Self) -> *mut Self {
         let page = memory::allocate();
         // SAFETY: `allocate` returned a valid page, and no other thread can access the page, so it stays mapped.
@@ -68,12 +69,12 @@ impl Page {
         page
     }
 
-    /// Frees a page from `map` that was never published.
+    /// Frees a page that `map` allocated and that was never published.
     fn unmap(page: *mut Self) {
         memory::free(page);
     }
 
-    /// Clears the page to zeros, as the kernel would do in a child.
+    /// Fills the page with zeros, as the kernel would do in a forked child.
     #[cfg(all(unix, feature = "std", not(loom), not(miri)))]
     fn wipe(&self) {
         self.alive.store(0, Ordering::Relaxed);
@@ -85,7 +86,8 @@ impl Page {
     }
 }
 
-/// The pages of one process, newest first. The list is lock-free, so that a fork cannot leave a lock held.
+/// The pages of one process, newest first. The list is lock-free, because a lock that is held during a fork would never
+/// be released in the child.
 pub(super) struct Pages {
     newest: AtomicPtr<Page>,
 }
@@ -102,7 +104,8 @@ impl Pages {
     /// Takes a free slot and sets its limit.
     pub(super) fn take(&self, limit: u64) -> &'static Slot {
         loop {
-            // After a fork the newest page is wiped, including its link to the older pages.
+            // In a forked child, the newest page is wiped, including its link to the older pages, so this search finds
+            // no page.
             let newest = self.newest.load(Ordering::Acquire);
             let mut page = Page::alive(newest);
             while let Some(candidate) = page {
@@ -115,7 +118,7 @@ impl Pages {
         }
     }
 
-    /// Adds a new page before `newest`, unless another thread has added one first.
+    /// Adds a new page before `newest`, unless another thread has added a page first.
     fn add(&self, newest: *mut Page) {
         let page =
             Page::map(if Page::alive(newest).is_some() { newest } else { core::ptr::null_mut() });
@@ -127,7 +130,7 @@ impl Pages {
     }
 }
 
-/// Clears all pages in a forked child, if the kernel does not clear them.
+/// Clears all pages in a forked child. This handler is registered only if the kernel does not clear the pages.
 #[cfg(all(unix, feature = "std", not(loom), not(miri)))]
 extern "C" fn wipe_in_child() {
     let mut page = Page::alive(PAGES.newest.load(Ordering::Acquire));
@@ -144,10 +147,10 @@ mod memory {
 
     const SIZE: usize = size_of::<Page>();
 
-    /// Allocates a page of zeros. If memory is exhausted, the function fails like any other allocation.
+    /// Allocates a page of zeros. If memory is exhausted, the function fails like any other memory allocation.
     pub(super) fn allocate() -> *mut Page {
-        // SAFETY: an anonymous private mapping at an address of the kernel's choice overlaps no memory that is in use.
-        // It is page-aligned and contains zeros, which are a valid `Page`.
+        // SAFETY: an anonymous private mapping at an address that the kernel chooses overlaps no memory that is in use.
+        // The mapping is page-aligned and contains zeros, which are a valid `Page`.
         let page = unsafe {
             libc::mmap(
                 core::ptr::null_mut(),
@@ -168,16 +171,17 @@ mod memory {
     }
 
     pub(super) fn free(page: *mut Page) {
-        // SAFETY: the page came from `allocate` with this size, and no other thread can access it.
+        // SAFETY: the page came from `allocate` with this size, and no other thread can access the page.
         unsafe { libc::munmap(page.cast(), SIZE) };
     }
 
-    /// Asks the kernel to clear the page in forked children, and returns whether the kernel will do so. Some
-    /// emulators accept any advice without effect, so the function also passes invalid advice, which must fail.
+    /// Requests that the kernel clear the page in forked children, and returns whether the kernel will do so. Some
+    /// emulators accept any advice but ignore it. Therefore, the function first passes invalid advice, which the system
+    /// must reject.
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(flakeid_atfork)))]
     fn wiped_by_kernel(page: *mut libc::c_void) -> bool {
         const NONSENSE: libc::c_int = 0x7fff_0000;
-        // SAFETY: the advice applies to a whole mapping that this module created, and only changes what fork copies.
+        // SAFETY: the advice applies to a whole mapping that this module created, and changes only what a fork copies.
         unsafe {
             libc::madvise(page, SIZE, NONSENSE) != 0
                 && libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) == 0
@@ -191,10 +195,10 @@ mod memory {
 
     fn wipe_at_fork() {
         static REGISTERED: AtomicBool = AtomicBool::new(false);
-        // It does not matter if two threads register the handler, because clearing a page twice does no harm.
-        // However, no thread may continue before a handler is registered.
+        // Two threads may both register the handler, because clearing a page twice is harmless. However, no thread may
+        // continue before a handler is registered.
         if !REGISTERED.load(Ordering::Acquire) {
-            // SAFETY: the handler only stores to atomics, which POSIX allows after fork.
+            // SAFETY: the handler only loads and stores atomics, which POSIX allows after a fork.
             let failed = unsafe { libc::pthread_atfork(None, None, Some(super::wipe_in_child)) };
             if failed != 0 {
                 alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<Page>());
@@ -204,8 +208,8 @@ mod memory {
     }
 }
 
-/// The memory for pages on systems without fork. This memory is also used under loom, which does not model fork, and
-/// under Miri, which does not support fork.
+/// The memory for pages without the `std` feature, and on systems without fork. This memory is also used under loom,
+/// which does not model fork, and under Miri, which does not support fork.
 #[cfg(any(not(all(unix, feature = "std")), loom, miri))]
 mod memory {
     use super::{Page, Slot};
@@ -224,7 +228,7 @@ mod memory {
     }
 
     pub(super) fn free(page: *mut Page) {
-        // SAFETY: the page came from `allocate`, and no other thread can access it.
+        // SAFETY: the page came from `allocate`, and no other thread can access the page.
         drop(unsafe { Box::from_raw(page) });
     }
 }

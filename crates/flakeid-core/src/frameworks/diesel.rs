@@ -1,4 +1,4 @@
-//! An ID as a diesel `BigInt` column, in every database that diesel supports.
+//! The conversion of an ID to and from a diesel `BigInt` column, in every database that diesel supports.
 
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, Queryable};
@@ -9,7 +9,7 @@ use diesel::sql_types::{BigInt, Nullable, SingleValue};
 
 use crate::Id;
 
-/// Reads a signed 64-bit column; see [`Id::from_i64`].
+/// Reads an ID from a signed 64-bit column, with [`Id::from_i64`].
 impl<DB> FromSql<BigInt, DB> for Id
 where
     DB: Backend,
@@ -33,7 +33,7 @@ where
     }
 }
 
-/// Converts the ID to a number when an expression is created, so that every database accepts it.
+/// Converts an ID to an `i64` when an expression is created, so that every database accepts the value.
 macro_rules! as_number {
     ($kind:ty, $id:ty) => {
         impl AsExpression<$kind> for $id {
@@ -51,7 +51,8 @@ as_number!(BigInt, &Id);
 as_number!(Nullable<BigInt>, Id);
 as_number!(Nullable<BigInt>, &Id);
 
-/// Writes an `Id`, or the `Id` in an `Option<Id>`, as a parameter for databases that take parameters as bytes.
+/// Writes an `Id`, or the `Id` in an `Option<Id>`, as a query parameter, for databases that receive parameters as
+/// bytes.
 #[cfg(any(feature = "diesel-postgres", feature = "diesel-mysql"))]
 macro_rules! as_bytes {
     ($database:ty) => {

@@ -1,5 +1,5 @@
-//! Implementations of traits from other crates: an [`Id`](crate::Id) as an sqlx or diesel column, and its schema for
-//! schemars or utoipa.
+//! Implementations of other crates' traits for [`Id`](crate::Id): database columns for sqlx and diesel, and schemas for
+//! schemars and utoipa.
 
 #[cfg(feature = "diesel")]
 mod diesel;
@@ -10,7 +10,7 @@ mod sqlx;
 #[cfg(feature = "utoipa")]
 mod utoipa;
 
-/// A regular expression for JSON schemas that matches the string that `serde` writes for an ID.
+/// The regular expression, in JSON schemas, for the string to which `serde` serializes an ID.
 #[cfg(any(feature = "schemars", feature = "utoipa"))]
 const PATTERN: &str = "^[0-9]{1,20}$";
 

@@ -1,4 +1,4 @@
-//! The JSON schema of an ID for schemars.
+//! The JSON schema of an ID, for the crate schemars.
 
 use alloc::borrow::Cow;
 
@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::{DESCRIPTION, PATTERN};
 use crate::Id;
 
-/// The schema of the string of decimal digits that the `serde` feature writes.
+/// The schema of an ID: the string of decimal digits to which the `serde` feature serializes an ID.
 impl JsonSchema for Id {
     fn inline_schema() -> bool {
         true
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(schema["pattern"], "^[0-9]{1,20}$");
         let most = serde_json::to_value(Id::from_u64(u64::MAX).to_string());
         assert!(most.is_ok_and(|most| most.as_str().is_some_and(|text| text.len() == 20)));
-        // In the schemas of other types, this schema is inlined and has no name.
+        // Schemas of types that contain an ID include this schema inline, without a name.
         let list = schemars::schema_for!(alloc::vec::Vec<Id>).to_value();
         assert_eq!(list["items"]["type"], "string");
     }

@@ -1,4 +1,4 @@
-//! An ID as an sqlx column.
+//! The conversion of an ID to and from an sqlx column.
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -6,8 +6,8 @@ use sqlx::{Database, Decode, Encode, Type};
 
 use crate::Id;
 
-/// The type of a signed 64-bit column (`bigint`, `INTEGER`) in every database that has such columns; see
-/// [`Id::to_i64`].
+/// The column type of an ID: a signed 64-bit integer (`bigint`, `INTEGER`), in every database that supports this type.
+/// The column contains the value of [`Id::to_i64`].
 impl<DB: Database> Type<DB> for Id
 where
     i64: Type<DB>,

@@ -1,4 +1,4 @@
-//! The `OpenAPI` schema of an ID for utoipa.
+//! The `OpenAPI` schema of an ID, for the crate utoipa.
 
 use alloc::borrow::Cow;
 
@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::{DESCRIPTION, PATTERN};
 use crate::Id;
 
-/// The schema of the string of decimal digits that the `serde` feature writes.
+/// The schema of an ID: the string of decimal digits to which the `serde` feature serializes an ID.
 impl PartialSchema for Id {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()

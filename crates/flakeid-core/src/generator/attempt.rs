@@ -10,18 +10,18 @@ use super::{Ahead, Generator, Overflow, Rollback, Run};
 use crate::Error;
 use crate::sync::back_off;
 
-/// The policies' decision about a candidate that is ahead of the clock.
+/// The policies' decision about a candidate position that is ahead of the clock.
 enum Verdict {
     Issue,
-    /// Issue the candidate, whose tick was current before the clock went backwards. The tick is not noted as allowed
-    /// to be ahead of the clock, so that the next call detects the same rollback.
+    /// Issue the candidate, whose tick was current before the clock went backwards. The tick is not recorded as
+    /// deliberately ahead of the clock, so that the next call also detects the rollback.
     Hold,
-    /// Switch to another clock sequence.
+    /// Switch to another clock-sequence value.
     Switch,
     Wait(Obstacle),
 }
 
-/// A clock reading within the layout's range.
+/// A clock reading that is not before the layout's epoch or after its horizon.
 #[derive(Clone, Copy)]
 struct Now {
     unix_ms: i64,
@@ -84,8 +84,8 @@ impl Generator {
         queue.take(self, wanted, max_wait)
     }
 
-    /// Whether calls may use the queue. A forked child, whose limit is 0, must not use the queue, because another
-    /// thread of the parent may have held the queue's lock at the time of the fork.
+    /// Whether calls may use the queue. In a forked child, the limit is 0. The child must not use the queue, because a
+    /// thread of the parent may have held the queue's lock during the fork.
     #[cfg(feature = "std")]
     fn may_queue(&self) -> bool {
         self.limit.get() != 0
@@ -109,14 +109,14 @@ impl Generator {
             if spent.is_zero() {
                 self.cell.count_wait();
             }
-            // Counts each wait as at least 1 µs, so that a caller cannot wait forever on a clock whose waits take no
+            // Each wait counts as at least 1 µs, so that a caller cannot wait forever on a clock whose waits take no
             // time.
             spent = spent.saturating_add(slept.max(Duration::from_micros(1)));
         }
     }
 
-    /// Takes up to `wanted` positions of one tick, or returns the obstacle. Changes no state unless it takes
-    /// positions.
+    /// Takes up to `wanted` positions of one tick, or returns the obstacle. An attempt that fails leaves the next free
+    /// position unchanged.
     pub(super) fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
         let mut word = self.cell.load();
         loop {
@@ -125,8 +125,8 @@ impl Generator {
                 let ours = self.limit.is_ours();
                 return Err(if ours { Error::closed() } else { Error::forked() }.into());
             }
-            // The clock is read after the word, so that a clock that has not gone backwards returns at least the
-            // reading from which the word was derived.
+            // The clock is read after the word. Unless the clock went backwards, the reading is therefore not earlier
+            // than the reading from which the word was derived.
             let now = self.now()?;
             let (clock_sequence, next) = self.cell.split(word);
             let first = self.candidate(next, now.tick);
@@ -152,7 +152,7 @@ impl Generator {
             let count = wanted.min(left);
             let tick = self.shape.tick(first);
             if sanctioned {
-                // The end of the positions that may be ahead of the clock is noted before the swap. A thread that
+                // The end of the positions that may be ahead of the clock is recorded before the swap. A thread that
                 // loads the new position therefore does not treat the position as a rollback.
                 let end = if self.ahead >= Ahead::Tick {
                     self.shape.position(tick + 1)
@@ -177,9 +177,8 @@ impl Generator {
         Ok(Now { unix_ms, tick: self.layout.tick_at(unix_ms)? })
     }
 
-    /// Returns the position to issue next: the beginning of the clock's tick, or the word's position if that is
-    /// later. If the usable sequence numbers of that tick are used up, the position is the beginning of the following
-    /// tick.
+    /// Returns the position to issue next: the start of the clock's tick, or the word's position if the word is later.
+    /// If all usable sequence numbers of the tick are used up, the position is the start of the following tick.
     fn candidate(&self, next: u64, now: u64) -> u64 {
         let first = if next <= self.shape.position(now) { self.start_of(now) } else { next };
         if self.shape.sequence(first) > self.sequence_mask {
@@ -199,8 +198,8 @@ impl Generator {
 
     /// Decides how to handle a candidate whose tick is ahead of the clock.
     ///
-    /// There are three possible reasons: the clock went backwards, the generator runs ahead on purpose (its window
-    /// begins ahead of the clock, or it borrows), or the clock's tick is full.
+    /// A candidate can be ahead of the clock for three reasons: the clock went backwards, the generator runs ahead on
+    /// purpose (its window begins ahead of the clock, or it borrows), or the clock's tick is full.
     fn judge(&self, next: u64, tick: u64, now: Now) -> Verdict {
         let windowed = self.cell.is_windowed();
         let issued = self.shape.tick(next.saturating_sub(1));
@@ -223,7 +222,8 @@ impl Generator {
         }
         match self.policy.overflow {
             Overflow::Borrow => self.within_max_ahead(tick, now),
-            // Before the first tick, no tick can be full; the generator only waits for the first tick to begin.
+            // Before the generator's first tick, no tick can be full; the generator only waits for its first tick to
+            // begin.
             Overflow::Error if next != self.cell.start() => {
                 let Obstacle { error, .. } = self.full_until(tick, now);
                 Verdict::Wait(error.into())
@@ -272,7 +272,7 @@ impl Generator {
         }
     }
 
-    /// Returns the obstacle that applies if all positions before `tick` are used up.
+    /// Returns the obstacle for a call that has to wait for `tick`, because the available ticks are full.
     fn full_until(&self, tick: u64, now: Now) -> Obstacle {
         Obstacle {
             error: Error::sequence_exhausted(self.until(tick, now)),
@@ -280,7 +280,7 @@ impl Generator {
         }
     }
 
-    /// Returns the obstacle that applies if the clock has to catch up with `tick`.
+    /// Returns the obstacle for a call that has to wait until the clock reaches `tick` again after a rollback.
     fn fallen_short(&self, tick: u64, now: Now) -> Obstacle {
         let by = self.until(tick, now);
         Obstacle { error: Error::clock_rollback(by, by), until: Some(self.layout.unix_ms_at(tick)) }

@@ -1,5 +1,5 @@
-//! Loom models of borrowing, which explore every interleaving of calls that continue in later ticks because the
-//! clock's tick is full. The models also run on versions with one deliberate bug each, which loom must find.
+//! Loom models of borrowing, which explore the interleavings of calls that continue in later ticks because the clock's
+//! tick is full. The models also run on versions that contain one deliberate bug each, which loom must find.
 
 use alloc::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::loom_twin::Subject;
 use super::{Generator, Overflow, Rollback, Window};
 use crate::ManualClock;
 
-/// The clock's tick is nearly full, and two threads continue in later ticks. Checks that neither thread treats these
-/// ticks as a rollback, which would be an error in this model.
+/// Fills the clock's tick, and takes IDs of later ticks in two threads. Checks that neither thread treats a later tick
+/// as a rollback, which would be an error in this model.
 #[test]
 fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
     model(|| {
@@ -38,7 +38,7 @@ fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
             0,
             "a borrowed tick was treated as a rollback: {ids:?}"
         );
-        // A range ends with its tick, so a call that wanted two IDs may have received only one; this loop takes the
+        // One call takes IDs of only one tick, so a call for two IDs may have returned only one ID. This loop takes the
         // remaining IDs.
         while let [id] = generator.issue(1)[..] {
             ids.push(id);
@@ -48,7 +48,7 @@ fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
     });
 }
 
-/// Models a position that is ahead of the clock on purpose. The note that allows the position must be written before
+/// Models a position that is deliberately ahead of the clock. The note that permits the position must be written before
 /// the word reaches the position. Otherwise, a thread that loads the word would detect a rollback.
 fn note_against_swap(note_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(22), AtomicU64::new(22)));

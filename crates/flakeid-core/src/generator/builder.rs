@@ -17,7 +17,7 @@ use crate::options::{NamedOption, SetByName};
 use crate::sync::NativeOnly;
 use crate::{Error, ErrorKind, Layout};
 
-/// The options of a [`Generator`]. Only the node has no default.
+/// The options of a [`Generator`]. Every option except the node has a default.
 ///
 /// ```
 /// use std::time::Duration;
@@ -60,8 +60,8 @@ impl GeneratorBuilder {
     }
 
     /// Sets the node, from 0 to the layout's [`max_node`](Layout::max_node). The node has no default, because two
-    /// generators with the same default would issue the same IDs. IDs are also repeated if a process uses the node of
-    /// an earlier process while the clock is behind the latest ID of that earlier process.
+    /// generators with the same default would issue the same IDs. A process also repeats IDs if it uses the node of an
+    /// earlier process while the clock is behind the latest ID of the earlier process.
     pub const fn node(mut self, node: u64) -> Self {
         self.node.node = Some(node);
         self
@@ -73,7 +73,7 @@ impl GeneratorBuilder {
     /// generators, because the nodes extend the sequence in the generator's word.
     ///
     /// Cannot be combined with [`sequence_mask`](Self::sequence_mask) or with layouts that have a clock sequence.
-    /// Within a process, a node cannot be used both alone and with others, or in different sets.
+    /// Within a process, a node cannot be used both alone and with other nodes, or in different sets of nodes.
     ///
     /// On `wasm32-unknown-unknown`, [`build`](Self::build) rejects several nodes, to keep the downloaded module small.
     pub fn nodes(mut self, nodes: &[u64]) -> Self {
@@ -81,15 +81,15 @@ impl GeneratorBuilder {
         self
     }
 
-    /// Sets the high part of the node, in layouts that split the node. Requires [`worker`](Self::worker) and replaces
-    /// [`node`](Self::node).
+    /// Sets the high part of the node, in layouts that split the node. Requires [`worker`](Self::worker), and cannot be
+    /// combined with [`node`](Self::node).
     pub const fn datacenter(mut self, datacenter: u64) -> Self {
         self.node.datacenter = Some(datacenter);
         self
     }
 
-    /// Sets the low part of the node, in layouts that split the node. Requires [`datacenter`](Self::datacenter) and
-    /// replaces [`node`](Self::node).
+    /// Sets the low part of the node, in layouts that split the node. Requires [`datacenter`](Self::datacenter), and
+    /// cannot be combined with [`node`](Self::node).
     pub const fn worker(mut self, worker: u64) -> Self {
         self.node.worker = Some(worker);
         self
@@ -107,30 +107,30 @@ impl GeneratorBuilder {
         self
     }
 
-    /// Sets the overflow and rollback behaviour together, for example to [`Policy::STRICT`].
+    /// Sets the overflow behaviour and the rollback behaviour together, for example to [`Policy::STRICT`].
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Sets the largest sequence number to use. It must be 2^k − 1, and at most the layout's
-    /// [`max_sequence`](Layout::max_sequence), which is the default. The option corresponds to `seqMask` in
-    /// `FlakeId`.
+    /// Sets the largest sequence number that the generator uses. The number must be 2^k − 1, and at most the layout's
+    /// [`max_sequence`](Layout::max_sequence), which is the default. The option corresponds to `seqMask` in `FlakeId`.
     pub const fn sequence_mask(mut self, mask: u64) -> Self {
         self.sequence_mask = Some(mask);
         self
     }
 
-    /// Sets the number of random bits in the sequence number at which each tick begins. The default is 0, so that
-    /// each tick begins at sequence number 0. Without random bits, every ID of a generator with a low rate ends in
-    /// sequence number 0, so `id mod 2^k` is badly skewed. Each tick loses up to 2^`bits` − 1 IDs. Random bits do not
-    /// make `id mod 2^k` more uniform if the layout has the sequence above the node.
+    /// Sets the number of random bits in the sequence number at which each tick begins. The default is 0, so that each
+    /// tick begins at sequence number 0. Without random bits, every ID of a generator with a low rate ends in sequence
+    /// number 0, so `id mod 2^k` is badly skewed. Each tick loses up to 2^`bits` − 1 IDs. If the layout places the
+    /// sequence above the node, random bits do not make `id mod 2^k` more uniform.
     pub const fn sequence_start(mut self, bits: u64) -> Self {
         self.sequence_start = bits;
         self
     }
 
-    /// Sets how far IDs from a window may be ahead of the clock, rounded up to whole ticks. The default is 20 s.
+    /// Sets how far the IDs of a generator with a window may be ahead of the clock. The duration is rounded up to whole
+    /// ticks. The default is 20 s.
     pub const fn max_ahead(mut self, max_ahead: Duration) -> Self {
         self.max_ahead = max_ahead;
         self
@@ -144,7 +144,7 @@ impl GeneratorBuilder {
     }
 
     /// Sets the clock. The default is the system clock, read through [`GatedClock`](crate::GatedClock). A generator
-    /// with your own clock, or with a [`ManualClock`](crate::ManualClock), does not share its position with other
+    /// with a custom clock, or with a [`ManualClock`](crate::ManualClock), does not share its position with other
     /// generators.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Some(ClockSource::of(clock));
@@ -199,7 +199,7 @@ impl GeneratorBuilder {
         };
         let make = || match window {
             Some(window) => Cell::windowed(shape.position(window.start())),
-            // An earlier process may have issued IDs in the current tick, up to the last sequence number.
+            // An earlier process may have issued all IDs of the current tick, so the cell begins at the next tick.
             None if clock.is_real() => {
                 Cell::fixed(&layout, shape.position(now.map_or(0, |tick| tick + 1)))
             }
@@ -283,8 +283,8 @@ impl GeneratorBuilder {
     }
 }
 
-/// The options by name. Each option is checked against the others when the generator is built. `clock` exists only on
-/// targets with more than one clock.
+/// The options by name. Each option is checked against the others when the generator is built. The option `clock`
+/// exists only with the `std` feature.
 impl SetByName for GeneratorBuilder {
     const OPTIONS: &'static [NamedOption<Self>] = &[
         NamedOption::number("node", |b| b.layout.max_node(), |b, node| b.node.node = Some(node)),
@@ -339,8 +339,8 @@ fn shared_cell(
     super::registry::REGISTRY.cell(layout, nodes, make)
 }
 
-/// Creates a cell without the registry, because the static registry would outlive one execution of a model. The
-/// registry has its own models.
+/// Creates a cell without the registry, because the static registry would outlive one execution of a loom model.
+/// Separate models cover the registry.
 #[cfg(loom)]
 #[expect(clippy::unnecessary_wraps, reason = "the real one can fail")]
 fn shared_cell(
@@ -351,7 +351,7 @@ fn shared_cell(
     Ok(Arc::new(make()))
 }
 
-/// Converts a duration to whole ticks, rounded up.
+/// Converts a duration to whole ticks, rounded up and limited to the largest tick of the layout.
 fn ticks_in(duration: Duration, layout: &Layout) -> u64 {
     whole_ms(duration).div_ceil(layout.unit_ms()).min(layout.max_tick())
 }
@@ -360,13 +360,13 @@ impl Generator {
     /// Builds a generator for a fixed node on the system clock, with the default policies.
     ///
     /// # Errors
-    /// Those of [`GeneratorBuilder::build`].
+    /// The errors of [`GeneratorBuilder::build`].
     #[cfg(feature = "std")]
     pub fn new(layout: Layout, node: u64) -> Result<Self, Error> {
         Self::builder(layout).node(node).build()
     }
 
-    /// Returns a builder with which to set a generator's options.
+    /// Returns a builder for a generator with the given layout.
     pub fn builder(layout: Layout) -> GeneratorBuilder {
         GeneratorBuilder::new(layout)
     }

@@ -1,5 +1,5 @@
-//! The state of the ID space of one node, or of several nodes of one generator: one atomic word, and notes that only the
-//! slow path reads. Users see some of the notes as [`Stats`].
+//! The state of the ID space of one node, or of several nodes of one generator: one atomic word, and notes that only
+//! the slow path reads. Programs can read some of the notes as [`Stats`].
 
 use alloc::boxed::Box;
 
@@ -9,7 +9,8 @@ use crate::sync::{AtomicU64, Ordering};
 /// The word of a closed cell. Positions have at most 63 bits, so this value is not a position.
 pub(super) const CLOSED: u64 = u64::MAX;
 
-/// The word, which has a cache line of its own, because threads on other cores fetch this line for every ID.
+/// The atomic word of a cell. The word has a cache line of its own, because threads on other cores fetch this line for
+/// every ID.
 #[repr(align(128))]
 struct Word(AtomicU64);
 
@@ -20,11 +21,12 @@ pub(crate) struct Cell {
     start: u64,
     windowed: bool,
     clock_sequences: Option<ClockSequences>,
-    /// The highest tick that was read from the clock while the candidate was ahead of the clock.
+    /// The highest tick that the clock has read while a candidate position was ahead of the clock.
     seen: AtomicU64,
     /// The exclusive end of the positions that are allowed to be ahead of the clock.
     ahead_until: AtomicU64,
-    /// The tick that the clock had to reach again at the last counted rollback, plus one.
+    /// The tick that the clock had to reach again after the last counted rollback, plus one; 0 before the first
+    /// rollback.
     fallen_short_of: AtomicU64,
     waits: AtomicU64,
     rollbacks: AtomicU64,
@@ -39,19 +41,19 @@ struct ClockSequences {
 }
 
 impl ClockSequences {
-    /// The largest number of clock-sequence bits that are used. More values are never needed, and each value takes
-    /// eight bytes of memory.
+    /// The largest number of clock-sequence bits that a cell uses. More bits are never needed, and each clock-sequence
+    /// value takes eight bytes of memory.
     const MOST_BITS: u8 = 8;
 }
 
 impl Cell {
-    /// Creates the cell of a fixed node, which issues no position before `start`.
+    /// Creates the cell of a fixed node. The cell issues no position before `start`.
     pub(super) fn fixed(layout: &Layout, start: u64) -> Self {
         let (_, _, clock_sequence, _) = layout.spans();
         let bits = clock_sequence.width.min(ClockSequences::MOST_BITS);
         let clock_sequences = (bits > 0).then(|| ClockSequences {
-            // The clock sequence is at the top of the word, so that layouts with different widths of the time field
-            // can share the cell. The fields of an ID fit into 64 bits, so the position fits below the clock
+            // The clock sequence occupies the top bits of the word, so that layouts with different widths of the time
+            // field can share the cell. The fields of an ID fit into 64 bits, so the position fits below the clock
             // sequence.
             shift: 64 - bits,
             marks: (0..1u64 << bits).map(|_| AtomicU64::new(0)).collect(),
@@ -59,7 +61,7 @@ impl Cell {
         Self::new(start, false, clock_sequences)
     }
 
-    /// Creates the cell of a window.
+    /// Creates the cell of a generator with a window that begins at the position `start`.
     pub(super) fn windowed(start: u64) -> Self {
         Self::new(start, true, None)
     }
@@ -81,12 +83,13 @@ impl Cell {
 
     #[inline]
     pub(super) fn load(&self) -> u64 {
-        // This is an acquire load, so that the notes written before the word (the marks, and the end of the positions
-        // allowed to be ahead of the clock) are visible.
+        // The acquire ordering makes the notes visible that were written before the word: the marks, and the end of the
+        // positions allowed to be ahead of the clock.
         self.word.0.load(Ordering::Acquire)
     }
 
-    /// Issues positions by moving the word. Returns `false` if another thread has moved the word first.
+    /// Issues positions by changing the word from `from` to `to`. Returns `false` if another thread has changed the
+    /// word first.
     #[inline]
     pub(super) fn swap(&self, from: u64, to: u64) -> bool {
         self.word.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -106,7 +109,7 @@ impl Cell {
         self.windowed
     }
 
-    /// Whether the word holds a clock sequence above the position.
+    /// Whether the word contains a clock sequence above the bits of the position.
     pub(super) fn has_clock_sequences(&self) -> bool {
         self.clock_sequences.is_some()
     }
@@ -132,7 +135,7 @@ impl Cell {
     }
 
     /// Returns a clock-sequence value whose positions at or above `floor` are all unused, if such a value exists.
-    /// Raises the mark of the current value first, so that a thread that loads the switch also loads the mark.
+    /// Raises the mark of the current value first, so that a thread that loads the new value also loads the mark.
     pub(super) fn other_clock_sequence(&self, current: u64, next: u64, floor: u64) -> Option<u64> {
         let marks = &self.clock_sequences.as_ref()?.marks;
         marks[current as usize].fetch_max(next, Ordering::AcqRel);
@@ -143,8 +146,8 @@ impl Cell {
             .map(|value| value as u64)
     }
 
-    /// Records a clock reading and returns the highest earlier reading. The caller must read the tick after the word,
-    /// because a slow thread would otherwise mistake the progress of a fast thread for a rollback.
+    /// Records a clock reading and returns the highest earlier reading. The caller must load the word before it reads
+    /// the clock. Otherwise, a slow thread would mistake the progress of a fast thread for a rollback.
     pub(super) fn note_reading(&self, tick: u64) -> u64 {
         self.seen.fetch_max(tick, Ordering::AcqRel)
     }
@@ -153,7 +156,7 @@ impl Cell {
         self.ahead_until.load(Ordering::Acquire)
     }
 
-    /// Records that positions below `until` are issued ahead of the clock on purpose.
+    /// Records that positions below `until` are deliberately issued ahead of the clock.
     pub(super) fn sanction(&self, until: u64) {
         self.ahead_until.fetch_max(until, Ordering::AcqRel);
     }
@@ -170,8 +173,8 @@ impl Cell {
         self.waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a rollback. Every attempt during a rollback detects the rollback, but the rollback is counted only once
-    /// while the clock is behind the same tick.
+    /// Counts a rollback in which the clock has to reach the tick `short_of` again. Every attempt during the rollback
+    /// detects the rollback, but the rollback is counted only once.
     pub(super) fn count_rollback(&self, short_of: u64) {
         let mark = short_of + 1;
         if self.fallen_short_of.swap(mark, Ordering::Relaxed) != mark {
@@ -206,8 +209,8 @@ impl Cell {
 pub struct Stats {
     /// The number of waits. Each wait during a `fill` call is counted separately.
     pub waits: u64,
-    /// The number of times that the clock went backwards. A generator that may run ahead of the clock (with a window
-    /// and the policy `continue`) checks for a rollback once per tick while it is ahead.
+    /// The number of times that the clock went backwards. A generator with a window and the rollback behaviour
+    /// `continue` may run ahead of the clock. While ahead, the generator checks for a rollback only once per tick.
     pub rollbacks: u64,
     /// The largest number of ticks by which an ID was ahead of the clock.
     pub largest_ahead: u64,

@@ -1,4 +1,4 @@
-//! Local handles: the fastest way to generate IDs, for one thread.
+//! Local handles, which are the fastest way to generate IDs in one thread.
 
 use core::fmt;
 use core::ops::Deref;
@@ -8,17 +8,17 @@ use super::Generator;
 use super::shape::Run;
 use crate::{Error, Id};
 
-/// A handle of a [`Generator`] for one thread. It reserves chunks of positions with one compare-and-swap each, and
-/// then issues the IDs of a chunk without further synchronization. In exchange, its IDs are not ordered relative to
-/// the IDs of other threads.
+/// A handle of a [`Generator`] for one thread. The handle reserves chunks of positions with one compare-and-swap each,
+/// and then issues the IDs of a chunk without further synchronization. The disadvantage is that the IDs are not ordered
+/// relative to the IDs of other threads.
 ///
-/// The IDs of one handle strictly increase, and no two handles issue the same ID. A chunk is valid for one tick of
-/// the kernel's coarse clock, a few milliseconds, and only while the generator may issue IDs (in its window, and in
-/// the process that created it). The handle discards the rest of an invalid chunk. The times in IDs are therefore
+/// The IDs of one handle strictly increase, and no two handles issue the same ID. A chunk is valid for one tick of the
+/// kernel's coarse clock (a few milliseconds), and only while the generator may issue IDs: in its window, and in the
+/// process that created the generator. The handle discards the rest of an invalid chunk. The times in IDs are therefore
 /// never ahead of the clock, but they may lag by up to one tick of the coarse clock.
 ///
-/// Reserved IDs count towards a tick's sequence, so ticks fill up sooner if there are many handles and only 12
-/// sequence bits. On a clock other than the system's, a chunk is valid for one reading of that clock.
+/// Reserved IDs count towards a tick's sequence, so ticks fill up sooner if there are many handles and only 12 sequence
+/// bits. On a manual or custom clock, a chunk is valid until the clock's reading changes.
 ///
 /// The handle may borrow the generator, as [`Generator::local`] does, or share it as an `Arc<Generator>`.
 ///
@@ -40,7 +40,7 @@ use crate::{Error, Id};
 /// ```
 pub struct LocalGenerator<G> {
     generator: G,
-    /// The next position of the chunk, and the exclusive end of the chunk.
+    /// The next position of the chunk. The field `end` contains the exclusive end of the chunk.
     next: u64,
     end: u64,
     clock_sequence: u64,
@@ -48,7 +48,8 @@ pub struct LocalGenerator<G> {
     id: u64,
     /// The difference between consecutive IDs of a chunk; 0 if the difference varies.
     step: u64,
-    /// The clock's mark when the chunk was reserved. When the mark changes, the chunk becomes invalid.
+    /// The clock's mark at the time when the chunk was reserved. The chunk becomes invalid when the clock's mark
+    /// changes.
     mark: u64,
     block: u64,
 }
@@ -78,7 +79,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// Returns the next ID. Reserves a new chunk if the current chunk is used up or no longer valid.
     ///
     /// # Errors
-    /// Those of [`Generator::next_id`].
+    /// The errors of [`Generator::next_id`].
     #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
@@ -87,10 +88,11 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         }
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits at most `max_wait` instead of the generator's `max_wait`.
+    /// Returns the next ID like [`next_id`](Self::next_id), but waits at most the given `max_wait` instead of the
+    /// generator's `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The errors of [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
         match self.poll() {
@@ -102,7 +104,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// Returns the next ID without waiting.
     ///
     /// # Errors
-    /// Those of [`Generator::try_next_id`].
+    /// The errors of [`Generator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
@@ -112,14 +114,14 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     }
 
     /// Returns the next ID of the current chunk, or `None` if the chunk is used up or no longer valid. In that case,
-    /// the other methods reserve a new chunk, or return the reason why they cannot reserve one. This method is for
+    /// the other methods reserve a new chunk, or return the reason why they cannot reserve a chunk. This method is for
     /// callers that have other work to do before they wait.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
         self.holds().then(|| self.hand_out())
     }
 
-    /// Whether the chunk has an ID that is still valid.
+    /// Whether the chunk contains an ID that is still valid.
     #[inline(always)]
     fn holds(&self) -> bool {
         let mark = self.generator.clock.mark();
@@ -146,8 +148,8 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         self.generator.shape.id(&Run { first: position, count: 1, clock_sequence })
     }
 
-    /// Does the same as `next_id`, but does not check the limit. The loom models use this method to show that they
-    /// find the missing check.
+    /// Returns the next ID, but checks neither the limit nor the clock's mark. The loom models use this method to show
+    /// that loom detects the missing check.
     #[cfg(all(test, loom))]
     pub(super) fn next_id_unchecked(&mut self) -> Result<Id, Error> {
         if self.next >= self.end {
@@ -156,8 +158,8 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         Ok(self.hand_out())
     }
 
-    /// Reserves a chunk, waiting at most `max_wait` (not at all if `max_wait` is `None`), and returns its first ID.
-    /// This is a separate function, because inlining it would make the fast path slower by a third.
+    /// Reserves a chunk, and returns the first ID of the chunk. Waits at most `max_wait`, or does not wait if
+    /// `max_wait` is `None`. This function is separate, because inlining it would slow down the fast path by a third.
     #[cold]
     #[inline(never)]
     fn begin_block(&mut self, max_wait: Option<Duration>) -> Result<Id, Error> {

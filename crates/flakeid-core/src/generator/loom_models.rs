@@ -1,8 +1,8 @@
-//! Loom models of the generator, which explore every interleaving of a few calls. The same models also run on copies
-//! of the generator with one deliberate bug each. Loom must find these bugs, because a model that accepts a faulty
-//! copy would prove nothing.
+//! Loom models of the generator, which explore the interleavings of a few calls. The same models also run on copies of
+//! the generator, each with one deliberate bug. Loom must find each bug, because a model that accepts a faulty copy
+//! would prove nothing.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid-core --lib loom`
+//! The command to run the models is `RUSTFLAGS="--cfg loom" cargo test -p flakeid-core --lib loom`.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -19,8 +19,7 @@ use crate::{Id, Layout, ManualClock};
 
 pub(super) fn model(check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // The bound is three preemptions, because nearly every bug appears with two or three, according to loom's
-    // authors.
+    // The bound is three preemptions. According to loom's authors, two or three preemptions reveal nearly every bug.
     builder.preemption_bound = Some(3);
     builder.check(check);
 }
@@ -30,8 +29,7 @@ pub(super) fn layout() -> Layout {
     Layout::builder().time(8).sequence(1).build_const()
 }
 
-/// Builds a generator with a clock that reads `now`, and with the window `[10, 12)`, which contains the positions 20
-/// to 23.
+/// Builds a generator whose clock reads `now`, with the window `[10, 12)`. The window contains the positions 20 to 23.
 fn real(now: i64) -> Generator {
     Generator::builder(layout())
         .clock(ManualClock::new(now))
@@ -61,7 +59,7 @@ fn assert_distinct(mut ids: Vec<u64>) {
     assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "issued twice: {ids:?}");
 }
 
-/// Checks that two threads issue distinct IDs (invariant I1), which increase in each thread (I8).
+/// Checks that two threads issue distinct IDs (invariant I1), and that the IDs of each thread increase (I8).
 fn two_take(subject: impl Subject, wanted: [&'static [usize]; 2]) {
     let subject = Arc::new(subject);
     let threads = wanted.map(|wanted| {
@@ -88,7 +86,8 @@ fn loom_detects_positions_taken_with_a_plain_store() {
 
 #[test]
 fn concurrent_single_and_batch_calls_return_distinct_ids() {
-    // The window starts ahead of the clock, so that the range and the single IDs span two ticks.
+    // The window starts ahead of the clock, so that the calls for one ID and for three IDs use both ticks of the
+    // window.
     model(|| two_take(real(5), [&[1, 1], &[3]]));
 }
 
@@ -98,8 +97,8 @@ fn loom_detects_a_range_computed_from_a_stale_position() {
     model(|| two_take(Twin::new(Flaw::StaleRun), [&[1], &[2]]));
 }
 
-/// Takes IDs in one thread while another thread persists a fence and then raises the limit to that fence. Checks that
-/// each ID has a tick below a persisted fence (I2, I5).
+/// Takes IDs in two threads while a third thread persists a fence and then raises the limit to the fence. Checks that
+/// the tick of each ID is below the persisted fence (I2, I5).
 fn take_against_extend(subject: impl Subject, wanted: &'static [usize]) {
     let subject = Arc::new(subject);
     let persisted = Arc::new(AtomicU64::new(12));
@@ -135,7 +134,8 @@ fn loom_detects_limit_not_rechecked_after_a_failed_swap() {
     model(|| take_against_extend(Twin::new(Flaw::LimitCheckedOnce), &[1, 1]));
 }
 
-/// Checks that the higher fence remains if two threads raise the limit (I6: the limit only rises).
+/// Checks that the higher fence remains in effect if two threads raise the limit at the same time (I6: the limit only
+/// rises).
 fn extend_against_extend(subject: impl Subject) {
     let subject = Arc::new(subject);
     let other = {
@@ -150,7 +150,7 @@ fn extend_against_extend(subject: impl Subject) {
 
 #[test]
 fn concurrent_extensions_keep_the_highest_fence() {
-    // The window starts ahead of the clock, so that every tick of the window is used up.
+    // The window starts ahead of the clock, so that the calls can use up every tick of the window.
     model(|| extend_against_extend(real(5)));
 }
 
@@ -160,8 +160,8 @@ fn loom_detects_an_extension_that_lowers_the_limit() {
     model(|| extend_against_extend(Twin::new(Flaw::LoweredLimit)));
 }
 
-/// Takes IDs in one thread while another thread retires the generator. Checks that all issued IDs are below the
-/// reported bound, and that no ID is issued after the generator has been retired (I6).
+/// Takes IDs in one thread while another thread retires the generator. Checks that all issued IDs are below the bound
+/// that `retire` returns, and that a retired generator issues no ID (I6).
 fn take_against_retire(subject: impl Subject, wanted: &'static [usize]) {
     let subject = Arc::new(subject);
     let taker = {
@@ -191,7 +191,7 @@ fn loom_detects_retirement_that_reads_the_position_too_early() {
     model(|| take_against_retire(Twin::new(Flaw::LateClose), &[1, 1]));
 }
 
-/// A pending extension must not revive a retired generator (I6).
+/// Checks that an extension during the retirement does not revive the generator (I6: a closed generator issues no ID).
 #[test]
 fn extend_does_not_revive_a_retired_generator() {
     model(|| {
@@ -201,14 +201,14 @@ fn extend_does_not_revive_a_retired_generator() {
             thread::spawn(move || Generator::extend(&generator, 14))
         };
         generator.retire().unwrap();
-        // The extension may be rejected or come too late; both outcomes are correct.
+        // The extension may succeed before the retirement, or fail after the retirement. Both outcomes are correct.
         let _either = extender.join().unwrap();
         assert!(generator.issue(1).is_empty(), "an ID was issued after the generator was retired");
     });
 }
 
-/// Takes IDs in two threads while the clock goes backwards twice. Checks that no position of the two earlier clock
-/// sequences is used again.
+/// Takes IDs in two threads while the clock goes backwards twice. Checks that all IDs are distinct, although the layout
+/// has only two clock-sequence values.
 #[test]
 fn ids_remain_distinct_after_two_clock_rollbacks() {
     model(|| {
@@ -237,8 +237,9 @@ fn ids_remain_distinct_after_two_clock_rollbacks() {
     });
 }
 
-/// Models a switch of the clock sequence as two stores: the current value, and the mark of the previous value. A thread
-/// that loads the switch must also load the mark, because the previous value would otherwise look unused.
+/// Models a switch of the clock sequence as two stores: one to the current value, and one to the mark of the previous
+/// value. A thread that loads the new value must also load the mark, because the previous value would otherwise look
+/// unused.
 fn mark_against_switch(mark_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let switcher = {
@@ -293,8 +294,8 @@ fn registry_keeps_one_cell_for_each_node() {
     });
 }
 
-/// Checks that generators with a common node share one cell: two threads build generators of the same two nodes, and
-/// a third thread builds a generator of the first node and a different node.
+/// Checks that no node belongs to two cells. Two threads request the cell of the nodes 4 and 7, and a third thread
+/// requests the cell of the nodes 7 and 8.
 #[test]
 fn registry_keeps_one_cell_for_all_nodes_of_a_set() {
     model(|| {
@@ -314,7 +315,7 @@ fn registry_keeps_one_cell_for_all_nodes_of_a_set() {
     });
 }
 
-/// Checks that loom finds the bug in a version that adds an entry with a separate load and store.
+/// Checks that loom detects a lost entry if threads add entries with a separate load and store.
 #[test]
 #[should_panic(expected = "the entry was lost")]
 fn loom_detects_registry_entries_added_with_plain_stores() {
@@ -335,7 +336,8 @@ fn loom_detects_registry_entries_added_with_plain_stores() {
     });
 }
 
-/// Models a local handle, which checks the limit only if `looks` is set.
+/// Takes IDs from a local handle while another thread retires the generator. The handle checks the limit only if
+/// `looks` is set.
 fn local_against_retire(looks: bool) {
     // The clock is at tick 11, one tick after the window's start, so that the handle reserves several positions at
     // once, as a chunk.

@@ -1,4 +1,4 @@
-//! Copies of the generator's algorithm with one deliberate bug each, which the loom models must find.
+//! Copies of the generator's algorithm, each with one deliberate bug that the loom models must find.
 
 use alloc::vec::Vec;
 
@@ -6,11 +6,11 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell::CLOSED;
 
-/// The generator calls that the models use. Each ID is represented by its position.
+/// The generator methods that the models call. Each ID is represented by its position.
 pub(super) trait Subject: Send + Sync + 'static {
     fn issue(&self, wanted: usize) -> Vec<u64>;
     fn extend(&self, fence: u64);
-    /// Retires the generator and returns the exclusive bound of the issued positions.
+    /// Retires the generator and returns the exclusive upper bound of the issued positions.
     fn retire(&self) -> u64;
 }
 
@@ -18,13 +18,13 @@ pub(super) trait Subject: Send + Sync + 'static {
 pub(super) enum Flaw {
     /// Takes a position with a separate load and store instead of a compare-and-swap.
     PlainStore,
-    /// Takes a range by adding to the word, but computes the range from a value of the word that was loaded earlier.
+    /// Adds the size of a range to the word, but computes the range from a value of the word that was loaded earlier.
     StaleRun,
-    /// Sets the limit to the given value, even if that value is lower than the limit.
+    /// Sets the limit to the given value, even if that value is lower than the current limit.
     LoweredLimit,
-    /// Checks the limit only once, and not again after a failed swap.
+    /// Checks the limit only once, and not again after a failed compare-and-swap.
     LimitCheckedOnce,
-    /// Reads the word before closing it, in a separate step.
+    /// Reads the word and then closes the cell in a separate step.
     LateClose,
 }
 

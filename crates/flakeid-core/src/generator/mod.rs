@@ -1,4 +1,4 @@
-//! ID generators.
+//! Generators of unique IDs, with their options and policies.
 
 #![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 
@@ -49,15 +49,15 @@ use cell::{CLOSED, Cell};
 use shape::{Run, Shape, limit_of};
 use start::SequenceStart;
 
-/// The decisions about IDs ahead of the clock that the slow path, `attempt`, has to make.
+/// The cases in which the slow path (`attempt`) has to decide about an ID that is ahead of the clock.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Ahead {
     /// `attempt` makes a decision for each ID that is ahead of the clock.
     Each,
-    /// `attempt` makes a decision for each tick that is ahead of the clock: after the generator has entered a tick,
-    /// the policies do not restrict the rest of that tick.
+    /// `attempt` makes one decision for each tick that is ahead of the clock. After the generator has entered a tick,
+    /// the policies do not restrict the remaining IDs of the tick.
     Tick,
-    /// `attempt` makes a decision for each tick that is ahead of the clock, and the generator borrows when a tick is
+    /// `attempt` makes one decision for each tick that is ahead of the clock, and the generator borrows when a tick is
     /// full.
     Borrow,
 }
@@ -65,9 +65,9 @@ enum Ahead {
 /// A generator of unique, strictly increasing IDs for one node or for several nodes. Any number of threads may use
 /// the generator.
 ///
-/// The state is one atomic word, the next free position (tick and sequence). Every call takes positions with one
-/// compare-and-swap that moves the word forward. Therefore, no two calls return the same ID, and a later call returns
-/// a larger ID, also across threads.
+/// The state is one atomic word that contains the next free position (tick and sequence number). Every call takes
+/// positions with one compare-and-swap that moves the word forward. Therefore, no two calls return the same ID, and a
+/// later call returns a larger ID, even in another thread.
 ///
 /// # Waiting
 /// The table shows the behaviour of calls when the clock went backwards (rollback) and when the tick is full (overflow):
@@ -123,8 +123,8 @@ pub struct Generator {
     pub(crate) max_wait: Duration,
     layout: Layout,
     nodes: Box<[u64]>,
-    /// The queue of waiting calls. Only generators on the system clock have a queue, because any other clock may
-    /// depend on another thread to advance it.
+    /// The queue of waiting calls. Only generators on the system clock have a queue, because any other clock may depend
+    /// on another thread to advance the clock.
     #[cfg(feature = "std")]
     queue: NativeOnly<queue::Queue>,
 }
@@ -151,11 +151,11 @@ impl Generator {
         self.max_wait
     }
 
-    /// Returns the next ID. Waits at most the given `max_wait`, which overrides the generator's own limit. Use this
-    /// method in callers that must not block for long, such as an event loop.
+    /// Returns the next ID. Waits at most the given `max_wait`, which overrides the generator's own `max_wait`. Use
+    /// this method in callers that must not block for long, such as an event loop.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The errors of [`next_id`](Self::next_id).
     #[inline(always)]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.take(1) {
@@ -164,11 +164,11 @@ impl Generator {
         }
     }
 
-    /// Returns the next ID without waiting. Serves waiting calls first.
+    /// Returns the next ID without waiting. Calls that are already waiting are served first.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), but returned without waiting; [`Error::retry_after`] returns the time
-    /// after which to try again.
+    /// The errors of [`next_id`](Self::next_id), returned without waiting. [`Error::retry_after`] returns the time to
+    /// wait before a retry.
     #[inline]
     pub fn try_next_id(&self) -> Result<Id, Error> {
         let run = if self.others_wait() { None } else { self.take(1) };
@@ -179,31 +179,31 @@ impl Generator {
     }
 
     /// Fills `ids` from the beginning with the next IDs, in order, and returns the number of IDs written. A range of
-    /// IDs from one tick costs one compare-and-swap. Waits like [`next_id`](Self::next_id), each time at most
-    /// `max_wait` without progress.
+    /// IDs from one tick costs one compare-and-swap. Waits like [`next_id`](Self::next_id); each wait for further IDs
+    /// lasts at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), but only if the call got no ID at all. Otherwise the returned number is
-    /// smaller than `ids.len()`, and the next call reports the obstacle.
+    /// The errors of [`next_id`](Self::next_id), but only if the call generated no ID. If an obstacle occurs after the
+    /// first ID, the returned number is smaller than `ids.len()`, and the next call reports the obstacle.
     #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_within(ids, self.max_wait)
     }
 
-    /// Does the same as [`fill`](Self::fill), but each wait lasts at most the given `max_wait`, which overrides the
-    /// generator's own limit.
+    /// Fills `ids` like [`fill`](Self::fill), but each wait lasts at most the given `max_wait`, which overrides the
+    /// generator's own `max_wait`.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The errors of [`fill`](Self::fill).
     #[inline]
     pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
         self.fill_by(ids, |wanted| self.take_waiting(wanted, max_wait))
     }
 
-    /// Does the same as [`fill`](Self::fill) without waiting.
+    /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors
-    /// Those of [`try_next_id`](Self::try_next_id), but only if the call got no ID at all.
+    /// The errors of [`try_next_id`](Self::try_next_id), but only if the call generated no ID.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_by(ids, |wanted| self.take_at_once(wanted))
@@ -223,8 +223,8 @@ impl Generator {
                 None => match take_slowly(wanted) {
                     Ok(run) => run,
                     Err(error) if filled == 0 => return Err(error),
-                    // The call returns the IDs that it has generated so far. The error can be dropped, because the
-                    // next call runs into the same obstacle.
+                    // The call returns the IDs that it has generated so far. The error can be dropped, because the next
+                    // call encounters the same obstacle.
                     Err(_) => break,
                 },
             };
@@ -239,18 +239,18 @@ impl Generator {
     /// `max_wait`.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The errors of [`fill`](Self::fill).
     pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
         self.next_ids_within(n, self.max_wait)
     }
 
-    /// Does the same as [`next_ids`](Self::next_ids), but each wait lasts at most the given `max_wait`, which
-    /// overrides the generator's own limit.
+    /// Returns the next `n` IDs like [`next_ids`](Self::next_ids), but each wait lasts at most the given `max_wait`,
+    /// which overrides the generator's own `max_wait`.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The errors of [`fill`](Self::fill).
     pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
-        // The function allocates memory in batches, so that a huge `n` does not allocate everything at once.
+        // The function allocates memory in batches, so that a huge `n` does not require a huge allocation at once.
         const CHUNK: usize = 1 << 16;
         let mut ids = Vec::new();
         while ids.len() < n {
@@ -276,7 +276,7 @@ impl Generator {
     /// Call this method only after the store has confirmed the fence.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) without a window;
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the generator has no window;
     /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
     pub fn extend(&self, fence: u64) -> Result<(), Error> {
         if !self.cell.is_windowed() {
@@ -299,8 +299,8 @@ impl Generator {
     /// Retires this generator: no later call issues an ID. Returns the last tick in which the generator issued an ID,
     /// or `None` if it issued no ID. Every ID that the generator returned is in that tick or an earlier tick.
     ///
-    /// With a window, the returned tick covers pending calls of other threads that still succeed. On a fixed node,
-    /// the next generator of the node continues at the same position, and a pending call may still succeed.
+    /// With a window, the returned tick also covers the IDs of pending calls that still succeed in other threads. On a
+    /// fixed node, the next generator of the node continues at the same position, and a pending call may still succeed.
     ///
     /// # Errors
     /// [`Closed`](crate::ErrorKind::Closed) if the generator has already been retired;
@@ -317,17 +317,17 @@ impl Generator {
         Ok((next > self.cell.start()).then(|| self.shape.tick(next - 1)))
     }
 
-    /// The tick of the next free position: no ID of a later tick has been issued yet, and no ID of an earlier tick
-    /// will be. `None` after a generator with a window has been retired. In a forked child, the method returns the
-    /// parent's tick at the time of the fork. In layouts with a clock sequence, it returns the tick of the current
-    /// clock-sequence value.
+    /// The tick of the next free position: no ID of a later tick has been issued yet, and no ID of an earlier tick will
+    /// be issued. The tick is `None` after a generator with a window has been retired. In a forked child, the method
+    /// returns the parent's tick at the time of the fork. In layouts with a clock sequence, the method returns the tick
+    /// of the current clock-sequence value.
     #[must_use]
     pub fn next_tick(&self) -> Option<u64> {
         let word = self.cell.load();
         (word != CLOSED).then(|| self.shape.tick(self.cell.split(word).1))
     }
 
-    /// Returns the counts of waits, rollbacks and similar events.
+    /// Returns the counts of the generator's waits, rollbacks and similar events.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.cell.stats()
@@ -345,14 +345,14 @@ impl Generator {
         &self.layout
     }
 
-    /// The node in the generator's IDs, or the smallest node if the generator has several.
+    /// The node in the generator's IDs, or the smallest node if the generator has several nodes.
     #[must_use]
     pub fn node(&self) -> u64 {
         self.nodes.first().copied().unwrap_or_default()
     }
 
     /// Returns all nodes that the generator's IDs can contain, in increasing order: a single node, unless
-    /// [`GeneratorBuilder::nodes`] set several.
+    /// [`GeneratorBuilder::nodes`] set several nodes.
     #[must_use]
     pub const fn nodes(&self) -> &[u64] {
         &self.nodes

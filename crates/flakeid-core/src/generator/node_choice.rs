@@ -1,4 +1,4 @@
-//! The node of a generator, which options set as one number, in two parts, or as several nodes.
+//! The choice of a generator's node: as one number, as datacenter and worker, or as several nodes.
 
 use alloc::format;
 use alloc::vec;
@@ -18,7 +18,7 @@ pub(super) struct NodeChoice {
 }
 
 impl NodeChoice {
-    /// Returns the nodes in increasing order. Their number is a power of two.
+    /// Returns the nodes in increasing order. The number of nodes is a power of two.
     pub(super) fn resolve(&self, layout: &Layout) -> Result<Vec<u64>, Error> {
         let Some(several) = &self.several else { return Ok(vec![self.one(layout)?]) };
         let refused = |reason: &str| Err(Error::invalid_option("nodes", reason));

@@ -2,7 +2,8 @@
 
 use crate::Error;
 
-/// The error of a failed attempt, and the instant, in Unix milliseconds, until which waiting may help.
+/// The error of a failed attempt, and the instant, in Unix milliseconds, at which a new attempt may succeed. The
+/// instant is `None` if waiting does not help.
 pub(super) struct Obstacle {
     pub(super) error: Error,
     pub(super) until: Option<i64>,

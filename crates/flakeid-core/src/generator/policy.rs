@@ -82,9 +82,9 @@ pub enum Rollback {
     Error,
     /// Calls wait at most `max_wait` for the clock to catch up.
     Wait,
-    /// The generator switches to a clock-sequence value that has not been used at this time yet. If there is no such
-    /// value, the generator behaves as with `Wait`. Requires a layout with `c` bits and a fixed node. IDs are not in
-    /// order across a switch.
+    /// The generator switches to a clock-sequence value that has not been used at the clock's current time yet. If
+    /// every value has been used, the generator behaves as with `Wait`. Requires a layout with clock-sequence bits
+    /// (`c`) and a fixed node. After a switch, IDs may be smaller than earlier IDs.
     ///
     /// Only this process records which values have been used. Each process begins with value 0. As with every other
     /// behaviour, a process therefore repeats IDs if it starts before the clock has caught up with the latest ID of
@@ -110,7 +110,8 @@ impl Rollback {
 
 impl_by_name!(Rollback, "rollback", "continue, error, wait or clock-sequence");
 
-/// The overflow and rollback behaviour together, with a constant for the behaviour of other systems.
+/// The overflow behaviour and the rollback behaviour of a generator. The constant [`STRICT`](Self::STRICT) matches the
+/// behaviour of other systems, such as Twitter's Snowflake.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout, Policy, Rollback};
@@ -130,11 +131,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The behaviour of Twitter's Snowflake and `FlakeId`: wait when the tick is full, fail immediately when the clock
-    /// goes backwards.
+    /// The behaviour of Twitter's Snowflake and of `FlakeId`: wait when the tick is full, and fail immediately when the
+    /// clock goes backwards.
     pub const STRICT: Self = Self { overflow: Overflow::Wait, rollback: Rollback::Error };
 
-    /// Checks that a generator of this layout supports the policy with the given window, or without a window.
+    /// Checks that a generator with the given layout and the given window, or without a window, supports the policy.
     pub(super) fn check(self, layout: &Layout, window: Option<Window>) -> Result<(), Error> {
         if self.overflow == Overflow::Borrow && window.is_none() {
             return Err(Error::invalid_option(

@@ -1,9 +1,9 @@
-//! The queue of calls that wait for IDs from one generator. The calls are served in the order of their arrival.
+//! The queue of calls that wait for IDs from one generator. The calls are served in the order of arrival.
 //!
-//! If every waiting call slept on its own, the first call to wake up could use up the whole next tick, and the others
-//! would continue to sleep, some of them for many ticks. Therefore one of the calls, the leader, sleeps for all of
-//! them. The leader then takes IDs for all calls with one compare-and-swap and divides the IDs among them. Calls that
-//! do not have to wait do not use the queue.
+//! If every waiting call slept on its own, the first call to wake up could use up the whole next tick. The other calls
+//! would continue to sleep, possibly for many ticks. Therefore, one call, the leader, sleeps for all waiting calls. The
+//! leader then takes IDs for all calls with one compare-and-swap and divides the IDs among the calls. Calls that do not
+//! have to wait do not use the queue.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -16,18 +16,19 @@ use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
 
-/// A source of IDs for a queue, with a method that waits for IDs.
+/// A source of positions for a queue, with a method that sleeps until new positions may be available.
 pub(super) trait Supply {
     /// Takes up to `wanted` positions of one tick, or returns the obstacle.
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle>;
 
-    /// Sleeps until the clock reads `until`, or for part of that time, but no longer than `at_most`. If `exact` is
-    /// set, the queue calls this function again after each part.
+    /// Sleeps until the clock reads `until`, but no longer than `at_most`. The function may return after part of the
+    /// time; the queue then calls it again. If `exact` is set, the function sleeps in parts to wake up closer to
+    /// `until`.
     fn sleep(&self, until: i64, at_most: Duration, exact: bool);
 }
 
 pub(super) struct Queue {
-    /// The number of calls in the queue. Later calls read this number so that they do not overtake the queue.
+    /// The number of calls in the queue. New calls read this number, so that they do not overtake the waiting calls.
     length: AtomicU64,
     state: Mutex<State>,
     /// The condition variable that is notified when calls have been served or the leader has left.
@@ -40,7 +41,7 @@ pub(super) struct Queue {
 #[cfg(all(test, loom))]
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Flaw {
-    /// Does not notify calls when they are served or when the leader leaves.
+    /// Does not notify the waiting calls when calls have been served or when the leader leaves.
     NotifiesNoCall,
     /// A leader that has been served by another call leaves without appointing a new leader.
     LeavesNoSuccessor,
@@ -50,7 +51,7 @@ pub(super) enum Flaw {
 struct State {
     /// The waiting calls, in the order of their tickets.
     waiting: VecDeque<Call>,
-    /// The positions that have been assigned to calls but have not been fetched yet, by ticket.
+    /// The positions that have been assigned to calls but have not been returned yet, by the ticket of the call.
     served: BTreeMap<u64, Run>,
     tickets: u64,
     led: bool,
@@ -78,13 +79,13 @@ impl Queue {
         Self { flaw: Some(flaw), ..Self::new() }
     }
 
-    /// Whether a call is waiting. The result may be outdated immediately.
+    /// Whether a call is waiting. The result may already be outdated when the function returns.
     #[inline]
     pub(super) fn is_waiting(&self) -> bool {
         self.length.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits for the call's turn, for at most `max_wait`, and returns up to `wanted` positions of one tick.
+    /// Waits at most `max_wait` for the call's turn, and returns up to `wanted` positions of one tick.
     pub(super) fn take(
         &self,
         supply: &impl Supply,
@@ -106,8 +107,8 @@ impl Queue {
             let left = max_wait.saturating_sub(start.elapsed());
             if left.is_zero() {
                 self.leave(state, ticket);
-                // This last attempt is necessary, because a caller that waits exactly for `retry_after` would
-                // otherwise fail although IDs have just become available.
+                // Without this last attempt, a call whose `max_wait` equals `retry_after` would fail although IDs have
+                // just become available.
                 return supply.attempt(wanted).map_err(|obstacle| obstacle.error);
             }
             if state.led {
@@ -133,8 +134,8 @@ impl Queue {
         }
     }
 
-    /// Serves the waiting calls if IDs are available now. Calls that do not wait use this function, because a thread
-    /// that repeats such a call in a loop could otherwise use up each tick before the leader wakes up.
+    /// Serves the waiting calls if IDs are available now. Nonblocking calls use this function, because a thread that
+    /// repeats a nonblocking call in a loop could otherwise use up each tick before the leader wakes up.
     pub(super) fn serve(&self, supply: &impl Supply) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
@@ -149,7 +150,8 @@ impl Queue {
         }
     }
 
-    /// Removes a call from the queue, and makes another call the leader.
+    /// Removes a call from the queue. If the queue has no leader, notifies the waiting calls, so that one of the calls
+    /// becomes the leader.
     fn leave(&self, mut state: MutexGuard<'_, State>, ticket: u64) {
         if let Ok(place) = state.waiting.binary_search_by_key(&ticket, |call| call.ticket) {
             state.waiting.remove(place);
@@ -188,8 +190,8 @@ impl State {
         self.tickets
     }
 
-    /// Takes positions for all calls and divides them: one position for each call in the order of arrival, then the
-    /// rest in equal parts for the calls that want more.
+    /// Takes positions for all calls and divides the positions. Each call gets one position in the order of arrival,
+    /// and the calls that want more share the remaining positions evenly.
     fn serve(&mut self, supply: &impl Supply) -> Result<(), Obstacle> {
         let wanted = self.waiting.iter().fold(0, |sum: u64, call| sum.saturating_add(call.wanted));
         let mut rest = supply.attempt(wanted)?;
@@ -204,9 +206,8 @@ impl State {
     }
 }
 
-/// Divides `count` positions among the calls, and returns the number for each call: at most as many as the call
-/// wants, and equal numbers for calls that want equally many. All positions are used if the calls together want at
-/// least `count`.
+/// Divides `count` positions among the calls as evenly as possible, and returns the number of positions for each call.
+/// No call gets more positions than it wants. All positions are used if the calls together want at least `count`.
 fn shares(calls: &[Call], count: u64) -> Vec<u64> {
     let mut shares = alloc::vec![0; calls.len()];
     let mut modest_first: Vec<usize> = (0..calls.len()).collect();

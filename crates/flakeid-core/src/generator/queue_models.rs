@@ -1,6 +1,6 @@
-//! Loom models of the queue, which explore every interleaving of a few calls. Loom's condition variables have no
-//! spurious wake-ups, so a missing notification shows up as a deadlock. Loom must find the bug in copies of the queue
-//! that do not notify calls.
+//! Loom models of the queue, which explore the interleavings of a few calls. Loom's condition variables have no
+//! spurious wake-ups, so a missing notification causes a deadlock. The models also run on copies of the queue that lack
+//! a notification, in which loom must find the bug.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -14,11 +14,12 @@ use super::shape::Run;
 use crate::Error;
 use crate::sync::{AtomicU64, Ordering};
 
-/// A supply with ticks of two positions. The first tick is used up, and the next tick begins when a call sleeps.
+/// A supply in which each tick has two positions. The first tick is used up, and the next tick begins when a call
+/// sleeps.
 struct Ticks {
     next: AtomicU64,
     end: AtomicU64,
-    /// The exclusive end of the positions, after which waiting does not help.
+    /// The exclusive end of all positions. A call that reaches this end fails, because waiting does not help.
     last: u64,
 }
 
@@ -30,7 +31,7 @@ impl Ticks {
 
 impl Supply for Ticks {
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
-        // Relaxed loads suffice, because only one call at a time makes an attempt, under the queue's lock.
+        // Relaxed loads suffice, because a call makes an attempt only while it holds the queue's lock.
         let (first, end) = (self.next.load(Ordering::Relaxed), self.end.load(Ordering::Relaxed));
         if first == self.last {
             return Err(Error::closed().into());
@@ -51,7 +52,7 @@ impl Supply for Ticks {
     }
 }
 
-/// Runs calls that want the given numbers of positions, each in its own thread, until the supply ends at `last`.
+/// Runs three calls for the given numbers of positions in three threads. The supply ends at the position `last`.
 /// Returns the ranges that the calls received.
 fn calls(queue: Queue, last: u64, wanted: [u64; 2], mine: u64) -> Vec<Run> {
     let shared = Arc::new((queue, Ticks::until(last)));
@@ -96,8 +97,8 @@ fn loom_detects_a_queue_that_never_notifies_waiting_calls() {
     model(|| assert_apart(calls(Queue::with_flaw(Flaw::NotifiesNoCall), u64::MAX, [1, 2], 1)));
 }
 
-/// Lets one call lead and sleep while this thread serves the waiting calls. A tick has too few positions for all
-/// calls.
+/// Runs three calls while this thread serves the waiting calls, possibly during the leader's sleep. One tick has too
+/// few positions for the three calls.
 fn served_by_another(queue: Queue) {
     let shared = Arc::new((queue, Ticks::until(u64::MAX)));
     let threads = [(); 3].map(|()| {

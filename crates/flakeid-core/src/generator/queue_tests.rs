@@ -25,8 +25,8 @@ fn queue_shares_all_ids_of_a_tick_fairly() {
     assert_eq!(divided(&[7], 7), [7]);
 }
 
-/// A supply with ticks of eight positions. The next tick begins when a call sleeps and the given number of calls are
-/// waiting.
+/// A supply in which each tick has eight positions. The next tick begins when a call sleeps and the number of waiting
+/// calls is in the range `crowd`.
 struct Ticks<'a> {
     queue: &'a Queue,
     crowd: RangeInclusive<u64>,
@@ -113,7 +113,7 @@ fn call_leaves_the_queue_after_its_max_wait() {
     assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
     assert!(start.elapsed() >= Duration::from_millis(20));
     assert!(!queue.is_waiting());
-    // A call that leaves while another call leads does not get a position of the next tick.
+    // A call that leaves the queue while another call is the leader gets no position of the next tick.
     let runs = thread::scope(|scope| {
         let take = |wanted, max_wait| queue.take(&ticks, wanted, max_wait);
         let leader = scope.spawn(move || take(8, PATIENT));
@@ -176,8 +176,8 @@ fn repeated_try_next_id_does_not_starve_waiting_calls() {
                 let _full = generator.try_fill(&mut [Id::default(); 8]);
             }
         });
-        // Counts the ticks from the beginning of the call to the tick of its ID, because the time when the thread
-        // wakes up depends on the scheduler.
+        // The test counts the ticks between the beginning of the call and the tick of the ID. The time at which the
+        // thread wakes up is not counted, because this time depends on the scheduler.
         let call = || {
             let begin = layout.tick_at(SystemClock.unix_ms()).unwrap();
             let id = generator.next_id_within(PATIENT)?;
@@ -187,8 +187,8 @@ fn repeated_try_next_id_does_not_starve_waiting_calls() {
         ended.store(true, Ordering::SeqCst);
         ticks.unwrap()
     });
-    // Each call takes one or two ticks, or more if its thread was not running at first. Without the queue a call
-    // takes thousands of ticks.
+    // Each call takes one or two ticks, or more ticks if its thread was not running at first. Without the queue, a call
+    // would take thousands of ticks.
     assert!(ticks.iter().sum::<u64>() < 1_000, "{ticks:?}");
 }
 
@@ -206,8 +206,8 @@ fn expired_window_ends_every_waiting_call() {
     assert_eq!(kinds, [ErrorKind::LeaseExpired; 2]);
 }
 
-/// Makes calls for single IDs on the real clock while another thread fills arrays. Checks that no ID is repeated and
-/// that the calls for single IDs are served.
+/// Requests single IDs in three threads, on the system clock, while another thread fills an array. Checks that no ID is
+/// repeated, and that every call for a single ID succeeds.
 #[test]
 fn ids_at_the_maximum_rate_are_distinct_for_all_callers() {
     let layout: Layout = "t41.n10.s3@1577836800000/1ms".parse().unwrap();

@@ -1,4 +1,5 @@
-//! The registry of the nodes that this process has used, so that each node has one position while the process runs.
+//! The registry of the nodes that this process has used. Through the registry, generators of the same node share one
+//! position while the process runs.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -11,9 +12,9 @@ use crate::fork::Limit;
 use crate::sync::{AtomicPtr, NativeOnly, Ordering};
 use crate::{Error, Layout};
 
-/// An append-only hash table. It has no lock, because a lock that another thread holds at the moment of a fork would
-/// never be released in the child. Entries are never removed, because a new generator of a node has to continue at
-/// the node's last position.
+/// An append-only hash table of nodes. The table has no lock, because a lock that another thread holds at the moment of
+/// a fork would never be released in the child. Entries are never removed, because a new generator of a node has to
+/// continue at the node's last position.
 pub(super) struct Registry<const BUCKETS: usize> {
     buckets: [AtomicPtr<Entry>; BUCKETS],
 }
@@ -47,7 +48,7 @@ impl IdSpace {
 struct Entry {
     space: IdSpace,
     node: u64,
-    /// All nodes that share the cell, including this node.
+    /// All nodes that share the cell, including `node`.
     nodes: NativeOnly<Vec<u64>>,
     cell: Arc<Cell>,
     /// A limit that is used only to detect whether this process created the entry.
@@ -79,7 +80,8 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         make: impl FnOnce() -> Cell,
     ) -> Result<Arc<Cell>, Error> {
         let space = IdSpace::of(layout);
-        // All nodes are checked before an entry is added, so that a rejected set leaves no entries, except in a race.
+        // All nodes are checked before an entry is added, so that a rejected set of nodes leaves no entries behind,
+        // except in a race.
         for node in nodes {
             if let Some(entry) = self.find(space, *node) {
                 entry.shared(nodes)?;
