@@ -1,5 +1,6 @@
-//! Guesses which system generated an ID. The module computes a cost for each preset: the number of bits that describe
-//! the ID with the layout and the typical values of that preset. The preset with the lowest cost is the likeliest.
+//! Guesses which system generated an ID. The module computes a cost for each preset: the number of bits that are
+//! required to describe the ID with the layout and the typical values of that preset. The preset with the lowest cost
+//! is the likeliest.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -32,8 +33,8 @@ pub struct Guess {
 }
 
 impl Guess {
-    /// Returns the strongest argument against this preset compared with `best`: the aspect with the largest additional
-    /// cost. Returns `None` if no aspect costs more, or if the IDs cannot belong to this preset.
+    /// Returns the strongest argument against this preset: the aspect whose cost exceeds the cost in `best` by the
+    /// largest amount. Returns `None` if no aspect costs more, or if the IDs cannot belong to this preset.
     #[must_use]
     pub fn weakness(&self, best: &Self) -> Option<Aspect> {
         if self.verdict.is_err() {
@@ -44,8 +45,9 @@ impl Guess {
         all.filter(|(_, more)| *more > 0).max_by_key(|(_, more)| *more).map(|(aspect, _)| aspect)
     }
 
-    /// Whether this preset is almost as likely as `best`: its cost is less than 5 bits higher, so its likelihood is
-    /// more than 1/32 of the likelihood of `best`. The IDs then do not suffice to decide between the two presets.
+    /// Whether this preset is almost as likely as `best`, so that the IDs do not suffice to decide between the two
+    /// presets. In this case, the cost is less than 5 bits higher, and the likelihood is more than 1/32 of the
+    /// likelihood of `best`.
     #[must_use]
     pub fn is_as_likely_as(&self, best: &Self) -> bool {
         match (&self.verdict, &best.verdict) {
@@ -107,7 +109,7 @@ impl Costs {
     }
 }
 
-/// The reason why IDs cannot be IDs of a preset.
+/// The reason why the given IDs cannot belong to a preset.
 ///
 /// ```
 /// use flakeid_core::{Id, guess};
@@ -145,13 +147,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Rates every preset for the given IDs. Returns the likeliest preset first and the impossible presets last. `now` is
-/// in Unix milliseconds. IDs from up to a day after `now` do not count as future IDs.
+/// Rates how well each preset explains the given IDs. Returns the likeliest preset first and the impossible presets
+/// last. `now` is the current time, in Unix milliseconds. An ID counts as a future ID only if its time is more than a
+/// day after `now`.
 ///
-/// The result is a guess. It counts the bits that describe the IDs, given the typical properties of each system. Recent
-/// times, few nodes, and sequence numbers that begin at 0 in every tick require fewer bits. More IDs from one system
-/// make the result more reliable, and the order of the IDs matters little. If no preset has the epoch and the layout of
-/// the IDs, the guess may name a wrong preset or no preset.
+/// The result is a guess. The cost of a preset is the number of bits that are required to describe the IDs, given the
+/// typical properties of the system. Recent times, few nodes, and sequence numbers that begin at 0 in every tick
+/// require fewer bits. More IDs from one system make the result more reliable, and the order of the IDs matters little.
+/// If no preset has the epoch and the layout of the IDs, the guess may name a wrong preset or no preset.
 #[must_use]
 pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
     let mut guesses: Vec<Guess> = Layout::presets()
@@ -186,9 +189,10 @@ enum Numbers {
 struct Habits {
     /// The instant at which the system was first used, in Unix milliseconds.
     born: i64,
-    /// The cost that is added for a rare system, in bits.
+    /// The additional cost of a rare system, in bits.
     rare: u64,
-    /// The typical numbers in the datacenter and worker fields, or in the node field.
+    /// The typical numbers in the datacenter field and in the worker field. The first entry also applies to an unsplit
+    /// node.
     node: [Numbers; 2],
     sequence: Numbers,
 }
@@ -198,7 +202,7 @@ impl Habits {
         use Numbers::{Either, Known, Random, Small};
         // The year in which flake-idgen and similar libraries appeared. Earlier systems did not use the Unix epoch.
         const YEAR_2013: i64 = 1_356_998_400_000;
-        // The release date of Mastodon 2.0.0, the first version that generated these IDs.
+        // The release date of Mastodon 2.0.0, the first version that generated IDs with the `mastodon` layout.
         const MASTODON_2: i64 = 1_506_816_000_000;
         // The datacenter numbers in the IDs of published tweets.
         const OF_TWITTER: &[u64] = &[1, 10, 11];
@@ -256,8 +260,9 @@ impl Habits {
             }
             last = Some(parts);
         }
-        // Only the oldest ID adds its age to the cost, because the preset with the latest epoch would otherwise win for
-        // IDs that span several years. Each ID after the first adds its distance from the previous ID.
+        // Only the age of the oldest ID is added to the cost. If every age were added, the preset with the latest epoch
+        // would win for IDs that span several years. Each ID after the first adds its distance from the previous ID
+        // instead.
         if let Some(age) = oldest {
             costs.add(Aspect::Time, log2((age + HOUR) / layout.unit_ms()));
         }
@@ -276,9 +281,9 @@ impl Habits {
     }
 }
 
-/// Returns the cost of a value in a field of the given width, which typically contains the given numbers.
+/// Returns the cost of a value in a field that has the given width and typically contains the given numbers.
 fn cost_of(numbers: Numbers, value: u64, width: u64) -> u64 {
-    // The cost of a number is twice its length in bits, as in Elias codes.
+    // The cost of a small number is about twice its length in bits, as in Elias codes.
     let small = BIT + 2 * log2(value + 1);
     let any = width * BIT;
     match numbers {
@@ -294,8 +299,8 @@ fn width(most: u64) -> u64 {
     u64::from(u64::BITS - most.leading_zeros())
 }
 
-/// Returns the base-2 logarithm of a number in sixteenths, or 0 for the number 0. Interpolates linearly between powers
-/// of two, so the result is less than 0.15 too low.
+/// Returns the base-2 logarithm of a number, in sixteenths, or 0 for the number 0. The logarithm is interpolated
+/// linearly between powers of two, and is therefore too low by less than 0.15 (2.4 sixteenths).
 fn log2(number: u64) -> u64 {
     let Some(whole) = number.checked_ilog2() else { return 0 };
     let fraction = (u128::from(number) << 4 >> whole) as u64 & 15;

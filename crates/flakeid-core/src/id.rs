@@ -1,4 +1,4 @@
-//! 64-bit IDs, and the parts of an ID.
+//! 64-bit IDs and their parts.
 
 use core::fmt;
 
@@ -39,7 +39,7 @@ impl Id {
     }
 
     /// Returns the same 64 bits as a signed integer, for signed database columns. If the top bit of the ID is set, the
-    /// result is negative and sorts before the results of earlier IDs.
+    /// result is negative and sorts before the positive results of earlier IDs.
     /// [`Layout::fits_i64_until`](crate::Layout::fits_i64_until) returns the time until which the results for a layout
     /// are positive.
     #[inline]
@@ -55,8 +55,8 @@ impl Id {
         Self(bits.cast_unsigned())
     }
 
-    /// Returns the ID as eight bytes, most significant byte first. The byte arrays sort like the IDs. The JavaScript
-    /// library flake-idgen returns the same bytes.
+    /// Returns the ID as eight bytes, most significant byte first. The byte arrays sort in the same order as the IDs.
+    /// The JavaScript library flake-idgen returns the same bytes.
     #[inline]
     #[must_use]
     pub const fn to_be_bytes(self) -> [u8; 8] {
@@ -70,8 +70,8 @@ impl Id {
         Self(u64::from_be_bytes(bytes))
     }
 
-    /// Converts a slice of integers to a slice of IDs, so that bindings can fill arrays in their languages without
-    /// making a copy.
+    /// Converts a slice of integers to a slice of IDs, so that bindings can fill arrays of the host language without
+    /// copying the IDs.
     ///
     /// ```
     /// use flakeid_core::{Generator, Id, Layout};
@@ -111,15 +111,15 @@ impl From<Id> for u64 {
     }
 }
 
-/// The only unsafe code of this file: the conversion of a slice of integers to a slice of IDs.
+/// The only unsafe code in this file: the conversion of a slice of integers to a slice of IDs.
 mod host {
     #![allow(unsafe_code)]
 
     use super::Id;
 
     pub(super) fn as_ids(numbers: &mut [u64]) -> &mut [Id] {
-        // SAFETY: `Id` is a transparent wrapper of `u64`, and every `u64` is a valid `Id`. The result has the length
-        // and the lifetime of `numbers`.
+        // SAFETY: `Id` is a transparent wrapper around `u64`, and every `u64` is a valid `Id`. The result has the
+        // length and the lifetime of `numbers`.
         unsafe { &mut *(core::ptr::from_mut(numbers) as *mut [Id]) }
     }
 }
@@ -168,8 +168,8 @@ mod serde_impls {
 
 /// The fields of an ID.
 ///
-/// `unix_ms` contains the same time as `tick`, and `datacenter` with `worker` contain the same number as `node`; see
-/// [`Layout::pack`](crate::Layout::pack).
+/// The fields `unix_ms` and `tick` contain the same time. The fields `datacenter` and `worker` together contain the
+/// same number as `node`. [`Layout::pack`](crate::Layout::pack) checks that these fields match.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout};

@@ -1,4 +1,4 @@
-//! Setting options by name. Bindings and programs that read options as strings therefore do not need their own lists of
+//! Sets options by name, so that bindings and programs that read options as strings do not need their own lists of
 //! options.
 
 use alloc::format;
@@ -24,7 +24,7 @@ use crate::sync::HAS_NATIVE_PARTS;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct NamedOption<B> {
-    /// The name of the option in snake case, with any unit, such as `max_wait_ms`.
+    /// The name of the option in snake case, including the unit if the value has one, such as `max_wait_ms`.
     pub name: &'static str,
     /// The kind of the values.
     pub kind: OptionKind<B>,
@@ -44,11 +44,11 @@ pub struct NamedOption<B> {
 pub enum OptionKind<B> {
     /// A whole number.
     Number {
-        /// The smallest allowed value, for the error about a string that is not a 64-bit number. The builder checks the
-        /// range of numbers itself.
+        /// The smallest allowed value. Only the error message for a string that is not a 64-bit number contains this
+        /// value, because the builder checks the range of numbers itself.
         min: u64,
-        /// The largest allowed value, for the error about a string that is not a 64-bit number. The builder checks the
-        /// range of numbers itself.
+        /// The largest allowed value. Only the error message for a string that is not a 64-bit number contains this
+        /// value, because the builder checks the range of numbers itself.
         max: fn(&B) -> u64,
         /// The function that stores the number in the builder.
         set: fn(&mut B, u64),
@@ -60,7 +60,7 @@ pub enum OptionKind<B> {
         /// The function that stores the numbers in the builder.
         set: fn(&mut B, Vec<u64>),
     },
-    /// A duration; the string form is a number of whole milliseconds.
+    /// A duration. The string form is a whole number of milliseconds.
     Duration(fn(&mut B, Duration)),
     /// A name or another string.
     Text(fn(&mut B, &str) -> Result<(), Error>),
@@ -82,7 +82,7 @@ pub enum OptionKind<B> {
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 pub trait SetByName: Sized + 'static {
-    /// All options that can be set with a string.
+    /// All options that can be set by name.
     const OPTIONS: &'static [NamedOption<Self>];
 
     /// Returns the names of all options with the kinds of their values, for example `node: number, overflow: text`.
@@ -110,7 +110,7 @@ pub trait SetByName: Sized + 'static {
         Ok(self)
     }
 
-    /// Sets an option like [`set`](Self::set), but changes this builder instead of returning a new one.
+    /// Sets an option like [`set`](Self::set), but changes the builder in place instead of returning a changed builder.
     ///
     /// # Errors
     /// The same errors as [`set`](Self::set).
@@ -149,7 +149,7 @@ pub(crate) fn unknown_name(option: &'static str, names: &str, text: &str) -> Err
     Error::invalid_option(option, &format!("must be {names}, not {}", Quoted(text)))
 }
 
-/// Returns the option with this name.
+/// Returns the option with the given name. The error for an unknown name lists all options.
 fn option<B: SetByName>(name: &str) -> Result<&'static NamedOption<B>, Error> {
     B::OPTIONS.iter().find(|known| known.name == name).ok_or_else(|| {
         let known = B::described();
@@ -205,7 +205,7 @@ impl<B> NamedOption<B> {
     /// Parses `text`, and stores the value in the builder.
     ///
     /// # Errors
-    /// The errors of [`SetByName::set`] for an option that exists.
+    /// The same errors as [`SetByName::set`], except the error for an unknown option.
     pub fn set_text(&self, builder: &mut B, text: &str) -> Result<(), Error> {
         let name = self.name;
         match self.kind {
@@ -232,7 +232,7 @@ impl<B> NamedOption<B> {
     }
 }
 
-/// Parses a 64-bit number without a check of its range, which the builder checks later.
+/// Parses a 64-bit number without checking the range. The builder checks the range later.
 fn number(name: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::option_out_of_range(name, &text, min, max))
 }

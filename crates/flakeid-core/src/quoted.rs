@@ -28,7 +28,7 @@ impl fmt::Display for QuotedChar {
 fn write_escaped(f: &mut fmt::Formatter<'_>, letter: char, quote: char) -> fmt::Result {
     match letter {
         '\\' => f.write_str("\\\\"),
-        // These characters are invisible: joiners, direction marks and line separators.
+        // These ranges contain invisible characters: joiners, direction marks and line separators.
         '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'

@@ -3,18 +3,19 @@ use alloc::boxed::Box;
 use crate::Layout;
 use crate::sync::NativeOnly;
 
-/// The nodes of a generator with more than one node; their number is a power of two.
+/// The nodes of a generator that has more than one node. The number of nodes is a power of two.
 pub(super) struct Several {
-    /// For each node, the node bits of its IDs. The list is in increasing order.
+    /// The number of each node, shifted to the place of the node field in an ID. The list is in increasing order.
     node_bits: Box<[u64]>,
-    /// The numbers of bits by which the node's index and the sequence are shifted within a position.
+    /// The number of low bits in a position below the index of the node.
     index_shift: u8,
+    /// The number of low bits in a position below the sequence number.
     sequence_from: u8,
     sequence_mask: u64,
 }
 
 impl Several {
-    /// Creates the list of nodes; the result is empty for a single node.
+    /// Creates the list of nodes. For a single node, the result does not contain a list.
     pub(super) fn new(layout: &Layout, nodes: &[u64]) -> NativeOnly<Self> {
         NativeOnly::new(|| (nodes.len() > 1).then(|| Self::of_several(layout, nodes)))
     }
@@ -36,14 +37,14 @@ impl Several {
         self.node_bits.len().trailing_zeros() as u8
     }
 
-    /// Returns the sequence number and the node bits for a place in a tick.
+    /// Returns the sequence number and the node bits of the ID at the offset `place` within a tick.
     pub(super) fn split(&self, place: u64) -> (u64, u64) {
         let index = place >> self.index_shift & (self.node_bits.len() as u64 - 1);
         (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
     }
 
-    /// Returns the number of IDs starting at this place, at most `wanted`, that have the same node and consecutive
-    /// sequence numbers.
+    /// Returns the number of IDs from the offset `place` on that have the same node and consecutive sequence numbers.
+    /// The result is at most `wanted`.
     pub(super) fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
         if self.sequence_from > 0 {
             return 1;

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::sync::NativeOnly;
 use crate::{Error, Id};
 
-/// A range of positions of one tick that a call has taken: `first`, `first + 1`, … `first + count - 1`.
+/// A range of positions within one tick that a call has taken: from `first` to `first + count - 1`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) first: u64,
@@ -24,22 +24,24 @@ impl Run {
 
 /// The conversion of positions to IDs: the shifts and masks for a layout and one or several nodes.
 ///
-/// Several nodes extend the sequence, so that one word covers all nodes and IDs increase with positions. If the
-/// layout has the node above the sequence, a tick contains the whole sequence of the first node, then that of the
-/// second node, and so on. If the sequence is above the node, each sequence number is used for all nodes in turn.
+/// With several nodes, a position also contains the index of a node, so that one word covers all nodes and IDs increase
+/// with positions. If the layout has the node above the sequence, a tick uses all sequence numbers of one node before
+/// those of the next node. If the layout has the sequence above the node, a tick uses one sequence number for all nodes
+/// before the next sequence number.
 pub(super) struct Shape {
-    /// The number of bits of a position below the tick: the sequence and the index of the node.
+    /// The number of bits below the tick in a position. These bits contain the sequence number and the index of the
+    /// node.
     width: u8,
     time_shift: u8,
     sequence_shift: u8,
     clock_sequence_shift: u8,
-    /// The node bits of the first node.
+    /// The number of the first node, shifted to the place of the node field in an ID.
     node_bits: u64,
     several: NativeOnly<Several>,
 }
 
 impl Shape {
-    /// Computes the shape. `nodes` are in increasing order, and their number is a power of two.
+    /// Computes the shape. `nodes` must be in increasing order, and the number of nodes must be a power of two.
     pub(super) fn new(layout: &Layout, nodes: &[u64]) -> Result<Self, Error> {
         for node in nodes {
             crate::layout::check("node", *node, layout.max_node())?;
@@ -68,13 +70,13 @@ impl Shape {
         position >> self.width
     }
 
-    /// Returns the place of a position within its tick.
+    /// Returns the offset of a position within its tick.
     #[inline]
     pub(super) fn sequence(&self, position: u64) -> u64 {
         position & self.max_sequence()
     }
 
-    /// The last place that a position can have within its tick.
+    /// The largest offset that a position can have within its tick.
     #[inline]
     pub(super) fn max_sequence(&self) -> u64 {
         (1 << self.width) - 1
@@ -100,7 +102,7 @@ impl Shape {
         self.several.get().is_none().then_some(1 << self.sequence_shift)
     }
 
-    /// Writes all IDs of a range, which lies within one tick.
+    /// Writes all IDs of a range to `ids`. The range lies within one tick.
     #[inline]
     pub(super) fn write(&self, run: &Run, ids: &mut [Id]) {
         match self.several.get() {
@@ -123,7 +125,7 @@ impl Shape {
     }
 }
 
-/// Returns the exclusive bound of positions: the fence or the end of the layout, whichever comes first.
+/// Returns the exclusive upper bound of positions: the fence or the end of the layout, whichever comes first.
 pub(super) fn limit_of(layout: &Layout, shape: &Shape, fence: u64) -> u64 {
     shape.position(fence.min(layout.max_tick() + 1))
 }

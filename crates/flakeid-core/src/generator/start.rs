@@ -2,16 +2,17 @@
 
 use crate::Error;
 
-/// The first sequence number of a tick: 0, or a random number below a power of two, so that the IDs of a generator with a
-/// low rate do not all have the same lowest bits. The random number is a hash of the tick, so that it needs no state and
-/// all threads compute the same number.
+/// The rule for the first sequence number of each tick: 0, or a random number below a power of two. With random
+/// numbers, the IDs of a generator with a low rate do not all have the same lowest bits. The random number is a hash of
+/// the tick and a seed, so that all threads compute the same number without shared state.
 pub(super) struct SequenceStart {
     pub(super) mask: u64,
     seed: u64,
 }
 
 impl SequenceStart {
-    /// Creates a random start below 2^`bits`; `sequence_mask` must have at least that many bits.
+    /// Creates a rule for random numbers below 2^`bits`. Returns an error if `bits` is larger than the number of bits
+    /// in `sequence_mask`.
     pub(super) fn new(bits: u64, sequence_mask: u64) -> Result<Self, Error> {
         let most = sequence_mask.count_ones().into();
         if bits > most {
@@ -27,8 +28,8 @@ impl SequenceStart {
     }
 }
 
-/// Hashes a number with the finaliser of `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-/// Generators", 2014), in which every output bit depends on every input bit.
+/// Hashes a number so that every output bit depends on every input bit. The hash is the finaliser of `SplitMix64`
+/// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 #[inline]
 pub(super) fn split_mix(seed: u64) -> u64 {
     let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

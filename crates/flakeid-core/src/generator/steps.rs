@@ -1,11 +1,11 @@
-//! Writes ranges of IDs, at memory speed if the compiler may use wide stores.
+//! Writes ranges of IDs. If the compiler may use wide store instructions, only the memory limits the speed.
 
 use crate::Id;
 
-/// Writes `first`, `first + step`, `first + 2 step`, …, where `step` is 2^`shift`.
+/// Writes `first`, `first + step`, `first + 2 * step`, … to `ids`, where `step` is 2^`shift`.
 #[inline]
 pub(super) fn write_steps(first: u64, shift: u8, ids: &mut [Id]) {
-    // With fewer IDs than this, entering the wide loop costs as much time as the loop saves.
+    // With fewer than `FEW` IDs, entering the wide loop costs as much time as the loop saves.
     const FEW: usize = 32;
     if ids.len() < FEW {
         return plain(first, shift, ids);
@@ -19,7 +19,7 @@ pub(super) fn write_steps(first: u64, shift: u8, ids: &mut [Id]) {
     reason = "the function must be compiled with the CPU features of its caller"
 )]
 fn plain(first: u64, shift: u8, ids: &mut [Id]) {
-    // There are two loops, because the common case (the sequence in the lowest bits) only needs additions.
+    // There are two loops, because the common case (the sequence in the lowest bits) requires only additions.
     if shift == 0 {
         for (id, offset) in ids.iter_mut().zip(0..) {
             *id = Id::from_u64(first + offset);
@@ -31,8 +31,8 @@ fn plain(first: u64, shift: u8, ids: &mut [Id]) {
     }
 }
 
-/// Runs the same loop compiled for AVX2, which halves the time for a thousand IDs. Most x86-64 processors support
-/// AVX2, but portable programs cannot assume it.
+/// Runs the loops of `plain` compiled for AVX2, which halves the time for a thousand IDs. Most x86-64 processors
+/// support AVX2, but portable programs cannot rely on this support.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod wide {
     #![allow(unsafe_code)]
@@ -41,8 +41,8 @@ mod wide {
 
     pub(super) fn write(first: u64, shift: u8, ids: &mut [Id]) {
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the check above found that the processor supports AVX2, the only feature that the function
-            // needs.
+            // SAFETY: the condition guarantees that the processor supports AVX2, the only feature that `with_avx2`
+            // requires.
             unsafe { with_avx2(first, shift, ids) };
         } else {
             super::plain(first, shift, ids);

@@ -1,4 +1,4 @@
-//! The fast path: takes positions if there is no obstacle.
+//! The fast path of a generator: takes positions in the common cases, without applying all rules.
 
 #![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 
@@ -9,10 +9,12 @@ use crate::clock::CoarseClock;
 use crate::sync::back_off;
 
 impl Generator {
-    /// Takes up to `wanted` positions if there is no obstacle. There is no obstacle if the candidate is in the
-    /// clock's tick, has a usable sequence number, and is below the limit, or if it is in a tick ahead of the clock
-    /// that `attempt` has entered and that the policies do not restrict further. In all other cases,
-    /// [`attempt`](Self::attempt) applies all rules.
+    /// Takes up to `wanted` positions in two common cases:
+    /// - The next position is in the clock's tick, has a usable sequence number, and is below the limit.
+    /// - The next position is in a tick ahead of the clock that `attempt` has entered, and the policies do not restrict
+    ///   the position further.
+    ///
+    /// In all other cases, returns `None`, and the caller uses [`attempt`](Self::attempt), which applies all rules.
     #[inline(always)]
     pub(super) fn take(&self, wanted: u64) -> Option<Run> {
         if self.has_clock_sequences || wanted > 1 && self.others_wait() {
@@ -25,8 +27,8 @@ impl Generator {
         {
             return Some(run);
         }
-        // The clock is read first, because reading the clock waits for earlier loads to complete. Loading the word
-        // before reading the clock takes a fifth more time.
+        // The clock is read before the word is loaded, because reading the clock waits for earlier loads to complete.
+        // The opposite order takes a fifth more time.
         let tick = self.tick_at(self.clock.unix_ms())?;
         let limit = self.limit.get();
         let word = self.cell.load();
@@ -41,18 +43,20 @@ impl Generator {
     #[inline(always)]
     fn tick_at(&self, unix_ms: i64) -> Option<u64> {
         let since = unix_ms.wrapping_sub(self.epoch).cast_unsigned();
-        // One comparison checks both ends, because a time before the epoch wraps to a number above any span.
+        // One comparison checks both ends of the layout's time range, because a time before the epoch wraps around to a
+        // number above any span.
         if since >= self.span {
             return None;
         }
         Some(if self.unit == 1 { since } else { since / self.unit })
     }
 
-    /// Takes positions from the rest of a tick ahead of the clock that `attempt` has entered.
+    /// Takes up to `wanted` of the remaining positions in a tick that is ahead of the clock and that `attempt` has
+    /// already entered.
     #[inline(never)]
     fn take_ahead(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
-        // `attempt` handles a position that is further ahead than any earlier position, because the distance has to
-        // be recorded.
+        // `attempt` handles a position that is further ahead than any earlier position, because the new largest
+        // distance has to be recorded.
         if self.shape.tick(word).wrapping_sub(tick) > self.cell.largest_ahead() {
             return None;
         }
@@ -66,22 +70,22 @@ impl Generator {
         if self.cell.swap(word, run.end()) { Some(run) } else { self.take_again(tick, end, wanted) }
     }
 
-    /// Does the same as `take` while the word is so far ahead that the coarse clock suffices to prove that the exact
-    /// clock has not caught up with the word.
+    /// Takes positions like `take`, but reads only the coarse clock. The coarse clock suffices while the word is so far
+    /// ahead that the exact clock cannot have caught up with the word.
     #[cfg(feature = "std")]
     #[inline(never)]
     fn take_borrowed(&self, wanted: u64) -> Option<Run> {
         if !self.clock.is_system() {
             return None;
         }
-        // The exact clock is in this tick or an earlier one (with one more millisecond for rounding). A word before
-        // this tick wraps to a number above the largest distance so far.
+        // The exact clock is in this tick or an earlier tick; the additional millisecond allows for rounding. For a
+        // word before this tick, the distance wraps around to a number above the largest distance so far.
         let tick = self.tick_at(CoarseClock::now().0 + CoarseClock::LAG_MS + 1)?;
         self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }
 
-    /// Whether calls wait for IDs. A call that wants several IDs, or that is repeated in a loop, must not overtake
-    /// the waiting calls.
+    /// Whether other calls are waiting for IDs. A call that wants several IDs, or that is repeated in a loop, must not
+    /// overtake the waiting calls.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn others_wait(&self) -> bool {
@@ -94,15 +98,15 @@ impl Generator {
         false
     }
 
-    /// Tries again after another thread has moved the word first. This is a separate function, because the first
-    /// attempt usually succeeds.
+    /// Tries again after another thread has advanced the word first. The retry is a separate function, because the
+    /// first attempt usually succeeds.
     #[cold]
     #[inline(never)]
     fn take_again(&self, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
         loop {
             back_off();
-            // The word is loaded again, because the word loaded earlier is outdated after the pause, and a swap with
-            // that word would fail repeatedly.
+            // The word is loaded again, because the earlier value is outdated after the pause, and a swap with that
+            // value would fail repeatedly.
             let word = self.cell.load();
             let run = self.plan(word, tick, limit, wanted)?;
             if self.cell.swap(word, run.end()) {
@@ -111,7 +115,8 @@ impl Generator {
         }
     }
 
-    /// Returns the range to take for a word and the clock's tick, if there is no obstacle.
+    /// Returns the range of positions to take, given the word and the clock's tick, or `None` if the fast path cannot
+    /// take a position.
     #[inline(always)]
     fn plan(&self, word: u64, tick: u64, limit: u64, wanted: u64) -> Option<Run> {
         let first = if word <= self.shape.position(tick) { self.start_of(tick) } else { word };
@@ -119,7 +124,7 @@ impl Generator {
         if first >= limit || sequence > self.sequence_mask {
             return None;
         }
-        // Every limit is at the end of a tick, so the sequence numbers of this tick end before the limit.
+        // Every limit is at the end of a tick, so all remaining sequence numbers of this tick are below the limit.
         let count = wanted.min(self.sequence_mask - sequence + 1);
         Some(Run { first, count, clock_sequence: 0 })
     }

@@ -7,12 +7,14 @@ use crate::{
 
 const DAY: u64 = 86_400_000;
 
-/// Returns a layout with eight IDs per tick, so that every machine generates IDs faster than the clock allows.
+/// Returns a layout with eight IDs per tick, so that every machine uses up the IDs of a tick before the next tick
+/// begins.
 fn layout() -> Layout {
     "t41.n10.s3@1577836800000/1ms".parse().unwrap()
 }
 
-/// Builds a borrowing generator on a window of `ticks` ticks that begins `after` ticks after the current tick.
+/// Builds a generator that borrows later ticks. The generator's window begins `after` ticks after the current tick, and
+/// is `ticks` ticks long.
 fn borrowing(after: u64, ticks: u64, max_ahead: Duration, rollback: Rollback) -> Generator {
     let start = layout().tick_at(SystemClock.unix_ms()).unwrap() + after;
     Generator::builder(layout())
@@ -40,7 +42,7 @@ fn until_refused(generator: &Generator, most: usize) -> (Vec<Id>, Option<Error>)
 #[test]
 fn borrowing_generator_issues_every_id_up_to_the_fence() {
     for rollback in [Rollback::Continue, Rollback::Error] {
-        // The window is so far ahead that the clock does not reach it before all IDs are generated.
+        // The window is so far in the future that all IDs are generated before the clock reaches the window.
         let generator = borrowing(600_000, 1_000, Duration::from_millis(DAY), rollback);
         let (ids, error) = until_refused(&generator, usize::MAX);
         assert_eq!(error.unwrap().kind(), ErrorKind::LeaseExpired);

@@ -30,7 +30,7 @@ impl Window {
     /// two ticks long, because the first tick may be about to end.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the window is shorter.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the window is shorter than two ticks.
     pub fn new(start: u64, fence: u64) -> Result<Self, Error> {
         if fence.checked_sub(start).is_none_or(|length| length < Self::SHORTEST) {
             return Err(Error::invalid_option(

@@ -1,7 +1,8 @@
 //! Converts between a 64-bit number and eleven base58 digits, including leading zeros.
 //!
-//! [`TextForm::Base58`](crate::TextForm::Base58) produces the same digits without leading zeros. Because this module
-//! uses a fixed number of digits, the two halves of the digits are computed in parallel and with constant divisors.
+//! [`TextForm::Base58`](crate::TextForm::Base58) produces the same digits without leading zeros. This module always
+//! uses eleven digits, so that the processor can compute two groups of five digits in parallel and with constant
+//! divisors.
 
 use crate::text::{BITCOIN, Text};
 
@@ -63,7 +64,7 @@ mod tests {
     use super::{DIGITS, FIVE, TEN, decode, encode};
     use crate::{Id, TextForm};
 
-    /// Checks the smallest and the largest number of each length, and a sample of other numbers.
+    /// Checks the smallest and the largest number with each number of digits, and a sample of other numbers.
     #[test]
     fn encoded_digits_equal_base58_padded_to_eleven_digits() {
         let ends = (0..DIGITS as u32).map(|power| 58u64.pow(power));

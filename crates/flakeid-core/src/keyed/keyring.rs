@@ -10,8 +10,8 @@ use super::public_ids::PublicIds;
 use crate::{Error, Layout};
 
 /// The keys of an application, each with a letter from `a` to `z` that its public IDs contain. The key that was added
-/// last is the current key: new public IDs are sealed with the current key, and public IDs that were sealed with the
-/// other keys can still be opened.
+/// last is the current key: new public IDs are sealed with the current key. Public IDs that were sealed with the other
+/// keys can still be opened.
 ///
 /// The string form has a line for each key with its letter and 32 hexadecimal digits. The line for the current key is
 /// the last. Empty lines and lines that begin with `#` are ignored.
@@ -76,7 +76,7 @@ impl Keyring {
     /// another domain. The name of a domain must not change while its public IDs are in use.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the name has 1 to 64 bytes.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the name is empty or longer than 64 bytes.
     pub fn domain(&self, name: &str, layout: Layout) -> Result<PublicIds, Error> {
         if name.is_empty() || name.len() > 64 {
             let reason = alloc::format!("must be 1 to 64 bytes long, but has {}", name.len());
@@ -137,7 +137,7 @@ impl FromStr for Keyring {
     }
 }
 
-/// Parses a line of a keyring, which contains a letter, a space and a key.
+/// Parses one line of a keyring: a letter, a space and a key.
 fn key_of_line(line: &str) -> Result<(char, Key), Error> {
     let mut words = line.split_ascii_whitespace();
     let (Some(letter), Some(digits), None) = (words.next(), words.next(), words.next()) else {

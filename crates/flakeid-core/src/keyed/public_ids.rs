@@ -1,4 +1,4 @@
-//! Seals and opens the public IDs of one domain.
+//! Converts IDs to the public IDs of one domain (sealing), and converts public IDs back to IDs (opening).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,20 +11,20 @@ use crate::quoted::Quoted;
 use crate::{Error, ErrorKind, Id, Layout};
 
 /// The longest time, in milliseconds, by which an opened ID may be ahead of the clock. Generators may run ahead of the
-/// clock, and the clocks of two computers differ.
+/// clock, and the clocks of two computers can differ.
 const MOST_AHEAD_MS: i64 = 60_000;
 const MOST_OF_PREFIX: usize = 16;
 
-/// Seals and opens the public IDs of one domain; created by [`Keyring::domain`](crate::Keyring::domain).
+/// Seals and opens the public IDs of one domain. [`Keyring::domain`](crate::Keyring::domain) creates this object.
 ///
 /// A public ID is an ID encrypted with Speck64/128 under a key of the domain. Its string consists of a prefix and an
 /// underscore (if a prefix is set), the key letter, and 11 base58 digits. Without the key, a public ID does not
 /// reveal when and by which node the ID was generated, how many IDs exist, or which of two IDs is older.
 ///
-/// **A public ID hides an ID, but it does not authorize.** The public form of a given ID cannot be computed without
-/// the key. However, a random string may open as some ID, unless the layout and the time rule that out; with
-/// Twitter's layout and IDs of one year, one attempt in 140 succeeds. Look the ID up, and check the caller's
-/// permissions, as with any other ID.
+/// **A public ID hides an ID, but it does not authorize.** The public form of a given ID cannot be computed without the
+/// key. However, a random string may open as a valid ID, unless the layout and the time exclude the ID. With Twitter's
+/// layout and IDs from one year, one attempt in 140 succeeds. Look the ID up, and check the caller's permissions, as
+/// with any other ID.
 ///
 /// ```
 /// use flakeid_core::{Id, Key, Keyring, Layout};
@@ -54,12 +54,12 @@ impl PublicIds {
         Self { current, older, layout, first, prefix: String::new() }
     }
 
-    /// Sets the prefix of the public IDs, which shows readers the kind of the object. An underscore separates the
-    /// prefix from the rest of the public ID.
+    /// Sets the prefix of the public IDs. The prefix shows readers the kind of object that an ID identifies. An
+    /// underscore separates the prefix from the rest of the public ID.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the prefix has 1 to 16 lowercase letters and digits, and
-    /// begins with a letter.
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) unless the prefix consists of 1 to 16 lowercase letters and
+    /// digits and begins with a letter.
     pub fn with_prefix(mut self, prefix: &str) -> Result<Self, Error> {
         self.set_prefix(prefix)?;
         Ok(self)
@@ -81,7 +81,7 @@ impl PublicIds {
     }
 
     /// Sets the earliest time of the IDs that can be opened, in Unix milliseconds. The default is the layout's epoch. A
-    /// later time reduces the number of random strings that can be opened.
+    /// later time reduces the chance that a random string can be opened.
     #[must_use]
     pub const fn since(mut self, unix_ms: i64) -> Self {
         self.first = self.layout.lower_bound(unix_ms);
@@ -94,7 +94,7 @@ impl PublicIds {
         &self.layout
     }
 
-    /// Seals an ID: returns its public form as a string.
+    /// Seals an ID, and returns the public ID as a string.
     ///
     /// # Errors
     /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.
@@ -107,7 +107,7 @@ impl PublicIds {
         Ok(text)
     }
 
-    /// Seals an ID: returns its public form as 64 bits, without the prefix and the key letter.
+    /// Seals an ID, and returns the public ID as 64 bits, without the prefix and the key letter.
     ///
     /// # Errors
     /// The same errors as [`seal`](Self::seal).
@@ -119,9 +119,9 @@ impl PublicIds {
     /// Opens a public ID, and compares the ID's time with the system clock.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the string cannot be opened. The error does not reveal the reason:
-    /// a different key, domain or prefix, a random string, an ID from before [`since`](Self::since), or an ID that is
-    /// more than a minute ahead of the clock.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the string cannot be opened. The error does not reveal the reason.
+    /// The string may be random, or may have been sealed with a different key, domain or prefix. The ID may be from
+    /// before [`since`](Self::since), or more than a minute ahead of the clock.
     #[cfg(feature = "std")]
     pub fn open(&self, text: &str) -> Result<Id, Error> {
         // The coarse clock is used, because it is the cheapest clock to read. Its lag of a few milliseconds is

@@ -2,8 +2,8 @@
 //!
 //! The cipher is from Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers" (2013,
 //! <https://eprint.iacr.org/2013/404>), with the byte order of the authors' implementation guide
-//! (<https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>). We chose Speck because
-//! databases and JavaScript code can also compute it, and because its blocks are as long as an ID.
+//! (<https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>). We chose Speck because Speck
+//! can also be computed in databases and in JavaScript, and because its blocks are as long as an ID.
 
 const ROUNDS: usize = 27;
 

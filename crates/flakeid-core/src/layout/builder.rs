@@ -43,7 +43,7 @@ impl LayoutBuilder {
         } else if self.fields.position(field).is_some() {
             LayoutFault::Repeated(field)
         } else if !self.fields.push(field, width) {
-            // The list has room for six of the seven kinds of fields. A layout with a seventh field would have both an
+            // The list has room for six of the seven kinds of fields. A layout with all seven kinds would have both an
             // unsplit node and a split node, which is invalid.
             LayoutFault::NodeAndSplit
         } else {
@@ -60,22 +60,23 @@ impl LayoutBuilder {
         self.field(Field::Time, width)
     }
 
-    /// Adds the datacenter field with `width` bits: the high part of a split node. The worker field must follow.
+    /// Adds the datacenter field, the high part of a split node, with `width` bits. The worker field must be the next
+    /// field.
     pub const fn datacenter(self, width: u8) -> Self {
         self.field(Field::Datacenter, width)
     }
 
-    /// Adds the worker field with `width` bits: the low part of a split node.
+    /// Adds the worker field, the low part of a split node, with `width` bits.
     pub const fn worker(self, width: u8) -> Self {
         self.field(Field::Worker, width)
     }
 
-    /// Adds the field for an unsplit node with `width` bits.
+    /// Adds the node field, for an unsplit node, with `width` bits.
     pub const fn node(self, width: u8) -> Self {
         self.field(Field::Node, width)
     }
 
-    /// Adds the sequence field with `width` bits: the counter within a tick.
+    /// Adds the sequence field, the counter within a tick, with `width` bits.
     pub const fn sequence(self, width: u8) -> Self {
         self.field(Field::Sequence, width)
     }
@@ -98,7 +99,7 @@ impl LayoutBuilder {
         self
     }
 
-    /// Sets the length of a tick in milliseconds, at least 1. The default is 1.
+    /// Sets the length of a tick in milliseconds. The length must be at least 1; the default is 1.
     pub const fn unit_ms(mut self, ms: u64) -> Self {
         self.unit = ms;
         self
@@ -111,7 +112,8 @@ impl LayoutBuilder {
     /// - A width is not from 1 to 64, or the widths add up to more than 64.
     /// - A field is repeated.
     /// - The time field is missing or is not the first field.
-    /// - The layout has only one part of a split node, or the worker field does not follow the datacenter field.
+    /// - The layout has only one part of a split node, or the worker field does not immediately follow the datacenter
+    ///   field.
     /// - The layout has both an unsplit node and a split node.
     /// - The epoch is outside the years 1970 to 9999.
     /// - The unit is 0.
@@ -130,7 +132,7 @@ impl LayoutBuilder {
     /// ```
     ///
     /// # Panics
-    /// Panics if the layout is invalid; in a `const` that is a compile-time error.
+    /// Panics if the layout is invalid. In a `const`, the panic is a compile-time error.
     #[must_use]
     #[expect(clippy::panic, reason = "the panic makes an invalid constant fail to compile")]
     pub const fn build_const(self) -> Layout {
@@ -195,14 +197,13 @@ impl LayoutBuilder {
 }
 
 impl Layout {
-    /// Returns a builder for a layout without fields. Add the fields from the most significant to the least
-    /// significant.
+    /// Returns a builder without fields. Add the fields from the most significant to the least significant.
     pub const fn builder() -> LayoutBuilder {
         LayoutBuilder::new()
     }
 
-    /// Returns a layout with the same fields and unit, and the given epoch in Unix milliseconds, from 0 to
-    /// 253402300799999 (the end of the year 9999).
+    /// Returns a copy of this layout with the given epoch. The epoch is in Unix milliseconds, from 0 to 253402300799999
+    /// (the end of the year 9999).
     ///
     /// # Errors
     /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts

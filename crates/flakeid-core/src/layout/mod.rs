@@ -16,9 +16,9 @@ use crate::{Error, GivenParts, Id, Parts};
 
 /// The layout of an ID's bits, with the epoch and the tick unit.
 ///
-/// IDs are K-ordered because time is the most significant field; node and sequence follow in either order. The fields
-/// of a layout are checked when it is built. [`pack`](Self::pack) checks the value of every field, also in release
-/// builds.
+/// IDs are roughly ordered by time (K-ordered), because the time is the most significant field. The node and the
+/// sequence follow in either order. The fields of a layout are checked when the layout is built. [`pack`](Self::pack)
+/// checks the value of every field, even in release builds.
 ///
 /// ```
 /// use flakeid_core::Layout;
@@ -108,7 +108,7 @@ impl Layout {
         self.worker_width.is_some()
     }
 
-    /// The largest datacenter and the largest worker, if the layout splits its node.
+    /// The largest datacenter and the largest worker, or `None` if the layout does not split the node.
     #[must_use]
     pub const fn max_datacenter_and_worker(&self) -> Option<(u64, u64)> {
         match self.worker_width {
@@ -236,8 +236,8 @@ impl Layout {
     }
 
     /// Derives all parts for [`pack`](Self::pack) from the given parts. A tick or an instant within the tick is
-    /// required. If the layout has a node, the node or both its datacenter and its worker are required. This function
-    /// does not check for contradictions between the given parts, because `pack` does.
+    /// required. If the layout has a node field, either the node or both the datacenter and the worker are required.
+    /// This function does not check for contradictions between the given parts, because `pack` does.
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the tick or the node is missing; the errors of
@@ -333,8 +333,8 @@ impl Layout {
     }
 
     /// Returns the first tick in which every ID is larger than `id`, or `None` if the layout does not have such a tick.
-    /// `id` may belong to another layout. If a table's new layout begins at this tick, new rows sort after the existing
-    /// rows.
+    /// `id` may belong to another layout. If a table whose largest ID is `id` switches to this layout at the returned
+    /// tick, new rows sort after the existing rows.
     #[must_use]
     pub const fn tick_above(&self, id: Id) -> Option<u64> {
         let tick = id.to_u64() >> self.time.shift;
@@ -349,7 +349,7 @@ impl Layout {
         if tick > self.max_tick() { self.max_tick() } else { tick }
     }
 
-    /// The bits that an ID of this layout may have set.
+    /// The mask of the bits that can be set in an ID of this layout.
     const fn used_bits(&self) -> u64 {
         self.time.place(self.time.mask())
             | self.node.place(self.node.mask())
@@ -357,8 +357,8 @@ impl Layout {
             | self.sequence.place(self.sequence.mask())
     }
 
-    /// Whether flakeid can generate IDs with this layout. The tick, the sequence and the clock sequence, if the layout
-    /// has one, must fit together into one 64-bit atomic integer.
+    /// Whether flakeid can generate IDs with this layout. The tick, the sequence and any clock sequence must together
+    /// fit into one 64-bit atomic integer.
     #[must_use]
     pub const fn can_generate(&self) -> bool {
         let position = self.time.width + self.sequence.width;
@@ -370,7 +370,8 @@ impl Layout {
         }
     }
 
-    /// Whether both layouts describe the same IDs. Such layouts differ at most in the split of the node.
+    /// Whether this layout and `other` describe the same IDs. Two such layouts can differ only in how they split the
+    /// node.
     #[must_use]
     pub fn is_same_space(&self, other: &Self) -> bool {
         self.unsplit() == other.unsplit()

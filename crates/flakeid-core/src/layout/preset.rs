@@ -55,8 +55,8 @@ impl Layout {
     /// ("Sharding & IDs at Instagram", Instagram Engineering, 2012)
     pub const INSTAGRAM: Self = unsplit(41, 13, 10, 1_314_220_021_721, 1);
 
-    /// A 53-bit layout whose IDs are exact as JavaScript numbers: `t41.n6.s6@1582136402000/1ms`. This layout is the
-    /// default of yitter's `IdGenerator`. (<https://github.com/yitter/IdGenerator>)
+    /// A 53-bit layout whose IDs can be represented exactly as JavaScript numbers: `t41.n6.s6@1582136402000/1ms`. This
+    /// layout is the default of yitter's `IdGenerator`. (<https://github.com/yitter/IdGenerator>)
     pub const JS_SAFE: Self = unsplit(41, 6, 6, 1_582_136_402_000, 1);
 
     /// Mastodon's layout: `t47.s16@0/1ms`. Mastodon reserves 48 bits for the milliseconds, but the first of these bits
@@ -65,7 +65,7 @@ impl Layout {
     pub const MASTODON: Self =
         Self::builder().time(47).sequence(16).epoch(0).unit_ms(1).build_const();
 
-    /// The TSID layout in `tsid-creator`, with the default of 10 node bits: `t42.n10.s12@1577836800000/1ms`. The IDs
+    /// The TSID layout of `tsid-creator`, with the default of 10 node bits: `t42.n10.s12@1577836800000/1ms`. The IDs
     /// have 64 bits. (<https://github.com/f4b6a3/tsid-creator>)
     pub const TSID: Self = unsplit(42, 10, 12, 1_577_836_800_000, 1);
 
@@ -93,13 +93,14 @@ impl Layout {
         ("pgedge", Self::PGEDGE),
     ];
 
-    /// Returns the name and the layout of every preset. The name is accepted wherever a descriptor is accepted.
+    /// Returns the name and the layout of every preset. The name of a preset is accepted wherever a descriptor is
+    /// accepted.
     #[must_use]
     pub const fn presets() -> &'static [(&'static str, Self)] {
         &Self::PRESETS
     }
 
-    /// The name of the preset that equals this layout, or `None` if no preset equals this layout.
+    /// The name of the preset with this layout, or `None` if no preset has this layout.
     #[must_use]
     pub fn preset_name(&self) -> Option<&'static str> {
         Self::PRESETS.iter().find(|(_, preset)| preset == self).map(|(name, _)| *name)

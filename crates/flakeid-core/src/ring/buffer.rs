@@ -1,16 +1,17 @@
-//! The lock-free ring buffer, with one producer and any number of takers.
+//! A lock-free ring buffer with one producer and any number of takers.
 
 use alloc::boxed::Box;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// An integer with a cache line of its own, because the takers and the producer access these integers constantly.
+/// An integer in its own cache line. The takers and the producer constantly access the cursor and the tail, and sharing
+/// a cache line would slow down these accesses.
 #[repr(align(128))]
 struct Padded(AtomicU64);
 
 /// A ring buffer that contains IDs in the order in which they were added. The place of an ID is the number of IDs added
-/// before it. Places never wrap, because 2^64 places last for centuries, so a compare-and-swap cannot confuse two laps
-/// of the ring. The slot of a place is the place modulo the capacity.
+/// before it. Places never wrap around, because 2^64 places last for centuries. A compare-and-swap therefore cannot
+/// confuse two laps of the ring. The index of an ID's slot is the place modulo the capacity.
 ///
 /// `cursor` is the place of the next ID to take, and `tail` is the place after the last ID added: `cursor <= tail <=
 /// cursor + capacity`.
@@ -45,7 +46,7 @@ impl Front {
 }
 
 impl Buffer {
-    /// Creates a buffer and its producer. `capacity` is a power of two.
+    /// Creates a buffer and its producer. `capacity` must be a power of two.
     pub(super) fn new(capacity: u64) -> (Self, Producer) {
         debug_assert!(capacity.is_power_of_two());
         let slots = (0..capacity).map(|_| AtomicU64::new(0)).collect();
@@ -104,7 +105,8 @@ impl Buffer {
         let (mut stale, mut fresh) = (0, front.tail - front.cursor);
         while stale < fresh {
             let middle = stale + (fresh - stale) / 2;
-            // The slot may already contain a newer ID. In that case the swap below fails, and the result has no effect.
+            // The slot may already contain a newer ID. In that case, the swap below fails, and the search result has no
+            // effect.
             if is_stale(self.slot(front.cursor + middle).load(Ordering::Relaxed)) {
                 stale = middle + 1;
             } else {
@@ -116,10 +118,11 @@ impl Buffer {
 
     #[inline]
     fn advance(&self, front: &Front, count: u64) -> bool {
-        // The swap has release ordering, so that the producer, which loads the cursor with acquire ordering, overwrites
-        // the slots only after this thread has read them. Later swaps by other threads continue the release sequence.
-        // An unchanged cursor proves that no thread has taken these IDs. It also proves that the slots were not
-        // overwritten, because the producer stays within one lap of the cursor.
+        // The swap has release ordering, and the producer loads the cursor with acquire ordering. The producer
+        // therefore overwrites the slots only after this thread has read the slots. Later swaps by other threads
+        // continue the release sequence. An unchanged cursor proves that no thread has taken these IDs. An unchanged
+        // cursor also proves that the slots were not overwritten, because the producer stays within one lap of the
+        // cursor.
         self.cursor
             .0
             .compare_exchange(

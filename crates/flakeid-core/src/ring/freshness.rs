@@ -12,15 +12,16 @@ pub(super) struct Freshness {
     max_age: i64,
     max_ahead: i64,
     /// Whether the age of an ID is measured with the coarse clock. Reading the coarse clock takes a few nanoseconds,
-    /// and reading the exact clock takes a few dozen.
+    /// and reading the exact clock takes a few dozen nanoseconds.
     coarse: bool,
-    /// The last exact reading, packed into one integer. The upper half contains the lower half of the coarse clock's
-    /// mark, and the lower half contains the number of milliseconds by which the exact clock was ahead of the coarse
-    /// clock. The reading is valid until the coarse clock changes, so that one exact reading suffices for many IDs.
+    /// The last reading of the exact clock, packed into one integer. The upper half contains the lower half of the
+    /// coarse clock's mark, which changes with each tick of the coarse clock. The lower half contains the number of
+    /// milliseconds by which the exact clock was ahead of the coarse clock. The reading is valid until the coarse clock
+    /// changes, so that one exact reading suffices for many IDs.
     confirmed: AtomicU64,
 }
 
-/// A clock reading: a lower and an upper bound on the current time.
+/// A clock reading: a lower bound and an upper bound for the current time.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     earliest: i64,
@@ -69,7 +70,8 @@ impl Freshness {
     }
 
     /// Returns the beginning of the ID's tick, in Unix milliseconds. A shift extracts the tick, because time is the
-    /// most significant field of every layout. The result fits into an `i64`, because the horizon of every layout does.
+    /// most significant field of every layout. The result fits into an `i64`, because the horizon of every layout fits
+    /// into an `i64`.
     #[inline]
     fn born(&self, id: u64) -> i64 {
         self.epoch + (id >> self.time_shift).cast_signed() * self.unit
@@ -101,7 +103,7 @@ impl Freshness {
         coarse.mark == Some((confirmed >> 32) as u32) && ahead <= i64::from(confirmed as u32)
     }
 
-    /// Compares an ID that seems to be too far ahead with the exact clock, because even an ID of the current
+    /// Checks an ID against the exact clock if the ID is too far ahead of the coarse clock. Even an ID of the current
     /// millisecond can be ahead of the coarse clock.
     #[cold]
     fn judge_early(&self, id: u64, coarse: Reading, clock: &ClockSource) -> Verdict {

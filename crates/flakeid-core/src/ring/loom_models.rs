@@ -52,8 +52,8 @@ fn real() -> (Buffer, (Producer, u64)) {
 }
 
 /// Checks that each taker gets increasing IDs, that no two takes return the same ID, and that the ring loses no ID.
-/// Before the takers start, the ring contains the IDs up to `first`. Two threads then take the numbers of IDs in
-/// `each`, while a third thread puts the IDs up to `then` into the ring.
+/// Before the takers start, the ring contains the IDs up to `first`. Two takers then take `each[0]` and `each[1]` IDs,
+/// while a third thread puts the IDs up to `then` into the ring.
 ///
 /// The takers are spawned first, so that they run first. Loom records only one access to each integer, so the producer
 /// would otherwise never see a moved cursor. The main thread of the model only waits, so that the start of another
@@ -151,8 +151,9 @@ fn loom_detects_a_cursor_reset_after_every_lap() {
     model(|| takers_and_producer(Twin::new(Flaw::Lapping), 2, [2, 1], 2));
 }
 
-/// Checks that the IDs 2 and 3 are not lost while three threads use the ring: one drops the IDs up to 1, one takes an
-/// ID, and one puts IDs into the ring. The order of the first two threads determines which interleavings loom explores.
+/// Checks that the IDs 2 and 3 are not lost while three threads use the ring. One thread drops the ID 1, another thread
+/// takes an ID, and the third thread puts the ID 3 into the ring. The start order of the first two threads determines
+/// which interleavings loom explores.
 fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skips_first: bool) {
     subject.put(&mut producer, 2);
     let subject = Arc::new(subject);
@@ -203,8 +204,8 @@ fn loom_detects_an_unchecked_skip_during_a_take() {
     model(|| skip_against_take(Twin::new(Flaw::BlindSkip), true));
 }
 
-/// Checks that the ring issues no ID after its generator has been retired, while another thread takes IDs from a full
-/// ring. The taker checks the generator's limit only if `looks` is true.
+/// Checks that a full ring issues no more IDs after another thread has retired the ring's generator. The taker checks
+/// the generator's limit only if `looks` is true.
 fn take_against_retire(looks: bool) {
     let layout = Layout::builder().time(8).sequence(2).build_const();
     let generator = Generator::builder(layout)

@@ -13,8 +13,8 @@ pub(super) trait Subject: Send + Sync + 'static {
     fn take(&self) -> Option<u64>;
     /// Removes the IDs up to `bound` from the front of the ring.
     fn skip(&self, bound: u64);
-    /// Puts the next IDs into the ring, until the ring is full or contains `last`. Returns the last ID that was ever
-    /// put into the ring.
+    /// Puts the next IDs into the ring, until the ring is full or contains `last`. Returns the last ID that has been
+    /// put into the ring so far.
     fn put(&self, producer: &mut Self::Producer, last: u64) -> u64;
 }
 
@@ -24,7 +24,8 @@ pub(super) enum Flaw {
     PlainStore,
     /// Publishes the tail before the slots are written.
     EarlyTail,
-    /// Checks whether the ring contains an ID, and then moves the cursor without another check, like Baidu's ring.
+    /// Checks whether the ring contains an ID, and then moves the cursor without another check, like Baidu's ring
+    /// buffer.
     CheckedApart,
     /// Puts one ID too many into a full ring.
     Overfull,
@@ -76,8 +77,8 @@ impl Subject for Twin {
                 }
                 _ => {}
             }
-            // Only the cursor wraps. The tail does not have to wrap, because the model with this bug fills the ring
-            // only once.
+            // With `Flaw::Lapping`, only the cursor wraps around. The tail does not have to wrap around, because the
+            // model of this bug fills the ring only once.
             let next = match self.flaw {
                 Flaw::Lapping => (cursor + 1) % CAPACITY,
                 _ => cursor + 1,

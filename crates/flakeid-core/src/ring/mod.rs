@@ -1,4 +1,4 @@
-//! Rings of IDs generated in advance.
+//! Ring buffers of IDs that are generated in advance.
 
 mod buffer;
 mod freshness;
@@ -35,8 +35,8 @@ use refill::{Refiller, Shared};
 ///   IDs are dropped and counted.
 /// - The generator's rules bound how far an ID may be ahead of the clock: it is never ahead on a fixed node, and at
 ///   most `max_ahead` in a window. The ring runs ahead beyond full ticks only with
-///   [`Overflow::Borrow`](crate::Overflow::Borrow). If the clock goes backwards by more than that, calls fail with
-///   [`ClockRollback`](ErrorKind::ClockRollback) until the clock has caught up.
+///   [`Overflow::Borrow`](crate::Overflow::Borrow). If the clock goes backwards by more than this bound, calls fail
+///   with [`ClockRollback`](ErrorKind::ClockRollback) until the clock has caught up.
 /// - After [`Generator::retire`] and in a forked child, the ring issues none of its IDs.
 ///
 /// The ring is faster than its generator only in bursts, or below the layout's rate, because it cannot hold more IDs
@@ -54,7 +54,7 @@ use refill::{Refiller, Shared};
 /// Closing or dropping the `CachedGenerator` ends the thread and waits for it.
 pub struct CachedGenerator {
     shared: Arc<Shared>,
-    /// The refilling thread; `None` after the ring has been closed. A forked child never locks the mutex.
+    /// The refilling thread, or `None` after the ring has been closed. A forked child never locks this mutex.
     refiller: Mutex<Option<JoinHandle<()>>>,
     waker: thread::Thread,
 }
@@ -80,14 +80,15 @@ pub struct RingStats {
     pub dropped_stale: u64,
     /// The number of refills that the generator refused for a reason other than a full tick.
     pub rejected_put: u64,
-    /// The number of calls that got no ID for a reason other than a retired generator.
+    /// The number of calls that failed with an error other than [`Closed`](ErrorKind::Closed) or
+    /// [`Forked`](ErrorKind::Forked).
     pub rejected_take: u64,
     /// The number of refills since the ring was first filled.
     pub refills: u64,
 }
 
 impl CachedGenerator {
-    /// The longest time after which a waiting call checks the ring again and requests another refill.
+    /// The longest time that a waiting call sleeps before it checks the ring again and requests another refill.
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
     /// Creates a ring for `generator` with the default options.
@@ -99,8 +100,8 @@ impl CachedGenerator {
     }
 
     /// Creates a ring for `generator` with the given options, fills the ring, and starts the refilling thread. Waits
-    /// for the first IDs like [`Generator::fill`], because the first tick of a node begins only after the node's first
-    /// generator is created.
+    /// for the first IDs like [`Generator::fill`], because the first tick that the generator may use can still be in
+    /// the future.
     ///
     /// # Errors
     /// - [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if `boost_power` or `padding_factor` is out of range.
@@ -157,7 +158,7 @@ impl CachedGenerator {
     ///
     /// # Errors
     /// The same errors as [`take`](Self::take), with one exception. If the generator cannot refill the ring, the call
-    /// returns the generator's error instead of [`RingEmpty`](ErrorKind::RingEmpty), for example
+    /// does not return [`RingEmpty`](ErrorKind::RingEmpty), but the generator's error, such as
     /// [`LeaseExpired`](ErrorKind::LeaseExpired) or [`HorizonReached`](ErrorKind::HorizonReached).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
@@ -226,7 +227,7 @@ impl CachedGenerator {
             let left = max_wait.saturating_sub(start.elapsed());
             let final_cause = cause.as_ref().is_some_and(|cause| !cause.kind().is_retryable());
             if left.is_zero() || final_cause {
-                // The lock is released first, because a handler may take from this ring.
+                // The lock is released first, because a handler that takes IDs from this ring may need the lock.
                 drop(obstacle);
                 return Err(self.refuse(cause.unwrap_or(error)));
             }
@@ -234,8 +235,8 @@ impl CachedGenerator {
         }
     }
 
-    /// Counts a rejected take, requests a refill, calls the handler, and returns the error. If the generator has ended
-    /// or belongs to the parent process, only returns the error.
+    /// Counts a rejected take, requests a refill, calls the handler, and returns the error. If the ring is closed, its
+    /// generator is retired, or the process is a forked child, only returns the error.
     #[cold]
     #[inline(never)]
     fn refuse(&self, error: Error) -> Error {
@@ -273,18 +274,18 @@ impl CachedGenerator {
         }
     }
 
-    /// Closes the ring, and waits for its thread to end, except in a handler that this thread calls. Other threads may
-    /// still use the ring: their waiting and later calls fail with [`Closed`](ErrorKind::Closed). The remaining IDs are
-    /// never issued, and the generator stays open. A second call has no effect, and neither does a call in a forked
-    /// child.
+    /// Closes the ring, and waits for the refilling thread to end. In a handler that the refilling thread calls, this
+    /// method does not wait. Other threads may still use the ring, but their waiting and later calls fail with
+    /// [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays open. A second call
+    /// has no effect, and neither does a call in a forked child.
     pub fn close(&self) {
         if !self.generator().limit.is_ours() {
             return;
         }
         self.shared.stock.stop();
         self.waker.unpark();
-        // The ring's thread cannot join itself. It also must not wait for the lock, which another thread may hold while
-        // it joins the ring's thread.
+        // The ring's thread cannot join itself, and must not wait for the lock. Another thread may hold the lock while
+        // joining the ring's thread.
         if self.waker.id() != thread::current().id() {
             let mut refiller = self.refiller.lock().unwrap_or_else(PoisonError::into_inner);
             // The ring's thread catches its own panics, so `join` never returns a panic.
@@ -294,7 +295,8 @@ impl CachedGenerator {
         self.shared.stock.drop_all();
     }
 
-    /// The generator of the ring's IDs, for example to extend its window, to retire it, or to read its statistics.
+    /// The generator of the ring's IDs. Programs can extend the generator's window, retire the generator, or read its
+    /// statistics.
     #[must_use]
     pub fn generator(&self) -> &Arc<Generator> {
         &self.shared.stock.generator
@@ -307,8 +309,8 @@ impl Drop for CachedGenerator {
             // `close` is safe even if a handler on the ring's own thread drops the last reference.
             return self.close();
         }
-        // In a forked child, the thread and the memory that it would free belong to the parent, so the handle is not
-        // dropped.
+        // In a forked child, the refilling thread belongs to the parent process, and so does the memory that dropping
+        // the handle would free. The handle is therefore not dropped.
         let refiller = self.refiller.get_mut().unwrap_or_else(PoisonError::into_inner);
         core::mem::forget(refiller.take());
     }

@@ -35,7 +35,7 @@ pub struct RingOptions {
 }
 
 impl RingOptions {
-    /// The largest capacity of a ring, in IDs. This number of IDs takes 8 MiB of memory.
+    /// The largest capacity of a ring, in IDs. A ring of this capacity takes 8 MiB of memory.
     const MOST_IDS: u64 = 1 << 20;
     const MOST_BOOST: u64 = 20;
 
@@ -77,8 +77,8 @@ impl RingOptions {
     /// the ID's tick, and the limit must be at least two ticks. The default is 1 s or two ticks, whichever is longer.
     /// Older IDs are dropped and counted.
     ///
-    /// With the system clock, the coarse clock checks limits of 40 ms or more. IDs may then be dropped up to 10 ms
-    /// early, because the coarse clock may lag by this time.
+    /// If the generator uses the system clock, limits of 40 ms or more are checked with the coarse clock. IDs may then
+    /// be dropped up to 10 ms early, because the coarse clock may lag by up to 10 ms.
     pub const fn max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(max_age);
         self
@@ -93,8 +93,9 @@ impl RingOptions {
         self
     }
 
-    /// Sets a handler that is called with the error each time a call gets no ID for a reason other than a retired
-    /// generator. The handler runs on the thread of that call.
+    /// Sets a handler that is called with the error each time a call fails with an error other than
+    /// [`Closed`](crate::ErrorKind::Closed) or [`Forked`](crate::ErrorKind::Forked). The handler runs on the thread of
+    /// that call.
     pub fn on_rejected_take(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.on_rejected_take = Some(Arc::new(handler));
         self
