@@ -100,7 +100,7 @@ func TestMessagesNameOptionsAsGoDoes(t *testing.T) {
 		{"WithSequenceStart 13 is out of range: must be from 0 to 12", options{node, flakeid.WithSequenceStart(13)}},
 		{"WithMaxWait -1s: must be whole milliseconds, from 0", options{node, flakeid.WithMaxWait(-time.Second)}},
 		{"either `WithNode`, or `WithDatacenter` with `WithWorker`", options{node, flakeid.WithWorker(1)}},
-		{"WithWindow: from 5 to 6 is too short", options{node, flakeid.WithWindow(5, 6)}},
+		{"WithWindow: the range from 5 to 6 is too short", options{node, flakeid.WithWindow(5, 6)}},
 		{"WithClock: must be system, coarse or gated", options{node, flakeid.WithClock("sundial")}},
 	} {
 		_, err := flakeid.New(at.options...)

@@ -53,7 +53,7 @@ impl Lease {
     /// Returns the error with which calls fail after the lease has been closed.
     #[cold]
     pub(crate) fn closed() -> Error {
-        Error::new(ErrorKind::Closed, "the generator was closed, which ended its lease", None)
+        Error::new(ErrorKind::Closed, "the generator was closed, so its lease has ended", None)
     }
 
     pub(crate) fn begin_use(&self) -> Result<LeaseUse, Error> {

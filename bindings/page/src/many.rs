@@ -126,7 +126,7 @@ impl Many {
     fn finish_line(&mut self) {
         if std::mem::take(&mut self.is_too_long) {
             self.lines += 1;
-            self.reject("the line is too long for an ID");
+            self.reject("the line is too long to be an ID");
         } else {
             let partial = std::mem::take(&mut self.partial);
             self.add_line(&partial);

@@ -37,7 +37,7 @@ test('every panel shows results and rejects invalid input', async (t) => {
     );
     await page.getByLabel('Written as').selectOption('decimal');
     await field.fill('0x');
-    await page.getByRole('alert').filter({ hasText: 'it is empty' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'the string is empty' }).waitFor();
     await field.fill('what');
     await page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' }).waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');

@@ -28,7 +28,7 @@ impl Target {
         }
         if !buffer.is_c_contiguous() {
             return Err(PyBufferError::new_err(
-                "buffer is not C-contiguous: fill a contiguous array, then copy",
+                "buffer is not C-contiguous: fill a contiguous array, then copy its IDs",
             ));
         }
         if buffer.item_count() > 0 && !buffer.buf_ptr().cast::<u64>().is_aligned() {

@@ -93,7 +93,7 @@ impl LocalGenerator {
         let mut lent = Lent::new(this);
         let share = lent.share.as_mut().ok_or_else(|| {
             PyRuntimeError::new_err(
-                "this LocalGenerator is in use by another thread; give each thread one of its own",
+                "this LocalGenerator is in use by another thread; create one for each thread",
             )
         })?;
         this.py().detach(|| share.next_id()).map(Id::to_u64).map_err(raise)

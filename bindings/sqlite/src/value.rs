@@ -25,7 +25,7 @@ impl Argument<'_> {
         match self {
             Self::Null => "NULL",
             Self::Integer(_) => "an integer",
-            Self::Real => "a floating-point number, which has too few digits for an ID",
+            Self::Real => "a floating-point number, which is not precise enough for IDs",
             Self::Text(_) => "text",
             Self::Blob(_) => "a blob",
         }

@@ -226,8 +226,20 @@ impl Connection {
         done.map_err(|fault| self.failure(&fault))
     }
 
+    /// Returns the layout of the namespace, or the default layout if the store cannot be read.
+    fn layout(&mut self) -> Layout {
+        let listing = operations::list(self.store.as_mut(), &self.namespace);
+        listing.map(|listing| listing.namespace.layout).unwrap_or_default()
+    }
+
     fn failure(&mut self, fault: &Fault) -> Failure {
-        let error = refused(fault, &self.location, &self.namespace);
+        let error = match fault {
+            Fault::Refused(refusal @ Refusal::Horizon) => {
+                let layout = self.layout();
+                refusal.to_error(&self.namespace, &layout)
+            }
+            _ => refused(fault, &self.location, &self.namespace),
+        };
         if !matches!(fault, Fault::Refused(Refusal::MissingNamespace)) {
             return error.into();
         }
@@ -302,8 +314,8 @@ impl BrokerConnection {
 
 fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
     let kind = match fault {
-        // The default layout is sufficient, because error messages use the layout only to show the
-        // instant at which its ticks end. The listing shows operators the namespace's layout.
+        // The default layout is sufficient, because only the message for `Refusal::Horizon` depends
+        // on the layout, and `Connection::failure` creates that message.
         Fault::Refused(refusal) => return refusal.to_error(namespace, &Layout::default()),
         Fault::Rejected(_) => ErrorKind::StoreRejected,
         _ => ErrorKind::StoreUnavailable,

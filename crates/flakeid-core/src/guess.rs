@@ -117,7 +117,7 @@ impl Costs {
 /// let guesses = guess(&[Id::from_u64(1)], 1_800_000_000_000);
 /// let impossible = guesses.iter().filter_map(|guess| guess.verdict.err());
 /// for mismatch in impossible {
-///     println!("{mismatch}"); // 1 would be from 1970-01-01T00:00:00Z, before the system existed
+///     println!("{mismatch}"); // 1 would be from 1970-01-01T00:00:00Z, which is before the system existed
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,10 +138,14 @@ impl fmt::Display for Mismatch {
         match *self {
             Self::Bits(id) => write!(f, "{id} has bits set that this layout never sets"),
             Self::TooOld(id, unix_ms) => {
-                write!(f, "{id} would be from {}, before the system existed", time(unix_ms))
+                write!(
+                    f,
+                    "{id} would be from {}, which is before the system existed",
+                    time(unix_ms)
+                )
             }
             Self::Future(id, unix_ms) => {
-                write!(f, "{id} would be from {}, in the future", time(unix_ms))
+                write!(f, "{id} would be from {}, which is in the future", time(unix_ms))
             }
         }
     }

@@ -263,8 +263,8 @@ mod tests {
         assert!(serde_json::from_str::<Id>("910499571847892992").is_err());
         assert_de_tokens_error::<serde_test::Readable<Id>>(
             &[Token::Str("18446744073709551616")],
-            "\"18446744073709551616\" is not an ID in decimal: it is larger than the largest 64-bit \
-             ID; it must be from 0 to 18446744073709551615",
+            "\"18446744073709551616\" is not an ID in decimal: the number is larger than the largest \
+             64-bit ID; an ID must be from 0 to 18446744073709551615",
         );
     }
 }

@@ -174,7 +174,7 @@ impl Refusal {
             }
             Self::Skew { by_ms, max_ms } => skewed(&too_far_apart(namespace, *by_ms, *max_ms)),
             Self::ImpossibleClock { by_ms } => skewed(&format!(
-                "this host's clock is wrong: it is {} {} all possible times; correct it (NTP)",
+                "this host's clock is wrong: it is {} {} every plausible time; correct the clock (NTP)",
                 seconds(by_ms.unsigned_abs()),
                 behind_or_ahead(*by_ms),
             )),
@@ -242,7 +242,8 @@ impl Refusal {
 
 fn too_far_apart(namespace: &str, by_ms: i64, max_ms: u64) -> String {
     let or_else = if (-SLOWEST_REQUEST_MS..0).contains(&by_ms) {
-        ". If they are right, the request took that long to arrive: the server or the network is overloaded"
+        ". If the clocks are right, the request took that long to arrive, because the server or the network is \
+         overloaded"
     } else {
         ""
     };

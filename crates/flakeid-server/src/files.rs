@@ -15,7 +15,7 @@ pub(crate) fn read_secret(option: &'static str, path: &Path) -> Result<Vec<u8>, 
         let mode = metadata.permissions().mode();
         if mode & 0o002 != 0 {
             let reason = format!(
-                "every user of this host can change it (mode {:03o}); run chmod o-w",
+                "every user of this host can change the file (mode {:03o}); run `chmod o-w` on it",
                 mode & 0o777
             );
             return Err(unusable(option, path, &reason));

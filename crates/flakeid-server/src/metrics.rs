@@ -101,7 +101,7 @@ impl Metrics {
         // server never makes.
         registry.register(
             "waits",
-            "Number of responses that waited because the tick was full or the window used up",
+            "Number of responses that waited because the tick was full or the window was used up",
             waits.clone(),
         );
         registry.register(
@@ -109,7 +109,11 @@ impl Metrics {
             "Number of requests, by operation and result",
             requests.clone(),
         );
-        registry.register("request_seconds", "Seconds until the response started", seconds.clone());
+        registry.register(
+            "request_seconds",
+            "Seconds from the arrival of the request to the start of the response",
+            seconds.clone(),
+        );
         let accept_failures = Counter::default();
         registry.register(
             "accept_failures",
@@ -128,7 +132,7 @@ impl Metrics {
         }
         registry.register(
             "denied_requests",
-            "Number of requests without permission, by reason and by the name of the client if it is known",
+            "Number of requests without permission, by reason and, if known, by the name of the client",
             denied.clone(),
         );
         let reloads = Family::<ReloadLabels, Counter>::default();
@@ -140,7 +144,7 @@ impl Metrics {
         }
         registry.register(
             "reloads",
-            "Number of times that changed tokens or certificates were loaded, by result",
+            "Number of reloads of changed tokens or certificates, by result",
             reloads.clone(),
         );
         registry.register_collector(Box::new(GeneratorMetrics(generators.clone())));
@@ -285,7 +289,7 @@ impl Collector for ConnectionMetrics {
                 ConstGauge::new(number as f64).encode(family.encode_family(&labels)?)?;
             }
         }
-        let help = "Largest number of simultaneous connections";
+        let help = "Largest allowed number of simultaneous connections";
         let metric = ConstGauge::new(self.0.most() as f64);
         let encoder =
             encoder.encode_descriptor("max_connections", help, None, metric.metric_type())?;
@@ -305,7 +309,7 @@ impl Collector for BrokerMetrics {
             ("broker_blocks", "Number of blocks of nodes that the broker holds", |of| {
                 of.blocks as f64
             }),
-            ("broker_holders", "Number of nodes with a holder in the broker's blocks", |of| {
+            ("broker_holders", "Number of nodes in the broker's blocks that have a holder", |of| {
                 of.holders as f64
             }),
             (
@@ -325,7 +329,7 @@ impl Collector for BrokerMetrics {
         let counters: [(&str, &str, Count); 2] = [
             (
                 "broker_unrecorded_grants",
-                "Number of grants that the store's history will never contain, because there were too many at once or their block was lost",
+                "Number of grants that the store's history will never contain, because there were too many grants at once or their block was lost",
                 |of| of.unrecorded,
             ),
             (

@@ -59,7 +59,11 @@ fn record(
         Err(error) => {
             let text = error.to_string();
             if failure.as_ref() != Some(&text) {
-                warn!(files = name, error = text, "cannot be loaded; the earlier ones stay in use");
+                warn!(
+                    files = name,
+                    error = text,
+                    "the changed files cannot be loaded; the earlier contents stay in use"
+                );
                 service.count_reload(name, error.code());
                 *failure = Some(text);
             }

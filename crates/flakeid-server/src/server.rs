@@ -155,7 +155,8 @@ impl Server {
         if options.max_connections < wanted {
             warn!(
                 max_connections = options.max_connections,
-                wanted, "the process may not open enough files; raise the limit with ulimit -n"
+                wanted,
+                "the process is not allowed to open enough files; raise the limit with ulimit -n"
             );
         }
         let per_client = options.max_connections_per_client.unwrap_or(options.max_connections / 2);

@@ -676,11 +676,11 @@ fn page(html: Bytes) -> Answer {
 
 fn not_allowed(route: &Route<'_>) -> Answer {
     let message = if route.issues() {
-        "request IDs with POST: a cache may return the response to a GET to two clients"
+        "request IDs with POST: a cache may send the same GET response to two clients"
     } else if route.is_read_only() {
         "this path is read-only: use GET"
     } else {
-        "this path does not support the method: the header Allow lists the supported ones"
+        "this path does not support the method: the header Allow lists the supported methods"
     };
     let answer = Answer::http(StatusCode::METHOD_NOT_ALLOWED, "HTTP_METHOD_NOT_ALLOWED", message);
     answer.with(ALLOW, route.allowed())

@@ -203,14 +203,14 @@ fn certificates(
     let read = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     let certificates = read.map_err(|error| unusable(option, path, &error))?;
     if certificates.is_empty() {
-        return Err(unusable(option, path, &"it contains no PEM certificate"));
+        return Err(unusable(option, path, &"the file contains no PEM certificate"));
     }
     Ok(certificates)
 }
 
 /// Returns the time at which the first certificate of a chain expires, in seconds since 1970.
 fn not_after(chain: &[CertificateDer<'_>]) -> Result<i64, String> {
-    let first = chain.first().ok_or("it contains no PEM certificate")?;
+    let first = chain.first().ok_or("the file contains no PEM certificate")?;
     let (_, certificate) =
         x509_parser::parse_x509_certificate(first).map_err(|error| error.to_string())?;
     Ok(certificate.validity().not_after.timestamp())

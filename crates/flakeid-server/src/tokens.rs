@@ -247,7 +247,7 @@ impl Client {
         let is_printable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_printable(&name.replace(' ', "")) || name.len() > 64 {
             return Err(refused(
-                "must have a name of at most 64 characters of printable ASCII".to_owned(),
+                "must have a name of at most 64 printable ASCII characters".to_owned(),
             ));
         }
         let credential = match credential.strip_prefix(CERTIFICATE) {
@@ -255,7 +255,7 @@ impl Client {
             Some(san) => Credential::Certificate(san.into()),
             None if credential.len() < SHORTEST || !is_printable(credential) => {
                 return Err(refused(format!(
-                    "must end with a token of at least {SHORTEST} characters of printable ASCII; `openssl rand -hex \
+                    "must end with a token of at least {SHORTEST} printable ASCII characters; `openssl rand -hex \
                      32` generates a good token"
                 )));
             }

@@ -74,7 +74,7 @@ impl Location {
             return Err(Error::invalid_option(
                 "store",
                 &format!(
-                    "not the URL of a store; it must begin with one of {}, followed by ://",
+                    "is not the URL of a store; the URL must begin with one of {}, followed by ://",
                     known()
                 ),
             ));
@@ -194,7 +194,7 @@ impl Location {
             )))]
             _ => {
                 let _ = (clock, creates);
-                Err(Fault::Rejected(format!("this build cannot use {self}")))
+                Err(Fault::Rejected(format!("this build of flakeid cannot use {self}")))
             }
         }
     }

@@ -49,7 +49,7 @@ def test_numbers_of_json_are_rejected(name):
     ("name", "text", "reason"),
     [
         ("id", "9e17", "'e' is not a digit"),
-        ("id", "", "it is empty"),
+        ("id", "", "the string is empty"),
         ("id", "9223372036854775808", "bits set outside that layout's fields"),
         ("id", f"usr_{ID}", "is not a digit"),
         ("prefixed", f"{ID}", "must begin with 'usr_', as 'usr_4611686018423193600' does"),

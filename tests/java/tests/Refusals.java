@@ -79,7 +79,7 @@ final class Refusals {
         named("sequenceStart 13 is out of range: must be from 0 to 12", () -> builder().node(1).sequenceStart(13).build());
         named("sequenceMask: 5 must be", () -> builder().node(1).sequenceMask(5).build());
         named("either `node`, or `datacenter` with `worker`", () -> builder().node(1).worker(1).build());
-        named("window: from 5 to 6 is too short", () -> builder().node(1).window(5, 6).build());
+        named("window: the range from 5 to 6 is too short", () -> builder().node(1).window(5, 6).build());
         named(
                 "window 1 ms is out of range: must be from 2 to 2592000000 ms",
                 () -> Generator.lease("sqlite://x").window(Duration.ofMillis(1)).open());

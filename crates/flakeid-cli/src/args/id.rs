@@ -69,7 +69,7 @@ fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
         && let Ok(signed @ ..0) = text.parse::<i64>()
     {
         let id = Id::from_i64(signed);
-        hints.push(format!("if it comes from a signed 64-bit column, the ID is {id}"));
+        hints.push(format!("if the number comes from a signed 64-bit column, the ID is {id}"));
     }
     hints.extend(other_forms(text, form));
     (!hints.is_empty()).then(|| hints.join("; "))
@@ -85,9 +85,9 @@ fn other_forms(text: &str, form: TextForm) -> Option<String> {
         .collect();
     match others.as_slice() {
         [] => None,
-        [other] => Some(format!("it is a valid ID in {other}: add --format {other}")),
+        [other] => Some(format!("the string is a valid ID in {other}: add --format {other}")),
         [first @ .., last] => Some(format!(
-            "it is a valid ID in {} or {last}: choose the form with --format",
+            "the string is a valid ID in {} or {last}: choose the form with --format",
             first.join(", ")
         )),
     }

@@ -23,7 +23,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 /// Adds a hint to an error about an invalid value. The hint names the environment variable that
 /// contained the value.
 pub(crate) fn variable_failure(error: Error, name: &str) -> Failure {
-    Failure::hinted(error, format!("it comes from the environment variable {name}"))
+    Failure::hinted(error, format!("the value comes from the environment variable {name}"))
 }
 
 // The confirmation that a command requires before it changes shared state.

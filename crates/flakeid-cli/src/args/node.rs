@@ -36,7 +36,7 @@ pub(crate) struct NodeArgs {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     #[value(
-        help = "FLAKEID_NODE, or FLAKEID_DATACENTER with FLAKEID_WORKER; an error if they are not set"
+        help = "FLAKEID_NODE, or FLAKEID_DATACENTER with FLAKEID_WORKER; fails if they are not set"
     )]
     Env,
     #[value(help = "The number at the end of a StatefulSet pod's host name: 3 in orders-3")]
@@ -226,7 +226,7 @@ mod tests {
             (
                 none,
                 ["-", "40", "1"],
-                "datacenter 40 is out of range: must be from 0 to 31; it comes from the environment variable FLAKEID_DATACENTER",
+                "datacenter 40 is out of range: must be from 0 to 31; the value comes from the environment variable FLAKEID_DATACENTER",
             ),
             (["-", "1", "-2"], none, "worker -2 is out of range: must be from 0 to 31"),
         ] {

@@ -166,7 +166,7 @@ fn why_unknown(listing: &Listing, node: u64, tick: u64) -> String {
         None => format!("{what} was never leased in the namespace {}", namespace.name),
         Some(row) if tick >= row.fence => {
             let end = namespace.layout.timestamp(namespace.layout.unix_ms_at(row.fence));
-            format!("no window of {what} reaches the ID's tick: the latest one ends at {end}")
+            format!("no window of {what} reaches the ID's tick: the latest window ends at {end}")
         }
         Some(_) => format!("the history of {what} has no window that covers the ID's tick"),
     }

@@ -178,7 +178,7 @@ fn migrate_rejects_invalid_options_before_it_changes_anything() {
     refused(
         &unconfirmed,
         "FLAKEID_INVALID_OPTION",
-        &["add --yes to continue", "prevents its windows from starting before"],
+        &["add --yes to continue", "whose windows do not start before"],
     );
     let tried =
         migrate(&url, &["--from", "yitter", "--last-id", "873739216556229", "--dry-run"]).quiet();

@@ -99,12 +99,11 @@ fn init_describes_the_created_namespace() {
 
     let command = format!("flakeid leases init --namespace users --lost 2h,20s,5s --store '{url}'");
     let text = shown(&command);
-    let wait =
-        "\nnothing will be granted for 2 h, until all leases that the store has lost have ended\n";
+    let wait = "\nno leases will be granted for 2 h, until all leases that the store has lost have ended\n";
     assert!(text.ends_with(wait), "{text}");
     let command = format!("flakeid leases init --namespace users --store '{url}'");
     let text = shown(&command);
-    assert!(text.contains("\nnothing will be granted for another "), "{text}");
+    assert!(text.contains("\nno leases will be granted for another "), "{text}");
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn fleet_plan_prints_a_table_with_a_legend() {
     assert!(lines[last + 1].starts_with("  stores: "), "{}", lines[last + 1]);
     assert_eq!(lines[last + 2], "  presets: sonyflake");
     assert!(lines.iter().any(|line| line.contains("IDs/s in total")), "{}", run.text());
-    assert!(run.text().contains("each process renews every 3.3 s on average"));
+    assert!(run.text().contains("each process renews its lease every 3.3 s on average"));
 }
 
 #[test]

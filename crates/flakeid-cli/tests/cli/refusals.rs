@@ -169,7 +169,7 @@ fn invalid_ids_are_rejected_with_a_reason() {
         ("abc", "\"abc\" is not an ID in decimal: 'a' is not a digit"),
         ("18446744073709551616", "larger than the largest 64-bit ID"),
         ("-5", "\"-5\" is not an ID in decimal"),
-        ("", "\"\" is not an ID in decimal: it is empty"),
+        ("", "\"\" is not an ID in decimal: the string is empty"),
         ("+5", "not an ID in decimal"),
         (" 5", "not an ID in decimal"),
     ] {
@@ -180,7 +180,7 @@ fn invalid_ids_are_rejected_with_a_reason() {
     let signed = "from a signed 64-bit column, the ID is 18446744073709551611";
     refused(&run(&["inspect", "-5"]), code, &[signed]);
     for (id, part) in [
-        ("0x", "it is empty"),
+        ("0x", "the string is empty"),
         ("0xzz", "'z' is not a digit"),
         ("0x10000000000000000", "from 0 to 18446744073709551615"),
         ("0x-1", "'-' is not a digit"),
@@ -194,17 +194,17 @@ fn invalid_ids_are_rejected_with_a_reason() {
     refused(
         &run(&["inspect", "abc"]),
         code,
-        &["it is a valid ID in base36, base58, base58_flickr or zbase32"],
+        &["the string is a valid ID in base36, base58, base58_flickr or zbase32"],
     );
     refused(
         &run(&["inspect", "0ca2be895c239000"]),
         code,
-        &["it is a valid ID in hex: add --format hex"],
+        &["the string is a valid ID in hex: add --format hex"],
     );
     refused(
         &run(&["inspect", "37amtpPtjf5"]),
         code,
-        &["it is a valid ID in base36, base58, base62, base58_flickr or zbase32: choose the form"],
+        &["the string is a valid ID in base36, base58, base62, base58_flickr or zbase32: choose"],
     );
 }
 

@@ -45,7 +45,8 @@ fn whois_explains_why_an_id_has_no_known_holder() {
     let later = run(&["whois", &later.to_string(), "--store", &url]).quiet().json();
     let reason = later[0]["reason"].as_str().unwrap();
     assert!(
-        reason.starts_with("no window of node 3 reaches the ID's tick: the latest one ends at 20"),
+        reason
+            .starts_with("no window of node 3 reaches the ID's tick: the latest window ends at 20"),
         "{reason}"
     );
 }

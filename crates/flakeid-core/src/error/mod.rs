@@ -352,7 +352,7 @@ impl Error {
             ),
             Repr::SequenceExhausted { retry_after } => write!(
                 f,
-                "every sequence number of the current tick is used up; the next is free in {} ms",
+                "every sequence number of the current tick is used up; the next number is free in {} ms",
                 whole_ms(*retry_after)
             ),
             Repr::Horizon { horizon } => write!(

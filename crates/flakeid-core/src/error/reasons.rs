@@ -37,7 +37,7 @@ impl LayoutFault {
                  discord, instagram, js-safe, mastodon, tsid, cosid, pgedge) nor FIELDS@EPOCH/UNIT, as in \
                  t41.n10.s12@1288834974657/1ms"
             }
-            Self::Letter(_) => "unknown field letter (t, d, w, n, s, c and r are known)",
+            Self::Letter(_) => "a field letter must be t, d, w, n, s, c or r",
             Self::Width(_) => "a field's width must be from 1 to 64 bits",
             Self::Repeated(_) => "a field is repeated",
             Self::NoTime => "the time field (t) is missing",
@@ -45,7 +45,7 @@ impl LayoutFault {
                 "the time field (t) must come first, so that IDs sort by time (unused top bits \
                  do not need a field)"
             }
-            Self::NodeAndSplit => "give either the node (n) or datacenter and worker (d, w)",
+            Self::NodeAndSplit => "give either node (n) or datacenter (d) and worker (w)",
             Self::HalfSplit => {
                 "datacenter (d) and worker (w) require each other; use n for a node in one field"
             }
@@ -53,7 +53,7 @@ impl LayoutFault {
             Self::Total(_) => "the widths must sum to at most 64 bits",
             Self::EpochText => "the epoch must be Unix milliseconds or an RFC 3339 timestamp",
             Self::Epoch(_) => {
-                "the epoch must be from 0 to 253402300799999 Unix milliseconds (the end of 9999)"
+                "the epoch must be from 0 to 253402300799999 Unix milliseconds (the end of the year 9999)"
             }
             Self::UnitText => "the unit must be a whole number of ms or s, as in 1ms, 10ms or 1s",
             Self::UnitZero => "the unit must be at least 1 ms",
@@ -104,17 +104,17 @@ pub(crate) enum TextFault {
 impl fmt::Display for TextFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("it is empty"),
+            Self::Empty => f.write_str("the string is empty"),
             Self::Length { least, most } if least == most => {
-                write!(f, "it must have exactly {most} digits")
+                write!(f, "the string must have exactly {most} digits")
             }
-            Self::Length { least, most } => write!(f, "it must have {least} to {most} digits"),
+            Self::Length { least, most } => write!(f, "the string must have {least} to {most} digits"),
             Self::Digit(digit) => {
-                write!(f, "{} is not a digit of it", QuotedChar(*digit))
+                write!(f, "{} is not a digit of this form", QuotedChar(*digit))
             }
-            Self::LeadingZero => f.write_str("it must not begin with a zero digit"),
+            Self::LeadingZero => f.write_str("the string must not begin with a zero digit"),
             Self::Overflow => f.write_str(
-                "it is larger than the largest 64-bit ID; it must be from 0 to 18446744073709551615",
+                "the number is larger than the largest 64-bit ID; an ID must be from 0 to 18446744073709551615",
             ),
         }
     }

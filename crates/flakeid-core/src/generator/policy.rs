@@ -157,7 +157,7 @@ impl Policy {
             if window.is_some() {
                 return Err(Error::invalid_option(
                     "rollback",
-                    "clock-sequence needs a fixed node; on a lease use continue, wait or error",
+                    "clock-sequence requires a fixed node; with a lease, use continue, wait or error",
                 ));
             }
         }

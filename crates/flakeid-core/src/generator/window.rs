@@ -36,7 +36,7 @@ impl Window {
             return Err(Error::invalid_option(
                 "window",
                 &alloc::format!(
-                    "from {start} to {fence} is too short: it must be at least {} ticks",
+                    "the range from {start} to {fence} is too short; a window must be at least {} ticks long",
                     Self::SHORTEST
                 ),
             ));

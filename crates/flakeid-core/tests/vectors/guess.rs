@@ -147,7 +147,7 @@ fn guess_gives_the_reason_for_an_impossible_preset() {
     assert!(matches!(future, Mismatch::Future(..)), "{future:?}");
     assert_eq!(
         future.to_string(),
-        "2124904199878610944 would be from 2031-01-20T14:50:40.062Z, in the future"
+        "2124904199878610944 would be from 2031-01-20T14:50:40.062Z, which is in the future"
     );
     assert!(matches!(why(1, "mastodon"), Mismatch::TooOld(_, 0)));
     assert!(why(1, "mastodon").to_string().contains("before the system existed"));

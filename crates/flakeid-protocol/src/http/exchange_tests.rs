@@ -309,7 +309,7 @@ fn broker_responses_with_invalid_values_are_rejected() {
             let Err(Fault::Unavailable(text)) = reply else {
                 panic!("{field}: {value}: {reply:?}")
             };
-            assert!(text.contains("not a broker's response"), "{field}: {value}: {text}");
+            assert!(text.contains("not a valid broker response"), "{field}: {value}: {text}");
         }
     }
     let fence = now + 4_000;

@@ -74,7 +74,7 @@ pub(super) fn decode(value: &Value) -> Result<String, Fault> {
     let bytes = STANDARD.decode(value.as_str().unwrap_or_default()).ok();
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
         Fault::Rejected(
-            "etcd contains a value under /flakeid/ that is not UTF-8: it was edited or damaged"
+            "etcd contains a value under /flakeid/ that is not UTF-8: the value was edited or damaged"
                 .into(),
         )
     })
@@ -86,7 +86,8 @@ pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T,
         Value::Null => Ok(T::default()),
         value => value.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
             Fault::Unavailable(
-                "etcd sent an unexpected response: a field that must be a number is not one".into(),
+                "etcd sent an unexpected response: a numeric field does not contain a number"
+                    .into(),
             )
         }),
     }

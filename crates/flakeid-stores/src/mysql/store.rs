@@ -146,7 +146,7 @@ fn cell<T: FromValue>(shown: &str, row: &Row, index: usize) -> Result<T, Fault> 
         let name = row.columns_ref().get(index).map(|column| column.name_str().into_owned());
         let name = name.unwrap_or_default();
         Fault::Rejected(format!(
-            "{shown}: column {name} is not as `flakeid leases init` created it"
+            "{shown}: column {name} has changed since `flakeid leases init` created it"
         ))
     })
 }

@@ -48,7 +48,7 @@ impl PostgresServer {
         }
         if cell(1).ok_or_else(unexpected)? != "on" {
             return Err(Fault::Rejected(format!(
-                "{shown} runs with fsync = off, so it may lose confirmed transactions: set it to on"
+                "{shown} runs with fsync = off, so it may lose confirmed transactions: set fsync to on"
             )));
         }
         let version = cell(2).map(|text| text.parse().map_err(|_| unexpected())).transpose()?;

@@ -127,7 +127,7 @@ fn child_process_performs_the_action_of_its_parent_test() {
             become_nobody();
             let file = url.strip_prefix("sqlite://").unwrap();
             let directory = Path::new(file).parent().unwrap().display().to_string();
-            let parts = [directory.as_str(), "this user must be able to write"];
+            let parts = [directory.as_str(), "the user of this process must be able to write"];
             refused(on(&url), ErrorKind::StoreRejected, &parts);
         }
         "open on a full disk" => {

@@ -80,7 +80,7 @@ pub(crate) struct ExecArgs {
     #[arg(
         long,
         value_name = "VARIABLE",
-        help = "Variable for the node number; may be given several times [default: WORKER_ID]"
+        help = "Environment variable for the node number; may be given several times [default: WORKER_ID]"
     )]
     env: Vec<String>,
 

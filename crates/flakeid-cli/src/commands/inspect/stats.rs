@@ -53,7 +53,7 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
         &match repeats {
             Some(0) => "none".to_owned(),
             Some(repeats) => {
-                format!("{BOLD}{}{BOLD:#} IDs repeat an earlier one", grouped(repeats))
+                format!("{BOLD}{}{BOLD:#} IDs repeat an earlier ID", grouped(repeats))
             }
             None => format!("not counted: more than {} IDs", grouped(Statistics::MOST_KEPT as u64)),
         },
@@ -61,7 +61,7 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
     line(
         "steps back",
         &match statistics.steps_back() {
-            0 => "none: no ID is smaller than the one before it".to_owned(),
+            0 => "none: no ID is smaller than the previous ID".to_owned(),
             steps => format!(
                 "{}, by up to {} ms",
                 grouped(steps),

@@ -54,9 +54,9 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     }
     let wait = match wait_ms {
         0 => String::new(),
-        ms if existed => format!("nothing will be granted for another {}\n", duration::shown(ms)),
+        ms if existed => format!("no leases will be granted for another {}\n", duration::shown(ms)),
         ms => format!(
-            "nothing will be granted for {}, until all leases that the store has lost have ended\n",
+            "no leases will be granted for {}, until all leases that the store has lost have ended\n",
             duration::shown(ms)
         ),
     };

@@ -107,16 +107,17 @@ fn check_time(last: &LastId, origin: &Origin, now: i64) -> Result<(), Failure> {
     let ahead = parts.unix_ms.saturating_sub(now);
     if ahead > FARTHEST_AHEAD_MS {
         let reason = format!(
-            "{id} would be from {time}, {}, in the layout {}",
-            duration::relative(parts.unix_ms, now),
-            layout_name(&origin.layout)
+            "in the layout {}, {id} would be from {time} ({}), more than a day ahead of this host's \
+             clock",
+            layout_name(&origin.layout),
+            duration::relative(parts.unix_ms, now)
         );
         let error = Error::invalid_option("--last-id", &reason);
         return Err(Failure::hinted(error, guess_hint(*id)));
     }
     if ahead > 0 && !origin.library.is_some_and(|library| library.runs_ahead) {
         terminal::warning(&format!(
-            "{id} is from {time}, which is later than this host's clock: nothing is granted until then"
+            "{id} is from {time}, which is later than this host's clock: no leases are granted until then"
         ));
     }
     Ok(())

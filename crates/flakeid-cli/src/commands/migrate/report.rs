@@ -81,7 +81,7 @@ impl Report<'_> {
                 lines.push(format!("layout {layout}, no window starts before {floor}"));
                 if done.wait_ms > 0 {
                     let wait = duration::shown(done.wait_ms);
-                    lines.push(format!("nothing will be granted for another {wait}"));
+                    lines.push(format!("no leases will be granted for another {wait}"));
                 }
             }
         }
@@ -101,7 +101,7 @@ impl Report<'_> {
             format!(", and quarantines the nodes {}", nodes::shown(self.in_use))
         };
         format!(
-            "{}. This creates the namespace {}, prevents its windows from starting before {}{quarantined}.",
+            "{}. This creates the namespace {}, whose windows do not start before {}{quarantined}.",
             self.last_id_lines().join("; "),
             self.namespace,
             self.plan.floor_time(),

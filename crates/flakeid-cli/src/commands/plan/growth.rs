@@ -128,7 +128,9 @@ pub(super) fn legend(fleet: &Fleet) -> String {
     let renewal = duration::shown(fleet.renewal_ms() as u64);
     let (ttl, lifetime) = (duration::shown(fleet.ttl_ms), duration::shown(fleet.lifetime_ms));
     let load = match fleet.brokers {
-        None => format!("the load on the store: each process renews every {renewal} on average"),
+        None => format!(
+            "the load on the store: each process renews its lease every {renewal} on average"
+        ),
         Some(_) => format!(
             "the load on the store: each broker renews each block every 3.3 s, and each
             process renews at its broker every {renewal} on average"

@@ -179,8 +179,7 @@ impl SqlArgs {
     /// that only decodes IDs.
     fn without_a_store(&self) -> Result<(Layout, Option<DatabaseNode>), Failure> {
         if self.store.is_given() {
-            let reason =
-                "missing: with --store or --namespace, name the database that gets the node";
+            let reason = "missing: with --store or --namespace, give the name of the database that gets the node";
             return Err(Error::invalid_option("--name", reason).into());
         }
         let layout = self.layout.resolve()?;

@@ -29,7 +29,10 @@ pub(super) fn check(name: Option<&str>, schema: Option<&str>, keyed: bool) -> Re
         return refuse("--name", reason);
     }
     if schema.is_some() {
-        return refuse("--schema", "SQLite's functions belong to a connection: omit this option");
+        return refuse(
+            "--schema",
+            "SQLite's functions belong to a connection, not to a schema: omit this option",
+        );
     }
     if keyed {
         let reason = "the extension always has these functions: add a domain with \

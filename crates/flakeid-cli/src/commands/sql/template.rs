@@ -12,7 +12,7 @@ pub(super) fn check_name(name: &str, longest: usize) -> Result<(), Error> {
         return Ok(());
     }
     let reason = format!(
-        "{name:?} must be 1 to {longest} characters long, all of them letters A to Z or a to z, digits or underscores"
+        "{name:?} must be 1 to {longest} characters long and contain only letters (A to Z, a to z), digits and underscores"
     );
     Err(Error::invalid_option("--schema", &reason))
 }

@@ -123,7 +123,7 @@ fn full_ticks(server: &PostgresServer) {
     let (all, refusal) = answer.split_once('\n').unwrap();
     assert_eq!(all, "256");
     assert!(refusal.starts_with("IDSEQ FLAKEID_SEQUENCE_EXHAUSTED"), "{refusal}");
-    assert!(refusal.ends_with("the next is free in 10 ms"), "{refusal}");
+    assert!(refusal.ends_with("the next number is free in 10 ms"), "{refusal}");
 }
 
 /// Layouts of every kind, each with a node number.

@@ -116,7 +116,7 @@ BEGIN
         SIGNAL SQLSTATE 'IDCLK' SET MESSAGE_TEXT = fault;
       END IF;
       SET fault = CONCAT('FLAKEID_SEQUENCE_EXHAUSTED: every sequence number of the current tick is used up; ',
-        'the next is free in ', wait_ms, ' ms');
+        'the next number is free in ', wait_ms, ' ms');
       SIGNAL SQLSTATE 'IDSEQ' SET MESSAGE_TEXT = fault;
     END IF;
     -- SLEEP returns at once if the statement is killed, but then the function also ends.

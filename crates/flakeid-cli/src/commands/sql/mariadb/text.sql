@@ -46,25 +46,25 @@ BEGIN
   IF digits IS NULL OR form IS NULL THEN RETURN NULL; END IF;
   CALL flakeid_form(form, alphabet, typed, meant, fewest, most);
   IF CHAR_LENGTH(digits) NOT BETWEEN fewest AND most THEN
-    SET fault = IF(fewest = most, CONCAT('it must have exactly ', most, ' digits'),
-      CONCAT('it must have ', fewest, ' to ', most, ' digits'));
+    SET fault = IF(fewest = most, CONCAT('the string must have exactly ', most, ' digits'),
+      CONCAT('the string must have ', fewest, ' to ', most, ' digits'));
   ELSEIF fewest = 1 AND form <> 'decimal' AND CHAR_LENGTH(digits) > 1
     AND (LEFT(digits, 1) = LEFT(alphabet, 1)
       OR (LOCATE(LEFT(digits, 1), typed) > 0
         AND SUBSTRING(meant, LOCATE(LEFT(digits, 1), typed), 1) = LEFT(alphabet, 1))) THEN
-    SET fault = 'it must not begin with a zero digit';
+    SET fault = 'the string must not begin with a zero digit';
   END IF;
   WHILE fault IS NULL AND place <= CHAR_LENGTH(digits) DO
     SET letter = SUBSTRING(digits, place, 1);
     IF LOCATE(letter, typed) > 0 THEN SET letter = SUBSTRING(meant, LOCATE(letter, typed), 1); END IF;
     SET digit = LOCATE(letter, alphabet) - 1, place = place + 1;
     IF digit < 0 THEN
-      SET fault = CONCAT(QUOTE(letter), ' is not a digit of it');
+      SET fault = CONCAT(QUOTE(letter), ' is not a digit of this form');
     END IF;
     SET number = number * CHAR_LENGTH(alphabet) + digit;
   END WHILE;
   IF fault IS NULL AND number > 18446744073709551615 THEN
-    SET fault = 'it is larger than the largest 64-bit ID; it must be from 0 to 18446744073709551615';
+    SET fault = 'the number is larger than the largest 64-bit ID; an ID must be from 0 to 18446744073709551615';
   END IF;
   IF fault IS NOT NULL THEN
     SET fault = LEFT(CONCAT('FLAKEID_INVALID_ID: ', QUOTE(LEFT(digits, 64)), ' is not an ID in ', form, ': ', fault),

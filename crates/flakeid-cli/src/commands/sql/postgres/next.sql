@@ -190,7 +190,7 @@ BEGIN
           {{epoch_ms}} + (last >> {{slot_bits}}) * {{unit_ms}} - ms);
       END IF;
       RAISE EXCEPTION USING ERRCODE = 'IDSEQ', MESSAGE = format(
-        'FLAKEID_SEQUENCE_EXHAUSTED: every sequence number of the current tick is used up; the next is free in %s ms',
+        'FLAKEID_SEQUENCE_EXHAUSTED: every sequence number of the current tick is used up; the next number is free in %s ms',
         wait_ms);
     END IF;
     PERFORM pg_sleep(wait_ms / 1000.0);

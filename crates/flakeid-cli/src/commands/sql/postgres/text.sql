@@ -45,21 +45,21 @@ DECLARE
   fault text;
 BEGIN
   IF length(plain) NOT BETWEEN f.fewest AND f.most THEN
-    fault := CASE WHEN f.fewest = f.most THEN format('it must have exactly %s digits', f.most)
-      ELSE format('it must have %s to %s digits', f.fewest, f.most) END;
+    fault := CASE WHEN f.fewest = f.most THEN format('the string must have exactly %s digits', f.most)
+      ELSE format('the string must have %s to %s digits', f.fewest, f.most) END;
   ELSIF f.fewest = 1 AND form <> 'decimal' AND length(plain) > 1 AND left(plain, 1) = left(f.alphabet, 1) THEN
-    fault := 'it must not begin with a zero digit';
+    fault := 'the string must not begin with a zero digit';
   ELSE
     FOR place IN 1 .. length(plain) LOOP
       digit := strpos(f.alphabet, substr(plain, place, 1)) - 1;
       IF digit < 0 THEN
-        fault := format('%s is not a digit of it', quote_literal(substr(digits, place, 1)));
+        fault := format('%s is not a digit of this form', quote_literal(substr(digits, place, 1)));
         EXIT;
       END IF;
       number := number * length(f.alphabet) + digit;
     END LOOP;
     IF number >= 18446744073709551616 THEN
-      fault := 'it is larger than the largest 64-bit ID; it must be from 0 to 18446744073709551615';
+      fault := 'the number is larger than the largest 64-bit ID; an ID must be from 0 to 18446744073709551615';
     END IF;
   END IF;
   IF fault IS NOT NULL THEN
