@@ -1,4 +1,4 @@
-//! The native side of a ring.
+//! The native side of a ring buffer of IDs.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats};
 use crate::handle::Handle;
 use crate::slots::NextId;
 
-/// A ring on a generator. The ring cannot leave its environment's thread.
+/// A ring of IDs from one generator. The ring cannot leave the thread of its environment.
 pub(crate) struct Cached {
     /// The ring, or its last counts after the ring has been closed.
     ring: RefCell<Result<Ring, RingStats>>,
@@ -23,8 +23,8 @@ struct Ring {
 }
 
 impl Cached {
-    /// Opens and fills a ring. First uses up one ID: the call for this ID waits until the generator's first tick
-    /// begins, but never longer than the event loop may be blocked.
+    /// Opens and fills a ring. First generates an unused ID, in order to wait until the generator's first tick
+    /// begins. The call never waits for longer than the event loop may be blocked.
     pub(crate) fn open(handle: &Arc<Handle>, options: RingOptions) -> Result<Self, Error> {
         let generator = handle.generator()?;
         match handle.on_loop() {
@@ -45,7 +45,8 @@ impl Cached {
         self.ring.borrow().as_ref().map_or_else(|last| *last, |ring| ring.cached.stats())
     }
 
-    /// Closes the ring. Waits up to 10 ms for its thread, and for as long as a running handler takes to return.
+    /// Closes the ring. Waits up to 10 ms for the ring's thread to end, and also waits until a running handler has
+    /// returned.
     pub(crate) fn close(&self) {
         let mut ring = self.ring.borrow_mut();
         let Ok(stats) = ring.as_ref().map(|ring| ring.cached.stats()) else { return };
@@ -70,7 +71,7 @@ impl NextId for Cached {
         self.take_by(|ring| ring.cached.next_id_within(ring.handle.on_ring()))
     }
 
-    /// Returns the next ID that is already in the ring.
+    /// Returns the next ID from the ring without waiting for a refill.
     #[inline]
     fn try_next_id(&self) -> Result<Id, Error> {
         self.take_by(|ring| ring.cached.take())

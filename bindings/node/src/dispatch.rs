@@ -1,9 +1,9 @@
 //! Transfer of single IDs to JavaScript.
 //!
-//! An environment has one function for the next ID of all its generators: JavaScript writes the number of the
-//! generator's slot into an array, calls the function, and reads the ID from that array. If each generator had its
-//! own function, a program's second generator would make every call take 50 % longer: the engine would see several
-//! callees at one call site, and would compile that call site for any callee.
+//! All generators of an environment share one function that generates the next ID. JavaScript writes the number of a
+//! generator's slot into an array, calls the function, and reads the ID from the same array. If each generator had
+//! its own function, a program's second generator would make every call take 50 % longer. The engine would see
+//! several callees at one call site, and would compile that call site for any callee.
 
 #![allow(unsafe_code)]
 
@@ -21,7 +21,7 @@ use crate::function::{self, bound, caught, fail};
 use crate::slots::{Dispatcher, NextId};
 
 impl Dispatcher {
-    /// Generates an ID and writes it to the array, or throws an error.
+    /// Generates an ID and writes the ID to the array, or throws an error.
     #[inline]
     fn dispatch(
         &self,
@@ -29,16 +29,16 @@ impl Dispatcher {
         make: impl FnOnce(&dyn NextId) -> std::result::Result<Id, Error>,
     ) {
         caught(env, || {
-            // SAFETY: the array has two numbers, the memory of the second number holds a 32-bit number, and the array
-            // is used in this environment's thread only.
+            // SAFETY: the array has two elements, the memory of the second element contains a 32-bit number, and only
+            // this environment's thread uses the array.
             let number = unsafe { self.mailbox.add(1).cast::<u32>().read() };
             let mut generators = self.generators.borrow_mut();
             let Some(generator) = generators.get(number) else { return function::defect(env) };
             match make(generator) {
-                // SAFETY: the array has two numbers, and is used in this environment's thread only.
+                // SAFETY: the array has two elements, and only this environment's thread uses the array.
                 Ok(id) => unsafe { self.mailbox.write(id.to_u64()) },
                 Err(error) => {
-                    // The next call may collect garbage and remove other slots.
+                    // `fail` may trigger a garbage collection, which borrows `generators` to remove other slots.
                     drop(generators);
                     fail(env, &error);
                 }
@@ -53,7 +53,8 @@ impl Dispatcher {
 #[napi(catch_unwind, ts_return_type = "[nextId: () => void, tryNextId: () => void]")]
 pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
     let dispatcher = &Environment::from_env(env)?.dispatcher;
-    // The environment keeps the dispatcher until the environment ends, and no function is called after that.
+    // The environment keeps the dispatcher alive until the environment ends, and JavaScript calls no function
+    // afterwards.
     env.add_env_cleanup_hook(env.raw() as usize, |env| FIRST.forget(env as sys::napi_env))?;
     FIRST.note(env.raw(), dispatcher);
     Ok(vec![
@@ -62,9 +63,10 @@ pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
     ])
 }
 
-/// The dispatcher of the process's first environment, which is the only one in most programs. Comparing two pointers
-/// is faster than requesting a function's data from the runtime. Only that environment's thread writes the
-/// dispatcher, and no other thread finds its own environment here.
+/// The dispatcher of the process's first environment, which is the only environment in most programs. Comparing two
+/// pointers is faster than requesting a function's data from the runtime. Only the thread of the first environment
+/// writes the dispatcher. Other threads do not use the dispatcher, because their environments differ from the
+/// recorded environment.
 static FIRST: First =
     First { env: AtomicPtr::new(ptr::null_mut()), dispatcher: AtomicPtr::new(ptr::null_mut()) };
 
@@ -74,7 +76,7 @@ struct First {
 }
 
 impl First {
-    /// Records the first environment. The dispatcher must live until `forget`.
+    /// Records an environment if no other environment is recorded. The dispatcher must live until `forget` is called.
     fn note(&self, env: sys::napi_env, dispatcher: &Arc<Dispatcher>) {
         let (null, relaxed) = (ptr::null_mut(), Ordering::Relaxed);
         if self.env.compare_exchange(null, env, relaxed, relaxed).is_ok() {
@@ -84,7 +86,7 @@ impl First {
 
     fn forget(&self, env: sys::napi_env) {
         let (null, relaxed) = (ptr::null_mut(), Ordering::Relaxed);
-        // If another environment is already recorded, it is kept.
+        // If another environment is recorded, the exchange fails and that environment remains recorded.
         let _ = self.env.compare_exchange(env, null, relaxed, relaxed);
     }
 }

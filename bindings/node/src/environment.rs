@@ -29,8 +29,8 @@ impl Environment {
     /// Sets up an environment, or replaces the function that creates errors. Several copies of the
     /// package's JavaScript may use this add-on in one environment, because a test runner evaluates
     /// the JavaScript again for each file, and a package manager may install the package twice. All
-    /// copies share the array, because the environment has one list of generators. The copy that
-    /// called last creates the errors.
+    /// copies share the array, because the environment has one list of generators. The function
+    /// from the latest call creates the errors.
     pub(crate) fn set_up(
         env: &Env,
         make_error: &Function<FailureArguments, Unknown<'static>>,
@@ -47,8 +47,7 @@ impl Environment {
         let short = || napi::Error::new(Status::InvalidArg, "the array is too short");
         let dispatcher = Dispatcher::new(mailbox).ok_or_else(short)?;
         let leases = Rc::<Leases>::default();
-        // This hook ends all leases together, before finalizers drop the generators one after the
-        // other.
+        // This hook ends all leases together, before finalizers drop the generators one by one.
         env.add_env_cleanup_hook(Rc::clone(&leases), |leases| leases.end_for_good())?;
         let make_error = RefCell::new(make_error.create_ref()?);
         let made = Self { make_error, dispatcher, leases };
@@ -63,9 +62,9 @@ impl Environment {
     /// Returns the JavaScript object for a core error.
     pub(crate) fn error(env: &Env, error: &Error) -> napi::Result<Unknown<'static>> {
         let ms = |duration: std::time::Duration| duration.as_millis() as f64;
+        // The environment owns the reference to the JavaScript function, and outlives this call.
         let make_error = Self::from_env(env)?.make_error.borrow().borrow_back(env)?;
         let spelled = error.spelled(&SPELLING);
-        // The reference belongs to this environment, which outlives the call.
         let arguments = (
             error.code().to_owned(),
             spelled.to_string(),
@@ -93,7 +92,7 @@ pub(crate) fn setup(
     Environment::set_up(&env, &make_error, mailbox)
 }
 
-/// Converts a core error to the value that a function returns to throw the error.
+/// Converts a core error to the value that a native function returns to throw the error.
 pub(crate) fn thrown(env: &Env, error: &Error) -> napi::Error {
     match Environment::error(env, error) {
         Ok(value) => value.into(),

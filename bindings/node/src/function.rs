@@ -1,6 +1,6 @@
-//! Native functions that find their generator through the function's data pointer, which costs a fraction of what a
-//! method call on an object costs. This file also provides access to the host's arrays, and contains the input of
-//! tasks for the thread pool.
+//! Native functions that find their generator through the function's data pointer. A call that uses the data
+//! pointer takes a fraction of the time of a method call on an object. This file also provides access to JavaScript
+//! arrays, and contains the input of tasks for the thread pool.
 
 #![allow(unsafe_code)]
 
@@ -20,7 +20,7 @@ use crate::handle::Handle;
 type Callback =
     unsafe extern "C" fn(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value;
 
-/// Creates a function with the data pointer `target`, which the function keeps alive.
+/// Creates a function with the data pointer `target`. The function keeps `target` alive.
 pub(crate) fn bind<'env, T: 'static>(
     env: &'env Env,
     name: &CStr,
@@ -30,9 +30,8 @@ pub(crate) fn bind<'env, T: 'static>(
     let target: *mut c_void = Arc::into_raw(Arc::clone(target)).cast_mut().cast();
     let (raw, mut function) = (env.raw(), ptr::null_mut());
     let length = name.count_bytes().cast_signed();
-    // SAFETY: the environment belongs to this call, and the out pointer is a local. If the runtime
-    // accepts the finalizer, the finalizer drops the target; otherwise the target leaks, which is
-    // sound.
+    // SAFETY: the environment belongs to this call, and the out pointer points to a local variable. If the runtime
+    // accepts the finalizer, the finalizer drops the target. Otherwise, the target leaks, which is sound.
     unsafe {
         let (name, callback) = (name.as_ptr(), Some(callback));
         let made =
@@ -47,8 +46,8 @@ pub(crate) fn bind<'env, T: 'static>(
 type Finalize = unsafe extern "C" fn(sys::napi_env, *mut c_void, *mut c_void);
 
 unsafe extern "C" fn free<T>(_env: sys::napi_env, target: *mut c_void, _hint: *mut c_void) {
-    // SAFETY: `bind` created the pointer with `Arc::into_raw`, and the finalizer runs once, after
-    // the function is gone.
+    // SAFETY: `bind` created the pointer with `Arc::into_raw`, and the finalizer runs once, after the function has
+    // been collected.
     drop(unsafe { Arc::from_raw(target.cast::<T>()) });
 }
 
@@ -63,14 +62,15 @@ pub(crate) unsafe fn bound<'call, T>(
 ) -> &'call T {
     let mut data = ptr::null_mut();
     let (none, no_values) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the caller guarantees the type, and the call keeps its function alive, which keeps the data alive.
+    // SAFETY: the caller guarantees the type. The call keeps its function alive, and the function keeps the data
+    // alive.
     unsafe {
         sys::napi_get_cb_info(env, info, none, no_values, ptr::null_mut(), &raw mut data);
         &*data.cast::<T>()
     }
 }
 
-/// Calls `work`, and throws an error if it panics.
+/// Runs `call`, and throws an error if `call` panics.
 #[inline]
 pub(crate) fn caught(env: sys::napi_env, call: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(call)).is_err() {
@@ -103,7 +103,7 @@ pub(crate) unsafe extern "C" fn fill_some(
 }
 
 /// # Safety
-/// The function must be bound to a handle; otherwise the conditions of [`bound`] apply.
+/// The function must be bound to a handle. In addition, the conditions of [`bound`] apply.
 unsafe fn fill_by(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -112,13 +112,12 @@ unsafe fn fill_by(
     let (mut data, mut array, mut count) = (ptr::null_mut(), ptr::null_mut(), 1);
     let this = ptr::null_mut();
     let (count, values) = (&raw mut count, &raw mut array);
-    // SAFETY: the caller guarantees the type, and `array` has room for the one argument that is
-    // requested.
+    // SAFETY: the caller guarantees the type, and `array` has room for the one requested argument.
     let handle = unsafe {
         sys::napi_get_cb_info(env, info, count, values, this, &raw mut data);
         &*data.cast::<Handle>()
     };
-    // SAFETY: the argument belongs to this call, during which no JavaScript runs.
+    // SAFETY: the argument belongs to this call, and no JavaScript runs while `numbers` is used.
     let Some(numbers) = (unsafe { numbers_of(env, array) }) else {
         // SAFETY: both strings are NUL-terminated constants.
         unsafe {
@@ -142,8 +141,8 @@ unsafe fn fill_by(
     result
 }
 
-/// Returns the 64-bit numbers of a typed array; `None` for anything else, and for shared memory, which
-/// other threads may write to at the same time.
+/// Returns the elements of a typed array of 64-bit integers. Returns `None` for any other value, and for shared
+/// memory, because other threads may write to shared memory at the same time.
 ///
 /// # Safety
 /// `array` must be a value of the running call, and no JavaScript may run while the result is used.
@@ -155,7 +154,7 @@ unsafe fn numbers_of<'call>(
     let (mut buffer, mut owned) = (ptr::null_mut(), false);
     let (kind_at, length_at, data_at) = (&raw mut kind, &raw mut length, &raw mut data);
     let offset = ptr::null_mut();
-    // SAFETY: the out pointers are locals; the call rejects values that are not typed arrays.
+    // SAFETY: the out pointers point to local variables, and the call rejects values that are not typed arrays.
     let status = unsafe {
         let buffer_at = &raw mut buffer;
         sys::napi_get_typedarray_info(env, array, kind_at, length_at, data_at, buffer_at, offset)
@@ -165,7 +164,7 @@ unsafe fn numbers_of<'call>(
     }
     let wide =
         kind == sys::TypedarrayType::biguint64_array || kind == sys::TypedarrayType::bigint64_array;
-    // SAFETY: the previous call returned the buffer.
+    // SAFETY: the previous call to the runtime returned the buffer.
     let known = unsafe { sys::napi_is_arraybuffer(env, buffer, &raw mut owned) };
     if !wide || known != sys::Status::napi_ok || !owned {
         return None;
@@ -177,8 +176,8 @@ unsafe fn numbers_of<'call>(
     if data.is_null() || !data.is_aligned() {
         return None;
     }
-    // SAFETY: the runtime guarantees the number of elements; the array keeps them alive, no other
-    // thread can reach them, and all bit patterns are valid numbers.
+    // SAFETY: the runtime guarantees the number of elements, and the array keeps the elements alive. No other
+    // thread can access the elements, and all bit patterns are valid numbers.
     Some(unsafe { slice::from_raw_parts_mut(data, length) })
 }
 
@@ -203,7 +202,7 @@ pub(crate) fn defect(env: sys::napi_env) {
     drop(Env::from_raw(env).throw_error(DEFECT, None));
 }
 
-/// The input of a task, which the task consumes in a pool thread.
+/// The input of a task. The task consumes the input in a thread of the pool.
 pub(crate) struct TaskInput<T>(Option<T>);
 
 impl<T> TaskInput<T> {
@@ -211,7 +210,7 @@ impl<T> TaskInput<T> {
         Self(Some(value))
     }
 
-    /// Runs the work and catches panics, because a panic outside the task would end the process.
+    /// Runs `work` with the input and catches panics, because an uncaught panic would end the process.
     pub(crate) fn caught<R>(&mut self, work: impl FnOnce(T) -> R) -> Result<R> {
         let defect = || napi::Error::new(Status::GenericFailure, DEFECT);
         let value = self.0.take().ok_or_else(defect)?;

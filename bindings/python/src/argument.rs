@@ -1,5 +1,5 @@
-//! Conversion of integers and strings from Python. Python integers can have any size, but the core's
-//! integers cannot.
+//! Conversion of integers and strings from Python. Python integers can have any size, but the
+//! core's integers have at most 64 bits.
 
 use flakeid_core::{Error, ErrorKind, Id};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -8,8 +8,8 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::error::{SPELLING, raise};
 
-/// Returns an integer, or the string form of an integer that `T` cannot hold. Neither bools nor
-/// floats are accepted as numbers; floats would lose digits.
+/// Returns an integer, or the string form of an integer that does not fit in `T`. Rejects bools,
+/// and also rejects floats, because floats can lose digits.
 fn integer<'py, T>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Result<T, String>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
@@ -27,18 +27,20 @@ where
     }
 }
 
-/// Returns an integer as a string, or a placeholder for more than 4300 digits, which Python does
-/// not print.
+/// Returns an integer as a string, or a placeholder if the integer has more than 4300 digits, which
+/// Python does not convert to a string.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     value.str().map_or_else(|_| "(thousands of digits)".to_owned(), |text| text.to_string())
 }
 
-/// Returns a field of a layout or another argument, from 0 to `max`; the core checks values below 2^64.
+/// Returns an integer argument, such as a layout field. Rejects integers that do not fit in 64
+/// bits, with the range from 0 to `max` in the message. The core checks all other values.
 pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<u64> {
     integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
 }
 
-/// Returns a core option, from `min` to `max`; the core checks values below 2^64.
+/// Returns the value of a core option. Rejects integers that do not fit in 64 bits, with the range
+/// from `min` to `max` in the message. The core checks all other values.
 pub(crate) fn number(
     name: &'static str,
     value: &Bound<'_, PyAny>,
@@ -57,7 +59,8 @@ pub(crate) fn id(value: &Bound<'_, PyAny>) -> PyResult<Id> {
     })
 }
 
-/// Returns a number of IDs, at most the largest length of a list.
+/// Returns the argument `n`, a number of IDs. Rejects numbers above the largest possible length of
+/// a list.
 pub(crate) fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     const MOST: u64 = isize::MAX as u64;
     let n = field("n", value, MOST)?;
@@ -75,7 +78,7 @@ pub(crate) fn unix_ms(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<
     })
 }
 
-/// Returns the exception for a value of the wrong type.
+/// Returns the exception for an argument of the wrong type.
 pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
     match value.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("{name} must be {wanted}, not {kind}")),
@@ -83,8 +86,9 @@ pub(crate) fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> 
     }
 }
 
-/// Returns a `str` argument. Lone surrogates, which UTF-8 cannot express, become U+FFFD, so that
-/// the core rejects them like any other foreign character, and Python raises no error of its own.
+/// Returns a `str` argument. Replaces lone surrogates, which UTF-8 cannot express, with U+FFFD. The
+/// core then rejects U+FFFD like any other invalid character, and Python does not raise an encoding
+/// error.
 pub(crate) fn string(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let text = value.cast::<PyString>().map_err(|_| wrong_type(name, "a str", value))?;
     Ok(text.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! Functions that require a layout, but no generator.
+//! Functions that require a layout but not a generator.
 
 use pyo3::prelude::*;
 
@@ -19,11 +19,12 @@ pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<Chosen>) -> PyResult<
     Layout::from_chosen(layout).unpack(id)
 }
 
-/// Returns the smallest ID in the tick that contains an instant, for range scans: id >= lower.
+/// Returns the smallest ID in the tick that contains an instant. In a range scan, use the ID as the
+/// lower bound: id >= lower.
 ///
 /// Args:
-///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or
-///         after its last tick is treated as that tick.
+///     when: An aware datetime, or Unix milliseconds. For an instant before the layout's first
+///         tick, the first tick is used. For an instant after the last tick, the last tick is used.
 ///     layout: A Layout, a preset's name or a descriptor.
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]
@@ -31,11 +32,12 @@ pub(crate) fn lower_bound(when: &Bound<'_, PyAny>, layout: Option<Chosen>) -> Py
     Layout::from_chosen(layout).lower_bound(when)
 }
 
-/// Returns the largest ID in the tick that contains an instant, for range scans: id <= upper.
+/// Returns the largest ID in the tick that contains an instant. In a range scan, use the ID as the
+/// upper bound: id <= upper.
 ///
 /// Args:
-///     when: An aware datetime, or Unix milliseconds. An instant before the layout's first tick or
-///         after its last tick is treated as that tick.
+///     when: An aware datetime, or Unix milliseconds. For an instant before the layout's first
+///         tick, the first tick is used. For an instant after the last tick, the last tick is used.
 ///     layout: A Layout, a preset's name or a descriptor.
 #[pyfunction]
 #[pyo3(signature = (when, layout = None), text_signature = "(when, layout='twitter')")]

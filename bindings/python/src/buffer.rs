@@ -12,7 +12,8 @@ pub(crate) struct Target(PyUntypedBuffer);
 
 impl Target {
     pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // A memoryview has strides even if the object, such as a ctypes array, omits them.
+        // A memoryview has strides even if the underlying object, such as a ctypes array, omits
+        // strides.
         let buffer = PyUntypedBuffer::get(object)
             .or_else(|_| PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any()))?;
         if !(holds_integers(buffer.format().to_bytes()) && buffer.item_size() == size_of::<u64>()) {
@@ -44,19 +45,20 @@ impl Target {
             // The pointer to an empty buffer may be invalid.
             return &mut [];
         }
-        // SAFETY: `of` has checked that the memory is writable, contiguous, aligned and made of
-        // 8-byte integers, of which every bit pattern is valid; the borrowed buffer keeps the
-        // memory from being freed, moved or resized. Python code in another thread that writes to
-        // the array in the meantime can corrupt its numbers, as with every extension that fills an
-        // array without the GIL; `fill` documents that, and this code does not read the numbers.
+        // SAFETY: `from_python` has checked that the memory is writable, contiguous and aligned,
+        // and consists of 8-byte integers, for which every bit pattern is valid. The borrowed
+        // buffer keeps the memory from being freed, moved or resized. Python code in another thread
+        // that writes to the array at the same time can corrupt the numbers, as with every
+        // extension that fills an array without the GIL. The documentation of `fill` states this
+        // restriction, and this code does not read the numbers.
         let numbers =
             unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u64>(), count) };
         Id::from_u64_slice_mut(numbers)
     }
 }
 
-/// Whether a `struct` format is one integer in this machine's byte order. pyo3's own check also
-/// accepts the other byte order.
+/// Whether a `struct` format describes one integer in this machine's byte order. pyo3's own check
+/// also accepts the opposite byte order.
 fn holds_integers(format: &[u8]) -> bool {
     let here = if cfg!(target_endian = "little") { b'<' } else { b'>' };
     let letter = match format {

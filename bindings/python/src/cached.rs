@@ -19,16 +19,18 @@ use crate::guarded::Guarded;
 use crate::settings;
 use crate::stats::RingStats;
 
-/// A ring buffer of IDs that a thread generates in advance from a Generator, for any number of callers.
+/// A ring buffer of IDs, which a background thread generates in advance with a Generator. Any
+/// number of threads can take IDs from the ring.
 ///
 /// The ring returns IDs in increasing order; no ID is issued twice, and only stale IDs are skipped.
-/// Once the ring or its generator is closed, calls raise ClosedError. In a forked child the ring of a
-/// leased generator restarts empty, and any other ring raises ForkedError. Close the ring, or use it in
-/// a with block, to end its thread; until then handlers that refer to the ring keep it alive. Durations
-/// are seconds (int or float) or timedeltas.
+/// Once the ring or its generator is closed, calls raise ClosedError. In a forked child, the ring
+/// of a leased generator restarts empty, and any other ring raises ForkedError. To end the ring's
+/// thread, close the ring or use the ring in a with block. Until then, handlers that refer to the
+/// ring keep the ring alive. Durations are seconds (int or float) or timedeltas.
 ///
 /// Args:
-///     generator: The Generator of the IDs, which must not have rollback='clock-sequence'.
+///     generator: The Generator that generates the IDs. Its rollback option must not be
+///         'clock-sequence'.
 // [options: ring arguments]
 ///     boost_power: The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of
 ///         2^k full ticks, but at least 2 and at most 2^20 IDs (default: 3).
@@ -63,9 +65,9 @@ enum State {
 }
 
 impl State {
-    /// Closes the state and returns the ring, if it was open. The caller drops the ring without the
-    /// GIL, because dropping the ring waits for the thread, which may be waiting for the GIL to
-    /// call a handler.
+    /// Closes the state. Returns the ring if the ring was open. The caller must drop the ring
+    /// without the GIL, because the drop waits for the ring's thread. That thread may be waiting
+    /// for the GIL to call a handler.
     fn close(&mut self) -> Option<Arc<Ring>> {
         let stats = match self {
             Self::Open(ring) => ring.stats(),
@@ -161,7 +163,8 @@ impl CachedGenerator {
         this.py().detach(|| drop(ring));
     }
 
-    /// Returns the contents and counters of the ring; after close(), returns their last values.
+    /// Returns the number of IDs in the ring and the ring's counters. After close(), returns the
+    /// last values.
     fn stats(this: &Bound<'_, Self>) -> RingStats {
         // SAFETY: this object owns the state, and reading the counts uses only atomics.
         let stats = unsafe {
@@ -224,12 +227,13 @@ impl CachedGenerator {
         }
     }
 
-    /// Makes a call without the GIL. If another thread closes the ring during the call, the ring is
-    /// dropped after the call.
+    /// Calls a method of the ring without the GIL. If another thread closes the ring during the
+    /// call, the ring is dropped after the call.
     #[cold]
     #[inline(never)]
     fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
-        // SAFETY: this object owns the state, and cloning the ring only increments a count.
+        // SAFETY: this object owns the state, and cloning the `Arc` only increments a reference
+        // count.
         let ring = unsafe {
             this.get().state.with(this, |state| match state {
                 State::Open(ring) => Some(Arc::clone(ring)),
@@ -246,8 +250,8 @@ impl CachedGenerator {
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
         let ring = self.state.get_mut().close();
-        // After the interpreter has shut down, no handler can be waiting for the GIL, so a failed
-        // attach is ignored.
+        // A failed attach is ignored, because no handler can be waiting for the GIL after the
+        // interpreter has shut down.
         let _ = Python::try_attach(|py| py.detach(|| drop(ring)));
     }
 }

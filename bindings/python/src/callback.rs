@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 
 use crate::argument::wrong_type;
 
-/// The number of running calls. A thread that waits for the GIL when the interpreter ends would be
-/// killed in the middle of Rust code.
+/// The number of running calls, for which `silence` waits before the interpreter ends. The
+/// interpreter kills a thread that requests the GIL later, even in the middle of Rust code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -17,7 +17,7 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Callback(Py<PyAny>);
 
 impl Callback {
-    /// Checks and wraps the argument called `name`.
+    /// Wraps the function that was passed as the argument `name`, and checks that it is callable.
     pub(crate) fn new(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Self> {
         if function.is_callable() {
             Ok(Self(function.clone().unbind()))
@@ -26,15 +26,15 @@ impl Callback {
         }
     }
 
-    /// Calls the function. Exceptions go to `sys.unraisablehook`.
+    /// Calls the function. Passes exceptions to `sys.unraisablehook`.
     pub(crate) fn call<'a>(
         &self,
         argument: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>> + 'a,
     ) {
         CALLS.fetch_add(1, Ordering::SeqCst);
         if !ENDING.load(Ordering::SeqCst) {
-            // After the interpreter has shut down, the function cannot be called, so a failed
-            // attach is ignored.
+            // A failed attach is ignored, because the function cannot be called after the
+            // interpreter has shut down.
             let _ = Python::try_attach(|py| {
                 let called = argument(py).and_then(|argument| self.0.call1(py, (argument,)));
                 if let Err(raised) = called {
@@ -46,7 +46,7 @@ impl Callback {
     }
 }
 
-/// Prevents further calls, and waits at most `timeout` for running calls.
+/// Prevents further calls, and waits for running calls to return, for at most `timeout`.
 pub(crate) fn silence(py: Python<'_>, timeout: Duration) {
     ENDING.store(true, Ordering::SeqCst);
     let start = Instant::now();
@@ -57,8 +57,8 @@ pub(crate) fn silence(py: Python<'_>, timeout: Duration) {
     });
 }
 
-/// Resets the number of running calls in a forked child, in which the threads of its parent do not
-/// exist.
+/// Resets the number of running calls in a forked child, because the parent's threads do not exist
+/// in the child.
 #[pyfunction]
 #[pyo3(name = "_after_fork")]
 pub(crate) fn after_fork() {

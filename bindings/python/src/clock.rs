@@ -6,9 +6,10 @@ use crate::argument::{string, unix_ms, wrong_type};
 use crate::error::raise;
 use crate::time::duration;
 
-/// A clock that moves only when you set or advance it, for tests of code that generates IDs.
+/// A clock for tests of code that generates IDs. The clock moves only when the test sets or
+/// advances the clock, or when a generator waits.
 ///
-/// Pass the clock to a Generator as `clock`. Waiting does not sleep but moves the clock forward, so
+/// Pass the clock to a Generator as `clock`. A wait moves the clock forward instead of sleeping, so
 /// tests take no time and never hang.
 #[pyclass(frozen, module = "flakeid", name = "ManualClock")]
 pub(crate) struct ManualClock(pub(crate) Core);
@@ -49,7 +50,7 @@ fn reading(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     unix_ms("unix_ms", value)
 }
 
-/// Returns the argument `clock` of a function that takes only system clocks.
+/// Parses the argument `clock` of a function that accepts only the names of system clocks.
 pub(crate) fn named(value: &Bound<'_, PyAny>) -> PyResult<NamedClock> {
     string("clock", value)?.parse().map_err(raise)
 }

@@ -1,6 +1,6 @@
-//! Methods that the interpreter calls without pyo3's wrapper. The wrapper takes up to a third of
-//! the time of the cheapest ID, because it counts attached threads and checks the object's type a
-//! second time.
+//! Methods that the interpreter calls without pyo3's wrapper. The wrapper would take up to a third
+//! of the time of the fastest call, because the wrapper counts attached threads and checks the
+//! object's type a second time.
 
 #![expect(unsafe_code, reason = "a wrapper uses this item")]
 
@@ -19,14 +19,15 @@ pub(crate) trait DirectMethod: Sized {
 
     const NAME: &'static CStr;
 
-    /// The docstring, after a line `name($self, /)` and a line `--`, as the interpreter requires.
+    /// The docstring, which begins with a line `name($self, /)` and a line `--`, as the interpreter
+    /// requires.
     const DOC: &'static CStr;
 
-    /// Returns the next ID, if that does not require waiting. Implementations must not create or
-    /// drop Python objects, and must not detach.
+    /// Returns the next ID, or `None` if a wait is necessary or the call fails. Implementations
+    /// must not create or drop Python objects, and must not detach.
     fn at_hand(this: &Bound<'_, Self::Class>) -> Option<u64>;
 
-    /// Returns the next ID if `at_hand` returned none.
+    /// Returns the next ID after `at_hand` has returned `None`.
     ///
     /// # Errors
     /// The exceptions that the method raises.
@@ -59,24 +60,26 @@ pub(crate) trait DirectMethod: Sized {
 /// Calls the method for the interpreter.
 ///
 /// # Safety
-/// This thread must be attached, and `this` must be an object of the method's class, which the
-/// method descriptor checks.
+/// This thread must be attached to the interpreter. `this` must be an object of the method's class;
+/// the method descriptor checks the class before the call.
 unsafe extern "C" fn call<M: DirectMethod>(
     this: *mut ffi::PyObject,
     _: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the caller guarantees that `this` is an object of the class, and keeps it alive.
+    // SAFETY: the caller guarantees that this thread is attached and that `this` is an object of
+    // the class. The caller also keeps the object alive.
     let this =
         unsafe { Borrowed::from_ptr(Python::assume_attached(), this).cast_unchecked::<M::Class>() };
     match catch_unwind(AssertUnwindSafe(|| M::at_hand(&this))) {
-        // SAFETY: this thread is attached.
+        // SAFETY: the caller guarantees that this thread is attached to the interpreter.
         Ok(Some(id)) => unsafe { ffi::PyLong_FromUnsignedLongLong(id) },
         Ok(None) => finish(|| M::otherwise(&this)),
         Err(panic) => finish(|| Err(exception(panic.as_ref()))),
     }
 }
 
-/// Acts like pyo3's wrapper: attaches through pyo3, which counts attachments, and catches panics.
+/// Completes a call like pyo3's wrapper: attaches through pyo3, which counts attachments, and
+/// catches panics.
 #[cold]
 #[inline(never)]
 fn finish(work: impl FnOnce() -> PyResult<u64>) -> *mut ffi::PyObject {
@@ -96,7 +99,7 @@ fn finish(work: impl FnOnce() -> PyResult<u64>) -> *mut ffi::PyObject {
     })
 }
 
-/// Returns a panic as the exception that pyo3 raises.
+/// Converts a panic to the exception that pyo3 raises for panics.
 fn exception(panic: &(dyn Any + Send)) -> PyErr {
     let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),

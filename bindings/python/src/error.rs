@@ -1,5 +1,5 @@
-//! Converts core errors to exceptions. The exception classes are written in Python, because each
-//! class has two bases.
+//! Conversion of core errors to exceptions. The exception classes are defined in Python code,
+//! because each class has two base classes.
 
 use flakeid_core::{Error, ErrorKind};
 use pyo3::prelude::*;
@@ -8,8 +8,8 @@ use pyo3::types::PyDict;
 
 static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
-/// Returns the exception for an error, with the class for its code, the core's message, and the
-/// details.
+/// Returns the exception for a core error. The exception has the class for the error's code, the
+/// core's message, and the details of the error.
 #[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub(crate) fn raise(error: Error) -> PyErr {
     Python::attach(|py| match exception(py, &error) {
@@ -18,7 +18,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     })
 }
 
-/// Builds the exception without raising it.
+/// Creates the exception object for a core error without raising the exception.
 pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let classes = CLASSES.get_or_try_init(py, || {
         py.import("flakeid.errors")?
@@ -45,8 +45,8 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'
     Ok(exception)
 }
 
-/// Whether a call that waits may succeed after a call that does not wait has failed with this error.
-/// With a leased node, the store may respond in the meantime.
+/// Whether a waiting call may succeed after a non-waiting call has failed with this error. If the
+/// node is leased, the store may respond during the wait.
 pub(crate) fn may_pass(error: &Error, is_leased: bool) -> bool {
     let kind = error.kind();
     if is_leased {

@@ -1,4 +1,4 @@
-//! Lease events, which are reported to Python on the lease keepers' threads.
+//! Lease events, which the threads that renew leases report to Python.
 
 use flakeid::LeaseEvent as Core;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::callback::Callback;
 use crate::error::exception;
 
-/// A lease event, which is passed to the function on_event.
+/// A lease event, which is passed to the on_event function.
 ///
 /// `kind` is one of these strings, and later versions may add more:
 ///
@@ -17,7 +17,7 @@ use crate::error::exception;
 /// - 'store-lost', 'store-found': The store does not respond, or responds again.
 /// - 'clock-skew': This host's clock and the store's clock are too far apart.
 ///
-/// The properties that a kind does not have are None.
+/// Properties that do not apply to the kind of event are None.
 #[pyclass(frozen, module = "flakeid", name = "LeaseEvent")]
 pub(crate) struct LeaseEvent(Core);
 
@@ -47,7 +47,7 @@ impl LeaseEvent {
         self.0.fence()
     }
 
-    /// The reason, as a FlakeIdError.
+    /// The reason for the event, as a FlakeIdError.
     #[getter]
     fn error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.0.error().map(|error| exception(py, error)).transpose()

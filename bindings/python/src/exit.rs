@@ -9,12 +9,14 @@ use pyo3::prelude::*;
 
 use crate::callback;
 
-/// The open leases. Only attached threads lock the list, and they never wait while they hold the
-/// lock. With the GIL the lock is therefore never contended, and never held during an `os.fork`.
+/// The open leases. Only threads that are attached to the interpreter lock the list, and no thread
+/// waits while it holds the lock. With the GIL, the lock is therefore never contended, and never
+/// held during an `os.fork`.
 static OPEN: Mutex<Vec<Weak<Generator>>> = Mutex::new(Vec::new());
 
 fn open() -> MutexGuard<'static, Vec<Weak<Generator>>> {
-    // Every call leaves the list consistent, so a poisoned lock can be ignored.
+    // The list remains consistent even if a thread panics, so the poisoning of the lock can be
+    // ignored.
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -26,7 +28,7 @@ pub(crate) fn note(leased: &Arc<Generator>) {
 }
 
 /// Closes all leased generators at the same time, when the interpreter ends. Ten stores that do not
-/// respond therefore delay the end by one second, as a single store does.
+/// respond therefore delay the end by only one second, the same delay as for one store.
 #[pyfunction]
 #[pyo3(name = "_close_leases")]
 pub(crate) fn close_leases(py: Python<'_>) {
@@ -35,7 +37,8 @@ pub(crate) fn close_leases(py: Python<'_>) {
         thread::scope(|scope| {
             for leased in &leases {
                 if thread::Builder::new().spawn_scoped(scope, move || leased.close()).is_err() {
-                    // If the system cannot start another thread, this thread closes the lease.
+                    // If the system cannot start another thread, the current thread closes the
+                    // lease.
                     leased.close();
                 }
             }
@@ -43,7 +46,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
     });
 }
 
-/// Closes all leases as `_close_leases` does, and ends all callbacks.
+/// Closes all leases like `_close_leases`, and then prevents further callbacks.
 #[pyfunction]
 #[pyo3(name = "_end")]
 pub(crate) fn end(py: Python<'_>) {

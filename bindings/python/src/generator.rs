@@ -21,18 +21,18 @@ use crate::stats::Stats;
 use crate::status::Lease;
 use crate::{clock, settings};
 
-/// The number of IDs that are generated before other Python threads can run. Generating them takes
-/// a few tens of microseconds.
+/// The largest number of IDs that are generated before other Python threads can run. The generation
+/// of this many IDs takes a few tens of microseconds.
 const MOST_AT_ONCE: usize = 1 << 16;
 
 /// A generator of unique IDs for one node. The IDs strictly increase across all threads.
 ///
-/// `node`, or `datacenter` and `worker`, has no default: the node must be different for every
-/// generator of this layout that may run at the same time anywhere. Generators with the same layout
-/// and node in one process share their position. In a forked child every call raises ForkedError:
-/// build a generator with another node there. flakeid.lease and flakeid.auto return Generators that
-/// need no node and may be used in a forked child. Durations are seconds (int or float) or
-/// timedeltas.
+/// The node, which is set by `node` or by `datacenter` and `worker`, has no default. The node must
+/// differ from the node of every other generator of this layout that may run at the same time, on
+/// any host. Within one process, however, generators with the same layout and node share their
+/// position. In a forked child, every call raises ForkedError; create a generator with another node
+/// in the child. flakeid.lease and flakeid.auto return Generators that do not require a node and
+/// can be used in a forked child. Durations are seconds (int or float) or timedeltas.
 ///
 /// Args:
 // [options: generator arguments]
@@ -87,8 +87,8 @@ impl Drop for Generator {
     /// Python.
     fn drop(&mut self) {
         if self.held.is_leased() {
-            // After the interpreter has shut down, no observer can be waiting for the GIL, so a
-            // failed attach is ignored.
+            // A failed attach is ignored, because no observer can be waiting for the GIL after the
+            // interpreter has shut down.
             let _ = Python::try_attach(|py| py.detach(|| self.held.close()));
         }
     }
@@ -109,7 +109,8 @@ impl Generator {
         self.held.is_leased()
     }
 
-    /// Returns the next ID after `try_next_id` failed; the core decides how long to wait.
+    /// Returns the next ID after `try_next_id` has failed. The core decides how long the call
+    /// waits.
     #[cold]
     fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
         if !may_pass(&error, self.is_leased()) {
@@ -118,9 +119,9 @@ impl Generator {
         py.detach(|| self.held.next_id()).map(Id::to_u64).map_err(raise)
     }
 
-    /// Generates IDs with the GIL held while no wait is needed, and then without the GIL. Python
-    /// handles signals between the pieces of a fill, so that Ctrl-C can interrupt a fill that takes
-    /// an hour.
+    /// Fills `ids`. At first, a short fill keeps the GIL and does not wait. The remaining IDs, and
+    /// all IDs of a long fill, are generated without the GIL. Python handles signals between the
+    /// pieces of a fill, so that Ctrl-C can interrupt a fill that takes an hour.
     fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
@@ -219,8 +220,8 @@ impl Generator {
         Ok(Self { held: built.into(), _listed: None })
     }
 
-    /// Returns the next n IDs in order; fewer, but at least one, if an obstacle lasted longer than
-    /// max_wait.
+    /// Returns the next n IDs in order. Returns fewer IDs, but at least one, if the generator could
+    /// not issue an ID for longer than max_wait.
     fn next_ids<'py>(
         &self,
         py: Python<'py>,
@@ -238,15 +239,16 @@ impl Generator {
         PyList::new(py, numbers)
     }
 
-    /// Fills an array with the next IDs, in place, and returns the number of IDs, which is less than
-    /// the array's length only if an obstacle lasted longer than max_wait. Accepts any writable,
-    /// C-contiguous buffer of 64-bit integers (numpy, array.array, memoryview). Do not use the array
-    /// in other threads during the call, because long fills run without the GIL.
+    /// Fills an array with the next IDs, in place, and returns the number of IDs. The number is
+    /// less than the array's length only if the generator could not issue an ID for longer than
+    /// max_wait. Accepts any writable, C-contiguous buffer of 64-bit integers (numpy, array.array,
+    /// memoryview). Do not use the array in other threads during the call, because long fills run
+    /// without the GIL.
     fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.fill_waiting(py, Target::from_python(buffer)?.ids())
     }
 
-    /// Does the same as fill, but never waits.
+    /// Fills an array with the next IDs like fill, but never waits.
     fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut target = Target::from_python(buffer)?;
         let ids = target.ids();
@@ -257,37 +259,38 @@ impl Generator {
         }
     }
 
-    /// Raises the end of the window to the tick `fence`, exclusive. Call this only after the store
-    /// that grants windows has confirmed the fence. Leased generators renew their window
-    /// automatically, and raise InvalidOptionError.
+    /// Extends the generator's window to the tick `fence`, exclusive. Call this method only after
+    /// the store that grants windows has confirmed the fence. Leased generators renew their window
+    /// automatically; for a leased generator, this method raises InvalidOptionError.
     fn extend(&self, fence: &Bound<'_, PyAny>) -> PyResult<()> {
         self.held.extend(field("fence", fence, u64::MAX)?).map_err(raise)
     }
 
-    /// Ends this generator: every later call raises ClosedError. Returns the last tick in which it
-    /// issued an ID, or None if it issued no ID. A leased generator cannot be retired
-    /// (InvalidOptionError): close it instead.
+    /// Ends this generator: every later call raises ClosedError. Returns the last tick in which the
+    /// generator issued an ID, or None if the generator issued no ID. For a leased generator,
+    /// raises InvalidOptionError; use close() instead.
     fn retire(&self) -> PyResult<Option<u64>> {
         self.held.retire().map_err(raise)
     }
 
-    /// Retires the generator. Does nothing if the generator has already been retired, or in a forked
-    /// child. A leased generator releases its node, unless another generator shares the lease, and
-    /// waits at most 1 s for the release, without the GIL; in a forked child, the generator releases
-    /// the child's own node.
+    /// Closes the generator. If the node is not leased, retires the generator, unless the generator
+    /// has already been retired or this process is a forked child. If the node is leased, releases
+    /// the node, unless another generator shares the lease. The call waits at most 1 s for the
+    /// release, without the GIL. In a forked child, a leased generator releases the child's own
+    /// node.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.held.close());
     }
 
-    /// Returns a LocalGenerator of this generator, for one thread at a time: the handle is faster,
-    /// but its IDs are not ordered relative to IDs from other threads, and the times in its IDs may
-    /// lag by a few milliseconds.
+    /// Returns a LocalGenerator of this generator, for use by one thread at a time. A
+    /// LocalGenerator is faster, but its IDs are not ordered relative to IDs from other threads.
+    /// The times in its IDs may lag behind the clock by a few milliseconds.
     fn local(this: &Bound<'_, Self>) -> LocalGenerator {
         LocalGenerator::new(this.as_any().clone().unbind(), &this.get().held)
     }
 
-    /// Returns the numbers of waits and rollbacks, and the largest distance of an ID ahead of the
-    /// clock.
+    /// Returns the number of waits, the number of rollbacks, and the largest number of ticks by
+    /// which an ID was ahead of the clock.
     fn stats(&self) -> Stats {
         Stats(self.held.stats())
     }
@@ -298,9 +301,9 @@ impl Generator {
         Layout(*self.held.layout())
     }
 
-    /// The node in the generator's IDs, or the smallest node if there are several. A leased
-    /// generator changes its node if another process takes over the node, and when it issues its
-    /// first ID in a forked child.
+    /// The node in the generator's IDs, or the smallest node if there are several. The node of a
+    /// leased generator changes if another process takes over the node, and when the generator
+    /// issues its first ID in a forked child.
     #[getter]
     fn node(&self) -> u64 {
         self.held.node()
@@ -313,7 +316,8 @@ impl Generator {
         self.held.nodes().into_owned()
     }
 
-    /// The state of the lease, or its last state after close(); None if the node is not leased.
+    /// The current state of the lease or, after close(), the last state. None if the node is not
+    /// leased.
     #[getter]
     fn lease(&self) -> Option<Lease> {
         self.held.lease_status().map(Lease::new)

@@ -11,8 +11,8 @@ use std::cell::UnsafeCell;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 
-/// A value guarded by the GIL, which costs nothing, or by its object's lock in an interpreter
-/// without a GIL.
+/// A value that is protected by the GIL at no extra cost, or by the lock of its object in an
+/// interpreter without a GIL.
 pub(crate) struct Guarded<T>(UnsafeCell<T>);
 
 // SAFETY: `with` gives access to one thread at a time, and `T: Send` allows different threads to
@@ -27,8 +27,9 @@ impl<T> Guarded<T> {
     /// Calls `brief` with the value that belongs to `owner`.
     ///
     /// # Safety
-    /// For every call on one value, `owner` must be the same object. `brief` must not call Python,
-    /// create or drop a Python object, or detach, because each of these lets other threads run.
+    /// Every call for the same value must pass the same `owner`. `brief` must not call Python,
+    /// create or drop a Python object, or detach, because each of these actions may let other
+    /// threads run. `brief` must not call `with` again for the same value.
     #[inline(always)]
     pub(crate) unsafe fn with<O, R>(
         &self,
@@ -36,9 +37,9 @@ impl<T> Guarded<T> {
         brief: impl FnOnce(&mut T) -> R,
     ) -> R {
         with_critical_section(owner.as_any(), || {
-            // SAFETY: this thread is attached and, without a GIL, holds the lock of the one owner;
-            // the caller guarantees that this remains true until `brief` returns, and that `brief`
-            // does not call `with` again.
+            // SAFETY: this thread is attached and, without a GIL, holds the lock of the value's
+            // only owner. The caller guarantees that this remains true until `brief` returns, and
+            // that `brief` does not call `with` again.
             brief(unsafe { &mut *self.0.get() })
         })
     }

@@ -1,4 +1,4 @@
-//! Public IDs: the encrypted form of IDs that outsiders see.
+//! Public IDs: the encrypted form in which outsiders see IDs.
 
 use flakeid_core::PublicIds as Core;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use crate::error::raise;
 use crate::layout::{Chosen, Layout};
 use crate::time::from_python;
 
-/// Public IDs of one domain: encrypted IDs, which reveal no time, node or number.
+/// Public IDs of one domain: encrypted IDs that do not reveal the time, node or sequence number.
 ///
 /// PublicIds(keyring, domain, layout="twitter", prefix=None, since=None). The keyring is the content of
 /// the file that `flakeid keygen` creates. The domain is the kind of object that the IDs identify, such as
@@ -54,11 +54,12 @@ impl PublicIds {
         self.0.seal_bits(id_of(id)?).map_err(raise)
     }
 
-    /// Opens a public ID, and returns the ID; `now` (an aware datetime, or Unix milliseconds) replaces the
-    /// system clock.
+    /// Opens a public ID and returns the original ID. If `now` (an aware datetime, or Unix
+    /// milliseconds) is passed, `now` is used instead of the system clock.
     ///
-    /// Raises InvalidIdError, which does not state the reason, if the key, domain or prefix differs, if the
-    /// string was made up, or if the ID is from before `since` or from more than a minute after `now`.
+    /// Raises InvalidIdError if the key, domain or prefix differs, or if the string was made up.
+    /// Also raises InvalidIdError if the ID is from before `since` or from more than a minute after
+    /// `now`. The exception does not state which of these reasons applies.
     #[pyo3(signature = (text, *, now=None))]
     fn open(&self, text: &Bound<'_, PyAny>, now: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let text = string("text", text)?;

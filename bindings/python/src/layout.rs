@@ -7,10 +7,10 @@ use crate::error::raise;
 use crate::parts::Parts;
 use crate::time::from_python;
 
-/// The fields of an ID and their widths, with the epoch and the tick unit.
+/// The layout of an ID: the fields and their widths, the epoch, and the length of a tick.
 ///
-/// Create a layout from a preset, Layout.parse("twitter"), or from a descriptor,
-/// Layout.parse("t42.n8.s13@1420070400000/5ms").
+/// Create a layout from the name of a preset, as in Layout.parse("twitter"), or from a descriptor,
+/// as in Layout.parse("t42.n8.s13@1420070400000/5ms").
 #[pyclass(frozen, eq, hash, str, module = "flakeid", name = "Layout")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Layout(pub(crate) Core);
@@ -55,12 +55,14 @@ impl Layout {
         }
     }
 
-    /// Returns the name of the preset that the layout equals, or else the descriptor.
+    /// Returns the name of the preset that the layout equals, or the descriptor if the layout does
+    /// not equal a preset.
     pub(crate) fn short_name(&self) -> String {
         self.0.preset_name().map_or_else(|| self.0.to_string(), str::to_owned)
     }
 
-    /// Returns the largest datacenter and worker, for messages about numbers beyond 64 bits.
+    /// Returns the largest datacenter and worker, for error messages about numbers that do not fit
+    /// in 64 bits.
     pub(crate) fn split_limits(layout: &Core) -> (u64, u64) {
         layout.max_datacenter_and_worker().unwrap_or_default()
     }
@@ -68,14 +70,15 @@ impl Layout {
 
 #[pymethods]
 impl Layout {
-    /// Returns the layout for a preset's name or a descriptor, FIELDS@EPOCH/UNIT, as in
-    /// t41.d5.w5.s12@1288834974657/1ms.
+    /// Returns the layout for the name of a preset or for a descriptor. A descriptor has the form
+    /// FIELDS@EPOCH/UNIT, for example t41.d5.w5.s12@1288834974657/1ms.
     #[classmethod]
     fn parse(_class: &Bound<'_, PyType>, text: &Bound<'_, PyAny>) -> PyResult<Self> {
         string("text", text)?.parse().map(Self).map_err(raise)
     }
 
-    /// Returns all presets by name; every function that accepts a descriptor also accepts a name.
+    /// Returns a dict of all presets by name. Every function that accepts a descriptor also accepts
+    /// the name of a preset.
     #[staticmethod]
     fn presets(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let presets = PyDict::new(py);
@@ -85,24 +88,26 @@ impl Layout {
         Ok(presets)
     }
 
-    /// Returns a layout with the same fields and unit, and another epoch (Unix milliseconds).
+    /// Returns a layout with the same fields and unit, but with the given epoch (Unix
+    /// milliseconds).
     fn with_epoch(&self, unix_ms: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.0.with_epoch(unix_ms_of("epoch", unix_ms)?).map(Self).map_err(raise)
     }
 
-    /// The canonical descriptor of the layout, FIELDS@EPOCH/UNIT.
+    /// The canonical descriptor of the layout, in the form FIELDS@EPOCH/UNIT.
     #[getter]
     fn descriptor(&self) -> String {
         self.0.to_string()
     }
 
-    /// The name of the preset that this layout equals, or None.
+    /// The name of the preset that this layout equals, or None if the layout does not equal a
+    /// preset.
     #[getter]
     fn preset_name(&self) -> Option<&'static str> {
         self.0.preset_name()
     }
 
-    /// The (name, width, shift) of every field, from the most significant bit down.
+    /// The tuple (name, width, shift) of every field, from the most to the least significant field.
     #[getter]
     fn fields(&self) -> Vec<(&'static str, u32, u32)> {
         let spans = self.0.fields();
@@ -175,39 +180,39 @@ impl Layout {
         self.0.ids_per_second()
     }
 
-    /// Whether the node is split into datacenter (high bits) and worker (low bits).
+    /// Whether the node is split into a datacenter (high bits) and a worker (low bits).
     #[getter]
     fn is_split(&self) -> bool {
         self.0.is_split()
     }
 
-    /// The horizon, the first instant that has no tick, in Unix milliseconds.
+    /// The horizon in Unix milliseconds, which is the first instant after the layout's last tick.
     #[getter]
     fn horizon(&self) -> i64 {
         self.0.horizon()
     }
 
-    /// The end of the period in which IDs are positive as signed 64-bit integers, in Unix
-    /// milliseconds, exclusive.
+    /// The exclusive end, in Unix milliseconds, of the period in which IDs are positive as signed
+    /// 64-bit integers.
     #[getter]
     fn fits_i64_until(&self) -> i64 {
         self.0.fits_i64_until()
     }
 
-    /// Whether a float, and therefore a JavaScript number, represents every ID exactly. This is the
-    /// case if IDs have at most 53 bits.
+    /// Whether a float, and therefore a JavaScript number, can represent every ID exactly. The
+    /// value is True if IDs have at most 53 bits.
     #[getter]
     fn fits_f64(&self) -> bool {
         self.0.fits_f64()
     }
 
-    /// Whether generators can be built on this layout; other layouts can only decode IDs.
+    /// Whether generators can use this layout. If not, the layout can only be used to decode IDs.
     #[getter]
     fn can_generate(&self) -> bool {
         self.0.can_generate()
     }
 
-    /// Returns the tick of an instant (an aware datetime, or Unix milliseconds).
+    /// Returns the tick that contains an instant (an aware datetime, or Unix milliseconds).
     fn tick_at(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
         self.0.tick_at(from_python("when", when)?).map_err(raise)
     }
@@ -218,13 +223,13 @@ impl Layout {
         Ok(self.0.unix_ms_at(field("tick", tick, u64::MAX)?))
     }
 
-    /// Returns an instant (an aware datetime, or Unix milliseconds) as an RFC 3339 string in UTC, with
-    /// the precision of the unit and the epoch.
+    /// Returns an instant (an aware datetime, or Unix milliseconds) as an RFC 3339 string in UTC.
+    /// The unit and the epoch determine the number of fractional digits.
     fn timestamp(&self, when: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(self.0.timestamp(from_python("when", when)?).to_string())
     }
 
-    /// Returns the node that consists of a datacenter and a worker.
+    /// Returns the node with the given datacenter and worker.
     fn join_node(&self, datacenter: &Bound<'_, PyAny>, worker: &Bound<'_, PyAny>) -> PyResult<u64> {
         let (most_datacenter, most_worker) = Self::split_limits(&self.0);
         let datacenter = field("datacenter", datacenter, most_datacenter)?;
@@ -232,16 +237,17 @@ impl Layout {
         self.0.join_node(datacenter, worker).map_err(raise)
     }
 
-    /// Returns the (datacenter, worker) of a node, or None if the layout does not split its node.
+    /// Returns the tuple (datacenter, worker) of a node, or None if the layout does not split its
+    /// node.
     fn split_node(&self, node: &Bound<'_, PyAny>) -> PyResult<Option<(u64, u64)>> {
         Ok(self.0.split_node(field("node", node, self.0.max_node())?))
     }
 
-    /// Returns the ID that consists of these parts.
+    /// Returns the ID with the given parts.
     ///
     /// Args:
     ///     tick: The tick; unix_ms may be passed instead. If both are passed, they must agree.
-    ///     unix_ms: Unix milliseconds in the tick.
+    ///     unix_ms: An instant in the tick, in Unix milliseconds.
     ///     node: The node; datacenter and worker may be passed instead. If all three are passed, they
     ///         must agree.
     ///     datacenter: The high part of the node, in layouts that split the node.
@@ -285,7 +291,7 @@ impl Layout {
         id.map(Id::to_u64).map_err(raise)
     }
 
-    /// Returns the parts of an ID; raises InvalidIdError if the ID has bits that this layout never
+    /// Returns the parts of an ID. Raises InvalidIdError if the ID has bits that this layout never
     /// sets.
     pub(crate) fn unpack(&self, id: &Bound<'_, PyAny>) -> PyResult<Parts> {
         self.0.unpack(id_of(id)?).map(Parts).map_err(raise)
@@ -297,7 +303,7 @@ impl Layout {
         Ok(self.0.lower_bound(from_python("when", when)?).to_u64())
     }
 
-    /// Returns the largest ID in the tick that contains `when`, as an inclusive upper bound.
+    /// Returns the largest ID in the tick that contains `when`. The ID is an inclusive upper bound.
     pub(crate) fn upper_bound(&self, when: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.0.upper_bound(from_python("when", when)?).to_u64())
     }

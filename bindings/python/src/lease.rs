@@ -15,13 +15,15 @@ use crate::generator::Generator;
 use crate::layout::{Chosen, Layout};
 use crate::{clock, exit, settings};
 
-/// Leases a node from a store and returns a Generator whose IDs are unique among all processes that
-/// lease from this namespace, regardless of clock changes, forks and restarts.
+/// Leases a node from a store and returns a Generator. The Generator's IDs are unique among all
+/// processes that lease nodes from the same namespace, regardless of clock changes, forks and
+/// restarts.
 ///
-/// The Generator's close(), the end of its with block or the end of the interpreter releases the
-/// node. A thread renews the lease. Generators in one process that have the same options share a
-/// lease. A forked child leases its own node when it generates its first ID. Durations are seconds
-/// (int or float) or timedeltas. The call takes at most max_wait plus 2 s, without the GIL.
+/// The node is released by the Generator's close(), at the end of the with block, or when the
+/// interpreter ends. A background thread renews the lease. Generators in one process that have the
+/// same options share a lease. A forked child leases its own node when it generates its first ID.
+/// Durations are seconds (int or float) or timedeltas. The call takes at most max_wait plus 2 s,
+/// without the GIL.
 ///
 /// Args:
 ///     url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
@@ -113,16 +115,18 @@ pub(crate) fn lease(
     open(py, builder).map(Generator::leased)
 }
 
-/// The leases of `auto`, which last until the process ends.
+/// The leases that `auto` has opened, which last until the process ends.
 static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<Held>)>> = Mutex::new(Vec::new());
 
-/// Returns a Generator that needs no configuration. All generators that this function returns in
-/// one process for one layout and clock share one lease, which lasts until the interpreter ends.
+/// Returns a Generator that needs no configuration. Within one process, all generators that this
+/// function returns for the same layout and clock share one lease. The lease lasts until the
+/// interpreter ends.
 ///
 /// The environment variables FLAKEID_STORE and FLAKEID_NAMESPACE name the store and the namespace.
-/// The default is the embedded store, a file for this user on this host (for the whole host if
-/// /var/lib/flakeid can be written). In a container such a file is neither permanent nor shared, so
-/// the call raises an error, which lists three alternatives. Otherwise the function is like lease.
+/// The default store is the embedded store. This store is a file for the current user on this host,
+/// or for the whole host if /var/lib/flakeid is writable. In a container, the file would be neither
+/// permanent nor shared, so the call raises an error that lists three alternatives. In all other
+/// respects, the function works like lease.
 ///
 /// Args:
 ///     layout: A Layout, a preset's name or a descriptor.

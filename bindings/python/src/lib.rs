@@ -1,5 +1,5 @@
-//! The Python module `flakeid._flakeid`: each function converts its arguments, calls the core once and
-//! converts the result.
+//! The Python module `flakeid._flakeid`. Each function converts its arguments, calls the core once
+//! and converts the result.
 
 #![expect(
     clippy::doc_markdown,

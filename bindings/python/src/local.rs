@@ -14,27 +14,28 @@ use crate::direct::DirectMethod;
 use crate::error::{may_pass, raise};
 use crate::guarded::Guarded;
 
-/// The fastest way to generate single IDs, for one thread at a time. Generator.local returns a
-/// LocalGenerator.
+/// The fastest way to generate single IDs, for use by one thread at a time. Generator.local returns
+/// a LocalGenerator.
 ///
-/// A LocalGenerator reserves chunks of the generator's IDs. Its own IDs strictly increase, and no ID
-/// is issued twice, here or elsewhere; but an ID from another thread may be smaller although it was
-/// generated later. Times in IDs are never ahead of the clock, and lag by at most one tick of the
-/// system's coarse clock, which is a few milliseconds. The LocalGenerator ends when its generator is
-/// closed. A call while another thread waits in a call raises RuntimeError: give each thread its own
-/// LocalGenerator.
+/// A LocalGenerator reserves chunks of the generator's IDs. The IDs of one LocalGenerator strictly
+/// increase, and no other LocalGenerator or Generator issues the same IDs. However, an ID from
+/// another thread may be smaller even if that ID was generated later. Times in IDs are never ahead
+/// of the clock, and lag by at most one tick of the system's coarse clock, which lasts a few
+/// milliseconds. The LocalGenerator ends when its generator is closed. While a thread waits in a
+/// call of a LocalGenerator, calls from other threads raise RuntimeError, so give each thread its
+/// own LocalGenerator.
 #[pyclass(frozen, module = "flakeid", name = "LocalGenerator")]
 pub(crate) struct LocalGenerator {
-    /// The core's local handle; `None` while a thread that waits in a call has taken it.
+    /// The core's local handle, or `None` while a thread that waits in a call has taken the handle.
     share: Guarded<Option<Share>>,
     is_leased: bool,
-    /// The Generator, declared after the share so that the Generator is dropped last, because
-    /// dropping it closes a lease without the GIL.
+    /// The Generator, declared after the share so that the Generator is dropped last. Dropping the
+    /// Generator closes a lease without the GIL.
     generator: Py<PyAny>,
 }
 
-/// A share that a thread has taken to wait in a call. Dropping this value puts the share back, even
-/// after a panic.
+/// A local handle (share) that a thread has taken in order to wait in a call. Dropping this value
+/// puts the share back, even after a panic.
 struct Lent<'a, 'py> {
     owner: &'a Bound<'py, LocalGenerator>,
     share: Option<Share>,
@@ -42,7 +43,7 @@ struct Lent<'a, 'py> {
 
 impl<'a, 'py> Lent<'a, 'py> {
     fn new(owner: &'a Bound<'py, LocalGenerator>) -> Self {
-        // SAFETY: this object owns the share, and `Option::take` only moves it.
+        // SAFETY: this object owns the share, and `Option::take` only moves the share.
         let share = unsafe { owner.get().share.with(owner, Option::take) };
         Self { owner, share }
     }
@@ -51,15 +52,16 @@ impl<'a, 'py> Lent<'a, 'py> {
 impl Drop for Lent<'_, '_> {
     fn drop(&mut self) {
         if let Some(share) = self.share.take() {
-            // SAFETY: this object owns the share. The overwritten value is `None`, because this value
-            // took the share, so no object is dropped.
+            // SAFETY: this object owns the share. The overwritten value is `None`, because
+            // `Lent::new` took the share, so no object is dropped.
             unsafe { self.owner.get().share.with(self.owner, |place| *place = Some(share)) };
         }
     }
 }
 
 impl LocalGenerator {
-    /// Builds a handle with a share of `held`, which the Python object `generator` holds.
+    /// Creates a LocalGenerator with a local handle of `held`, which is the core generator in the
+    /// Python object `generator`.
     pub(crate) fn new(generator: Py<PyAny>, held: &Held) -> Self {
         let share = Guarded::new(Some(held.local()));
         Self { share, is_leased: held.is_leased(), generator }
@@ -72,7 +74,8 @@ impl LocalGenerator {
         unsafe { this.get().share.with(this, |share| share.as_mut()?.poll()) }
     }
 
-    /// Returns the next ID after `at_hand` returned none; the core decides how long to wait.
+    /// Returns the next ID after `at_hand` has returned `None`. The core decides how long the call
+    /// waits.
     #[cold]
     #[inline(never)]
     fn next_id_slowly(this: &Bound<'_, Self>) -> PyResult<u64> {
@@ -120,7 +123,7 @@ impl DirectMethod for NextId {
 
 #[pymethods]
 impl LocalGenerator {
-    /// The generator whose IDs the handle reserves.
+    /// The generator from which this LocalGenerator reserves IDs.
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<PyAny> {
         self.generator.clone_ref(py)

@@ -10,9 +10,9 @@ type Numbers = (i64, u64, u64, Option<u64>, Option<u64>, u64, u64);
 
 /// The parts of an ID, which decode and Layout.unpack return.
 ///
-/// `unix_ms` and `timestamp` are the beginning of `tick`; `datacenter` and `worker` are None if the
-/// layout does not split its node. Parts can be compared, hashed, copied and pickled, and
-/// match statements support them. Only Layout.pack checks parts that were built by hand.
+/// `unix_ms` and `timestamp` contain the beginning of `tick`. `datacenter` and `worker` are None if
+/// the layout does not split its node. Parts can be compared, hashed, copied, pickled, and used in
+/// match statements. The constructor does not compare the parts with a layout; Layout.pack does.
 #[pyclass(frozen, eq, hash, module = "flakeid", name = "Parts")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Parts(pub(crate) Core);
@@ -59,8 +59,8 @@ impl Parts {
         Ok(Self(parts))
     }
 
-    /// The beginning of the tick, an aware datetime in UTC; None after the year 9999, where datetimes
-    /// end.
+    /// The beginning of the tick, as an aware datetime in UTC. None after the year 9999, the last
+    /// year that a datetime can represent.
     #[getter]
     fn timestamp<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         to_datetime(py, self.0.unix_ms)

@@ -1,4 +1,4 @@
-//! Keyword arguments that are core options.
+//! Conversion of Python keyword arguments to core options.
 
 use flakeid_core::{Error, NamedOption, OptionKind, SetByName};
 use pyo3::exceptions::PyTypeError;
@@ -9,7 +9,7 @@ use crate::argument::{number, string, wrong_type};
 use crate::error::{SPELLING, raise};
 use crate::time::duration;
 
-/// Returns the builder with the options of a call to `function`.
+/// Applies the keyword arguments of a call to `function` to the builder, and returns the builder.
 pub(crate) fn apply<B: SetByName>(
     mut builder: B,
     function: &str,
@@ -29,7 +29,7 @@ pub(crate) fn apply<B: SetByName>(
     Ok(builder)
 }
 
-/// Returns the name of an option in Python.
+/// Returns the Python name of an option.
 fn argument<B>(option: &NamedOption<B>) -> &'static str {
     SPELLING.option(option.name)
 }
@@ -46,7 +46,7 @@ fn set<B>(option: &NamedOption<B>, builder: &mut B, value: &Bound<'_, PyAny>) ->
             let flag = value.cast::<PyBool>().map_err(|_| wrong_type(name, "a bool", value))?;
             set(builder, flag.is_true());
         }
-        // Values of kinds that are added later can be expressed as strings.
+        // Options of all other kinds, including kinds that are added later, accept strings.
         _ => option.set_text(builder, &string(name, value)?).map_err(raise)?,
     }
     Ok(())
@@ -55,7 +55,8 @@ fn set<B>(option: &NamedOption<B>, builder: &mut B, value: &Bound<'_, PyAny>) ->
 fn numbers(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<Vec<u64>> {
     let list = value.cast::<PySequence>().map_err(|_| wrong_type(name, "a list of ints", value))?;
     let most = max.saturating_add(1);
-    // The length is checked before the elements are read, because a range may have billions.
+    // The length is checked before the elements are read, because a `range` may have billions of
+    // elements.
     if list.len()? as u64 > most {
         let reason = format!("{} are more than the layout has: {most}", list.len()?);
         return Err(raise(Error::invalid_option(name, &reason)));

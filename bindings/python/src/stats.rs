@@ -2,15 +2,15 @@
 
 use pyo3::prelude::*;
 
-/// The counters of a generator: waits, rollbacks, and the largest distance ahead of the clock.
-/// Generators that share a node in one process also share these counters.
+/// The counters of a generator: waits, rollbacks, and the largest distance of an ID ahead of the
+/// clock. Generators that share a node in one process also share these counters.
 #[pyclass(frozen, eq, module = "flakeid", name = "Stats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Stats(pub(crate) flakeid_core::Stats);
 
 #[pymethods]
 impl Stats {
-    /// The number of times that calls had to wait; every wait during a fill is counted.
+    /// The number of times that calls had to wait. Every wait during a fill is counted.
     #[getter]
     fn waits(&self) -> u64 {
         self.0.waits
@@ -37,8 +37,8 @@ impl Stats {
     }
 }
 
-/// The contents and counters of a CachedGenerator: the IDs that it holds, has returned and has
-/// dropped, and its failed calls and refills.
+/// The counters of a CachedGenerator: the numbers of IDs that are in the ring, were taken, and were
+/// dropped, and the numbers of refills, failed refills and failed calls.
 #[pyclass(frozen, eq, module = "flakeid", name = "RingStats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingStats(pub(crate) flakeid_core::RingStats);
@@ -51,13 +51,13 @@ impl RingStats {
         self.0.size
     }
 
-    /// The number of IDs that callers took.
+    /// The number of IDs that callers have taken from the ring.
     #[getter]
     fn taken(&self) -> u64 {
         self.0.taken
     }
 
-    /// The number of IDs dropped because their tick was older than max_age.
+    /// The number of IDs that were dropped because their tick was older than max_age.
     #[getter]
     fn dropped_stale(&self) -> u64 {
         self.0.dropped_stale
@@ -75,7 +75,7 @@ impl RingStats {
         self.0.rejected_take
     }
 
-    /// The number of times IDs were added to the ring after it was first filled.
+    /// The number of times that IDs were added to the ring after the ring was first filled.
     #[getter]
     fn refills(&self) -> u64 {
         self.0.refills

@@ -10,11 +10,11 @@ use crate::time::to_datetime;
 /// The state of a generator's lease at the moment when Generator.lease was read.
 ///
 /// Instants are aware datetimes in UTC. A forked child leases a node when it generates its first
-/// ID; until then instants are None and counts are 0.
+/// ID. Before the first ID, all instants are None and all counts are 0.
 #[pyclass(frozen, module = "flakeid", name = "Lease")]
 pub(crate) struct Lease {
     status: LeaseStatus,
-    /// The time of this state, in Unix milliseconds.
+    /// The time at which the state was read, in Unix milliseconds.
     now: i64,
 }
 
@@ -37,27 +37,28 @@ impl Lease {
         self.status.start
     }
 
-    /// The first tick that must not be used. Every renewal raises the fence.
+    /// The first tick that the generator must not use. Every renewal raises the fence.
     #[getter]
     fn fence(&self) -> u64 {
         self.status.fence
     }
 
-    /// The beginning of the fence's tick; None after the year 9999, where datetimes end. While the
-    /// store is unavailable, the generator issues IDs until then.
+    /// The instant at which the fence's tick begins. While the store is unavailable, the generator
+    /// issues IDs until this instant. None after the year 9999, the last year that a datetime can
+    /// represent.
     #[getter]
     fn fence_time<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.fence_unix_ms) } else { Ok(None) }
     }
 
-    /// The time until which no other process can lease the node, by the store's clock.
+    /// The time until which no other process can lease the node, according to the store's clock.
     #[getter]
     fn expires<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
     }
 
-    /// The time from reading Generator.lease until the expiry, by this host's clock: a timedelta,
-    /// negative if the expiry was in the past.
+    /// The time that remained until the expiry when Generator.lease was read, according to this
+    /// host's clock. The time is a timedelta, which is negative if the expiry was in the past.
     #[getter]
     fn expires_in<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDelta>>> {
         const DAY: i64 = 86_400_000;
@@ -70,14 +71,14 @@ impl Lease {
         PyDelta::new(py, days as i32, seconds, micros, false).map(Some)
     }
 
-    /// The number of renewals that the store confirmed.
+    /// The number of renewals that the store has confirmed.
     #[getter]
     fn renewals(&self) -> u64 {
         self.status.renewals
     }
 
-    /// The number of nodes granted so far: one at first, and one more each time that a node is
-    /// lost.
+    /// The number of nodes granted so far: one at first, and one more each time that a lost node is
+    /// replaced.
     #[getter]
     fn grants(&self) -> u64 {
         self.status.grants
@@ -95,7 +96,8 @@ impl Lease {
         self.status.fenced_off
     }
 
-    /// The FlakeIdError of the latest attempt, or None if the attempt succeeded.
+    /// The FlakeIdError of the latest attempt to acquire a node or to renew its lease, or None if
+    /// the attempt succeeded.
     #[getter]
     fn last_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.status.last_error.as_ref().map(|error| exception(py, error)).transpose()

@@ -1,4 +1,4 @@
-//! IDs as strings and as bytes.
+//! Conversion of IDs to and from strings and bytes.
 
 use flakeid_core::{Error, ErrorKind, Id, TextForm};
 use pyo3::buffer::PyBuffer;
@@ -83,13 +83,15 @@ form!(
     "Parses an ID from 1 to 13 z-base-32 digits without a leading y (the digit zero); uppercase is allowed."
 );
 
-/// Returns an ID as 8 bytes, the most significant byte first, which sort in the order of the IDs.
+/// Returns an ID as 8 bytes, with the most significant byte first. The bytes objects sort in the
+/// order of the IDs.
 #[pyfunction]
 pub(crate) fn to_bytes(id: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
     Ok(id_of(id)?.to_be_bytes())
 }
 
-/// Returns the ID in 8 bytes (any bytes-like object), the most significant byte first.
+/// Returns the ID that 8 bytes contain, with the most significant byte first. Accepts any
+/// bytes-like object.
 ///
 /// Raises InvalidIdError for any other length.
 #[pyfunction]

@@ -1,5 +1,5 @@
-//! Conversions of instants (`datetime`, for which Python does the exact arithmetic) and durations
-//! (`timedelta`).
+//! Conversion of instants (`datetime`) and durations (`timedelta`). Python performs the exact
+//! arithmetic for instants.
 
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyDateTime>> {
     Ok(EPOCH.get_or_try_init(py, make)?.bind(py))
 }
 
-/// Returns an aware datetime in UTC; `None` after the year 9999, where datetimes end.
+/// Converts Unix milliseconds to an aware datetime in UTC. Returns `None` after the year 9999, the
+/// last year that a datetime can represent.
 pub(crate) fn to_datetime(py: Python<'_>, unix_ms: i64) -> PyResult<Option<Bound<'_, PyAny>>> {
     let since = PyDict::new(py);
     since.set_item("milliseconds", unix_ms)?;
@@ -37,7 +38,7 @@ pub(crate) fn to_datetime(py: Python<'_>, unix_ms: i64) -> PyResult<Option<Bound
     }
 }
 
-/// Returns the Unix milliseconds of an aware datetime, rounded down, or an int unchanged.
+/// Converts an aware datetime to Unix milliseconds, rounded down. Returns an int unchanged.
 pub(crate) fn from_python(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     let py = value.py();
     if let Ok(instant) = value.cast::<PyDateTime>() {
@@ -55,7 +56,7 @@ pub(crate) fn from_python(name: &'static str, value: &Bound<'_, PyAny>) -> PyRes
     Err(wrong_type(name, "an aware datetime or Unix milliseconds (int)", value))
 }
 
-/// Returns a duration, given as seconds or as a `timedelta`.
+/// Converts seconds or a `timedelta` to a duration.
 pub(crate) fn duration(name: &'static str, value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let refused = || {
         let reason = "must be finite, not negative, and below 2^64 seconds";

@@ -1,6 +1,6 @@
-//! The atomics and locks of the lock-free structures and of the queue: those of the standard library, or those of the
-//! test tool loom, which explores the interleavings of threads. The module also contains the type for the parts of a
-//! generator that WebAssembly builds omit.
+//! Atomics and locks for the lock-free structures and the queue. Regular builds use the types of the standard library.
+//! Builds for the test tool loom, which explores the interleavings of threads, use loom's types. The module also
+//! contains the type for the parts of a generator that WebAssembly builds omit.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Pauses after a lost compare-and-swap, so that the winner can use the cache line before the loser requests it again.
-/// Without the pause, two threads that share a word together reach only a third of the rate of one thread.
+/// Without the pause, the combined rate of two threads that share a word is only a third of the rate of one thread.
 #[inline]
 pub(crate) fn back_off() {
     #[cfg(not(loom))]
@@ -27,12 +27,12 @@ pub(crate) use native::{HAS_NATIVE_PARTS, NativeOnly};
 mod native {
     use alloc::boxed::Box;
 
-    /// Whether a [`NativeOnly`] can contain a value. On targets where it cannot, the compiler omits the code for its
-    /// values.
+    /// Whether a [`NativeOnly`] can contain a value. If the constant is `false`, the compiler omits the code that uses
+    /// the value.
     pub(crate) const HAS_NATIVE_PARTS: bool = true;
 
-    /// An optional part of a generator. On `wasm32-unknown-unknown` this type is always empty, so that web pages do
-    /// not download code for the part.
+    /// An optional part of a generator. On `wasm32-unknown-unknown`, a value of this type is always empty, so that web
+    /// pages do not download the code for the part.
     pub(crate) struct NativeOnly<T>(Option<Box<T>>);
 
     impl<T> NativeOnly<T> {

@@ -1,5 +1,5 @@
 //! String forms of IDs. Encoding produces exactly one string for each ID and form. Decoding also accepts a few
-//! documented variants of this string.
+//! documented variants of the string.
 
 use core::fmt;
 use core::ops::Deref;
@@ -25,17 +25,17 @@ use crate::{Error, Id};
 pub enum TextForm {
     /// 1 to 20 decimal digits. Decoding accepts leading zeros, so that columns padded to 20 digits can be decoded.
     Decimal,
-    /// 13 Crockford base32 digits, which sort like the IDs and can be read aloud. Decoding also accepts lowercase
-    /// letters, `I` and `L` for 1, and `O` for 0. (<https://www.crockford.com/base32.html>)
+    /// 13 Crockford base32 digits. The strings sort in the same order as the IDs, and can be read aloud. Decoding also
+    /// accepts lowercase letters, `I` and `L` for 1, and `O` for 0. (<https://www.crockford.com/base32.html>)
     Base32,
     /// 1 to 13 base36 digits (0-9a-z), without leading zeros. Decoding also accepts uppercase letters.
     Base36,
     /// 1 to 11 base58 digits in the Bitcoin alphabet, without leading `1`s (the zero digit).
     Base58,
-    /// 11 base62 digits (0-9A-Za-z), which sort like the IDs in ASCII order.
+    /// 11 base62 digits (0-9A-Za-z). In an ASCII sort, the strings have the same order as the IDs.
     Base62,
-    /// 16 lowercase hexadecimal digits, which sort like the IDs. Decoding also accepts uppercase letters, but not the
-    /// prefix `0x`.
+    /// 16 lowercase hexadecimal digits. The strings sort in the same order as the IDs. Decoding also accepts uppercase
+    /// letters, but not the prefix `0x`.
     Hex,
     /// 1 to 11 base58 digits in the Flickr alphabet, without leading `1`s (the zero digit). In this alphabet, lowercase
     /// letters precede uppercase letters. bwmarrin/snowflake calls this form `Base58`.
@@ -46,7 +46,7 @@ pub enum TextForm {
     Zbase32,
 }
 
-/// The largest number of digits in any form: the decimal digits of 2^64 − 1.
+/// The largest number of digits in any form, which is the number of decimal digits of 2^64 − 1.
 const MOST: usize = 20;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -98,7 +98,7 @@ impl TextForm {
         }
     }
 
-    /// The largest number of digits in this form: the digits of 2^64 − 1.
+    /// The largest number of digits in this form, which is the number of digits of 2^64 − 1.
     const fn most_digits(self) -> usize {
         match self {
             Self::Decimal => 20,
@@ -108,7 +108,7 @@ impl TextForm {
         }
     }
 
-    /// Whether every ID has the same number of digits, so that the strings sort like the IDs.
+    /// Whether all IDs have the same number of digits, so that the strings sort in the same order as the IDs.
     #[must_use]
     pub const fn is_fixed_width(self) -> bool {
         matches!(self, Self::Base32 | Self::Base62 | Self::Hex)
@@ -156,8 +156,8 @@ impl TextForm {
             return Err(TextFault::Empty);
         }
         if self != Self::Decimal && length > 1 && !self.is_fixed_width() {
-            // The value of the digit is compared, because the zero digit of a form may be an uppercase or lowercase
-            // letter.
+            // The code compares the value of the digit, because the zero digit of a form may be an uppercase or
+            // lowercase letter.
             if text.chars().next().and_then(|first| self.digit(first)) == Some(0) {
                 return Err(TextFault::LeadingZero);
             }
@@ -193,7 +193,7 @@ impl Id {
         form.encode(self)
     }
 
-    /// Encodes the ID as 13 Crockford base32 digits, which sort like the IDs.
+    /// Encodes the ID as 13 Crockford base32 digits. The strings sort in the same order as the IDs.
     #[must_use]
     pub fn to_base32(self) -> Text {
         TextForm::Base32.encode(self)
@@ -211,25 +211,25 @@ impl Id {
         TextForm::Base58.encode(self)
     }
 
-    /// Encodes the ID as 11 base62 digits (0-9A-Za-z), which sort like the IDs in ASCII order.
+    /// Encodes the ID as 11 base62 digits (0-9A-Za-z). In an ASCII sort, the strings have the same order as the IDs.
     #[must_use]
     pub fn to_base62(self) -> Text {
         TextForm::Base62.encode(self)
     }
 
-    /// Encodes the ID as 16 lowercase hexadecimal digits, which sort like the IDs.
+    /// Encodes the ID as 16 lowercase hexadecimal digits. The strings sort in the same order as the IDs.
     #[must_use]
     pub fn to_hex(self) -> Text {
         TextForm::Hex.encode(self)
     }
 
-    /// Encodes the ID as 1 to 11 base58 digits in the Flickr alphabet, like bwmarrin/snowflake.
+    /// Encodes the ID as 1 to 11 base58 digits in the Flickr alphabet, as bwmarrin/snowflake does.
     #[must_use]
     pub fn to_base58_flickr(self) -> Text {
         TextForm::Base58Flickr.encode(self)
     }
 
-    /// Encodes the ID as 1 to 13 z-base-32 digits, like bwmarrin/snowflake.
+    /// Encodes the ID as 1 to 13 z-base-32 digits, as bwmarrin/snowflake does.
     #[must_use]
     pub fn to_zbase32(self) -> Text {
         TextForm::Zbase32.encode(self)
@@ -265,7 +265,7 @@ impl FromStr for TextForm {
     }
 }
 
-/// The digits of an ID, stored on the stack. Dereferences to `str`.
+/// The string form of an ID, stored without a heap allocation. Dereferences to `str`.
 ///
 /// ```
 /// use flakeid_core::Id;
@@ -297,7 +297,7 @@ impl Text {
     #[must_use]
     #[expect(clippy::missing_panics_doc, clippy::panic, reason = "alphabets are ASCII")]
     pub fn as_str(&self) -> &str {
-        // This code does not use `expect`, because the code for printing the error would be large in WebAssembly.
+        // This code does not use `expect`, because the code that formats the error would be large in WebAssembly.
         let Ok(digits) = core::str::from_utf8(&self.digits[usize::from(self.start)..]) else {
             panic!("digits are ASCII");
         };

@@ -1,4 +1,4 @@
-//! The thread that keeps the ring full.
+//! The thread that refills a ring buffer of IDs.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use super::stock::Stock;
 use crate::sync::{AtomicU64, Ordering};
 use crate::{Error, ErrorKind};
 
-/// A user-supplied function that is called with an error.
+/// A user-supplied function that handles an error.
 pub(super) type Handler = Arc<dyn Fn(&Error) + Send + Sync>;
 
 pub(super) struct Limits {
@@ -30,10 +30,11 @@ pub(super) struct Shared {
     pub(super) stock: Stock,
     pub(super) limits: Limits,
     pub(super) handlers: Handlers,
-    /// The flag for a requested refill: 1 from a taker's request until the thread begins the refill, otherwise 0.
+    /// The flag for a pending refill request: 1 from the request until the refilling thread starts its next round,
+    /// otherwise 0.
     asked: AtomicU64,
-    /// The last error that stopped a refill, other than a full tick, or `None` once new IDs are in the ring. Only
-    /// waiting threads read this field.
+    /// The error that stopped the last refill, or `None` if IDs have been added to the ring since then. A full tick is
+    /// not recorded as an error. Only waiting threads read this field.
     obstacle: Mutex<Option<Error>>,
     refilled: Condvar,
     pub(super) rejected_put: AtomicU64,
@@ -56,10 +57,10 @@ impl Shared {
         }
     }
 
-    /// Wakes the refilling thread, unless another thread has woken it since its last round.
+    /// Requests a refill, and wakes the refilling thread unless a request is already pending.
     ///
-    /// If the first load returns an outdated 1, this call does not wake the thread. Instead, the next taker that finds
-    /// too few IDs in the ring wakes the thread, and waiting calls repeat the request.
+    /// If the first load returns an outdated 1, this call does not wake the refilling thread. In that case, the next
+    /// taker that finds too few IDs in the ring wakes the refilling thread, and waiting calls repeat the request.
     #[inline]
     pub(super) fn ask(&self, refiller: &thread::Thread) {
         if self.asked.load(Ordering::Relaxed) == 0 && self.asked.swap(1, Ordering::AcqRel) == 0 {
@@ -67,9 +68,9 @@ impl Shared {
         }
     }
 
-    /// Locks the obstacle, which is the error that stopped the last refill. A call holds the lock from its check of the
-    /// ring until it waits. The refilling thread holds the lock while it announces new IDs, so that no call misses an
-    /// announcement.
+    /// Locks the obstacle, which is the error that stopped the last refill. A waiting call holds the lock from its
+    /// check of the ring until it starts to wait. The refilling thread takes the lock after adding IDs and before
+    /// notifying waiting calls, so that no call misses a notification.
     pub(super) fn obstacle(&self) -> MutexGuard<'_, Option<Error>> {
         self.obstacle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,13 +91,13 @@ impl Shared {
 
 /// The next action of the refilling thread.
 enum Next {
-    /// Sleep until a taker requests a refill or the interval ends, because the ring contains enough IDs.
+    /// Sleep until a taker requests a refill or the refill interval ends, because the ring contains enough IDs.
     Idle,
     /// Sleep until the next tick begins, because the current tick is full.
     Tick(Duration),
-    /// Try again after this time, regardless of requests, because the generator refuses to fill the ring.
+    /// Try again after this time, regardless of refill requests, because the last attempt to fill the ring failed.
     Retry(Duration),
-    /// End the thread, because the ring is closed or the generator will issue no more IDs.
+    /// End the thread, because the ring is closed or the generator can issue no more IDs.
     End,
 }
 
@@ -109,10 +110,11 @@ pub(super) struct Refiller {
 }
 
 impl Refiller {
-    /// The shortest time until the thread tries again, after the generator refused to fill the ring.
+    /// The shortest time between a failed attempt to fill the ring and the next attempt.
     const SHORTEST_RETRY: Duration = Duration::from_millis(10);
     const LONGEST_RETRY: Duration = Duration::from_secs(1);
-    /// The longest sleep while the thread waits for a tick, so that the thread soon detects the end of the generator.
+    /// The longest sleep while the thread waits for the next tick. Short sleeps ensure that the thread soon detects
+    /// that the generator has been retired.
     const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
     pub(super) fn new(shared: Arc<Shared>, producer: Producer) -> Self {
@@ -123,8 +125,8 @@ impl Refiller {
     pub(super) fn run(mut self) {
         self.due = self.shared.limits.interval.map(|interval| Instant::now() + interval);
         while !self.shared.stock.is_stopped() {
-            // User-supplied handlers and clocks may panic. The IDs of an interrupted batch are lost and not repeated,
-            // because the tail was not moved.
+            // User-supplied handlers and clocks may panic. If a panic interrupts a batch, the ring's tail has not been
+            // moved yet. The IDs of the batch are then lost, but no ID is issued twice.
             let next = catch_unwind(AssertUnwindSafe(|| self.round()));
             match next.unwrap_or(Next::Retry(Self::SHORTEST_RETRY)) {
                 Next::Idle => match self.due {
@@ -194,16 +196,17 @@ impl Refiller {
         let clock = &self.shared.stock.generator.clock;
         let after = after.min(Self::LONGEST_SLEEP);
         if clock.is_system() {
-            // The clock waits for the beginning of the millisecond, so that little of the tick is lost.
+            // The clock waits until the beginning of a millisecond, so that the thread loses little of the next tick.
             let until = clock.exact_unix_ms().saturating_add(after.as_millis() as i64);
             let _slept = clock.wait_until(until, after);
         } else {
-            // The thread sleeps instead of waiting on the clock, because waiting may advance a user-supplied clock.
+            // The thread sleeps instead of waiting on the user-supplied clock, because such a wait may advance the
+            // clock.
             self.sleep(after);
         }
     }
 
-    /// Sleeps for the given time regardless of requests, but returns early if the ring is closed.
+    /// Sleeps for the given time regardless of refill requests, but returns early if the ring is closed.
     fn sleep(&self, duration: Duration) {
         let until = Instant::now() + duration;
         while !self.shared.stock.is_stopped() {

@@ -14,7 +14,7 @@ pub(super) struct Stock {
     freshness: Freshness,
     dropped_stale: AtomicU64,
     dropped_at_end: AtomicU64,
-    /// The flag that stops refills: 1 once the ring is being closed, otherwise 0.
+    /// The flag that stops refills: 1 after a call has begun to close the ring, otherwise 0.
     stopped: AtomicU64,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Taken {
 }
 
 impl Stock {
-    /// The largest number of IDs that are generated at once. The number is small, so that takers get IDs before the
+    /// The largest number of IDs that are generated in one batch. Batches are small, so that takers get IDs before the
     /// ring is full.
     const PORTION: usize = 1024;
 
@@ -42,20 +42,20 @@ impl Stock {
         (stock, producer)
     }
 
-    /// Takes the next ID, and drops stale IDs before it.
+    /// Drops stale IDs from the front of the ring, and takes the next ID.
     #[inline]
     pub(super) fn take(&self) -> Result<Taken, Error> {
         loop {
             // The limit is 0 in a forked child and after the generator has been retired. The limit is checked first,
-            // because the clock and the ring do not matter in these cases.
+            // because in both cases no ID may be taken from the ring.
             if self.generator.limit.get() == 0 {
                 return Err(self.ended());
             }
             let Some(front) = self.buffer.front() else {
                 return Err(self.empty());
             };
-            // The clock is read after the front ID, so that the reading is not earlier than the one from which the ID
-            // was generated, unless the clock went backwards.
+            // The clock is read after the front ID. The reading is therefore not earlier than the reading from which
+            // the ID was generated, unless the clock went backwards.
             let now = self.freshness.read(&self.generator.clock);
             match self.freshness.judge(front.id, now, &self.generator.clock) {
                 Verdict::Fresh => {
@@ -76,8 +76,8 @@ impl Stock {
         }
     }
 
-    /// Takes an ID like `take`, but does not check the limit. The loom models use this method to show that they detect
-    /// the missing check.
+    /// Takes an ID like `take`, but does not check the limit. The loom models use this method to show that the models
+    /// detect a missing check.
     #[cfg(all(test, loom))]
     pub(super) fn take_unchecked(&self) -> Option<u64> {
         let front = self.buffer.front()?;
@@ -105,7 +105,7 @@ impl Stock {
         }
     }
 
-    /// Drops IDs that have become too old, to make room.
+    /// Drops the IDs that have become too old, to make room for new IDs.
     pub(super) fn drop_stale(&self) {
         self.drop_stale_at(self.freshness.read(&self.generator.clock));
     }
@@ -115,7 +115,7 @@ impl Stock {
         self.put_by(producer, |ids| self.generator.try_fill(ids))
     }
 
-    /// Puts one ID into the ring, and waits up to the generator's `max_wait` for the ID.
+    /// Generates one ID, with a wait of at most the generator's `max_wait`, and puts the ID into the ring.
     pub(super) fn put_one_waiting(&self, producer: &mut Producer) -> Result<usize, Error> {
         self.put_by(producer, |ids| self.generator.fill(&mut ids[..1]))
     }
@@ -147,8 +147,8 @@ impl Stock {
         self.stopped.load(Ordering::Acquire) == 1
     }
 
-    /// Removes all IDs from a stopped ring, so that `take` has to check whether the ring is stopped only if the ring is
-    /// empty.
+    /// Removes all IDs from a stopped ring. Because of this removal, `take` needs to check whether the ring is stopped
+    /// only if the ring is empty.
     pub(super) fn drop_all(&self) {
         while let Some(front) = self.buffer.front() {
             let dropped = self.buffer.skip(&front, |_| true);

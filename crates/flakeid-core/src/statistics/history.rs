@@ -1,4 +1,4 @@
-//! A histogram over time with a fixed number of periods, which become longer as the covered time grows.
+//! A histogram over time with a fixed number of periods, which become longer as the covered range of time grows.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 pub(super) struct History {
     counts: Vec<u64>,
-    /// The number of the first period. Periods are counted from 1970, so that they begin at the same times regardless
-    /// of the first event.
+    /// The number of periods between 1970 and the first period. Periods are counted from 1970, so that their
+    /// beginnings do not depend on the first event.
     first: i64,
     period_ms: i64,
-    /// The index and the beginning of the period that contains the last event. The next event is usually in the same
-    /// period.
+    /// The index and the beginning of the period that contains the most recently counted event. The next event is
+    /// usually in the same period.
     last: (usize, i64),
 }
 
@@ -61,8 +61,8 @@ impl History {
     fn double(&mut self, before: bool) {
         let most = Self::PERIODS as i64;
         let start = self.first.div_euclid(2);
-        // If room is necessary before the existing periods, the merged periods move to the second half of the list.
-        // Otherwise, they move to the first half.
+        // If room is needed before the existing periods, the merged periods move to the second half of the list.
+        // Otherwise, the merged periods move to the first half.
         let shift = if before { most / 2 - 1 } else { 0 };
         let first = start - shift;
         let mut joined = vec![0; Self::PERIODS];
@@ -83,8 +83,8 @@ impl History {
         self.period_ms
     }
 
-    /// Returns the beginning of each period, in Unix milliseconds, and the number of events in the period, from the
-    /// first to the last non-empty period.
+    /// Returns the periods from the first to the last non-empty period. Each item contains the beginning of a period,
+    /// in Unix milliseconds, and the number of events in the period.
     pub(super) fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         let begin = self.counts.iter().position(|count| *count > 0).unwrap_or(0);
         let end = self.counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);

@@ -1,8 +1,8 @@
-//! Keeps a limited number of IDs, so that repeated IDs can be counted.
+//! A collection that keeps a limited number of IDs and counts repeated IDs.
 
 use alloc::vec::Vec;
 
-/// All IDs that were added, or no IDs if their number exceeds the limit.
+/// All added IDs, or no IDs if more IDs were added than the limit allows.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     ids: Vec<u64>,
@@ -28,8 +28,8 @@ impl Kept {
         }
     }
 
-    /// Doubles the allocated memory up to the limit, because a `Vec` alone would reserve up to twice the limit. Drops
-    /// all IDs if the limit is exceeded.
+    /// Doubles the allocated memory, but not beyond the limit. A `Vec` that grows on its own would reserve up to
+    /// twice the limit. Drops all IDs if the limit is exceeded.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -42,12 +42,12 @@ impl Kept {
         }
     }
 
-    /// Returns the number of repeated IDs, or `None` if the number of IDs exceeds the limit.
+    /// Returns the number of repeated IDs, or `None` if more IDs were added than the limit allows.
     pub(super) fn repeats(&mut self) -> Option<u64> {
         if self.too_many {
             return None;
         }
-        // IDs that are added after this call may not be in order, so the next call sorts the IDs again.
+        // Each call sorts the IDs, because IDs may have been added out of order since the previous call.
         self.ids.sort_unstable();
         Some(self.ids.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)
     }

@@ -14,8 +14,8 @@ use kept::Kept;
 /// Statistics of many IDs, computed in a single pass.
 ///
 /// Memory use does not grow with the number of IDs, with one exception: to detect repeated IDs, up to
-/// [`MOST_KEPT`](Self::MOST_KEPT) of them are kept, 8 bytes each. If there are more IDs, none are kept. While the
-/// memory is enlarged, it may temporarily be half as large again.
+/// [`MOST_KEPT`](Self::MOST_KEPT) IDs are kept, at 8 bytes each. If more IDs are added, no IDs are kept. While the
+/// memory for the kept IDs is enlarged, its size may temporarily be 50 % larger.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout, Statistics};
@@ -48,7 +48,7 @@ pub struct Statistics {
     full_ticks: u64,
 }
 
-/// A period without an ID, if the IDs are in the order of their creation.
+/// A period without an ID, provided that the IDs are added in the order of their creation.
 ///
 /// ```
 /// use flakeid_core::{Layout, Statistics};
@@ -75,7 +75,7 @@ pub struct Gap {
 enum Nodes {
     /// The number of IDs from each node, indexed by node number.
     Few(Vec<u64>),
-    /// The number of IDs from each of the 65,536 nodes that occur first, and the total number of IDs from all other
+    /// The number of IDs from each of the first 65,536 nodes that occur, and the total number of IDs from all other
     /// nodes. Layouts with more than 65,536 nodes use this variant.
     Many(BTreeMap<u64, u64>, u64),
 }
@@ -135,7 +135,8 @@ impl Statistics {
     /// Adds the next ID.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID does not belong to the layout. Such an ID is not counted.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID does not belong to the layout. An invalid ID is not
+    /// counted.
     #[inline]
     pub fn add(&mut self, id: Id) -> Result<(), Error> {
         let parts = self.layout.unpack(id)?;
@@ -189,13 +190,13 @@ impl Statistics {
         self.count
     }
 
-    /// The smallest and the largest ID, which are also the earliest and the latest ID.
+    /// The smallest (earliest) ID and the largest (latest) ID, or `None` if no ID was added.
     #[must_use]
     pub const fn ends(&self) -> Option<(Id, Id)> {
         self.ends
     }
 
-    /// Returns each node and its ID count, in order of node number.
+    /// Returns each node with the number of its IDs, in order of node number.
     pub fn nodes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (few, many) = match &self.nodes {
             Nodes::Few(counts) => (Some(counts), None),
@@ -216,20 +217,21 @@ impl Statistics {
         }
     }
 
-    /// Returns the beginning of each period, in Unix milliseconds, and the number of IDs in the period, from the first
-    /// to the last non-empty period. Returns at most 1,024 periods, each of which lasts [`period_ms`](Self::period_ms).
+    /// Returns the periods from the first to the last non-empty period, at most 1,024 periods. Each item contains the
+    /// beginning of a period, in Unix milliseconds, and the number of IDs in the period. Each period lasts
+    /// [`period_ms`](Self::period_ms).
     pub fn periods(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         self.history.periods()
     }
 
-    /// The length of a period in milliseconds. The period lasts one second, or 2, 4, 8 … seconds if the IDs cover a
+    /// The length of a period in milliseconds. A period lasts one second, or 2, 4, 8 … seconds if the IDs cover a
     /// longer time. The result is 0 if there are no IDs.
     #[must_use]
     pub const fn period_ms(&self) -> i64 {
         self.history.period_ms()
     }
 
-    /// The number of IDs that are smaller than the previous ID. Such IDs occur if several nodes or threads wrote the
+    /// The number of IDs that are smaller than the previous ID. Smaller IDs occur if several nodes or threads wrote the
     /// IDs, or if a clock was set back.
     #[must_use]
     pub const fn steps_back(&self) -> u64 {
@@ -242,7 +244,7 @@ impl Statistics {
         self.longest_step_back_ms
     }
 
-    /// The longest time without an ID. IDs that are smaller than an earlier ID are ignored.
+    /// The longest period without an ID. An ID that is smaller than a previously added ID is ignored.
     #[must_use]
     pub const fn longest_gap(&self) -> Option<Gap> {
         self.longest_gap
@@ -254,15 +256,15 @@ impl Statistics {
         self.largest_sequence
     }
 
-    /// The number of IDs with the last sequence number of the layout, which is the number of full ticks.
+    /// The number of full ticks, which is the number of IDs with the layout's largest sequence number.
     #[must_use]
     pub const fn full_ticks(&self) -> u64 {
         self.full_ticks
     }
 
     /// Returns the number of repeated IDs, which should be 0. Returns `None` if more than
-    /// [`MOST_KEPT`](Self::MOST_KEPT) IDs were added and they were not in order. Sorts the kept IDs, unless they were
-    /// added in order.
+    /// [`MOST_KEPT`](Self::MOST_KEPT) IDs were added, but not in increasing order. Sorts the kept IDs, unless the IDs
+    /// were added in increasing order.
     pub fn repeats(&mut self) -> Option<u64> {
         if self.ascending {
             return Some(0);
@@ -362,7 +364,7 @@ mod tests {
         add(&mut statistics, 5_000);
         assert_eq!((statistics.repeats(), statistics.count()), (None, 8_001));
         assert_eq!(statistics.kept.capacity(), 0);
-        // IDs that are added in order cannot repeat, so the number of such IDs is not limited.
+        // IDs that are added in increasing order cannot repeat, so their number is not limited.
         let mut statistics = new();
         add(&mut statistics, 10_000);
         assert_eq!(statistics.repeats(), Some(0));
