@@ -20,13 +20,13 @@ type Ring = ExternalObject<'ring'>;
 export interface Figures {
   /** The canonical descriptor. */
   descriptor: string
-  /** The name of the preset with this descriptor. */
+  /** The name of the preset with this descriptor; absent if no preset has this descriptor. */
   presetName?: string
   /** The number of bits that the layout uses, out of 64. */
   width: number
-  /** Whether the node is split into datacenter and worker. */
+  /** Whether the node is split into a datacenter and a worker. */
   isSplit: boolean
-  /** Whether a JavaScript number represents every ID exactly. */
+  /** Whether a JavaScript number can represent every ID exactly. */
   fitsF64: boolean
   /** Whether generators can use the layout. */
   canGenerate: boolean
@@ -49,7 +49,10 @@ export interface LeaseFigures {
   expiresUnixMs: number
   /** Whether another process holds the node from the fence onward. */
   fencedOff: boolean
-  /** The error of the latest attempt; absent if the attempt succeeded. */
+  /**
+   * The error of the latest attempt to acquire or renew the lease; absent if the attempt
+   * succeeded.
+   */
   lastError?: Error
 }
 
@@ -67,9 +70,9 @@ export interface OptionTexts {
 export interface PartTexts {
   /** The tick; if absent, `unixMs` determines the tick. */
   tick?: string
-  /** An instant in the tick. */
+  /** An instant in the tick, in Unix milliseconds. */
   unixMs?: string
-  /** The node; if absent, datacenter and worker determine the node. */
+  /** The node; if absent, the datacenter and the worker determine the node. */
   node?: string
   /** The high-order bits of a split node. */
   datacenter?: string
@@ -92,21 +95,24 @@ export declare function advanceClock(clock: ExternalObject<ManualClock>, ms: big
 export declare function bindDispatch(): [nextId: () => void, tryNextId: () => void]
 
 /**
- * Creates a function that fills an array with IDs from the generator, and returns the number of
- * IDs.
+ * Creates a function that fills an array with IDs from the generator. The function returns the
+ * number of IDs written.
  */
 export declare function bindFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
 /**
- * Creates a function like the function of `bindFill`, except that it waits only for the first ID,
- * and only if no ID is available.
+ * Creates a function that writes the available IDs to an array. The function waits only for the
+ * first ID, and only if no ID is available. The function returns the number of IDs written.
  */
 export declare function bindFillSome(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/** Creates a function like the function of `bindFill`, except that it never waits. */
+/**
+ * Creates a function that writes the available IDs to an array without waiting. The function
+ * returns the number of IDs written.
+ */
 export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/** Checks the size of a buffer, and returns the size as a number. */
+/** Parses the size of a buffer, and checks that the size is from 1 to 65,536 IDs. */
 export declare function bufferSize(size: string): number
 
 /**
@@ -121,13 +127,16 @@ export declare function closeLease(owned: Owned): Promise<void>
  */
 export declare function closeLeases(): void
 
-/** Closes a ring, and waits for its thread. */
+/**
+ * Closes a ring, and waits up to 10 ms for the ring's thread to end. If a handler is running,
+ * waits until the handler has returned.
+ */
 export declare function closeRing(ring: Ring): void
 
 /** Creates a manual clock. */
 export declare function createClock(unixMs: bigint): ExternalObject<ManualClock>
 
-/** Creates a converter for the public IDs of a domain. */
+/** Creates a converter between the IDs of one domain (one kind of object) and their public forms. */
 export declare function createPublicIds(keyring: string, domain: string, descriptor: string, prefix?: string | undefined | null, since?: bigint | undefined | null): ExternalObject<PublicIds>
 
 /** Parses an ID in the text form with the given name. */
@@ -142,10 +151,10 @@ export declare function describeLayout(descriptor: string): Figures
 /** Returns an ID in the text form with the given name. */
 export declare function encodeText(form: string, id: bigint): string
 
-/** Raises the end of the window. */
+/** Extends the window of a generator to the given fence. */
 export declare function extend(owned: Owned, fence: string): void
 
-/** Returns the names and kinds of the generator options, as `name: kind, name: kind`. */
+/** Returns the names of the generator options and the kinds of their values, in the form `name: kind, name: kind`. */
 export declare function generatorOptions(): string
 
 /** Returns the canonical descriptor of a generator's layout. */
@@ -154,7 +163,7 @@ export declare function layoutOf(owned: Owned): string
 /** Returns the state of a generator's lease, or `null` if the node is fixed. */
 export declare function leaseOf(owned: Owned): LeaseFigures | null
 
-/** Returns the names and kinds of the lease options, as `name: kind, name: kind`. */
+/** Returns the names of the lease options and the kinds of their values, in the form `name: kind, name: kind`. */
 export declare function leaseOptions(): string
 
 /** Returns the smallest ID in the tick that contains an instant. */
@@ -163,7 +172,7 @@ export declare function lowerBound(descriptor: string, unixMs: bigint): bigint
 /** Generates the next ID off the event loop. */
 export declare function nextIdAsync(owned: Owned): Promise<bigint>
 
-/** Returns the next IDs. */
+/** Returns the next `n` IDs. */
 export declare function nextIds(owned: Owned, n: number): BigUint64Array
 
 /** Generates the next `n` IDs off the event loop. */
@@ -176,14 +185,17 @@ export declare function nodesOf(owned: Owned): BigUint64Array
 export declare function open(options: OptionTexts, clock?: ExternalObject<ManualClock> | undefined | null): Owned
 
 /**
- * Leases a node off the event loop, and returns a generator with that node. The node comes from the
- * store at the URL. If no URL is given, the node comes from the store in `FLAKEID_STORE`, or from
- * this host's embedded store if `FLAKEID_STORE` is not set. The listener receives the kind, node,
- * start, fence and error of each event, and does not keep the event loop running.
+ * Leases a node off the event loop, and returns a generator with that node. The node comes from
+ * the store at the URL. If no URL is given, the node comes from the store in `FLAKEID_STORE`, or
+ * from this host's embedded store if `FLAKEID_STORE` is not set. The listener receives the kind,
+ * node, start, fence and error of each event, and does not keep the event loop running.
  */
 export declare function openLease(url: string | undefined | null, options: OptionTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
 
-/** Opens a public ID, and returns the original ID. Reads the system clock if `now` is absent. */
+/**
+ * Opens a public ID, and returns the original ID. If `now` is absent, the system clock provides
+ * the current time.
+ */
 export declare function openPublicId(ids: ExternalObject<PublicIds>, text: string, now?: bigint | undefined | null): bigint
 
 /**
@@ -192,7 +204,10 @@ export declare function openPublicId(ids: ExternalObject<PublicIds>, text: strin
  */
 export declare function openRing(owned: Owned, settings: Array<string>, onRejectedPut?: ((error: Error) => void) | undefined): Ring
 
-/** Throws the error for a value that does not fit into its field or into a JavaScript number. */
+/**
+ * Throws the out-of-range error for a value that does not fit into its field or into a JavaScript
+ * number.
+ */
 export declare function outOfRange(name: string, value: string, most: bigint): never
 
 /** Packs parts into an ID. */
@@ -205,15 +220,15 @@ export declare function presets(): Array<string>
 export declare function readClock(clock: ExternalObject<ManualClock>): bigint
 
 /**
- * Retires the generator, and returns the last tick in which it issued an ID, or `null` if it
- * issued no ID.
+ * Retires a generator, and returns the last tick in which it issued an ID, or `null` if it issued
+ * no ID.
  */
 export declare function retire(owned: Owned): bigint | null
 
 /** Returns the number of IDs that a ring can hold. */
 export declare function ringCapacity(ring: Ring): number
 
-/** Returns the names and kinds of the ring options, as `name: kind, name: kind`. */
+/** Returns the names of the ring options and the kinds of their values, in the form `name: kind, name: kind`. */
 export declare function ringOptions(): string
 
 /**
@@ -225,7 +240,7 @@ export declare function ringStats(ring: Ring): BigUint64Array
 /** Returns the public form of an ID. */
 export declare function sealId(ids: ExternalObject<PublicIds>, id: bigint): string
 
-/** Returns the public form of an ID as 64 bits. */
+/** Returns the public form of an ID as a 64-bit number. */
 export declare function sealIdBits(ids: ExternalObject<PublicIds>, id: bigint): bigint
 
 /** Sets a manual clock. */
@@ -247,7 +262,7 @@ export declare function slotNumber(slot: SlotHandle): number
 /** Registers a generator in a slot, and returns the slot. */
 export declare function slotOf(owned: Owned): SlotHandle
 
-/** Creates a local handle, and returns its slot. */
+/** Creates a local handle of a generator, and returns the slot of the local handle. */
 export declare function slotOfLocal(owned: Owned): SlotHandle
 
 /** Registers a ring in a slot, and returns the slot. */

@@ -1,4 +1,4 @@
-//! The functions for generators and manual clocks that JavaScript calls.
+//! The functions with which JavaScript uses generators and manual clocks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::handle::{Handle, OffLoop};
 use crate::options::{OptionTexts, bits, field, signed};
 use crate::slots::SlotHandle;
 
-/// A generator. The JavaScript handle, the generator's slot and the functions bound to the
-/// generator keep it alive.
+/// A generator, which is kept alive by its JavaScript handle, its slot and the functions bound to
+/// the generator.
 pub(crate) type Owned = External<Arc<Handle>>;
 
 /// Builds a generator.
@@ -37,21 +37,22 @@ pub(crate) fn slot_of(env: Env, owned: &Owned) -> Result<SlotHandle> {
     Ok(Environment::from_env(&env)?.dispatcher.register(handle))
 }
 
-/// Creates a function that fills an array with IDs from the generator, and returns the number of
-/// IDs.
+/// Creates a function that fills an array with IDs from the generator. The function returns the
+/// number of IDs written.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
     function::bind(env, c"fill", function::fill, owned)
 }
 
-/// Creates a function like the function of `bindFill`, except that it never waits.
+/// Creates a function that writes the available IDs to an array without waiting. The function
+/// returns the number of IDs written.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_try_fill<'env>(env: &'env Env, owned: &Owned) -> Result<Function<'env, (), ()>> {
     function::bind(env, c"tryFill", function::try_fill, owned)
 }
 
-/// Creates a function like the function of `bindFill`, except that it waits only for the first ID,
-/// and only if no ID is available.
+/// Creates a function that writes the available IDs to an array. The function waits only for the
+/// first ID, and only if no ID is available. The function returns the number of IDs written.
 #[napi(catch_unwind, ts_return_type = "(ids: BigUint64Array | BigInt64Array) => number")]
 pub(crate) fn bind_fill_some<'env>(
     env: &'env Env,
@@ -60,7 +61,7 @@ pub(crate) fn bind_fill_some<'env>(
     function::bind(env, c"fillSome", function::fill_some, owned)
 }
 
-/// Checks the size of a buffer, and returns the size as a number.
+/// Parses the size of a buffer, and checks that the size is from 1 to 65,536 IDs.
 #[napi(catch_unwind)]
 pub(crate) fn buffer_size(env: Env, size: String) -> Result<u32> {
     let most = 1 << 16;
@@ -69,7 +70,7 @@ pub(crate) fn buffer_size(env: Env, size: String) -> Result<u32> {
     parsed.ok_or_else(|| thrown(&env, &refused()))
 }
 
-/// Returns the next IDs.
+/// Returns the next `n` IDs.
 #[napi(catch_unwind)]
 pub(crate) fn next_ids(env: Env, owned: &Owned, n: u32) -> Result<BigUint64Array> {
     owned.next_ids(n as usize).map(array).map_err(|error| thrown(&env, &error))
@@ -126,15 +127,15 @@ pub(crate) fn next_ids_async(env: Env, owned: &Owned, n: u32) -> Result<AsyncTas
     Ok(AsyncTask::new(NextIds(TaskInput::new(generator), n as usize)))
 }
 
-/// Raises the end of the window.
+/// Extends the window of a generator to the given fence.
 #[napi(catch_unwind)]
 pub(crate) fn extend(env: Env, owned: &Owned, fence: String) -> Result<()> {
     let extended = field("fence", &fence, u64::MAX).and_then(|fence| owned.extend(fence));
     extended.map_err(|error| thrown(&env, &error))
 }
 
-/// Retires the generator, and returns the last tick in which it issued an ID, or `null` if it
-/// issued no ID.
+/// Retires a generator, and returns the last tick in which it issued an ID, or `null` if it issued
+/// no ID.
 #[napi(catch_unwind)]
 pub(crate) fn retire(env: Env, owned: &Owned) -> Result<Option<BigInt>> {
     let last = owned.retire().map_err(|error| thrown(&env, &error))?;

@@ -1,4 +1,4 @@
-//! The native side of a generator.
+//! The native side of the JavaScript class `Generator`.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,18 +12,20 @@ use crate::leases::{Leases, OpenLease, PendingClose};
 use crate::options::OptionTexts;
 use crate::slots::NextId;
 
-/// The longest time that a call waits on the event loop without progress. Shorter ticks reduce this limit further.
+/// The longest time for which a call may block the event loop without issuing an ID. A shorter `max_wait` reduces this
+/// limit, and so does a shorter tick, except for rings.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
-/// A generator with the state that JavaScript needs. The generator cannot leave its environment's thread.
+/// A generator with the state that its JavaScript object needs. The handle cannot leave the thread of its JavaScript
+/// environment.
 pub(crate) struct Handle {
     generator: Generator,
     /// The lease; `None` if the node is fixed.
     lease: Option<Lease>,
-    /// The longest wait on the event loop; `None` for manual clocks, on which waiting takes no
-    /// time.
+    /// The longest time for which a call may block the event loop; `None` with a manual clock, which a wait advances
+    /// immediately.
     on_loop: Option<Duration>,
-    /// The longest wait for a ring, which may have to wait for several ticks.
+    /// The longest time for which a ring may block the event loop. A ring may have to wait for several ticks.
     on_ring: Duration,
 }
 
@@ -57,8 +59,8 @@ impl Handle {
         Arc::new(Self { generator, lease, on_loop, on_ring })
     }
 
-    /// Returns the generator, unless its lease has been closed. The generator itself is closed later, off the event
-    /// loop.
+    /// Returns the generator, or an error if its lease has been closed. The generator of a closed lease is closed
+    /// later, off the event loop.
     #[inline]
     pub(crate) fn generator(&self) -> Result<&Generator, Error> {
         match &self.lease {
@@ -67,14 +69,14 @@ impl Handle {
         }
     }
 
-    /// The longest wait on the event loop; `None` for manual clocks, on which waiting takes no
-    /// time.
+    /// The longest time for which a call may block the event loop; `None` with a manual clock, which a wait advances
+    /// immediately.
     #[inline]
     pub(crate) fn on_loop(&self) -> Option<Duration> {
         self.on_loop
     }
 
-    /// The longest wait on the event loop for a ring.
+    /// The longest time for which a ring may block the event loop.
     pub(crate) fn on_ring(&self) -> Duration {
         self.on_ring
     }
@@ -103,8 +105,7 @@ impl Handle {
         self.generator()?.try_fill(ids)
     }
 
-    /// Writes the IDs that are available now. Waits only for the first ID, and only if none is
-    /// available.
+    /// Writes the available IDs to the array. Waits only for the first ID, and only if no ID is available.
     pub(crate) fn fill_some(&self, ids: &mut [Id]) -> Result<usize, Error> {
         if let Ok(count) = self.try_fill(ids) {
             return Ok(count);
@@ -115,7 +116,7 @@ impl Handle {
         Ok(1 + self.try_fill(rest).unwrap_or_default())
     }
 
-    /// Returns a handle to the same generator for use in a pool thread.
+    /// Returns a handle with which a pool thread can use the generator.
     pub(crate) fn off_loop(&self) -> Result<OffLoop, Error> {
         let lease_use = self.lease.as_ref().map(Lease::begin_use).transpose()?;
         Ok(OffLoop { generator: self.generator.clone(), _lease_use: lease_use })
@@ -143,7 +144,7 @@ impl Handle {
         lease.map_or_else(|| self.generator.nodes().into_owned(), Lease::nodes)
     }
 
-    /// The current or the last state of the lease; `None` if the node is fixed.
+    /// The current state of the lease, or the last state of a closed lease; `None` if the node is fixed.
     pub(crate) fn lease_status(&self) -> Option<LeaseStatus> {
         self.lease.as_ref().map(Lease::status)
     }
@@ -171,11 +172,11 @@ impl NextId for Handle {
     }
 }
 
-/// A generator in a pool thread, where it may wait for as long as its options allow. The thread also drops the
-/// generator, because the last user of a lease releases the node, which takes time.
+/// A generator in a pool thread, where it may wait for as long as its options allow. The pool thread also drops the
+/// generator, because dropping the last user of a lease releases the node, which takes time.
 pub(crate) struct OffLoop {
     generator: Generator,
-    /// The use of the lease, declared after the generator so that the use is dropped last.
+    /// The mark that the lease is in use, declared after the generator so that the mark is dropped last.
     _lease_use: Option<LeaseUse>,
 }
 

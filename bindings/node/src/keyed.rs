@@ -1,4 +1,4 @@
-//! Public IDs: the encrypted form of IDs that outsiders see.
+//! Public IDs: the encrypted form in which outsiders see IDs.
 
 use flakeid_core::{Error, Id, Layout, PublicIds};
 use napi::bindgen_prelude::{BigInt, External};
@@ -8,7 +8,7 @@ use napi_derive::napi;
 use crate::environment::thrown;
 use crate::options::{bits, signed};
 
-/// Creates a converter for the public IDs of a domain.
+/// Creates a converter between the IDs of one domain (one kind of object) and their public forms.
 #[napi(catch_unwind)]
 pub(crate) fn create_public_ids(
     env: Env,
@@ -31,14 +31,15 @@ pub(crate) fn seal_id(env: Env, ids: &External<PublicIds>, id: BigInt) -> Result
     ids.seal(Id::from_u64(bits(&id))).map_err(|error| thrown(&env, &error))
 }
 
-/// Returns the public form of an ID as 64 bits.
+/// Returns the public form of an ID as a 64-bit number.
 #[napi(catch_unwind)]
 pub(crate) fn seal_id_bits(env: Env, ids: &External<PublicIds>, id: BigInt) -> Result<BigInt> {
     let sealed = ids.seal_bits(Id::from_u64(bits(&id)));
     sealed.map(BigInt::from).map_err(|error| thrown(&env, &error))
 }
 
-/// Opens a public ID, and returns the original ID. Reads the system clock if `now` is absent.
+/// Opens a public ID, and returns the original ID. If `now` is absent, the system clock provides
+/// the current time.
 #[napi(catch_unwind)]
 pub(crate) fn open_public_id(
     env: Env,

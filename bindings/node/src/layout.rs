@@ -1,4 +1,4 @@
-//! Layouts, the parts of IDs, and the text forms of IDs.
+//! The functions with which JavaScript uses layouts, the parts of IDs, and the text forms of IDs.
 
 use flakeid_core::{Error, GivenParts, Id, Layout, Parts, TextForm};
 use napi::bindgen_prelude::{BigInt, BigUint64Array};
@@ -13,13 +13,13 @@ use crate::options::{bits, instant, optional, signed};
 pub struct Figures {
     /// The canonical descriptor.
     pub descriptor: String,
-    /// The name of the preset with this descriptor.
+    /// The name of the preset with this descriptor; absent if no preset has this descriptor.
     pub preset_name: Option<String>,
     /// The number of bits that the layout uses, out of 64.
     pub width: u32,
-    /// Whether the node is split into datacenter and worker.
+    /// Whether the node is split into a datacenter and a worker.
     pub is_split: bool,
-    /// Whether a JavaScript number represents every ID exactly.
+    /// Whether a JavaScript number can represent every ID exactly.
     pub fits_f64: bool,
     /// Whether generators can use the layout.
     pub can_generate: bool,
@@ -35,9 +35,9 @@ pub struct Figures {
 pub struct PartTexts {
     /// The tick; if absent, `unixMs` determines the tick.
     pub tick: Option<String>,
-    /// An instant in the tick.
+    /// An instant in the tick, in Unix milliseconds.
     pub unix_ms: Option<String>,
-    /// The node; if absent, datacenter and worker determine the node.
+    /// The node; if absent, the datacenter and the worker determine the node.
     pub node: Option<String>,
     /// The high-order bits of a split node.
     pub datacenter: Option<String>,
@@ -78,7 +78,7 @@ pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
         fits_f64: layout.fits_f64(),
         can_generate: layout.can_generate(),
         ids_per_second: layout.ids_per_second(),
-        // The epoch and the horizon are never before 1970, so they fit into u64.
+        // No instant of a layout is before 1970, so every instant fits into a u64.
         numbers: BigUint64Array::new(vec![
             layout.epoch().cast_unsigned(),
             layout.unit_ms(),
@@ -154,7 +154,8 @@ pub(crate) fn upper_bound(env: Env, descriptor: String, unix_ms: BigInt) -> Resu
     Ok(parse(&env, &descriptor)?.upper_bound(signed(&unix_ms)).to_u64().into())
 }
 
-/// Throws the error for a value that does not fit into its field or into a JavaScript number.
+/// Throws the out-of-range error for a value that does not fit into its field or into a JavaScript
+/// number.
 #[napi(catch_unwind, ts_return_type = "never")]
 pub(crate) fn out_of_range(env: Env, name: String, value: String, most: BigInt) -> Result<()> {
     const NAMES: [&str; 8] =

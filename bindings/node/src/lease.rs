@@ -1,4 +1,4 @@
-//! A generator's lease: how it is used and how it ends.
+//! The lease of a generator: its use by running calls, and its end.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -9,25 +9,26 @@ use flakeid_core::{Error, ErrorKind, Stats};
 
 use crate::leases::{Leases, PendingClose};
 
-/// The use of a lease by a call that waits off the event loop. The node is not released before the
-/// call has returned.
+/// A mark that a call off the event loop is using a lease. The node is not released before the call
+/// has returned.
 pub(crate) struct LeaseUse {
     _in_use: Sender<()>,
 }
 
-/// The lease of one generator. The lease cannot leave its environment's thread.
+/// The lease of one generator. The lease cannot leave the thread of its JavaScript environment.
 pub(crate) struct Lease {
     generator: Generator,
-    /// The calls that are running, until the lease is closed.
+    /// The running calls; `None` after the lease has been closed.
     calls: RefCell<Option<Calls>>,
-    /// The last state of the lease, after the lease has been closed.
+    /// The last state of the lease, which is recorded when the lease is closed.
     last: OnceCell<Last>,
     leases: Rc<Leases>,
 }
 
 struct Calls {
     in_use: Sender<()>,
-    /// A channel that is disconnected when all senders are dropped.
+    /// The receiver of a channel that is disconnected once the lease has been closed and all
+    /// running calls have returned.
     over: Receiver<()>,
 }
 
@@ -80,8 +81,8 @@ impl Lease {
         self.generator.lease_status().unwrap_or_default()
     }
 
-    /// Stops issuing IDs, and returns the remaining work; `None` if the lease has already been
-    /// closed.
+    /// Stops issuing IDs, and returns the remaining work of closing the lease; `None` if the lease
+    /// has already been closed.
     pub(crate) fn close(&self) -> Option<PendingClose> {
         let Calls { in_use, over } = self.calls.borrow_mut().take()?;
         drop(in_use);

@@ -1,5 +1,5 @@
-//! Lease tasks that run outside the event loop. Leases are opened and closed in pool threads, and
-//! their events come from other threads.
+//! Tasks that handle leases off the event loop. Leases are opened and closed in pool threads, and
+//! lease events come from other threads.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub(crate) fn open_lease(
     Ok(AsyncTask::new(Opening(TaskInput::new(builder))))
 }
 
-/// The arguments of a listener: kind, node, start, fence and error.
+/// The arguments of a listener for lease events: kind, node, start, fence and error.
 type EventArguments = FnArgs<(
     &'static str,
     Option<BigInt>,
@@ -71,7 +71,8 @@ type EventArguments = FnArgs<(
     Option<Unknown<'static>>,
 )>;
 
-/// Passes events to a function on the event loop, without keeping the loop running.
+/// Returns an observer that passes events to a function on the event loop, without keeping the loop
+/// running.
 fn observer(
     listener: &Function<EventArguments, Unknown<'static>>,
 ) -> Result<impl Fn(&LeaseEvent) + Send + Sync + 'static> {
@@ -105,7 +106,8 @@ pub struct LeaseFigures {
     pub expires_unix_ms: f64,
     /// Whether another process holds the node from the fence onward.
     pub fenced_off: bool,
-    /// The error of the latest attempt; absent if the attempt succeeded.
+    /// The error of the latest attempt to acquire or renew the lease; absent if the attempt
+    /// succeeded.
     #[napi(ts_type = "Error")]
     pub last_error: Option<Unknown<'static>>,
 }

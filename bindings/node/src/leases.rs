@@ -1,4 +1,4 @@
-//! The leases of one environment, which end with the environment.
+//! The leases of one JavaScript environment, which end when the environment ends.
 
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
@@ -16,9 +16,10 @@ pub(crate) struct PendingClose {
 }
 
 impl PendingClose {
-    /// Waits until all running calls have returned, and releases the node.
+    /// Waits until all running calls have returned, and then releases the node.
     pub(crate) fn finish(self) {
-        // The channel never carries a message, so `recv` returns when all senders are dropped.
+        // The channel never carries a message, so `recv` returns only when all senders have been
+        // dropped.
         let _ = self.calls.recv();
     }
 }
@@ -30,22 +31,23 @@ impl Drop for PendingClose {
     }
 }
 
-/// The longest time that the end of an environment waits until its nodes are released. Leases that
-/// are not released by then expire.
+/// The longest time for which an ending environment waits until its nodes are released. Leases of
+/// nodes that are not released within this time expire.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
 /// An object that may have an open lease.
 pub(crate) trait OpenLease {
-    /// Stops issuing IDs, and returns the remaining work; `None` if the node is fixed, or the lease
-    /// has already been closed.
+    /// Stops issuing IDs, and returns the remaining work of closing the lease; `None` if the node
+    /// is fixed or the lease has already been closed.
     fn close_lease(&self) -> Option<PendingClose>;
 }
 
-/// The leases of an environment, which end with the environment.
+/// The leases of a JavaScript environment, which end when the environment ends.
 #[derive(Default)]
 pub(crate) struct Leases {
     open: RefCell<Vec<Weak<dyn OpenLease>>>,
-    /// Channels, each of which is disconnected once a node is released.
+    /// One channel per lease that is being closed. Each channel is disconnected once its lease's
+    /// node has been released.
     closing: RefCell<Vec<Receiver<()>>>,
     is_over: Cell<bool>,
 }
@@ -61,8 +63,8 @@ impl Leases {
     /// Releases a node without blocking the event loop.
     pub(crate) fn end(&self, pending: PendingClose) {
         if self.is_over.get() {
-            // The environment has ended and waits for no further thread, so dropping `pending`
-            // releases the node here.
+            // The environment has ended and does not wait for another thread, so the current thread
+            // releases the node by dropping `pending`.
             drop(pending);
             return;
         }
@@ -80,8 +82,8 @@ impl Leases {
         }
     }
 
-    /// Closes all leases at the same time, and waits at most a second for the release of their
-    /// nodes.
+    /// Closes all leases concurrently, and waits for at most one second until their nodes are
+    /// released.
     pub(crate) fn end_all(&self) {
         for handle in self.open.take() {
             if let Some(pending) = handle.upgrade().and_then(|handle| handle.close_lease()) {
@@ -97,7 +99,8 @@ impl Leases {
         }
     }
 
-    /// Closes all leases as `end_all` does, when the environment ends.
+    /// Closes all leases when the environment ends. The node of a lease that is dropped later is
+    /// released without a separate thread.
     pub(crate) fn end_for_good(&self) {
         self.end_all();
         self.is_over.set(true);

@@ -1,9 +1,9 @@
-//! The native half of the npm package `flakeid-core`: plain functions that call the crate
-//! `flakeid-core`.
+//! The native half of the npm package `flakeid-core`: plain functions that call the crates
+//! `flakeid` and `flakeid-core`.
 //!
-//! JavaScript implements the classes that users see (`node/lib`), because a class method of an
-//! add-on costs several times as much as a plain function. The comment at the top of
-//! `node/lib/api.js` lists the functions, and the types of their arguments and results.
+//! The classes that users see are implemented in JavaScript (`node/lib`), for speed: in an add-on,
+//! calling a class method costs several times as much as calling a plain function. The comment at
+//! the top of `node/lib/api.js` lists the functions, with the types of their arguments and results.
 
 #![expect(unreachable_pub, reason = "the macro accepts only public objects with public fields")]
 #![expect(clippy::needless_pass_by_value, reason = "the macro passes arguments by value")]

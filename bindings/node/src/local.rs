@@ -1,4 +1,4 @@
-//! The native side of a generator's local handle.
+//! The native side of the JavaScript class `LocalGenerator`.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::generator::Owned;
 use crate::handle::Handle;
 use crate::slots::{NextId, SlotHandle};
 
-/// A local handle of a generator, for the thread of one environment. The handle cannot leave that
-/// thread.
+/// A local handle of a generator. The local handle cannot leave the thread of its JavaScript
+/// environment.
 struct Local {
     local: RefCell<LocalGenerator>,
     /// The handle of the generator, which records whether the generator has been closed.
@@ -39,7 +39,7 @@ impl NextId for Local {
     }
 }
 
-/// Creates a local handle, and returns its slot.
+/// Creates a local handle of a generator, and returns the slot of the local handle.
 #[napi(catch_unwind)]
 pub(crate) fn slot_of_local(env: Env, owned: &Owned) -> Result<SlotHandle> {
     #[expect(

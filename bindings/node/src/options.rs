@@ -1,5 +1,5 @@
-//! Conversion of values from JavaScript. Options are passed by name, as strings. Numbers that may not fit into a u64
-//! are decimal strings, and other numbers are `BigInt`s.
+//! Conversion of values from JavaScript. Options are passed by name, as strings. Numbers that might not fit into a u64
+//! are passed as decimal strings, and all other numbers as `BigInt`s.
 
 use flakeid::LeaseBuilder;
 use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
@@ -25,42 +25,42 @@ impl OptionTexts {
         self.epoch.as_ref().map_or(Ok(layout), |epoch| layout.with_epoch(instant(epoch)))
     }
 
-    /// Returns the builder with the other options set.
+    /// Sets all options except the layout and the epoch, and returns the builder.
     pub(crate) fn apply<B: SetByName>(&self, builder: B) -> Result<B, Error> {
         apply(builder, &self.settings)
     }
 }
 
-/// Sets options, given as a name, its value as a string, the next name and so on.
+/// Sets options from a list of strings in which names and values alternate, and returns the builder.
 pub(crate) fn apply<B: SetByName>(builder: B, settings: &[String]) -> Result<B, Error> {
     let (pairs, _) = settings.as_chunks::<2>();
     pairs.iter().try_fold(builder, |builder, [name, text]| builder.set(name, text))
 }
 
-/// Returns the names and kinds of the generator options, as `name: kind, name: kind`.
+/// Returns the names of the generator options and the kinds of their values, in the form `name: kind, name: kind`.
 #[napi(catch_unwind)]
 pub(crate) fn generator_options() -> String {
     GeneratorBuilder::described()
 }
 
-/// Returns the names and kinds of the lease options, as `name: kind, name: kind`.
+/// Returns the names of the lease options and the kinds of their values, in the form `name: kind, name: kind`.
 #[napi(catch_unwind)]
 pub(crate) fn lease_options() -> String {
     LeaseBuilder::described()
 }
 
-/// Returns the names and kinds of the ring options, as `name: kind, name: kind`.
+/// Returns the names of the ring options and the kinds of their values, in the form `name: kind, name: kind`.
 #[napi(catch_unwind)]
 pub(crate) fn ring_options() -> String {
     RingOptions::described()
 }
 
-/// Parses a field or option that must be a u64; the core also checks its range.
+/// Parses the value of a field or an option as a u64. The core checks the range of the value.
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// Parses a field or option that may be missing.
+/// Parses the value of a field or an option that may be absent.
 pub(crate) fn optional(
     name: &'static str,
     text: Option<&String>,
@@ -69,19 +69,19 @@ pub(crate) fn optional(
     text.map(|text| field(name, text, most)).transpose()
 }
 
-/// Parses an instant. An instant that does not fit into an i64 becomes the nearest instant that does; every layout
-/// and every clock treats both in the same way.
+/// Parses an instant in Unix milliseconds. An instant that does not fit into an i64 is replaced by the nearest i64.
+/// Every layout and every clock treats both instants in the same way.
 pub(crate) fn instant(text: &str) -> i64 {
     let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
     text.parse().unwrap_or(nearest)
 }
 
-/// Returns the value of a `BigInt`. The caller has checked that the value fits into a u64.
+/// Returns the value of a `BigInt`. The caller must have checked that the value fits into a u64.
 pub(crate) fn bits(number: &BigInt) -> u64 {
     number.get_u64().1
 }
 
-/// Returns the value of a `BigInt`. The caller has checked that the value fits into an i64.
+/// Returns the value of a `BigInt`. The caller must have checked that the value fits into an i64.
 pub(crate) fn signed(number: &BigInt) -> i64 {
     number.get_i64().0
 }

@@ -1,4 +1,4 @@
-//! The functions for rings that JavaScript calls.
+//! The functions with which JavaScript uses rings of IDs.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::generator::Owned;
 use crate::options::apply;
 use crate::slots::SlotHandle;
 
-/// A ring. The JavaScript handle and the ring's slot keep the ring alive.
+/// A ring, which is kept alive by its JavaScript handle and its slot.
 pub(crate) type Ring = External<Arc<Cached>>;
 
 type ErrorArguments = FnArgs<(Unknown<'static>,)>;
@@ -43,7 +43,8 @@ pub(crate) fn open_ring(
     Ok(External::new(Arc::new(cached)))
 }
 
-/// Passes errors to a function on the event loop, without keeping the loop running.
+/// Returns a handler that passes errors to a function on the event loop, without keeping the loop
+/// running.
 fn handler(
     listener: &Function<ErrorArguments, Unknown<'static>>,
 ) -> Result<impl Fn(&Error) + Send + Sync + 'static> {
@@ -91,7 +92,8 @@ pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     ])
 }
 
-/// Closes a ring, and waits for its thread.
+/// Closes a ring, and waits up to 10 ms for the ring's thread to end. If a handler is running,
+/// waits until the handler has returned.
 #[napi(catch_unwind)]
 pub(crate) fn close_ring(ring: &Ring) {
     ring.close();

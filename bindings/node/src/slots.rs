@@ -1,4 +1,5 @@
-//! The generators of an environment, each in a slot with a number that JavaScript uses.
+//! The generators of a JavaScript environment. Each generator is in a slot, and JavaScript identifies the slot by its
+//! number.
 
 #![allow(unsafe_code)]
 
@@ -16,11 +17,11 @@ pub(crate) trait NextId {
     fn try_next_id(&self) -> std::result::Result<Id, Error>;
 }
 
-/// All generators of an environment, by the numbers of their slots.
+/// All generators of a JavaScript environment, indexed by slot number.
 pub(crate) struct Generators {
     slots: Slab<Arc<dyn NextId>>,
-    /// The generator that was used last. Checking this generator first saves 5 ns, because the clock's code waits for
-    /// all earlier loads, and a lookup is a chain of loads.
+    /// The generator that was used last. Checking this generator first saves 5 ns, because a lookup is a chain of
+    /// loads, and reading the clock waits for all earlier loads.
     last: Option<(u32, *const dyn NextId)>,
 }
 
@@ -49,13 +50,13 @@ impl Generators {
     }
 }
 
-/// An environment's generators, and the array of two numbers that JavaScript shares with them: the
-/// generated ID, and the slot of the generator that generates it.
+/// The generators of a JavaScript environment, and the array of two numbers that the add-on shares with JavaScript:
+/// the generated ID, and the slot number of the generator to call.
 pub(crate) struct Dispatcher {
     pub(crate) mailbox: *mut u64,
     pub(crate) generators: RefCell<Generators>,
-    /// The array that owns the memory of `mailbox`: JavaScript never transfers the array's buffer, and this reference
-    /// keeps the array from being collected.
+    /// The array that owns the memory of `mailbox`. This reference prevents the garbage collection of the array, and
+    /// JavaScript never transfers the array's buffer.
     _array: BigUint64Array,
 }
 
@@ -75,7 +76,7 @@ impl Dispatcher {
         }))
     }
 
-    /// Whether the dispatcher uses this array.
+    /// Whether the dispatcher uses the given array.
     pub(crate) fn has(&self, mut array: BigUint64Array) -> bool {
         // SAFETY: no other code uses the array while it is borrowed here.
         unsafe { array.as_mut() }.as_mut_ptr() == self.mailbox
@@ -87,7 +88,7 @@ impl Dispatcher {
     }
 }
 
-/// A slot, which is freed when JavaScript drops this handle.
+/// A handle to a slot. The slot is freed when JavaScript drops the handle.
 pub(crate) type SlotHandle = External<Slot>;
 
 /// The place of one generator among the generators of its environment.
@@ -99,7 +100,7 @@ pub(crate) struct Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         let generator = self.dispatcher.generators.borrow_mut().remove(self.number);
-        // The list must not be borrowed here, because dropping a ring may use the list.
+        // The list of generators must not be borrowed here, because dropping a ring may use the list.
         drop(generator);
     }
 }

@@ -1,4 +1,4 @@
-//! The certificates that TLS connections to servers trust.
+//! The certificates for TLS connections to servers: trusted certificates and client certificates.
 
 #[cfg(feature = "mysql")]
 use rustls::crypto::{CryptoProvider, ring};
@@ -15,7 +15,7 @@ use flakeid_protocol::url::ServerUrl;
 /// that the system trusts.
 ///
 /// # Errors
-/// [`Fault::Rejected`], with the name of the option, if there are no certificates.
+/// [`Fault::Rejected`], with the name of the option, if the file is unusable, or if there are no certificates.
 pub(super) fn trusted_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -48,7 +48,7 @@ pub(super) fn system_certificates(
 /// Parses the certificates in the PEM file that an option names.
 ///
 /// # Errors
-/// [`Fault::Rejected`], with the name of the option, if there are none.
+/// [`Fault::Rejected`], with the name of the option, if the file is invalid or contains no certificates.
 pub(super) fn parse_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -64,8 +64,8 @@ pub(super) fn parse_certificates(
     Ok(certificates)
 }
 
-/// Sets the process-wide cryptography provider for drivers that do not accept one, unless the process has already set
-/// a provider.
+/// Sets the process-wide cryptography provider, unless the process has already set a provider. Drivers that do not
+/// accept a provider as an argument use the process-wide provider.
 #[cfg(feature = "mysql")]
 pub(super) fn install_default_cryptography() {
     if CryptoProvider::get_default().is_none() {

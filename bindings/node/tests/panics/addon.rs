@@ -1,6 +1,6 @@
-//! The add-on with a manual clock that panics on request, because no argument from JavaScript
-//! causes a panic in the core. All other source files are the add-on's own, and import this file's
-//! clock instead of the core's.
+//! A variant of the add-on with a manual clock that panics on request. The tests use this clock
+//! because no argument from JavaScript makes the core panic. The modules are the add-on's own
+//! source files, but import the clock of this file instead of the core's clock.
 
 #![allow(unreachable_pub, dead_code, missing_docs, unused_extern_crates)]
 #![allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]
@@ -41,7 +41,7 @@ use std::time::Duration;
 
 pub use core_itself::*;
 
-/// The reading at which the clock panics.
+/// The time, in Unix milliseconds, at which reading the clock panics.
 const BROKEN: i64 = -1;
 
 #[derive(Clone)]

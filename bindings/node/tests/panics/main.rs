@@ -1,4 +1,4 @@
-//! Tests of panics inside the add-on, in Node: the package's JavaScript runs with the add-on from
+//! Tests of panics inside the add-on. Node runs the package's JavaScript with the add-on from
 //! `addon.rs`.
 
 #![allow(clippy::unwrap_used)]
@@ -7,7 +7,7 @@ use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the name of the package with the add-on for this platform.
+/// Returns the name of the npm package that contains the add-on for this platform.
 fn package() -> String {
     let system = match OS {
         "macos" => "darwin",

@@ -1,8 +1,8 @@
-/* The parts that all native methods of io.github.flakeid.Native share. Each method converts its arguments, makes one
- * call to the C library, and converts the result. A failed call becomes an exception, which costs nothing when no
- * call fails.
+/* The functions and macros that all native methods of io.github.flakeid.Native share. Each method converts its
+ * arguments, makes one call to the C library, and converts the result. If the call fails, the method throws an
+ * exception; a successful call costs nothing extra.
  *
- * Strings arrive as UTF-8 bytes, because JNI's own strings use a different encoding. */
+ * Java passes strings as arrays of UTF-8 bytes, because JNI's own strings use a different encoding. */
 #ifndef FLAKEID_NATIVE_H
 #define FLAKEID_NATIVE_H
 
@@ -15,21 +15,21 @@
 #define ENV JNIEnv *env, jclass class
 #define HANDLE(TYPE, VALUE) ((TYPE *)(intptr_t)(VALUE))
 
-/* Throws the exception for a failed call. */
+/* Throws the Java exception for a failed call to the C library. */
 void flakeid_jni_raise(JNIEnv *env, flakeid_status status);
 
-/* Returns options by name, which the caller frees, from an array of alternating names and values; NULL when an
- * exception is pending. */
+/* Creates options from an array in which names and values alternate. The caller frees the options. Returns NULL
+ * when an exception is pending. */
 flakeid_options *flakeid_jni_options(JNIEnv *env, jobjectArray settings);
 
-/* Throws an exception if the call failed. */
+/* Throws a Java exception if the status reports a failed call. */
 static inline void check(JNIEnv *env, flakeid_status status) {
     if (status != FLAKEID_OK) {
         flakeid_jni_raise(env, status);
     }
 }
 
-/* Returns a NUL-terminated copy of a string, which the caller frees; NULL for null. */
+/* Returns a NUL-terminated copy of a string, which the caller frees. Returns NULL if the Java array is null. */
 static inline char *text_of(JNIEnv *env, jbyteArray bytes) {
     jsize length;
     char *text;
@@ -39,14 +39,15 @@ static inline char *text_of(JNIEnv *env, jbyteArray bytes) {
     length = (*env)->GetArrayLength(env, bytes);
     text = malloc((size_t)length + 1);
     if (text == NULL) {
-        abort(); /* The library also aborts if memory runs out. */
+        abort(); /* The C library also aborts if memory runs out. */
     }
     (*env)->GetByteArrayRegion(env, bytes, 0, length, (jbyte *)text);
     text[length] = '\0';
     return text;
 }
 
-/* Returns the bytes of a string, without its NUL; NULL for NULL, or when an exception is pending. */
+/* Returns a Java array with the bytes of a string, without the terminating NUL. Returns NULL if the string is
+ * NULL, or when an exception is pending. */
 static inline jbyteArray bytes_of(JNIEnv *env, const char *text) {
     jsize length;
     jbyteArray bytes;
@@ -61,10 +62,10 @@ static inline jbyteArray bytes_of(JNIEnv *env, const char *text) {
     return bytes;
 }
 
-/* Returns an ASCII string, because ASCII is the same in JNI's encoding. */
+/* Converts an ASCII string to a Java string. In JNI's encoding, ASCII strings have the same bytes. */
 static inline jstring ascii(JNIEnv *env, const char *text) { return (*env)->NewStringUTF(env, text); }
 
-/* Returns an array of numbers, or NULL when an exception is pending. */
+/* Returns a Java array with the given numbers, or NULL when an exception is pending. */
 static inline jlongArray longs(JNIEnv *env, const jlong *values, jsize count) {
     jlongArray made = (*env)->NewLongArray(env, count);
     if (made != NULL) {

@@ -3,10 +3,13 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 import java.time.Duration;
 
-/** A ring of IDs that a library thread generates in advance, like Baidu's cached generator; thread-safe. */
+/** A thread-safe ring of IDs that a library thread generates in advance, similar to Baidu's cached generator. */
 public final class CachedGenerator implements AutoCloseable {
     private final long handle;
-    /** The generator of the ring. This reference prevents the garbage collector from freeing the generator first. */
+    /**
+     * The generator that fills the ring. This reference prevents the garbage collector from freeing the generator
+     * before the ring.
+     */
     private final Generator generator;
 
     private CachedGenerator(Generator generator, long handle) {

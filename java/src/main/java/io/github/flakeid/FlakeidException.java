@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The error of a failed call. The code identifies the kind of error, and the message contains the details and the
- * remedy.
+ * The exception that a failed call throws. The code identifies the kind of error, and the message contains the details
+ * and the remedy.
  */
 public final class FlakeidException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -30,13 +30,13 @@ public final class FlakeidException extends RuntimeException {
         this.horizonMs = horizonMs;
     }
 
-    /** Creates the exception for an error that the library returned; called by the C code. */
+    /** Creates the exception for an error that the library returned. The C code calls this method. */
     static FlakeidException of(
             int status, byte[] message, byte[] field, long retryAfterMs, long rollbackMs, long horizonMs) {
         return new FlakeidException(status, text(message), text(field), retryAfterMs, rollbackMs, horizonMs);
     }
 
-    /** Creates the exception for an error that the Java classes detected before calling the library. */
+    /** Creates the exception for an out-of-range value that the Java code detected before calling the library. */
     static FlakeidException outOfRange(String field, Object value, Object least, Object most) {
         return outOfRange(field, field + " " + value + " is out of range: must be from " + least + " to " + most);
     }
@@ -49,12 +49,15 @@ public final class FlakeidException extends RuntimeException {
         return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
     }
 
-    /** The name of the kind of error, such as {@code FLAKEID_CLOCK_ROLLBACK}, which is the same in every language. */
+    /**
+     * The code of the error, such as {@code FLAKEID_CLOCK_ROLLBACK}; the code is the same in every programming
+     * language.
+     */
     public String code() {
         return code;
     }
 
-    /** The number of the code, as in the C library. */
+    /** The number of the error code in the C library. */
     public int status() {
         return status;
     }
@@ -64,7 +67,7 @@ public final class FlakeidException extends RuntimeException {
         return Optional.ofNullable(field);
     }
 
-    /** The time after which the call may succeed; empty if waiting does not help. */
+    /** The time after which a repeated call may succeed; empty if waiting does not help. */
     public Optional<Duration> retryAfter() {
         return duration(retryAfterMs);
     }

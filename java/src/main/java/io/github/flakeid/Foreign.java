@@ -4,23 +4,24 @@ import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Array;
 
 /**
- * Calls the library through the foreign-function interface, if this Java version has that interface: a critical call
- * costs 2 ns, while a JNI call costs 8 to 11 ns. A critical call must not wait, because the garbage collector waits
- * for it. Therefore, only functions that never wait are called this way; the functions return {@link #NONE} if no ID
- * is available without waiting. The caller then makes a JNI call, which waits or throws.
+ * Calls the library through the foreign-function interface, if this Java version has that interface. A critical call
+ * through the interface costs 2 ns, while a JNI call costs 8 to 11 ns. A critical call must not wait, because the
+ * garbage collector waits until the critical call has returned. Therefore, the interface is used only for functions
+ * that never wait. These functions return {@link #NONE} if no ID is available without waiting. The caller then makes a
+ * JNI call, which waits or throws.
  *
- * <p>The class uses reflection, so that Java 17 can compile and load it.
+ * <p>The class accesses the interface through reflection, so that Java 17 can compile and load the class.
  */
 final class Foreign {
     /**
-     * The first Java version whose interface is used. Java 22 and 23 also have the interface, but print warnings when
-     * it is used, which they do not do for JNI.
+     * The first Java version whose foreign-function interface is used. Java 22 and 23 also have the interface, but
+     * print warnings when a program uses the interface. For JNI, they print no warnings.
      */
     private static final int FIRST = 24;
 
     /**
-     * The result of a call that returns no ID. IDs of at most 63 bits never have this value; in 64-bit layouts, this
-     * value is the largest ID.
+     * The value that a call returns instead of an ID. IDs of at most 63 bits never have this value; in 64-bit layouts,
+     * this value is the largest ID.
      */
     static final long NONE = -1;
 
@@ -29,7 +30,7 @@ final class Foreign {
 
     private Foreign() {}
 
-    /** Returns the next ID of a generator, or {@link #NONE}. */
+    /** Returns the next ID of a generator, or {@link #NONE} if the caller has to make a JNI call. */
     static long next(long generator) {
         if (NEXT == null) {
             return NONE;
@@ -41,7 +42,7 @@ final class Foreign {
         }
     }
 
-    /** Returns an ID from a ring, or {@link #NONE}. */
+    /** Returns an ID from a ring, or {@link #NONE} if the caller has to make a JNI call. */
     static long poll(long cached) {
         if (POLL == null) {
             return NONE;
@@ -61,7 +62,10 @@ final class Foreign {
         return new AssertionError("a call through the foreign-function interface failed", why);
     }
 
-    /** Returns a handle for the function at an address, which maps a long to a long; null if only JNI is available. */
+    /**
+     * Returns a handle for the function at an address; null if only JNI is available. The function takes a {@code long}
+     * and returns a {@code long}.
+     */
     private static MethodHandle critical(long address) {
         if (Runtime.version().feature() < FIRST) {
             return null;
@@ -84,8 +88,8 @@ final class Foreign {
                     linker.getMethod("downcallHandle", segment, descriptor, options.getClass())
                             .invoke(system, function, type, options);
         } catch (ReflectiveOperationException | RuntimeException notHere) {
-            // The virtual machine forbids access, or lacks the interface for this system. JNI is allowed, because
-            // this class was loaded.
+            // The virtual machine forbids the use of the foreign-function interface, or lacks the interface for this
+            // system. JNI works, because a JNI call returned the address.
             return null;
         }
     }

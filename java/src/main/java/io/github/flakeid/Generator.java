@@ -7,21 +7,21 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
 /**
- * A generator of IDs for one or several nodes. The IDs are unique and strictly increase across all threads. Any
- * number of threads may use a generator at the same time, even while another thread closes the generator.
+ * A generator of IDs for one or several nodes. The IDs are unique and strictly increase across all threads. Any number
+ * of threads may use a generator at the same time, even while another thread closes the generator.
  *
- * <p>IDs are {@code long}s. IDs of a 64-bit layout have to be read as unsigned ({@link Layout#positiveUntil}).
+ * <p>IDs are {@code long}s. IDs of a 64-bit layout must be read as unsigned numbers (see {@link Layout#positiveUntil}).
  */
 public final class Generator implements AutoCloseable {
     private final long handle;
-    /** The receiver of the lease's events, or null. */
+    /** The receiver of the lease's events; null if the program set no function for events. */
     private final LeaseEvents events;
 
     /** Creates a generator on a fixed node. */
     Generator(long handle) {
         this.handle = handle;
         this.events = null;
-        // The cleaner, not close(), frees the memory, because close() cannot know which calls by other threads are
+        // The cleaner, not close(), frees the memory, because close() cannot determine which calls by other threads are
         // pending.
         Native.freed(this, handle, Native::generatorFree);
     }
@@ -34,8 +34,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Closes a lease on a separate thread, because the release of a node may take a second and would block the
-     * cleaner.
+     * Frees a generator on a separate thread, because the release of a leased node may take a second and would block
+     * the cleaner.
      */
     private static void freeInBackground(long handle, LeaseEvents events) {
         Thread thread = new Thread(() -> free(handle, events), "flakeid-release");
@@ -51,8 +51,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns a builder for a generator on a fixed node. No other process may use the same node; {@link #lease}
-     * ensures this.
+     * Returns a builder for a generator on a fixed node. The program must ensure that no other process uses the same
+     * node. With {@link #lease}, the store ensures this.
      */
     public static GeneratorBuilder builder() {
         return new GeneratorBuilder();
@@ -72,8 +72,9 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns a builder for a lease from the store and namespace in the environment variables {@code FLAKEID_STORE} and
-     * {@code FLAKEID_NAMESPACE}, or else from the embedded store of this user on this host.
+     * Returns a builder for a lease from the store and namespace that the environment variables {@code FLAKEID_STORE}
+     * and {@code FLAKEID_NAMESPACE} contain. If {@code FLAKEID_STORE} is not set, the lease comes from the embedded
+     * store of this user on this host.
      */
     public static LeaseBuilder lease() {
         return new LeaseBuilder(null);
@@ -108,14 +109,15 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Fills an array with the next IDs, in order, and returns the number of IDs. This number is smaller than the
-     * array's length only if an obstacle lasts longer than {@code maxWait}; the next call reports the obstacle.
+     * Fills an array with the next IDs, in order, and returns the number of IDs written. The number is smaller than the
+     * array's length only if the generator cannot issue another ID within {@code maxWait}. The next call then reports
+     * the error.
      */
     public int fill(long[] ids) {
         return fill(ids, 0, ids.length, true);
     }
 
-    /** Does the same as {@link #fill(long[])}, but never waits. */
+    /** Writes the next available IDs to an array without waiting, in order, and returns the number of IDs written. */
     public int tryFill(long[] ids) {
         return fill(ids, 0, ids.length, false);
     }
@@ -145,7 +147,10 @@ public final class Generator implements AutoCloseable {
         return LongStream.generate(this::nextId);
     }
 
-    /** Creates a faster handle for one thread; the times in its IDs may lag by a few milliseconds. */
+    /**
+     * Creates a faster handle to the generator, for use by one thread. The times in the handle's IDs may lag by a few
+     * milliseconds.
+     */
     public LocalGenerator local() {
         try {
             return new LocalGenerator(Native.localOpen(handle));
@@ -168,7 +173,7 @@ public final class Generator implements AutoCloseable {
         return handle;
     }
 
-    /** The node in the generator's IDs, or the smallest node if there are several. */
+    /** The node in the generator's IDs, or the smallest node if the generator has several nodes. */
     public long node() {
         try {
             return Native.node(handle);
@@ -206,7 +211,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns the state of the lease.
+     * Returns the state of the generator's lease.
      *
      * @throws FlakeidException {@code FLAKEID_INVALID_OPTION} if the generator is on a fixed node
      */
@@ -218,7 +223,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Raises the end of the window that {@link GeneratorBuilder#window} set. */
+    /** Extends the generator's window, which {@link GeneratorBuilder#window} set, to a later fence. */
     public void extend(long fence) {
         try {
             Native.extend(handle, fence);
@@ -228,8 +233,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Retires a generator on a fixed node, and returns the tick of its last ID, or nothing if the generator issued no
-     * ID.
+     * Retires a generator on a fixed node, and returns the tick of its last ID, or an empty value if the generator
+     * issued no ID.
      */
     public OptionalLong retire() {
         try {
@@ -240,7 +245,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Closes the generator and releases a leased node. Every later call fails with {@code FLAKEID_CLOSED}. */
+    /** Closes the generator and releases its leased nodes. Every later call fails with {@code FLAKEID_CLOSED}. */
     @Override
     public void close() {
         try {

@@ -14,7 +14,7 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
         return this;
     }
 
-    /** Sets a manual clock, for tests. */
+    /** Sets a manual clock as the generator's clock, for tests. */
     public GeneratorBuilder clock(ManualClock clock) {
         manual = clock;
         return this;

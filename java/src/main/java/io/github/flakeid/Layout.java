@@ -4,9 +4,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 
-/** A layout of the 64 bits of an ID, with its epoch and the length of a tick. Immutable. */
+/** An immutable layout: the meaning of the 64 bits of an ID, the epoch, and the length of a tick. */
 public final class Layout {
-    /** Twitter's layout, the default. */
+    /** Twitter's layout, which is the default. */
     public static final Layout TWITTER = of("twitter");
 
     private final byte[] given;
@@ -48,27 +48,30 @@ public final class Layout {
         return parts(id).time();
     }
 
-    /** Returns the parts of the first ID in the tick that contains an instant, for {@link #pack}. */
+    /**
+     * Returns the parts of the smallest ID in the tick that contains an instant, in the form that {@link #pack}
+     * accepts.
+     */
     public Parts partsAt(Instant time) {
         return Parts.of(Native.partsAt(given, time.toEpochMilli()));
     }
 
-    /** Packs parts into an ID. A datacenter and a worker must match the node. */
+    /** Packs parts into an ID. If a datacenter and a worker are present, they must match the node. */
     public long pack(Parts parts) {
         return Native.pack(given, parts.numbers());
     }
 
-    /** Returns the node that consists of a datacenter and a worker. */
+    /** Returns the node that consists of the given datacenter and worker. */
     public long joinNode(long datacenter, long worker) {
         return Native.joinNode(given, datacenter, worker);
     }
 
-    /** Returns the smallest ID in the tick that contains an instant, for {@code id >= ?}. */
+    /** Returns the smallest ID in the tick that contains an instant, for queries with {@code id >= ?}. */
     public long lowerBound(Instant time) {
         return Native.bound(given, time.toEpochMilli(), false);
     }
 
-    /** Returns the largest ID in the tick that contains an instant, for {@code id <= ?}. */
+    /** Returns the largest ID in the tick that contains an instant, for queries with {@code id <= ?}. */
     public long upperBound(Instant time) {
         return Native.bound(given, time.toEpochMilli(), true);
     }
@@ -78,12 +81,12 @@ public final class Layout {
         return Instant.ofEpochMilli(Native.unixMsAt(given, tick));
     }
 
-    /** Formats an instant as an RFC 3339 timestamp, with the number of digits that the layout's ticks need. */
+    /** Formats an instant as an RFC 3339 timestamp, with as many fractional digits as the layout's ticks require. */
     public String timestamp(Instant time) {
         return Native.timestamp(given, time.toEpochMilli());
     }
 
-    /** The number of bits that the layout uses, up to 64. */
+    /** The number of bits that the layout uses, at most 64. */
     public int width() {
         return (int) info[0];
     }
@@ -138,7 +141,7 @@ public final class Layout {
         return Instant.ofEpochMilli(info[10]);
     }
 
-    /** The instant until which IDs are positive as a {@code long}. */
+    /** The instant until which IDs that are stored in a {@code long} are positive. */
     public Instant positiveUntil() {
         return Instant.ofEpochMilli(info[11]);
     }
@@ -148,12 +151,12 @@ public final class Layout {
         return info[12] != 0;
     }
 
-    /** Whether generators can use the layout; otherwise the layout can only decode IDs. */
+    /** Whether generators can use the layout. If not, the layout can only be used to decode IDs. */
     public boolean canGenerate() {
         return info[13] != 0;
     }
 
-    /** Whether a {@code double} represents every ID exactly. */
+    /** Whether a {@code double} can represent every ID exactly. */
     public boolean fitsDouble() {
         return info[14] != 0;
     }

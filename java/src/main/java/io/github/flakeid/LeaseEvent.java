@@ -1,7 +1,7 @@
 package io.github.flakeid;
 
 /**
- * A lease event, for {@link LeaseBuilder#onEvent}.
+ * A lease event, which is passed to the function that {@link LeaseBuilder#onEvent} sets.
  *
  * @param kind the kind of the event
  * @param node the node that was acquired, renewed, lost or released; otherwise 0
@@ -14,17 +14,17 @@ public record LeaseEvent(Kind kind, long node, long start, long fence, FlakeidEx
     public enum Kind {
         /** A node was granted. */
         ACQUIRED,
-        /** The fence was raised. */
+        /** The lease was renewed, which raised the fence. */
         RENEWED,
-        /** Another process holds the node from the fence on; the generator leases another node. */
+        /** Another process holds the node from the fence onward; the generator leases another node. */
         FENCED_OFF,
         /** The store refused a request. */
         REFUSED,
-        /** The store does not respond. The generator issues IDs until the fence. */
+        /** The store does not respond. The generator continues to issue IDs until the fence. */
         STORE_LOST,
         /** The store responds again. */
         STORE_FOUND,
-        /** This host's clock and the store's clock are too far apart. */
+        /** The difference between this host's clock and the store's clock is too large. */
         CLOCK_SKEW,
         /** The node was released. */
         RELEASED

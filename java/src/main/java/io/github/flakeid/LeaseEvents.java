@@ -10,8 +10,8 @@ import java.util.function.Consumer;
  */
 final class LeaseEvents {
     /**
-     * The time for which {@link #close} waits for the function. The time is limited, because a function that waits
-     * for the closing thread would never end.
+     * The longest time for which {@link #close} waits for the program's function. Without this limit, {@link #close}
+     * would never return if the function waited for the closing thread.
      */
     private static final long LONGEST_WAIT_MS = 1000;
 
@@ -19,7 +19,7 @@ final class LeaseEvents {
     private final Deque<LeaseEvent> events = new ArrayDeque<>();
     private final Thread thread;
     private final long listener;
-    /** Whether the last event has been received. */
+    /** Whether the library has passed on its last event. */
     private boolean ended;
 
     LeaseEvents(Consumer<LeaseEvent> observer) {
@@ -30,16 +30,16 @@ final class LeaseEvents {
         thread.start();
     }
 
-    /** The value that the library passes back with each event. */
+    /** The native listener, which the library passes back with each event. */
     long listener() {
         return listener;
     }
 
-    /** Receives an event; called by lease.c on a library thread. */
+    /** Receives an event. The C code in lease.c calls this method on a library thread. */
     void put(int kind, long node, long start, long fence, int status, byte[] message) {
         LeaseEvent.Kind[] kinds = LeaseEvent.Kind.values();
         if (kind < 1 || kind > kinds.length) {
-            return; // The library is newer than these classes and has more kinds.
+            return; // The library is newer than these classes and has more kinds of events.
         }
         FlakeidException error = status == 0 ? null : FlakeidException.of(status, message, null, -1, -1, -1);
         add(new LeaseEvent(kinds[kind - 1], node, start, fence, error));
@@ -61,7 +61,7 @@ final class LeaseEvents {
         }
     }
 
-    /** Returns the next event, or null after the last one. */
+    /** Waits for the next event and returns it, or returns null after the last event. */
     private synchronized LeaseEvent next() {
         while (events.isEmpty() && !ended) {
             try {
@@ -76,8 +76,8 @@ final class LeaseEvents {
     }
 
     /**
-     * Passes on the remaining events, after the library's last call, for at most {@link #LONGEST_WAIT_MS}. No call to
-     * the function begins after this method has returned.
+     * Waits until the function has received the remaining events, for at most {@link #LONGEST_WAIT_MS}. The library
+     * makes no further calls. No call to the function begins after this method has returned.
      */
     void close() {
         end();
@@ -98,7 +98,10 @@ final class LeaseEvents {
         notifyAll();
     }
 
-    /** Ends the thread after the library has freed the generator. The thread still passes on the remaining events. */
+    /**
+     * Ends the event thread after the library has freed the generator. The thread passes on the remaining events before
+     * it ends.
+     */
     void free() {
         end();
         Native.listenerFree(listener);

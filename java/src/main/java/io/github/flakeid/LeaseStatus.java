@@ -6,11 +6,11 @@ import java.time.Instant;
 /**
  * The state of a lease.
  *
- * @param fencedOff whether another process holds the node from the fence on
+ * @param fencedOff whether another process holds the node from the fence onward
  * @param start the first tick of the current grant
  * @param fence the first tick that must not be used; every renewal raises the fence
- * @param fenceTime the instant at which the fence's tick begins: while the store is unavailable, the generator issues
- *     IDs until then
+ * @param fenceTime the instant at which the fence's tick begins; while the store is unavailable, the generator issues
+ *     IDs until this instant
  * @param expires the instant until which no other process can lease the node, by the store's clock
  * @param expiresIn the time until {@code expires} by this host's clock
  * @param renewals the number of renewals that the store confirmed

@@ -12,13 +12,19 @@ import java.util.zip.CRC32;
 
 /** Loads the library that contains the native methods. */
 final class Library {
-    /** The file to which a class loader of this process unpacked the library, and the checksum of that file. */
+    /**
+     * The names of two system properties: the folder to which a class loader of this process unpacked the library, and
+     * the checksum of the library.
+     */
     private static final String UNPACKED = "io.github.flakeid.unpacked";
     private static final String SUM = "io.github.flakeid.unpacked.sum";
 
     private Library() {}
 
-    /** Loads the file in {@code -Dflakeid.library}, or the file for this system in the jar. */
+    /**
+     * Loads the library file that {@code -Dflakeid.library} names. Without this property, loads the library for this
+     * system from the jar.
+     */
     static void load() {
         String file = System.getProperty("flakeid.library");
         if (file != null) {
@@ -33,7 +39,7 @@ final class Library {
                         "this jar has no library for " + platform() + " (" + resource
                                 + "): build libflakeid_jni for this system and set -Dflakeid.library=FILE");
             }
-            // All class loaders share this object, so that they unpack one after the other.
+            // All class loaders share this lock, so that they unpack the library one after another.
             synchronized (Runtime.getRuntime()) {
                 unpack(library.readAllBytes(), name);
             }
@@ -44,14 +50,14 @@ final class Library {
 
     /**
      * Unpacks the library to one path for all class loaders of this process, so that the virtual machine rejects a
-     * second load. Two copies of the library would not see each other's nodes.
+     * second load. Two copies of the library would not detect that they use the same node.
      */
     private static void unpack(byte[] library, String name) throws IOException {
         CRC32 sum = new CRC32();
         sum.update(library);
         String known = System.getProperty(UNPACKED);
         if (known != null && !Long.toString(sum.getValue()).equals(System.getProperty(SUM))) {
-            // The system would return the library that is already loaded, because the path is the same.
+            // The operating system would return the library that is already loaded, because the path is the same.
             throw new UnsatisfiedLinkError(
                     "this process has loaded another build of flakeid, which stays loaded until the process ends:"
                             + " restart the process with one flakeid.jar that all its applications share");
@@ -73,8 +79,8 @@ final class Library {
     }
 
     /**
-     * Creates the folder again, because an earlier load removed it. On systems that do not remove files in use, the
-     * folder still exists and belongs to this user.
+     * Creates the folder again, because an earlier load of the library removed the folder. On systems that cannot
+     * remove files in use, the folder still exists and belongs to this user.
      */
     private static Path again(Path folder) throws IOException {
         if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
@@ -102,7 +108,9 @@ final class Library {
         }
     }
 
-    /** Removes the file immediately if the system can remove files in use, and otherwise when the process ends. */
+    /**
+     * Removes a file or folder immediately if the system can remove files in use, and otherwise when the process ends.
+     */
     private static void remove(Path path) {
         try {
             Files.deleteIfExists(path);
@@ -117,8 +125,8 @@ final class Library {
     }
 
     /**
-     * Returns the name of the folder in the jar: {@code linux-x86_64}, {@code linux-aarch64-musl}, {@code
-     * macos-aarch64} …
+     * Returns the name of the jar's folder for a system and a processor, such as {@code linux-x86_64}, {@code
+     * linux-aarch64-musl} or {@code macos-aarch64}.
      */
     static String platform(String system, String processor, boolean musl) {
         String lower = system.toLowerCase(Locale.ROOT);
@@ -126,7 +134,10 @@ final class Library {
         return os + "-" + (processor.equals("amd64") ? "x86_64" : processor) + (musl ? "-musl" : "");
     }
 
-    /** Whether Java itself runs on musl, as on Alpine, where a library for glibc cannot be loaded. */
+    /**
+     * Whether Java itself uses the C library musl, as on Alpine Linux. A Java process with musl cannot load a library
+     * that was built for glibc.
+     */
     static boolean hasMusl(Path maps) {
         try (Stream<String> lines = Files.lines(maps)) {
             return lines.anyMatch(line -> line.contains("/ld-musl-") || line.contains("/libc.musl-"));

@@ -3,9 +3,9 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 
 /**
- * A handle of a generator for one thread, which reserves chunks of IDs. Its IDs increase and differ from all other
- * IDs, but are not ordered relative to IDs from other threads. The times in its IDs lag by at most a few
- * milliseconds. The handle of a generator on a fixed node remains usable when the generator is closed.
+ * A handle of a generator for one thread. The handle reserves IDs in chunks. The handle's IDs increase and differ from
+ * all other IDs, but are not ordered relative to IDs from other threads. The times in the IDs lag by at most a few
+ * milliseconds. The handle of a generator on a fixed node remains usable after the generator has been closed.
  */
 public final class LocalGenerator {
     private final long handle;
@@ -15,7 +15,7 @@ public final class LocalGenerator {
         Native.freed(this, handle, Native::localFree);
     }
 
-    /** Returns the next ID. Only one thread at a time may call this method, so it is synchronized. */
+    /** Returns the next ID. The method is synchronized, because only one thread at a time may use the handle. */
     public synchronized long nextId() {
         try {
             return Native.localNext(handle);

@@ -4,13 +4,13 @@ import java.lang.ref.Reference;
 import java.time.Instant;
 
 /**
- * A clock that moves only when it is set or advanced, for tests of code that generates IDs. A wait advances the
- * clock.
+ * A clock for tests of code that generates IDs. The clock moves only when the program sets the clock, or when a
+ * generator waits: the wait advances the clock immediately.
  */
 public final class ManualClock {
     private final long handle;
 
-    /** Creates a clock that reads the given instant, truncated to milliseconds. */
+    /** Creates a clock that shows the given instant, truncated to milliseconds. */
     public ManualClock(Instant time) {
         handle = Native.clockNew(time.toEpochMilli());
         Native.freed(this, handle, Native::clockFree);
@@ -20,7 +20,7 @@ public final class ManualClock {
         return handle;
     }
 
-    /** Sets the clock forward or back. */
+    /** Sets the clock to a later or earlier instant. */
     public void set(Instant time) {
         try {
             Native.clockSet(handle, time.toEpochMilli());
@@ -29,7 +29,7 @@ public final class ManualClock {
         }
     }
 
-    /** The instant that the clock reads. */
+    /** The instant that the clock shows. */
     public Instant time() {
         try {
             return Instant.ofEpochMilli(Native.clockGet(handle));

@@ -6,7 +6,7 @@ import java.util.function.LongConsumer;
 
 /** The native methods, which the C code in src/main/c implements. */
 final class Native {
-    /** The flags of the options that are set, as in flakeid.h. */
+    /** The flags that mark the parts of an ID that are present, with the values from flakeid.h. */
     static final int HAS_DATACENTER = 2;
     static final int HAS_WORKER = 4;
 
@@ -18,14 +18,14 @@ final class Native {
 
     private Native() {}
 
-    /** Frees a handle after its owner has been garbage collected, when no call can be pending. */
+    /** Arranges that a handle is freed after its owner has been garbage collected, when no call can be pending. */
     static Cleaner.Cleanable freed(Object owner, long handle, LongConsumer free) {
         return CLEANER.register(owner, () -> free.accept(handle));
     }
 
     /**
-     * Returns a string in the library's encoding. A NUL would terminate the string early, so it is replaced by a
-     * character that no layout and no text form contains.
+     * Returns the UTF-8 bytes of a string, for the library. A NUL would terminate the string early, so each NUL is
+     * replaced by a character that no layout and no text form contains.
      */
     static byte[] utf8(String text) {
         return text == null ? null : text.replace('\0', '\ufffd').getBytes(StandardCharsets.UTF_8);
@@ -47,7 +47,10 @@ final class Native {
 
     static native long tryNext(long generator);
 
-    /** Returns the address of the function that returns the next ID of a generator, for {@link Foreign}. */
+    /**
+     * Returns the address of the C function that returns the next ID of a generator. {@link Foreign} calls this C
+     * function.
+     */
     static native long nextAddress();
 
     static native int fill(long generator, long[] ids, int from, int to, boolean waits);
@@ -76,7 +79,7 @@ final class Native {
 
     static native long cachedNext(long cached);
 
-    /** Returns the address of the function that takes an ID from a ring, for {@link Foreign}. */
+    /** Returns the address of the C function that takes an ID from a ring. {@link Foreign} calls this C function. */
     static native long pollAddress();
 
     static native long[] cachedStats(long cached);

@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 
-/** The options that fixed and leased generators have in common. */
+/** The options that generators on fixed nodes and on leased nodes have in common. */
 abstract class Options<B extends Options<B>> {
     final Settings settings = new Settings();
 
     abstract B self();
 
-    /** Sets the layout of the IDs, like {@link #layout(String)}. */
+    /** Sets the layout of the IDs, in the same way as {@link #layout(String)}. */
     public B layout(Layout layout) {
         return layout(layout.toString());
     }

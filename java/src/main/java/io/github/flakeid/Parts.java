@@ -41,7 +41,7 @@ public record Parts(
         };
     }
 
-    /** The instant at which the tick begins. */
+    /** The instant at which the ID's tick begins. */
     public Instant time() {
         return Instant.ofEpochMilli(unixMs);
     }

@@ -5,22 +5,28 @@ import java.time.Instant;
 import java.util.Objects;
 
 /**
- * Converts the IDs of one domain to their public form, which hides from outsiders when and where an ID was generated.
+ * Converts the IDs of one domain to and from their public form, which hides from outsiders when and where an ID was
+ * generated.
  */
 public final class PublicIds {
     private final long handle;
 
-    /** Creates a converter for IDs in Twitter's layout, without a prefix and without an earliest instant. */
+    /**
+     * Creates a converter for IDs in Twitter's layout, with no prefix. The converter opens IDs of every instant since
+     * the layout's epoch.
+     */
     public PublicIds(String keyring, String domain) {
         this(keyring, domain, Layout.TWITTER, null, null);
     }
 
     /**
+     * Creates a converter for the IDs of one domain.
+     *
      * @param keyring the content of the file that {@code flakeid keygen} writes
      * @param domain the kind of object that the IDs identify, such as {@code user}; the domain must not change while
      *     public IDs are in use
      * @param prefix up to 16 lowercase letters and digits, beginning with a letter; null for no prefix
-     * @param since the instant before which IDs cannot be opened; null for the layout's epoch
+     * @param since the instant of the earliest IDs that can be opened; null for the layout's epoch
      */
     public PublicIds(String keyring, String domain, Layout layout, String prefix, Instant since) {
         byte[] secret = Native.utf8(Objects.requireNonNull(keyring, "keyring"));
@@ -39,7 +45,7 @@ public final class PublicIds {
         }
     }
 
-    /** Returns the public form of an ID as 64 bits, without the prefix and the key letter. */
+    /** Returns the public form of an ID as a 64-bit number, without the prefix and the key letter. */
     public long sealBits(long id) {
         try {
             return Native.sealBits(handle, id);
@@ -49,17 +55,18 @@ public final class PublicIds {
     }
 
     /**
-     * Opens a public ID, and returns the ID.
+     * Opens a public ID, and returns the original ID.
      *
-     * @throws FlakeidException {@code FLAKEID_INVALID_ID}, which does not reveal the reason
+     * @throws FlakeidException {@code FLAKEID_INVALID_ID} if the public ID cannot be opened; the exception does not
+     *     reveal the reason
      */
     public long open(String text) {
         return open(text, null);
     }
 
     /**
-     * Does the same as {@link #open(String)}, but at the given instant, or at the current time if the instant is
-     * null.
+     * Opens a public ID as of the given instant, or as of the current time if the instant is null. Returns the original
+     * ID.
      */
     public long open(String text, Instant time) {
         long unixMs = time == null ? 0 : time.toEpochMilli();

@@ -8,13 +8,13 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
-/** Options by name, as strings: the form in which the library takes them. */
+/** Options as a list of names and string values, which is the form that the library accepts. */
 final class Settings {
     private static final int NANOS_PER_MS = 1_000_000;
 
     private final List<byte[]> strings = new ArrayList<>();
 
-    /** Returns the options as an array of a name, its value, the next name and so on. */
+    /** Returns the options as an array in which names and values alternate. */
     byte[][] toArray() {
         return strings.toArray(new byte[0][]);
     }
@@ -24,7 +24,7 @@ final class Settings {
         strings.add(Native.utf8(value));
     }
 
-    /** Sets a number of 64 bits. */
+    /** Sets an option to a 64-bit number, which is read as unsigned. */
     void number(String name, long value) {
         set(name, Long.toUnsignedString(value));
     }
@@ -33,7 +33,9 @@ final class Settings {
         set(name, Integer.toString(value));
     }
 
-    /** Sets a number that must be at least {@code least}; the library checks the upper end of the range. */
+    /**
+     * Sets an option to a number that must be at least {@code least}. The library checks the upper end of the range.
+     */
     void number(String name, String method, long least, int value) {
         if (value < least) {
             throw FlakeidException.outOfRange(method, value, least, Integer.MAX_VALUE);
@@ -57,7 +59,10 @@ final class Settings {
         set(name, Objects.requireNonNull(value, parameter));
     }
 
-    /** Sets a duration. A duration that is too long for a number has the same effect as the largest number. */
+    /**
+     * Sets an option to a duration in milliseconds. A duration that does not fit into a {@code long} is replaced by the
+     * largest {@code long}.
+     */
     void duration(String name, String method, Duration value) {
         if (value.isNegative() || value.getNano() % NANOS_PER_MS != 0) {
             String range = "must be a whole number of milliseconds from 0 to 2^63 - 1";

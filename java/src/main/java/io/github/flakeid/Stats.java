@@ -3,7 +3,7 @@ package io.github.flakeid;
 /**
  * The counters of a generator.
  *
- * @param waits the number of waits; every wait during a fill is counted
+ * @param waits the number of waits; each wait during a call that fills an array counts as one
  * @param rollbacks the number of times that the clock went backwards
  * @param largestAhead the largest number of ticks by which an ID was ahead of the clock
  */

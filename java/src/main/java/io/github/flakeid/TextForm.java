@@ -1,22 +1,31 @@
 package io.github.flakeid;
 
-/** The string forms of an ID. Base32, base62 and hex have a fixed length and sort like the IDs. */
+/**
+ * The string forms of an ID. Strings in base32, base62 and hex have a fixed length and sort in the same order as the
+ * IDs.
+ */
 public enum TextForm {
-    /** Up to 20 digits. */
+    /** Up to 20 decimal digits. */
     DECIMAL,
-    /** 13 digits in Crockford's alphabet. */
+    /** Base32 in Crockford's alphabet: 13 digits. */
     BASE32,
-    /** Digits and lowercase letters, without leading zeros. */
+    /** Base36: digits and lowercase letters, without leading zeros. */
     BASE36,
     /** Base58 in Bitcoin's alphabet, without leading zeros. */
     BASE58,
-    /** 11 characters of {@code 0-9A-Za-z}. */
+    /** Base62: 11 characters from {@code 0-9A-Za-z}. */
     BASE62,
     /** 16 hexadecimal digits. */
     HEX,
-    /** Base58 in Flickr's alphabet, without leading zeros: the form of {@code Base58} in Go's bwmarrin/snowflake. */
+    /**
+     * Base58 in Flickr's alphabet, without leading zeros, as the method {@code Base58} of the Go package
+     * bwmarrin/snowflake returns it.
+     */
     BASE58_FLICKR,
-    /** z-base-32, without leading zeros: the form of {@code Base32} in Go's bwmarrin/snowflake. */
+    /**
+     * Base32 in the alphabet of z-base-32, without leading zeros, as the method {@code Base32} of the Go package
+     * bwmarrin/snowflake returns it.
+     */
     ZBASE32;
 
     /** Encodes an ID as a string. */
@@ -27,7 +36,7 @@ public enum TextForm {
     /**
      * Decodes an ID from a string.
      *
-     * @throws FlakeidException {@code FLAKEID_INVALID_ID}
+     * @throws FlakeidException {@code FLAKEID_INVALID_ID} if the string is not an ID in this form
      */
     public long decode(String text) {
         return Native.parse(ordinal(), Native.utf8(java.util.Objects.requireNonNull(text, "text")));

@@ -7,9 +7,9 @@ import java.lang.annotation.Target;
 import org.hibernate.annotations.IdGeneratorType;
 
 /**
- * Lets Hibernate 6.5 or later set this ID from a generator: {@code @Id @FlakeId private Long id}. The type is
- * {@code long}, {@code Long} or {@code String} (decimal digits). The generator is the value of the setting
- * {@link FlakeIdGenerator#SETTING}, which the Spring Boot configuration of this library creates.
+ * Makes Hibernate (6.5 or later) set an ID from a generator, for example {@code @Id @FlakeId private Long id}. The type
+ * of the ID is {@code long}, {@code Long} or {@code String} (decimal digits). The generator is the value of the setting
+ * {@link FlakeIdGenerator#SETTING}. In a Spring Boot application, this library's auto-configuration sets this value.
  */
 @IdGeneratorType(FlakeIdGenerator.class)
 @Retention(RetentionPolicy.RUNTIME)

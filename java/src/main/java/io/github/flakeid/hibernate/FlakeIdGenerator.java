@@ -14,8 +14,8 @@ import org.hibernate.generator.GeneratorCreationContext;
 /** The Hibernate generator that sets the IDs of {@link FlakeId} fields. */
 public final class FlakeIdGenerator implements BeforeExecutionGenerator, AnnotationBasedGenerator<FlakeId> {
     /**
-     * The Hibernate setting whose value is the {@link Generator}. The application that opened the generator has to
-     * close it.
+     * The name of the Hibernate setting whose value is the {@link Generator}. The application that opened the generator
+     * has to close the generator.
      */
     public static final String SETTING = "flakeid.generator";
 
@@ -24,7 +24,7 @@ public final class FlakeIdGenerator implements BeforeExecutionGenerator, Annotat
     private transient Generator generator;
     private boolean asText;
 
-    /** Creates the generator; called by Hibernate. */
+    /** Creates the generator. Hibernate calls this constructor. */
     public FlakeIdGenerator() {}
 
     @Override

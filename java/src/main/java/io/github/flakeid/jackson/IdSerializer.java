@@ -6,9 +6,8 @@ import com.fasterxml.jackson.databind.SerializerProvider;
 import java.io.IOException;
 
 /**
- * Writes an ID as a JSON string, because JavaScript rounds numbers above 2^53:
- * {@code @JsonSerialize(using = IdSerializer.class) long id}. Requires Jackson, which is an optional dependency of
- * this library.
+ * Writes an ID as a JSON string, because JavaScript rounds integers above 2^53. Requires Jackson, which is an optional
+ * dependency of this library. Example: {@code @JsonSerialize(using = IdSerializer.class) long id}.
  */
 public final class IdSerializer extends JsonSerializer<Long> {
     @Override

@@ -5,8 +5,8 @@ import io.github.flakeid.Generator;
 import java.util.Objects;
 
 /**
- * Generates IDs for MyBatis-Plus fields with {@code @TableId(type = IdType.ASSIGN_ID)}; register this class with
- * {@code GlobalConfig.setIdentifierGenerator}.
+ * Generates IDs for MyBatis-Plus fields with {@code @TableId(type = IdType.ASSIGN_ID)}. Register an instance of this
+ * class with {@code GlobalConfig.setIdentifierGenerator}.
  */
 public final class FlakeIdentifierGenerator implements IdentifierGenerator {
     private final Generator generator;

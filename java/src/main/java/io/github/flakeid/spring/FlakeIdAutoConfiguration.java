@@ -15,16 +15,16 @@ import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 
 /**
  * Creates a {@link Generator} for a Spring Boot application (3.2 or later) from {@link FlakeIdProperties}. Spring
- * closes the generator with the application context, which releases the node. Hibernate and MyBatis-Plus receive the
- * generator if they are on the class path.
+ * closes the generator when the application context closes, which releases a leased node. Hibernate and MyBatis-Plus
+ * receive the generator if they are on the class path.
  */
 @AutoConfiguration
 @EnableConfigurationProperties(FlakeIdProperties.class)
 public class FlakeIdAutoConfiguration {
-    /** Creates the configuration; called by Spring. */
+    /** Creates the configuration. Spring calls this constructor. */
     public FlakeIdAutoConfiguration() {}
 
-    /** Creates the generator, unless the application defines one. */
+    /** Creates the generator, unless the application defines its own generator. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     public Generator flakeidGenerator(FlakeIdProperties properties) {

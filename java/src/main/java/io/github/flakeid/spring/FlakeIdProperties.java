@@ -43,7 +43,7 @@ public record FlakeIdProperties(
         return lease.open();
     }
 
-    /** The options that generators and leases have in common. */
+    /** Sets the options that fixed and leased generators have in common. */
     private void with(Consumer<String> ofLayout, Consumer<String> ofClock, Consumer<Duration> ofMaxWait) {
         set(layout, ofLayout);
         set(clock, ofClock);
