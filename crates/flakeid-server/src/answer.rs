@@ -13,13 +13,13 @@ use crate::body::Body;
 /// The error code in a response to a client that has exceeded its rate limit.
 pub(crate) const TOO_MANY: &str = "HTTP_TOO_MANY_REQUESTS";
 
-/// A response, and the code under which metrics count it.
+/// A response, and the code under which the metrics count the response.
 pub(crate) struct Answer {
     pub(crate) response: Response<Body>,
     pub(crate) code: &'static str,
 }
 
-/// The JSON of every error response. The error's code is a library code, or is specific to HTTP.
+/// The JSON body of every error response. The error code is a code of the library, or is specific to HTTP.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     error: ErrorDetail<'a>,
@@ -33,10 +33,10 @@ struct ErrorDetail<'a> {
     field: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
-    /// The kind of refusal of a lease request, if the holder must distinguish it from other refusals.
+    /// The kind of refusal of a lease request, if the holder must distinguish this refusal from other refusals.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<&'a str>,
-    /// The broker to which the client should send the request instead of this broker.
+    /// The broker to which the client should send the request instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     broker: Option<&'a str>,
 }
@@ -71,24 +71,24 @@ impl Answer {
         Self::new(StatusCode::OK, media_type, Body::whole(text))
     }
 
-    /// Builds an error that is specific to HTTP, such as an error about a path, a method or a token.
+    /// Builds an error response that is specific to HTTP, for example for an invalid path, method or token.
     pub(crate) fn http(status: StatusCode, code: &'static str, message: &str) -> Self {
         Self::of_detail(status, code, ErrorDetail { code, message, ..ErrorDetail::default() })
     }
 
-    /// Builds the error for a path or namespace that does not exist.
+    /// Builds the error response for a path or namespace that does not exist.
     pub(crate) fn not_found(message: &str) -> Self {
         Self::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", message)
     }
 
-    /// Builds the error for a request about a node that another broker granted.
+    /// Builds the error response for a request about a node that another broker granted.
     pub(crate) fn misdirected(message: &str, broker: Option<&str>) -> Self {
         let code = "HTTP_MISDIRECTED";
         let detail = ErrorDetail { code, message, broker, ..ErrorDetail::default() };
         Self::of_detail(StatusCode::MISDIRECTED_REQUEST, code, detail)
     }
 
-    /// Builds the error for a client that has exceeded its rate limit.
+    /// Builds the error response for a client that has exceeded its rate limit.
     pub(crate) fn too_many(message: &str, wait: Duration) -> Self {
         let retry_after_ms = Some(milliseconds(wait));
         let detail =
@@ -96,7 +96,7 @@ impl Answer {
         Self::of_detail(StatusCode::TOO_MANY_REQUESTS, TOO_MANY, detail).retry_after(wait)
     }
 
-    /// Sets `Retry-After` to whole seconds, rounded up.
+    /// Sets the header `Retry-After` to `wait` in whole seconds, rounded up to at least 1 s.
     fn retry_after(mut self, wait: Duration) -> Self {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         self.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
@@ -130,8 +130,8 @@ impl Answer {
         Self::from_refusal(error, status, None)
     }
 
-    /// Builds the response for an error. `refusal` is set for a refusal that the holder of the
-    /// lease must distinguish.
+    /// Builds the response for an error. `refusal` is the kind of refusal, if the holder of the lease must distinguish
+    /// this refusal from other refusals.
     pub(crate) fn from_refusal(
         error: &Error,
         status: StatusCode,

@@ -1,5 +1,5 @@
-//! Response bodies, which are sent either whole or as a stream of pieces with IDs. Each piece is generated after the
-//! client has received the previous one.
+//! Response bodies, which are sent either whole or as a stream of pieces with IDs. Each further piece is generated only
+//! after the previous piece has been passed to the connection.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ pub(crate) struct IdStream {
     form: Form,
     is_first: bool,
     turns: Arc<Turns>,
-    /// The first piece, which was generated before the client requested it.
+    /// The first piece, which is generated before the response begins; `None` after the piece has been sent.
     generated: Option<Vec<u8>>,
     /// Whether to yield to other tasks before sending the next piece. A socket accepts megabytes at a time, so this
     /// connection's task could otherwise send many pieces without ever yielding.
@@ -117,8 +117,8 @@ impl IdStream {
         Self { pieces, form, is_first: true, turns, generated: None, yields: false }
     }
 
-    /// Generates the first piece, so that a failure becomes an error response. Returns the whole body if the body has
-    /// only one piece.
+    /// Generates the first piece before the response begins, so that a failure becomes an error response. Returns the
+    /// whole body if the body has only one piece.
     pub(crate) async fn begin(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let first = std::future::poll_fn(|context| self.poll_next(context)).await;
         let first = first.transpose()?.unwrap_or_default();
@@ -139,7 +139,7 @@ impl IdStream {
         }
     }
 
-    /// Returns the next piece, or `None` after the last one. Never blocks the thread.
+    /// Returns the next piece, or `None` after the last piece. Never blocks the thread.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, Error>>> {
         if let Some(bytes) = self.generated.take() {
             return Poll::Ready(Some(Ok(bytes)));
@@ -222,7 +222,8 @@ mod tests {
         let began = Instant::now();
         let sent = runtime.block_on(octets(6, &turns).collect()).unwrap().to_bytes();
         assert_eq!(sent.len() as u64, 6 * 8 * PIECE);
-        // The first piece needs no turn, and the turn of the second piece has already come.
+        // The first piece requires no turn, and the second piece has a turn at once. Each of the other four pieces
+        // waits for 1 ms.
         assert!(began.elapsed() >= Duration::from_millis(4), "{:?}", began.elapsed());
     }
 }

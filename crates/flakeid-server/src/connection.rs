@@ -24,10 +24,10 @@ use crate::rate::Peer;
 use crate::service::Service;
 use crate::tls::{self, TlsSettings};
 
-/// The maximum length of a request head, in bytes. A longer head gets status 431.
+/// The maximum length of a request head, in bytes. The server rejects a longer head with status 431.
 const LONGEST_HEAD: usize = 16 * 1_024;
 
-/// The time that an ending connection has for its last bytes if no request is in progress.
+/// The time that a closing connection has to send its last bytes if no request is in progress.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
 /// An accepted connection.
@@ -54,18 +54,18 @@ pub(crate) struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Serving,
-    /// The server reports that it is not ready, and still serves every request.
+    /// The server reports that it is not ready, but still serves every request.
     Draining,
-    /// The second half of the drain: the server asks long-lived connections to end.
+    /// The second half of the drain: the server signals clients to close long-lived connections.
     Leaving,
-    /// The server completes requests in progress.
+    /// The server completes the requests in progress, and closes all connections.
     Closing,
 }
 
-/// The receiver of the server's phase.
+/// The receiver of changes to the server's phase.
 pub(crate) type Phases = watch::Receiver<Phase>;
 
-/// Waits until the server has reached a phase.
+/// Waits until the server has reached the given phase or a later phase.
 pub(crate) async fn reached(phases: &mut Phases, phase: Phase) {
     // An error means that the sender has been dropped, which happens only when the server has ended.
     drop(phases.wait_for(|now| *now >= phase).await);
@@ -116,8 +116,8 @@ pub(crate) fn with_peer<B>(mut request: Request<B>, peer: Option<IpAddr>) -> Req
 
 type Event = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A connection that is served until the client ends it, another connection replaces it, it has been unused for too
-/// long, or the server reaches a phase.
+/// A connection that is served until the client closes it. The server also ends the connection if another connection
+/// replaces it, its idle timeout expires, or the server reaches a given phase.
 pub(crate) struct Serving<C> {
     connection: Pin<Box<C>>,
     slot: Slot,
@@ -174,8 +174,8 @@ impl<C: GracefulConnection> Future for Serving<C> {
     }
 }
 
-/// Waits until the last bytes have been sent and no request is in progress. A request head that the client has not
-/// sent completely is not a request.
+/// Waits until the connection has sent its last bytes and no request is in progress. An incomplete request head does
+/// not count as a request.
 async fn becomes_idle(state: Arc<State>) {
     loop {
         sleep(LAST_BYTES).await;
@@ -185,7 +185,7 @@ async fn becomes_idle(state: Arc<State>) {
     }
 }
 
-/// A response body that keeps its connection busy until the body has been sent.
+/// A response body that marks its connection as busy until the body has been sent.
 pub(crate) struct Guarded<B> {
     pub(crate) body: B,
     pub(crate) _busy: Busy,
@@ -211,8 +211,9 @@ impl<B: Body + Unpin> Body for Guarded<B> {
     }
 }
 
-/// Returns the connection after its TLS handshake, if the listener uses TLS. Returns `None` if the handshake fails or
-/// takes too long, if another connection replaces the connection, or if the server shuts down during the handshake.
+/// Performs the TLS handshake if the listener uses TLS, and returns the connection. Returns `None` if the handshake
+/// fails or takes too long, if another connection replaces this connection, or if the server shuts down during the
+/// handshake.
 pub(crate) fn encrypted(
     connection: Connection,
     shared: &Shared,

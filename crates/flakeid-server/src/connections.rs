@@ -1,9 +1,9 @@
 //! The registry of open connections. When the server is full, the registry selects the connection that a new
 //! connection replaces.
 //!
-//! Everyone who can reach the server can open connections. If new connections merely waited for a free place, a client
-//! that opens many connections without using them would exclude all other clients. The registry therefore closes
-//! connections that no accepted request has used, beginning with those of the client that holds the most.
+//! Any client that can reach the server can open connections. If new connections merely waited for a free place, a
+//! client that opens many connections without using them would lock out all other clients. The registry therefore
+//! closes connections that no accepted request has used, beginning with the client that holds the most connections.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,18 +18,18 @@ use tokio::time::{sleep, sleep_until};
 
 use crate::rate::network_of;
 
-/// The number of connections that are compared to select the one to close. A comparison of all connections would take
-/// a millisecond per new connection when 10,000 connections are open.
+/// The number of connections that are compared to select a connection to close. When 10,000 connections are open, a
+/// comparison of all connections would take a millisecond for each new connection.
 const COMPARED: usize = 32;
 
 /// The time after which an idle connection of an accepted client may be replaced.
 const REPLACEABLE_AFTER: Duration = Duration::from_secs(5);
 
-/// The interval at which a new connection checks again whether a connection has become replaceable.
+/// The interval at which a waiting connection checks again whether it can replace another connection.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The factor by which the idle timeout is extended after an accepted request. Clients keep connection pools, and many
-/// Redis clients treat a closed connection as an error.
+/// The factor by which the idle timeout is multiplied after an accepted request. Clients keep connection pools, and
+/// many Redis clients treat a closed connection as an error.
 const ACCEPTED_FACTOR: u32 = 10;
 
 /// The open connections of one server.
@@ -46,7 +46,7 @@ pub(crate) struct Connections {
 struct Open {
     all: Vec<Arc<State>>,
     by_client: HashMap<IpAddr, Vec<Arc<State>>>,
-    /// The state of the pseudorandom sequence that selects the connections to compare.
+    /// The state of the pseudorandom number generator that selects the connections to compare.
     seed: u64,
 }
 
@@ -56,26 +56,26 @@ pub(crate) struct State {
     began: Instant,
     pub(crate) listener: &'static str,
     client: Option<IpAddr>,
-    /// The index in the list of all connections.
+    /// The connection's index in the list of all connections.
     place: AtomicUsize,
-    /// The index in the list of the client's connections.
+    /// The connection's index in the list of the client's connections.
     place_of_client: AtomicUsize,
     is_registered: AtomicBool,
     /// Whether the client has sent a request that requires a token, and the server has accepted the request.
     is_accepted: AtomicBool,
-    /// The number of requests that have not been answered completely.
+    /// The number of requests whose responses have not been sent completely.
     busy: AtomicU32,
-    /// Whether the client does not read data that the server has to send.
+    /// Whether data is waiting to be sent, because the client does not read it.
     is_stalled: AtomicBool,
-    /// The time of the last accepted request, or of the connection's beginning, in milliseconds after `began`.
+    /// The time of the last accepted request, or of the start of the connection, in milliseconds after `began`.
     used_ms: AtomicU64,
     replaced: Notify,
 }
 
-/// The numbers of connections for the metrics.
+/// The numbers of connections that the metrics report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
-    /// The number of connections whose client has been accepted.
+    /// The number of connections on which the server has accepted a request that requires a token.
     pub(crate) accepted: u64,
     pub(crate) unaccepted: u64,
 }
@@ -88,7 +88,7 @@ impl Connections {
         Self { most, most_per_client, began: Instant::now(), open, closed }
     }
 
-    /// Returns the largest number of connections.
+    /// The maximum number of open connections.
     pub(crate) const fn most(&self) -> usize {
         self.most
     }
@@ -97,8 +97,9 @@ impl Connections {
         self.lock().all.len()
     }
 
-    /// Registers a connection. If the server is full, the connection replaces another one, or waits until one ends.
-    /// Returns `None` if the client alone has too many connections and none of them can be replaced.
+    /// Registers a connection. If the server is full, the new connection replaces another connection, or waits until a
+    /// connection ends. Returns `None` if the client has reached its own limit and none of its connections can be
+    /// replaced.
     pub(crate) async fn enter(
         self: &Arc<Self>,
         listener: &'static str,
@@ -215,8 +216,8 @@ impl Open {
         }
     }
 
-    /// Closes the most dispensable connection of a client, or of all clients. Returns `false` if every compared
-    /// connection is in use.
+    /// Closes the most dispensable connection of one client, or of all clients if `client` is `None`. Returns `false`
+    /// if every compared connection is in use.
     fn replace_one(&mut self, client: Option<IpAddr>, now_ms: u64) -> bool {
         let Some(replaced) = self.most_dispensable(client, now_ms) else { return false };
         self.remove(&replaced);
@@ -225,7 +226,7 @@ impl Open {
     }
 
     fn most_dispensable(&mut self, client: Option<IpAddr>, now_ms: u64) -> Option<Arc<State>> {
-        // Constants of the linear congruential generator MMIX, by Knuth.
+        // These constants are from Knuth's linear congruential generator MMIX.
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005);
         self.seed = self.seed.wrapping_add(1_442_695_040_888_963_407);
         let candidates = match client {
@@ -259,7 +260,7 @@ impl State {
         !self.is_accepted() || (self.is_idle() && idle >= REPLACEABLE_AFTER.as_millis() as u64)
     }
 
-    /// Whether no request is in progress and no data waits to be sent.
+    /// Whether no request is in progress and no data is waiting to be sent.
     pub(crate) fn is_idle(&self) -> bool {
         self.busy.load(Ordering::Relaxed) == 0 && !self.is_stalled.load(Ordering::Relaxed)
     }
@@ -284,7 +285,7 @@ impl State {
         }
     }
 
-    /// Ends the connection, because its client misuses the protocol.
+    /// Ends the connection after the client has misused the protocol.
     #[cfg(feature = "grpc")]
     pub(crate) fn end(&self) {
         self.replaced.notify_one();
@@ -295,7 +296,7 @@ impl State {
     }
 }
 
-/// A guard that counts a request until it has been answered.
+/// A guard that counts a request as in progress until the guard is dropped.
 #[derive(Debug)]
 pub(crate) struct Busy(Arc<State>);
 
@@ -312,7 +313,7 @@ impl Drop for Busy {
     }
 }
 
-/// The place of a connection, which is free again when this value is dropped.
+/// The place of a connection in the registry, which becomes free when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
     connections: Arc<Connections>,
@@ -320,9 +321,9 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Waits until the connection must end, because another connection replaces it or because no accepted request
-    /// has used it for too long. The server accepts a request of a new connection within `idle_timeout`, or closes
-    /// the connection.
+    /// Waits until the connection must end, because another connection replaces it or because no accepted request has
+    /// used the connection for too long. A new connection must end if the server has accepted no request on that
+    /// connection within `idle_timeout`.
     pub(crate) fn must_end(
         &self,
         idle_timeout: Duration,

@@ -2,9 +2,9 @@
 
 use flakeid_protocol::Token;
 
-/// Returns random bits from the operating system. If the system returns no bits (which has never been observed on
-/// systems with threads), returns bits that differ from call to call. Such bits are sufficient, because the store's
-/// transactions keep IDs unique, and tokens only have to differ.
+/// Returns random bits from the operating system. If the operating system returns an error (which has never been
+/// observed on systems with threads), returns bits that differ from call to call. These bits are sufficient, because
+/// tokens only have to differ, and the store's transactions keep IDs unique.
 fn bits() -> u128 {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
@@ -22,7 +22,7 @@ fn fallback() -> u128 {
     hash(0) << 64 | hash(1)
 }
 
-/// Returns a new random token, which has never been used before.
+/// Returns a new random token, which practically never equals an earlier token.
 #[must_use]
 pub fn token() -> Token {
     Token::from_bits(bits())

@@ -1,4 +1,4 @@
-//! The timeout for a store's responses, and transaction retries after conflicts.
+//! The timeout for a store's responses, and the retries of a transaction after conflicts.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use flakeid_protocol::store::Fault;
 /// The longest time that a store may take to respond.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Calls `attempt` with the number of conflicts so far, until the outcome is not a conflict. No attempt begins after
-/// `timeout`, but the last attempt may end later.
+/// Calls `attempt` repeatedly, with the number of conflicts so far, until the outcome is not a conflict. A conflict
+/// after `timeout` is not retried. The last attempt may end after `timeout`.
 ///
 /// # Errors
-/// Those of `attempt`; [`Fault::Unavailable`] if there are still conflicts after `timeout`.
+/// The errors of `attempt`; [`Fault::Unavailable`] if conflicts persist after `timeout`.
 pub(super) fn retry_conflicts(
     shown: &str,
     namespace: &str,

@@ -57,7 +57,7 @@ pub(super) fn to_bigint(field: &str, value: u64) -> Result<Value, Fault> {
         .map_err(|_| Fault::Rejected(format!("{field} {value} is above {}", i64::MAX)))
 }
 
-/// Returns the values of a row, in column order.
+/// Returns the values of a row, in the order of the columns.
 pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", row.node)?,
@@ -78,7 +78,7 @@ pub(super) fn row_values(row: &Row) -> Result<Vec<Value>, Fault> {
     ])
 }
 
-/// Returns the values of a namespace, in column order.
+/// Returns the values of a namespace, in the order of the columns.
 pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         namespace.layout.to_string().into(),
@@ -94,7 +94,7 @@ pub(super) fn namespace_values(namespace: &Namespace) -> Result<Vec<Value>, Faul
     ])
 }
 
-/// Returns the values of a record, in column order.
+/// Returns the values of a record, in the order of the columns.
 pub(super) fn record_values(record: &Record) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", record.node)?,
@@ -108,7 +108,7 @@ pub(super) fn record_values(record: &Record) -> Result<Vec<Value>, Fault> {
     ])
 }
 
-/// Returns the values of a sub-grant, in column order.
+/// Returns the values of a sub-grant, in the order of the columns.
 pub(super) fn sub_grant_values(sub: &SubGrant) -> Result<Vec<Value>, Fault> {
     Ok(vec![
         to_bigint("node", sub.node)?,
@@ -122,8 +122,8 @@ pub(super) fn sub_grant_values(sub: &SubGrant) -> Result<Vec<Value>, Fault> {
     ])
 }
 
-/// A reader for the cells of one row, from left to right. An invalid value, for example after a user edited a cell,
-/// results in a [`Fault::Rejected`]. The message contains the namespace, the node, the field and the value, but never a
+/// A reader for the cells of one row, from left to right. An invalid value, for example in a cell that a user edited,
+/// results in [`Fault::Rejected`]. The message contains the namespace, the node, the field and the value, but never a
 /// token.
 pub(super) struct Cells<'a> {
     namespace: &'a str,
@@ -146,7 +146,7 @@ impl<'a> Cells<'a> {
         Self { node, ..Self::new(namespace, values) }
     }
 
-    /// Reads a row from the values that [`row_values`] returned.
+    /// Reads a row from its values, in the order of [`row_values`].
     pub(super) fn read_row(namespace: &str, values: Vec<Value>) -> Result<Row, Fault> {
         let mut cells = Cells::with_node(namespace, values);
         Ok(Row {
@@ -166,7 +166,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Reads a record from the values that [`record_values`] returned.
+    /// Reads a record from its values, in the order of [`record_values`].
     pub(super) fn read_record(namespace: &str, values: Vec<Value>) -> Result<Record, Fault> {
         let mut cells = Cells::with_node(namespace, values);
         Ok(Record {
@@ -179,7 +179,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Reads a sub-grant from the values that [`sub_grant_values`] returned.
+    /// Reads a sub-grant from its values, in the order of [`sub_grant_values`].
     pub(super) fn read_sub_grant(namespace: &str, values: Vec<Value>) -> Result<SubGrant, Fault> {
         let mut cells = Cells::with_node(namespace, values);
         Ok(SubGrant {
@@ -192,7 +192,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Reads a namespace from the values that [`namespace_values`] returned.
+    /// Reads a namespace from its values, in the order of [`namespace_values`].
     pub(super) fn read_namespace(name: &str, values: Vec<Value>) -> Result<Namespace, Fault> {
         let mut cells = Cells::new(name, values);
         Ok(Namespace {

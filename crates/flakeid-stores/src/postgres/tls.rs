@@ -1,4 +1,4 @@
-//! TLS connections with the verification that libpq's options specify.
+//! TLS for `PostgreSQL` connections, with the certificate verification that libpq's options specify.
 
 use std::sync::Arc;
 
@@ -15,17 +15,18 @@ use crate::certificates::{system_certificates, trusted_certificates};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 
-/// The verification of a server's certificate.
+/// The checks that a server's certificate must pass.
 pub(super) enum Verification {
-    /// The certificate is not verified. The connection is protected only against eavesdropping.
+    /// The certificate is not verified. The connection is protected only against passive eavesdropping.
     Nothing,
-    /// The certificate must be issued by one of these authorities.
+    /// The certificate must be issued by one of these certificate authorities.
     Authority(Vec<CertificateDer<'static>>),
-    /// The certificate must be issued by one of these authorities, for this host.
+    /// The certificate must be issued for the server's host name, by one of these certificate authorities.
     Host(Vec<CertificateDer<'static>>),
 }
 
-/// Returns the mode and the verification that libpq's options specify; `None` means a connection without TLS.
+/// Returns the SSL mode and the certificate verification that libpq's options specify. The verification is `None` for a
+/// connection without TLS.
 pub(super) fn mode(url: &ServerUrl<'_>) -> Result<(SslMode, Option<Verification>), Fault> {
     const FILE: &str = "sslrootcert";
     let (mode, file) = (url.option("sslmode")?, url.option(FILE)?);
@@ -55,10 +56,10 @@ pub(super) fn mode(url: &ServerUrl<'_>) -> Result<(SslMode, Option<Verification>
     })
 }
 
-/// Builds the configuration of the TLS library.
+/// Builds the client configuration for the TLS library.
 ///
 /// # Errors
-/// [`Fault::Rejected`] if none of the trusted authorities' certificates can be read.
+/// [`Fault::Rejected`] if no certificate of a trusted authority can be parsed.
 pub(super) fn config(shown: &str, verification: Verification) -> Result<ClientConfig, Fault> {
     let rejected = |error: &dyn std::fmt::Display| Fault::Rejected(format!("{shown}: {error}"));
     let provider = Arc::new(ring::default_provider());
@@ -67,7 +68,7 @@ pub(super) fn config(shown: &str, verification: Verification) -> Result<ClientCo
         .map_err(|error| rejected(&error))?;
     let verifier = |authorities: Vec<CertificateDer<'static>>| {
         let mut roots = RootCertStore::empty();
-        // Certificates that cannot be parsed are ignored, as in every TLS library.
+        // Certificates that cannot be parsed are ignored, as in many TLS libraries.
         roots.add_parsable_certificates(authorities);
         let built = WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone());
         built.build().map_err(|error| rejected(&error))
@@ -84,8 +85,8 @@ pub(super) fn config(shown: &str, verification: Verification) -> Result<ClientCo
     Ok(builder.with_no_client_auth())
 }
 
-/// A verifier that accepts a certificate for any host, issued either by any authority or only by the given
-/// authorities.
+/// A certificate verifier that ignores the host name. If authorities are given, one of them must have issued the
+/// certificate; otherwise, the verifier accepts every certificate.
 #[derive(Debug)]
 struct AnyHost {
     authority: Option<Arc<WebPkiServerVerifier>>,
@@ -102,7 +103,8 @@ impl ServerCertVerifier for AnyHost {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(authority) = &self.authority else { return Ok(ServerCertVerified::assertion()) };
-        // The host name is compared last, so if it is the only mismatch, all other checks have passed.
+        // The verifier compares the host name last. After a mismatch of the host name, all other checks have therefore
+        // passed.
         match authority.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

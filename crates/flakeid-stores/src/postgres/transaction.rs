@@ -10,11 +10,11 @@ use crate::values::Value;
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::Fault;
 
-/// The maximum number of nodes that a transaction skips, because other transactions are about to take them, before it
-/// searches again.
+/// The maximum number of nodes that one query skips because other transactions are about to take these nodes. After
+/// this number, a new search begins.
 const WALK: u64 = 255;
 
-/// One `PostgreSQL` transaction. Its statements are unnamed, so that the connection may go through a pooler.
+/// One `PostgreSQL` transaction. Its statements are unnamed, so that the connection can use a connection pooler.
 pub(super) struct PostgresTransaction<'a> {
     pub(super) runtime: &'a BlockingRuntime,
     pub(super) client: &'a Client,
@@ -55,14 +55,13 @@ impl SqlTransaction for PostgresTransaction<'_> {
         is: "IS NOT DISTINCT FROM",
         by_fence: "",
         by_name: "",
-        // The query needs this condition to use the index of owner names, which contains only rows with an owner
-        // name.
+        // The server uses the index of owner names only with this condition, because the index contains only rows with
+        // an owner name.
         is_named: "AND owner_name <> ''",
         by_node: "",
         insert_node: ["VALUES (", ") ON CONFLICT DO NOTHING"],
-        // The ORDER BY clause in `count_nodes` makes the server use the primary key, because no other index has this
-        // order.
         insert_new: ["INSERT INTO", "ON CONFLICT DO NOTHING"],
+        // The ORDER BY clause makes the server use the primary key, because no other index has this order.
         count_nodes: "SELECT count(*) FROM (
                  SELECT FROM flakeid_node
                  WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 ORDER BY node OFFSET 0
@@ -87,7 +86,8 @@ impl SqlTransaction for PostgresTransaction<'_> {
         self.hints.require_exclusive()
     }
 
-    /// Skips nodes for which another transaction is about to insert a row, as `SKIP LOCKED` does for existing rows.
+    /// Returns a node without a row. Skips nodes for which another transaction is about to insert a row. The clause
+    /// `SKIP LOCKED` skips only existing rows.
     fn unused(
         ledger: &mut SqlLedger<'_, Self>,
         (from, to): (u64, u64),
@@ -121,8 +121,8 @@ fn lock_unused(
     Ok(None)
 }
 
-/// Tries to lock the nodes without a row, one after another, and returns the first node that it could lock. The lock
-/// ends with the transaction.
+/// Tries to lock the nodes without a row, one after another. Returns the first node that was locked. The lock is
+/// released at the end of the transaction.
 fn lock_first(
     ledger: &mut PostgresLedger<'_, '_>,
     from: u64,

@@ -13,12 +13,13 @@ use flakeid_protocol::url::redact;
 /// The credentials, TLS settings and URL parts for connecting to any node of a cluster.
 pub(super) struct Cluster {
     pub(super) access: Access,
-    /// The parts of a node's URL before and after its address.
+    /// The part of a node's URL before the node's address.
     pub(super) before: String,
+    /// The part of a node's URL after the node's address.
     pub(super) after: String,
 }
 
-/// The primary that stores a range of hash slots.
+/// A range of hash slots, and the primary that stores the range.
 struct Range {
     first: u16,
     last: u16,
@@ -27,7 +28,7 @@ struct Range {
 }
 
 impl Cluster {
-    /// Connects to the node that stores a namespace's keys, as reported by the connected node.
+    /// Queries the connected node for the node that stores a namespace's keys, and connects to that node.
     pub(super) fn owner(
         &self,
         shown: &str,
@@ -45,7 +46,7 @@ impl Cluster {
         self.open(&owner.address)
     }
 
-    /// Connects to every primary that the connected node reports.
+    /// Queries the connected node for the cluster's primaries, and connects to every primary.
     pub(super) fn primaries(
         &self,
         shown: &str,
@@ -63,8 +64,8 @@ impl Cluster {
     }
 }
 
-/// Reads the primaries and their ranges of hash slots with `CLUSTER SLOTS`. Each range in the response consists of the first
-/// slot, the last slot, the primary (host, port, …) and the replicas.
+/// Reads the primaries and their ranges of hash slots with the command `CLUSTER SLOTS`. Each range in the response
+/// consists of the first slot, the last slot, the primary (host, port, …) and the replicas.
 fn ranges(shown: &str, connection: &mut Connection) -> Result<Vec<Range>, Fault> {
     let unexpected =
         || Fault::Unavailable(format!("{shown} sent an unexpected response to CLUSTER SLOTS"));

@@ -1,4 +1,4 @@
-//! A connection to a server. The server is refused if it may lose leases.
+//! Connections to Redis servers. A server that may lose leases is refused.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ use crate::url::file;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 
-/// The oldest supported major version. It is the first version that replicates the effects of scripts instead of the
-/// scripts themselves.
+/// The oldest supported major version of Redis. This version is the first that replicates the effects of scripts
+/// instead of the scripts themselves.
 const OLDEST_MAJOR: u32 = 5;
 
 /// A connection to a server.
@@ -22,11 +22,11 @@ pub(super) struct Server {
     pub(super) connection: Connection,
     /// The server's URL in a form that is safe to show in messages.
     pub(super) shown: String,
-    /// Whether the server is a node of a cluster, which stores only some of the namespaces.
+    /// Whether the server is a node of a cluster. A cluster node stores only some of the namespaces.
     pub(super) is_cluster: bool,
 }
 
-/// The settings that apply to all servers in a URL.
+/// The connection settings that apply to all servers in a URL.
 pub(super) struct Access {
     /// The URL in a form that is safe to show in messages.
     shown: String,
@@ -37,7 +37,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Reads the settings from a URL's options.
+    /// Reads the connection settings from a URL's options.
     pub(super) fn read(url: &ServerUrl<'_>, is_tls: bool) -> Result<Self, Fault> {
         let replicas = match url.option("replicas")?.map(|count| count.parse::<u32>()) {
             None => 0,
@@ -48,14 +48,14 @@ impl Access {
         Ok(Self { shown: url.shown.clone(), tls, replicas })
     }
 
-    /// Parses the URL of one server, using the driver.
+    /// Parses the URL of one server with the driver's parser.
     pub(super) fn info(&self, address: &str) -> Result<ConnectionInfo, Fault> {
         address.into_connection_info().map_err(|error| fault(&self.shown, &error))
     }
 
     /// Creates a client for one server.
     pub(super) fn client(&self, info: ConnectionInfo) -> Result<Client, Fault> {
-        // The driver does not send its name to the server, because the client would have to wait for two more
+        // The driver must not send its name to the server, because the client would then have to wait for two more
         // responses.
         let settings = info.redis_settings().clone().set_skip_set_lib_name();
         let info = info.set_redis_settings(settings);
@@ -85,7 +85,7 @@ impl Access {
     }
 }
 
-/// Connects within `timeout`. The remainder of `timeout` is the time limit for the first responses.
+/// Connects to a server within `timeout`. The remaining time becomes the timeout for each of the first responses.
 pub(super) fn connect(
     shown: &str,
     client: &Client,
@@ -97,7 +97,7 @@ pub(super) fn connect(
     let share = timeout / (1 + u32::from(selects));
     let connection =
         client.get_connection_with_timeout(share).map_err(|error| fault(shown, &error))?;
-    // A timeout of zero would disable the limit.
+    // The standard library rejects a timeout of zero.
     let left = timeout.saturating_sub(start.elapsed()).max(Duration::from_millis(1));
     set_timeouts(shown, &connection, left)?;
     Ok(connection)
@@ -121,9 +121,9 @@ fn certificates(url: &ServerUrl<'_>) -> Result<TlsCertificates, Fault> {
     Ok(TlsCertificates { client_tls, root_cert })
 }
 
-/// Refuses replicas, servers that evict keys, old versions, and primaries that have so many replicas that
-/// `confirming` of these could follow another primary at the same time. Returns whether the server is a node of a
-/// cluster.
+/// Refuses replicas, old versions, servers that evict keys, and primaries with too many replicas. With more than `2 *
+/// confirming` replicas, two primaries could have `confirming` replicas each at the same time. Returns whether the
+/// server is a node of a cluster.
 fn check_server(
     shown: &str,
     connection: &mut dyn ConnectionLike,
@@ -164,7 +164,7 @@ fn check_server(
 }
 
 /// Whether a line of the INFO response describes a replica. A client that only copies the data (`redis-cli --rdb`)
-/// has no port and does not count.
+/// reports port 0 and does not count as a replica.
 fn is_replica(line: &str) -> bool {
     let Some((number, state)) = line.strip_prefix("slave").and_then(|rest| rest.split_once(':'))
     else {

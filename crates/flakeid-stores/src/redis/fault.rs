@@ -4,8 +4,8 @@ use redis::{ErrorKind, RedisError};
 
 use flakeid_protocol::store::Fault;
 
-/// Converts a driver error, which contains no URL, into a fault. The message does not include the script's arguments
-/// or its hash.
+/// Converts a driver error into a fault. Driver errors contain no URL. The fault's message omits the arguments and the
+/// hash of a failed script.
 pub(super) fn fault(shown: &str, error: &RedisError) -> Fault {
     let detail = error.detail().unwrap_or_default();
     let detail = detail.split(", with args").next().unwrap_or_default();
@@ -14,13 +14,14 @@ pub(super) fn fault(shown: &str, error: &RedisError) -> Fault {
     let text = if error.is_timeout() {
         format!("{shown} did not respond in time")
     } else if matches!(error.kind(), ErrorKind::Io | ErrorKind::InvalidClientConfig) {
-        // In these cases, the driver's error describes a problem with the URL, the certificates or the connection.
+        // For these kinds of errors, the driver's message describes a problem with the URL, the certificates or the
+        // connection.
         format!("{shown}: {error}")
     } else {
         format!("{shown}: {} {code} {detail}", error.category())
     };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // The client or the server rejected the other's certificate.
+    // The client rejected the server's certificate, or the server rejected the client's certificate.
     if text.contains("invalid peer certificate") || text.contains("received fatal alert") {
         return Fault::Rejected(text);
     }
@@ -39,8 +40,8 @@ pub(super) fn fault(shown: &str, error: &RedisError) -> Fault {
             | ErrorKind::Parse,
             _,
         ) => Fault::Rejected(text),
-        // The server is loading its data, is busy, has run out of memory, has a failing disk, or is no longer the
-        // primary, or a timeout has expired.
+        // All other errors may be temporary. Examples are a timeout, a failing disk, and a server that is loading its
+        // data, busy, out of memory or demoted.
         _ => Fault::Unavailable(text),
     }
 }

@@ -1,10 +1,12 @@
-//! The names of keys, and the numbers in keys.
+//! The names of a namespace's keys, and the format of the numbers in hashes and sorted sets.
 
 use flakeid_protocol::store::Fault;
 
-/// The keys of a namespace. Because of the part in braces, all of them are in one hash slot of a cluster.
+/// The keys of a namespace. Each key contains the namespace's name in braces, so a cluster stores all keys of a
+/// namespace in one hash slot.
 pub(super) struct Keys {
-    /// A hash with the fields `text`, `rows` (the number of rows ever written) and `changes` (the number of changes).
+    /// A hash with the fields `text` (the serialized namespace), `rows` (the number of rows ever written) and `changes`
+    /// (the number of changes to the namespace).
     pub namespace: String,
     /// A hash that maps nodes to rows.
     pub rows: String,
@@ -12,14 +14,14 @@ pub(super) struct Keys {
     pub used: String,
     /// A sorted set of the nodes that have rows, ordered by fence.
     pub fences: String,
-    /// A sorted set of records, `node:start:grant:record`.
+    /// A sorted set of records, whose members have the form `node:start:grant:record`.
     pub history: String,
-    /// A sorted set of sub-grants, `node:start:block_grant:grant:sub-grant`.
+    /// A sorted set of sub-grants, whose members have the form `node:start:block_grant:grant:sub-grant`.
     pub sub_grants: String,
 }
 
 impl Keys {
-    /// The beginning of every namespace's first key, before the namespace's name and a closing brace.
+    /// The beginning of every key, before the namespace's name and a closing brace.
     pub(super) const PREFIX: &str = "flakeid:{";
 
     pub(super) fn new(namespace: &str) -> Self {
@@ -35,12 +37,12 @@ impl Keys {
     }
 }
 
-/// Formats a number with leading zeros, so that a sorted set orders such strings by their numerical values.
+/// Formats a number with leading zeros, so that a sorted set orders the formatted numbers by value.
 pub(super) fn pad(number: u64) -> String {
     format!("{number:020}")
 }
 
-/// Parses the output of [`pad`].
+/// Parses a number that [`pad`] formatted.
 pub(super) fn number(text: &str) -> Result<u64, Fault> {
     text.parse().map_err(|_| {
         let shown: String = text.chars().take(40).collect();

@@ -1,4 +1,4 @@
-//! The connection to the primary that Redis Sentinel names.
+//! A connection to the primary that Redis Sentinel reports.
 
 use std::time::{Duration, Instant};
 
@@ -16,16 +16,18 @@ const PORT: u16 = 26379;
 struct Service<'a> {
     /// The name of the service.
     name: String,
-    /// The parts of the primary's URL before and after its address.
+    /// The part of the primary's URL before the primary's address.
     before: String,
+    /// The part of the primary's URL after the primary's address.
     after: &'a str,
-    /// The user and password of the sentinels themselves.
+    /// The user name for connections to the sentinels.
     user: Option<String>,
+    /// The password for connections to the sentinels.
     password: Option<String>,
 }
 
 /// Queries one sentinel after another for the primary, and connects to the primary. Skips a sentinel that does not
-/// respond, and a sentinel that names a primary that has since been demoted.
+/// respond, and a sentinel that reports a server that is no longer the primary.
 pub(super) fn connect(
     url: &ServerUrl<'_>,
     hosts: &Hosts<'_>,

@@ -1,4 +1,4 @@
-//! The connection to Redis, with the operations on all namespaces.
+//! A connection to Redis that runs transactions and lists the namespaces.
 
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ const REPLICA_TIMEOUT: Duration = Duration::from_millis(1500);
 pub(super) struct RedisStore {
     pub connection: Connection,
     pub shown: String,
-    /// The run in which a transaction reads, `run_id/master_replid`, or an empty string if the run has not been read
-    /// yet. After a failover, or behind a proxy, the same connection may lead to another run, so the commit compares
-    /// the run, too, in one step with the comparisons and writes of the transaction.
+    /// The run of the server from which a transaction reads, `run_id/master_replid`. The string is empty if the run has
+    /// not been read yet. After a failover, or behind a proxy, the same connection may lead to another run. The commit
+    /// therefore compares the run in one step with the transaction's other comparisons and its writes.
     pub run: String,
     /// The number of replicas that must confirm a write.
     pub replicas: u32,
-    /// The number of changes to the namespace when all rows were read.
+    /// The namespace's number of changes at the time when all rows were read.
     pub changes: String,
     pub scripts: Scripts,
-    /// The cluster, if the server is a node of one; otherwise `None`.
+    /// The cluster to which the server belongs; `None` if the server is not a node of a cluster.
     pub cluster: Option<Cluster>,
     /// A namespace whose keys are known to be on the connected cluster node.
     pub here: Option<String>,
@@ -86,7 +86,8 @@ impl RedisStore {
         }
         let mut wait = redis::cmd("WAIT");
         wait.arg(self.replicas).arg(REPLICA_TIMEOUT.as_millis() as u64);
-        // Even if WAIT is refused, the outcome is unknown, because the server has already executed the write.
+        // Even if the server rejects WAIT, the outcome of the transaction is unknown, because the server has already
+        // executed the write.
         let unconfirmed = |error| Fault::Unavailable(fault(&self.shown, &error).to_string());
         let have: u32 = wait.query(&mut self.connection).map_err(unconfirmed)?;
         if have >= self.replicas {
@@ -131,7 +132,8 @@ impl Store for RedisStore {
         let shown = self.shown.clone();
         let outcome = transact(self, &shown, namespace, work);
         if outcome.is_err() {
-            // The keys may have been moved to another cluster node in the meantime.
+            // The namespace's keys may have been moved to another cluster node, so the next transaction looks up the
+            // node again.
             self.here = None;
         }
         outcome

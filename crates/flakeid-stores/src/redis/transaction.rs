@@ -12,13 +12,14 @@ use flakeid_protocol::store::{Candidates, Fault};
 /// while a script is running.
 const PAGE: usize = 500;
 
-/// The limit below which scripts represent integers exactly. Nodes at or above this limit are never reported as free.
+/// The limit below which Lua scripts represent integers exactly. Nodes at or above this limit are never reported as
+/// free.
 const MOST_NODES: u64 = 1 << 53;
 
 type HeadReply = (String, u32, i64, i64, Option<String>, Option<u64>, u64, u64, u64);
 
 impl RedisStore {
-    /// Checks the run of the server, and refuses a run in which nothing may be written.
+    /// Returns the run that the server reported, or a fault if nothing may be written to the server.
     fn check_run(&self, run: String, replicas: u32) -> Result<String, Fault> {
         let (shown, confirming) = (&self.shown, self.replicas);
         match run.as_str() {
@@ -27,8 +28,8 @@ impl RedisStore {
                 let text = format!("{shown} does not report run_id and master_replid in INFO");
                 Err(Fault::Rejected(text))
             }
-            // The missing replicas may still follow an old primary and confirm that primary's grants. If a new
-            // primary recorded its run now, it would later grant the same ticks.
+            // The missing replicas may still follow an old primary and confirm that primary's grants. If this server
+            // recorded its run now, it could later grant the same ticks.
             _ if replicas < confirming => Err(Fault::Unavailable(format!(
                 "{shown}: only {replicas} of {confirming} replicas that must confirm a write are \
                  connected"
@@ -41,8 +42,8 @@ impl RedisStore {
         command.query(&mut self.connection).map_err(|error| fault(&self.shown, &error))
     }
 
-    /// Searches a sorted set whose members have the form `node:start:…`. Returns the node's last member that starts
-    /// at or before a tick, and its first member that starts after the tick.
+    /// Searches a sorted set whose members have the form `node:start:…`. Returns the node's last member that starts at
+    /// or before a tick, and the node's first member that starts after the tick.
     fn members_around(
         &mut self,
         key: &str,
@@ -55,7 +56,7 @@ impl RedisStore {
         last.arg("LIMIT").arg(0).arg(1);
         let found: Vec<String> = self.run_command(&last)?;
         let mut next = redis::cmd("ZRANGEBYLEX");
-        // A semicolon sorts after a colon, so this bound includes all members of the node.
+        // A semicolon sorts directly after a colon, so the upper bound includes all members of the node.
         next.arg(key).arg(format!("[{node}:{after}")).arg(format!("({node};"));
         next.arg("LIMIT").arg(0).arg(1);
         let next: Vec<String> = self.run_command(&next)?;
@@ -72,7 +73,7 @@ fn invoke<T: FromRedisValue>(
 }
 
 impl VersionedStore for RedisStore {
-    /// The version of a row is its value, because equal values lead to equal decisions.
+    /// The version of a row is the row's value, because equal values lead to equal decisions.
     type Version = String;
 
     fn head(&mut self, namespace: &str) -> Result<Head<String>, Fault> {
@@ -191,7 +192,7 @@ impl VersionedStore for RedisStore {
         let (found, _) = self.members_around(&history, node, tick)?;
         let Some(found) = found else { return Ok(None) };
         let mut next = redis::cmd("ZRANGEBYLEX");
-        // A semicolon sorts after a colon, so this bound includes all members of the node.
+        // A semicolon sorts directly after a colon, so the upper bound includes all members of the node.
         next.arg(&history).arg(format!("({found}")).arg(format!("({};", pad(node)));
         next.arg("LIMIT").arg(0).arg(1);
         let next: Vec<String> = self.run_command(&next)?;
@@ -221,8 +222,8 @@ impl VersionedStore for RedisStore {
         script
             .arg(write_set.namespace.as_deref().unwrap_or(""))
             .arg(u8::from(write_set.resets_row_marks));
-        // Replicas confirm only the writes on this connection. If replicas must confirm, a transaction therefore
-        // writes even if it changes nothing, because it may depend on an earlier write.
+        // Replicas confirm only the writes on this connection, but a transaction may depend on an earlier write. If
+        // replicas must confirm writes, a transaction that changes nothing therefore writes, too.
         script.arg(u8::from(self.replicas > 0)).arg(write_set.rows_read.len());
         for (node, read) in &write_set.rows_read {
             script.arg(pad(*node)).arg(read.as_deref().unwrap_or(""));
@@ -244,7 +245,7 @@ impl VersionedStore for RedisStore {
         }
         let written: bool = invoke(&mut self.connection, &self.shown, &script)?;
         if !written {
-            // The cause of the conflict may be a change of the run, so the run is read again.
+            // A new run of the server may have caused the conflict, so the next attempt reads the run again.
             self.run.clear();
             return Err(Fault::Conflict);
         }

@@ -23,8 +23,8 @@ const RECORD_COLUMNS: &str =
 const SUB_GRANT_COLUMNS: &str =
     "node, start, block_grant, grant_number, owner_name, owner_host, owner_pid, acquired";
 
-/// The maximum number of sub-grants that one statement inserts. Each sub-grant has eight values, and every database
-/// accepts 2,048 values in a statement.
+/// The maximum number of sub-grants that one statement inserts. Each sub-grant has eight values, and every supported
+/// database accepts at least 2,048 values in a statement.
 const MOST_INSERTED: usize = 250;
 
 /// The parts of SQL statements that differ between databases.
@@ -39,14 +39,14 @@ pub(crate) struct Dialect {
     pub(crate) by_fence: &'static str,
     /// The clause that makes a query read the rows of one owner in order of fence.
     pub(crate) by_name: &'static str,
-    /// The additional condition that [`by_name`](Self::by_name) requires.
+    /// The additional condition with which a query for the rows of one owner uses the index of owner names.
     pub(crate) is_named: &'static str,
     /// The clause that makes a query read rows in order of node number.
     pub(crate) by_node: &'static str,
     /// The strings before and after the values in a statement that inserts a row for node `?2` of namespace `?1`. If
     /// the row exists, the statement inserts nothing or fails with a conflict.
     pub(crate) insert_node: [&'static str; 2],
-    /// The strings before the table and after the values in a statement that inserts rows and leaves existing rows
+    /// The strings before the table name and after the values in a statement that inserts rows and leaves existing rows
     /// unchanged.
     pub(crate) insert_new: [&'static str; 2],
     /// The query that counts the rows of namespace `?1` with nodes from `?2` to `?3`.
@@ -60,12 +60,12 @@ pub(crate) struct DatabaseState {
     pub(crate) incarnation: String,
 }
 
-/// A transaction of one kind of SQL database.
+/// A transaction in one kind of SQL database, such as `PostgreSQL`.
 pub(crate) trait SqlTransaction: Sized {
     const DIALECT: Dialect;
 
-    /// Returns whether the store counts as restored or as foreign, given a recorded incarnation that differs from the
-    /// current one.
+    /// Compares a recorded incarnation that differs from the current incarnation. Returns whether the store counts as
+    /// restored or as foreign.
     fn compare_incarnation(&self, _recorded: &str) -> Continuity {
         Continuity::Restored
     }
@@ -77,7 +77,7 @@ pub(crate) trait SqlTransaction: Sized {
     /// Runs a query. The parameter `?1` refers to the first value.
     fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault>;
 
-    /// Runs a statement that is not a query. Returns the number of rows that it inserted or matched for an update.
+    /// Runs an INSERT or UPDATE statement. Returns the number of rows that were inserted, or that the update matched.
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault>;
 
     /// Returns the clause that locks the namespace when it is read.
@@ -91,7 +91,7 @@ pub(crate) trait SqlTransaction: Sized {
     /// [`Fault::Conflict`] if the transaction must be retried before it can write the namespace.
     fn before_namespace_write(&mut self, namespace: &Namespace) -> Result<(), Fault>;
 
-    /// Implements [`Ledger::unused`].
+    /// Returns a node without a row; see [`Ledger::unused`].
     fn unused(
         ledger: &mut SqlLedger<'_, Self>,
         range: (u64, u64),
@@ -114,8 +114,8 @@ impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
         Self { namespace, transaction, state, failure: None }
     }
 
-    /// Returns the fault of the first statement that failed, so that the transaction is rolled back even if the
-    /// caller's work ignored that fault.
+    /// Returns the fault of the first statement that failed, so that the transaction is rolled back even if the caller
+    /// ignored that fault.
     pub(crate) fn into_outcome(self) -> Result<(), Fault> {
         self.failure.map_or(Ok(()), Err)
     }
@@ -155,13 +155,13 @@ impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
     }
 }
 
-/// Returns `?first, ?first+1, …`, with one parameter for each column.
+/// Returns the parameters `?first, ?first+1, …`, one for each column.
 fn parameters(columns: &str, first: usize) -> String {
     let all = (first..).zip(columns.split(", ")).map(|(number, _)| format!("?{number}"));
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns `column = ?first, …`, with one assignment for each column.
+/// Returns the assignments `column = ?first, …`, one for each column.
 fn assignments(columns: &str, first: usize) -> String {
     let all = (first..).zip(columns.split(", "));
     all.map(|(number, column)| format!("{column} = ?{number}")).collect::<Vec<_>>().join(", ")
@@ -202,7 +202,8 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         values.extend(namespace_values(namespace)?);
         let assigned = assignments(NAMESPACE_COLUMNS, 2);
         let update = format!("UPDATE flakeid_namespace SET {assigned} WHERE name = ?1");
-        // The statement is not an upsert, so that users who may not create namespaces can still record a restore.
+        // The UPDATE is separate from the INSERT, so that database users without the right to create namespaces can
+        // still record a restore.
         if self.execute(&update, &values)? == 0 {
             let parameters = parameters(NAMESPACE_COLUMNS, 2);
             let insert = format!(
@@ -234,7 +235,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         } else {
             (by_fence, String::new())
         };
-        // The query does not return rows whose fence or state is damaged.
+        // The query excludes rows with an invalid fence or state.
         let sql = format!(
             "SELECT {ROW_COLUMNS} FROM flakeid_node {index}
              WHERE namespace = ?1 AND node BETWEEN ?2 AND ?3 AND state IN ('free', 'held')

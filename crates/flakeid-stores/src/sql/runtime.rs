@@ -1,4 +1,4 @@
-//! Blocking calls to asynchronous drivers.
+//! Blocking calls to asynchronous database drivers.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use crate::retry::ANSWER_TIMEOUT;
 use flakeid_protocol::store::Fault;
 
-/// A runtime that drives one connection of an asynchronous driver. It limits the time of every wait, so that a server
-/// that hangs is detected like a server that is down.
+/// A runtime that drives one connection of an asynchronous driver. The runtime limits the time of every wait, so that a
+/// server that hangs is detected like a server that is down.
 pub(crate) struct BlockingRuntime {
-    /// The runtime, which is `Some` until this value is dropped.
+    /// The tokio runtime; `None` only while this value is being dropped.
     runtime: Option<Runtime>,
     shown: String,
 }
 
 impl BlockingRuntime {
-    /// Creates a runtime for the connection to a server. Errors refer to the server as `shown`.
+    /// Creates a runtime for the connection to a server. Error messages refer to the server as `shown`.
     ///
     /// # Errors
     /// [`Fault::Unavailable`] if the system does not provide the resources needed to wait for sockets.
@@ -36,7 +36,7 @@ impl BlockingRuntime {
     /// Waits for `future` to complete, for at most `limit`.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] if the future takes longer.
+    /// [`Fault::Unavailable`] if the future takes longer than `limit`.
     pub(crate) fn wait<T: Send>(
         &self,
         limit: Duration,
@@ -45,8 +45,7 @@ impl BlockingRuntime {
         let Some(runtime) = &self.runtime else { return Err(self.timeout(limit)) };
         let bounded = async { tokio::time::timeout(limit, future).await };
         let outcome = if Handle::try_current().is_ok() {
-            // A thread of an asynchronous runtime must not block on another runtime, so a helper thread does the
-            // waiting.
+            // A thread of an asynchronous runtime must not block on another runtime, so a helper thread waits instead.
             let joined =
                 std::thread::scope(|scope| scope.spawn(|| runtime.block_on(bounded)).join());
             match joined {
@@ -62,7 +61,7 @@ impl BlockingRuntime {
     /// Waits for the response to a statement. `fault` converts the driver's errors.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] if the response takes too long; the driver's error, converted, if the statement fails.
+    /// [`Fault::Unavailable`] if the response takes too long; the converted driver error if the statement fails.
     pub(crate) fn wait_for_answer<T: Send, E: Send>(
         &self,
         fault: fn(&str, &E) -> Fault,
@@ -71,7 +70,7 @@ impl BlockingRuntime {
         self.wait(ANSWER_TIMEOUT, statement)?.map_err(|error| fault(&self.shown, &error))
     }
 
-    /// Starts a future that makes progress whenever [`wait`](Self::wait) runs.
+    /// Starts a background task that makes progress only while [`wait`](Self::wait) runs.
     #[cfg(feature = "postgres")]
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         if let Some(runtime) = &self.runtime {

@@ -1,4 +1,4 @@
-//! The code shared by the stores on SQL servers: a connection that runs transactions.
+//! The code that the stores on all SQL servers share: a connection that runs transactions.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use super::ledger::{DatabaseState, SqlLedger, SqlTransaction};
 use crate::retry::retry_conflicts;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// The version of the tables.
+/// The version of the database tables that this build supports.
 const SCHEMA_VERSION: i64 = 4;
 
 /// The server's own time limit for a statement, in milliseconds. The limit is shorter than the client's timeout, so
 /// that the client can report the server's error.
 pub(crate) const STATEMENT_LIMIT_MS: u64 = 1_500;
 
-/// The server's own lock timeout, in seconds. It is shorter than the limit for a statement, because a lock timeout
-/// leads to a conflict, after which it is certain that nothing was written. `MySQL` supports only whole seconds.
+/// The server's own lock timeout, in seconds. The lock timeout is shorter than the statement limit, because a lock
+/// timeout counts as a conflict and guarantees that nothing was written. `MySQL` supports only whole seconds.
 pub(crate) const LOCK_LIMIT_S: u64 = 1;
 
-/// The time limit for all attempts of a transaction together: no attempt begins after this time.
+/// The time limit for all attempts of a transaction together. A conflict after this time is not retried.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The measures that a transaction takes to avoid conflicts. The first attempt assumes that there are no other
@@ -26,18 +26,18 @@ const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct RetryHints {
     /// Whether the transaction locks the namespace exclusively from the start, because it changes the namespace.
     pub(crate) exclusive: bool,
-    /// Whether the search for unused nodes begins at a random node, so that it does not conflict with other clients.
-    /// This is needed for servers that cannot skip nodes that another transaction is about to take.
+    /// Whether the search for unused nodes begins at a random node, so that the search does not conflict with other
+    /// clients. The random start is needed for servers that cannot skip nodes that another transaction is about to
+    /// take.
     #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "only MySQL needs it"))]
     pub(crate) spread: bool,
 }
 
 impl RetryHints {
-    /// Checks that the transaction has locked the namespace exclusively. Must be called before the namespace is
-    /// written.
+    /// Checks that the transaction has locked the namespace exclusively. Call this method before writing the namespace.
     ///
     /// # Errors
-    /// [`Fault::Conflict`] if the transaction has no exclusive lock; the next attempt then takes one.
+    /// [`Fault::Conflict`] if the transaction has no exclusive lock. The next attempt then takes the lock.
     pub(crate) fn require_exclusive(&mut self) -> Result<(), Fault> {
         if self.exclusive {
             return Ok(());
@@ -56,7 +56,7 @@ pub(crate) trait SqlServer: Send {
     /// The server's URL in a form that is safe to show in messages.
     fn shown(&self) -> &str;
 
-    /// Begins a transaction on a namespace.
+    /// Begins a transaction on a namespace, and reads the state of the database.
     fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault>;
 
     /// Returns the transaction that [`begin`](Self::begin) started.
@@ -127,7 +127,8 @@ impl<S: SqlServer> Store for SqlStore<S> {
         })
     }
 
-    /// Creates the tables if they do not exist. If the tables exist, the user does not need the right to create them.
+    /// Creates the tables if they do not exist. If the tables exist, the database user does not require the right to
+    /// create tables.
     fn prepare(&mut self) -> Result<(), Fault> {
         if self.server.has_tables()? {
             return Ok(());
@@ -148,12 +149,13 @@ impl<S: SqlServer> Store for SqlStore<S> {
     }
 }
 
-/// Returns the fault for missing tables, which names the remedy.
+/// Returns the fault for missing tables, with a message that names the remedy.
 pub(crate) fn missing_tables(shown: &str) -> Fault {
     Fault::Rejected(format!("{shown} has no tables for leases: run `flakeid leases init`"))
 }
 
-/// Checks the version of the tables. The version is `None` if the tables do not contain one.
+/// Checks that this build supports the version of the tables. `version` is `None` if no version is stored in the
+/// tables.
 pub(crate) fn check_version(shown: &str, version: Option<i64>) -> Result<(), Fault> {
     match version {
         Some(SCHEMA_VERSION) => Ok(()),

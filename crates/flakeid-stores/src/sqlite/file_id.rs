@@ -5,13 +5,13 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The identity of a file. After a file is deleted, its inode number may be reused, so the identity also includes the
-/// file's birth time, which no copy shares with the original.
+/// The identity of a file: the inode number and the birth time. After a file is deleted, its inode number may be
+/// reused, but no copy has the birth time of the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileId {
     pub(super) inode: u64,
-    /// The birth time of the file, in nanoseconds since 1970. `None` if the file system does not store the time, or
-    /// the operating system does not return it.
+    /// The birth time of the file, in nanoseconds since the Unix epoch. `None` if the file system does not store birth
+    /// times, or the operating system does not return them.
     born: Option<i128>,
 }
 
@@ -29,9 +29,9 @@ impl FileId {
         Some(Self { inode: inode.parse().ok()?, born: Some(born.parse().ok()?) })
     }
 
-    /// Combines two readings of a file's identity. Returns `None` if the readings are from different files. Birth
-    /// times are compared only if both readings contain one. Otherwise, if only one of two processes could read birth
-    /// times, each process would always conclude that the file had changed.
+    /// Combines two readings of a file's identity. Returns `None` if the readings are from different files. Birth times
+    /// are compared only if both readings contain a birth time. Without this condition, if only one of two processes
+    /// could read birth times, each process would always conclude that the file had changed.
     pub(super) fn merge(self, other: Self) -> Option<Self> {
         let differ = self.born.zip(other.born).is_some_and(|(one, other)| one != other);
         let born = self.born.or(other.born);
@@ -49,7 +49,7 @@ impl fmt::Display for FileId {
     }
 }
 
-/// Reads the birth time directly with the system call, because `Metadata` does not provide it with musl.
+/// Reads the birth time with the system call `statx`, because `Metadata` does not provide the birth time with musl.
 #[cfg(target_os = "linux")]
 fn birth_time(file: &File) -> Option<i128> {
     use rustix::fs::{AtFlags, StatxFlags, statx};
@@ -102,8 +102,8 @@ mod tests {
         assert_eq!(nanoseconds(UNIX_EPOCH - Duration::from_nanos(5)), -5);
     }
 
-    /// Existing stores contain the birth time that `Metadata` returned where it was available, so the system call
-    /// must return the same value.
+    /// Existing stores may contain a birth time that `Metadata` returned, so the system call must return the same birth
+    /// time.
     #[cfg(target_os = "linux")]
     #[test]
     fn statx_and_metadata_return_the_same_birth_time() {

@@ -14,7 +14,7 @@ use flakeid_protocol::url::percent_decode;
 /// The files of a store.
 #[derive(Clone, Debug)]
 pub(super) struct StoreFiles {
-    /// The path of the database, in which the symbolic links of the directory are resolved.
+    /// The path of the database file. Symbolic links in the path of the directory are resolved.
     pub(super) file: PathBuf,
     /// The path of the file that holds the lock and the serial number.
     pub(super) serial: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct StoreFiles {
 }
 
 impl StoreFiles {
-    /// Returns the paths of the store that a URL names.
+    /// Parses a URL and returns the paths of the store's files.
     pub(super) fn parse(url: &str, creates: bool) -> Result<Self, Fault> {
         let path = url.split_once("://").map_or("", |(_, path)| path);
         if path.is_empty() || path.ends_with('/') {
@@ -74,8 +74,8 @@ impl StoreFiles {
         self.check_presence()
     }
 
-    /// Checks that the store exists, unless it may be created. An empty file does not count as a store, although `SQLite`
-    /// would create a database in it.
+    /// Checks that the store exists, unless the store may be created. An empty file does not count as a store, although
+    /// `SQLite` would create a database in it.
     pub(super) fn check_presence(&self) -> Result<(), Fault> {
         let is_there = || fs::metadata(&self.file).is_ok_and(|file| file.len() > 0);
         if self.creates || is_there() { Ok(()) } else { Err(self.missing_store()) }
@@ -106,7 +106,7 @@ impl StoreFiles {
             .create(creates)
             .truncate(false)
             .mode(0o600)
-            // `open` must not follow a symbolic link, and must not block until the other end of a pipe is opened.
+            // `open` must not follow a symbolic link, and must not wait until the other end of a named pipe is opened.
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(path);
         let file = opened.map_err(|error| io_fault(path, &error))?;

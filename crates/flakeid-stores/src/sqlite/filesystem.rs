@@ -5,8 +5,8 @@ use std::path::Path;
 use super::fault::{io_fault, reject};
 use flakeid_protocol::store::Fault;
 
-/// Refuses directories that other hosts may share, because file locks in such directories are unreliable, and the
-/// hosts' clocks differ. FUSE is always refused, because a FUSE file system may be sshfs as well as a local disk.
+/// Refuses directories that other hosts may share. File locks in shared directories are unreliable, and the hosts'
+/// clocks differ. FUSE is always refused, because a FUSE file system may be a network file system, such as sshfs.
 pub(super) fn check(directory: &Path) -> Result<(), Fault> {
     let found = rustix::fs::statfs(directory)
         .map_err(|error| io_fault(directory, &std::io::Error::from(error)))?;
@@ -25,10 +25,11 @@ fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
     shared(found.f_type as u32)
 }
 
-/// Returns the name of the file system with the given magic number, if several machines may share that file system.
+/// Returns the name of the file system with the given magic number. Returns `None` if several machines cannot share
+/// that file system.
 #[cfg(target_os = "linux")]
 fn shared(kind: u32) -> Option<&'static str> {
-    // The magic numbers are from linux/magic.h and from the sources of the file systems.
+    // The magic numbers are from linux/magic.h and from the source code of the file systems.
     const SHARED: [(u32, &str); 23] = [
         (0x6969, "NFS"),
         (0x517b, "SMB"),

@@ -1,5 +1,5 @@
-//! The check that each file of a store has only one name. Files with hard links and files that are mounted alone are
-//! refused.
+//! The check that each file of a store has only one name. A file that has several hard links, or that is itself a mount
+//! point, is refused.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -8,8 +8,9 @@ use std::path::Path;
 use super::fault::reject;
 use flakeid_protocol::store::Fault;
 
-/// Refuses a file that may have a second name, because it has a hard link or is itself a mount point. `SQLite`'s log
-/// and the store's lock are found by the file's name, so each name would be a separate store with the same nodes.
+/// Refuses a file that may have a second name, because the file has several hard links or is itself a mount point.
+/// `SQLite`'s log and the store's lock are found by the file's name, so each name would act as a separate store with
+/// the same nodes.
 pub(super) fn check(path: &Path, found: &Metadata) -> Result<(), Fault> {
     let shown = path.display();
     let names = found.nlink();
@@ -39,8 +40,8 @@ fn is_mount_point(path: &Path, found: &Metadata) -> bool {
         Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
             found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
         }
-        // Linux before 5.8, and sandboxes without statx, do not report this attribute. In older versions of Linux,
-        // statx does not report the mount ID either, so the ID is read from /proc.
+        // Linux before 5.8, and sandboxes without statx, do not report whether a file is a mount point. On these
+        // systems, statx does not report the mount ID either, so the ID is read from /proc.
         _ => linux::is_on_another_mount(path, directory_of(path))
             .unwrap_or_else(|| is_on_another_device(path, found)),
     }
@@ -66,13 +67,15 @@ mod linux {
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::Path;
 
-    /// Compares the mounts of a file and a directory by their IDs in `/proc`; returns `None` if an ID cannot be read.
+    /// Whether a file and a directory are on different mounts, according to the mount IDs in `/proc`; `None` if an ID
+    /// cannot be read.
     pub(super) fn is_on_another_mount(file: &Path, directory: &Path) -> Option<bool> {
         Some(mount_of(file)? != mount_of(directory)?)
     }
 
     fn mount_of(path: &Path) -> Option<u64> {
-        // O_PATH opens only a handle, so closing it does not release this process's locks on the file.
+        // An O_PATH handle does not open the file itself, so closing the handle does not release this process's locks
+        // on the file.
         let flags = libc::O_PATH | libc::O_NOFOLLOW;
         let handle = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
         let fdinfo = format!("/proc/self/fdinfo/{}", handle.as_raw_fd());
@@ -103,7 +106,7 @@ mod linux {
         #[test]
         fn mount_id_is_parsed_from_fdinfo() {
             assert_eq!(mount_id("pos:\t0\nflags:\t012000000\nmnt_id:\t29\nino:\t7\n"), Some(29));
-            // Linux before 3.15 does not report the mount ID.
+            // Linux before 3.15 does not report the mount ID in fdinfo.
             assert_eq!(mount_id("pos:\t0\nflags:\t012000000\n"), None);
             assert_eq!(mount_id("mnt_id:\tnone\n"), None);
         }

@@ -14,31 +14,31 @@ use flakeid_protocol::store::Fault;
 const VERSION: i64 = 5;
 
 /// The statements that create the tables. The tables are `STRICT`, so that numbers are exact. Triggers protect the
-/// values that safety depends on against mistakes: rows are never deleted, fences are lowered only by a release,
-/// floors never fall, and layouts never change.
+/// values on which safety depends. Rows are never deleted, fences are lowered only by a release, floors never fall, and
+/// layouts never change.
 ///
-/// `flakeid_node_taken` is a small index that is read instead of the table when nodes are counted.
+/// The small index `flakeid_node_taken` is used to count nodes without reading the table.
 const SCHEMA: &str = include_str!("schema.sql");
 
-/// The progress of a database, the file that contained it, and the time of its last loss of data.
+/// The contents of `flakeid_meta`: the progress of a database, its file, and the time of its last loss of data.
 pub(super) struct Meta {
     /// The number of committed transactions.
     pub(super) serial: u64,
     /// The random name of the current run; every restore begins a run with a new name.
     pub(super) run: String,
-    /// The file that contained the database; `None` if the value in the table is invalid.
+    /// The identity of the file that contained the database; `None` if the value in the table is invalid.
     pub(super) file: Option<FileId>,
     /// The time of the last detected loss of data, in Unix milliseconds; `None` if no loss has ever been detected.
     pub(super) forgot_at: Option<i64>,
 }
 
 impl Meta {
-    /// Creates the values for a new run of the database in this file.
+    /// Creates the contents of the table for a new run of the database in the given file.
     pub(super) fn new(serial: u64, forgot_at: Option<i64>, file: FileId) -> Self {
         Self { serial, run: random::token().to_text(), file: Some(file), forgot_at }
     }
 
-    /// Reads the table; returns `None` if the database is empty.
+    /// Reads the table `flakeid_meta`; returns `None` if the database is empty.
     pub(super) fn read(connection: &Connection, files: &StoreFiles) -> Result<Option<Self>, Fault> {
         let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
         let tables: (i64, i64) = connection
@@ -101,12 +101,12 @@ impl Meta {
             "UPDATE flakeid_meta SET serial = ?1, run = ?2, inode = ?3, forgot_at = ?4",
             (serial.cast_signed(), run, file, forgot_at),
         )?;
-        // The serial number is also stored in the file's first page, where it can be read without the log.
+        // The serial number is also stored in the file's first page, where it can be read without the write-ahead log.
         connection.pragma_update(None, "user_version", (*serial as u32).cast_signed())
     }
 }
 
-/// The widest bounds of the namespaces in a database.
+/// Returns, for each bound, the largest value among the namespaces in a database.
 pub(super) fn widest_bounds(connection: &Connection, files: &StoreFiles) -> Result<Bounds, Fault> {
     let sql = "SELECT max(max_window_ms), max(max_ahead_ms), max(max_skew_ms), max(quiet_ms) \
          FROM flakeid_namespace";

@@ -1,42 +1,44 @@
-//! A store for a single host. The store consists of an `SQLite` file and needs no server. Unix only.
+//! A store for a single host. The store uses an `SQLite` file, requires no server, and is available only on Unix.
 //!
-//! The URL is `sqlite:///absolute/path.db` or `sqlite://relative/path.db`, with `%` escapes and no
-//! options. Network file systems and FUSE are refused. The first lease creates the file, with
-//! permissions for its owner only, and the namespace.
+//! The URL is `sqlite:///absolute/path.db` or `sqlite://relative/path.db`, with `%` escapes and no options. Network
+//! file systems and FUSE are refused. The first lease creates the namespace and the file, to which only the file's
+//! owner has access.
 //!
-//! A connection lives for one transaction, because an `SQLite` connection must not be used across a
-//! fork; forks wait until the transaction has ended. The file `-serial` next to the database contains
-//! the serial number of the last transaction. Every process locks that file first, and a database
-//! with a lower serial number than the file is an older copy. The host's clock is the store's clock.
+//! A connection is open for only one transaction, because an `SQLite` connection must not be used across a fork.
+//! Forks wait until the transaction has ended. The file `-serial` next to the database contains the serial number of
+//! the last transaction. Every process locks the file `-serial` first. A database with a serial number lower than the
+//! number in `-serial` is an older copy. The host's clock is the store's clock.
 //!
 //! # One name
 //!
 //! `SQLite`'s log and the store's lock are found by the file's name, so a file with two names would be two stores
-//! with the same nodes. Every transaction refuses a file that has a hard link or is mounted alone
-//! (`docker run --volume` with a file, a Kubernetes `subPath`): share its directory instead.
+//! with the same nodes. Every transaction refuses a file that has several hard links or is itself a mount point
+//! (`docker run --volume` with a file, a Kubernetes `subPath`): mount the directory instead.
 //!
 //! # Older copies
 //!
-//! A copy that is put back counts as restored: no window starts before the time of the restore plus
-//! `max_window + max_ahead + 2 × max_skew`, 32 s with the default bounds, so that nothing is granted for 15 s. A copy
-//! is detected by the serial number, and by the file's inode and birth time, which a copy does not share with the
+//! A copy that is put back counts as restored. No window starts until `max_window + max_ahead + 2 × max_skew` after
+//! the restore, which is 32 s with the default bounds. With these bounds, nothing is granted for 15 s. A copy is
+//! detected by the serial number, and by the file's inode and birth time, which a copy does not share with the
 //! original. **An older state of all files at once, including `-serial`, in the same inodes cannot be detected**: for
-//! example, if that state was copied over the existing files, or if the disk, volume or virtual machine was put back
-//! as a whole. After such a restore, wait until 32 s (with the default bounds) after the end of the last process
-//! before you start any process on the store. Alternatively, first delete the file `-serial`, so that the store counts
-//! as restored.
+//! example, if that state was copied over the existing files, or if the whole disk, volume or virtual machine was
+//! restored. After a restore of this kind, wait before you start any process that uses the store. With the default
+//! bounds, wait until 32 s after the end of the last process. Alternatively, delete the file `-serial` before you
+//! start a process, so that the store counts as restored.
 //!
-//! A namespace that is missing from a restored store is created again. The new namespace waits for as long as is
-//! required by the widest bounds that any namespace in the store has ever had. `-serial` contains these bounds, too.
+//! A namespace that is missing from a restored store is created again. The new namespace grants nothing for as long
+//! as is required by the widest bounds that any namespace in the store has ever had. The file `-serial` also contains
+//! these bounds.
 //!
 //! # Machines
 //!
 //! Files from another machine, which is identified by its `/etc/machine-id`, are refused until an operator adopts
 //! them (`flakeid leases adopt`), because the original may be in use on that machine. If `/etc/machine-id` is
 //! missing, as in many containers, the boot ID of the kernel identifies the machine instead. Containers on one host
-//! can then share a store, and a reboot counts as a restore. A copy on another host then counts as a restore, too,
-//! and it is not detected if both copies stay in use: give containers the host's `/etc/machine-id`, so that such a
-//! copy is refused. Without either ID, as on macOS, only the file's inode and birth time reveal a copy.
+//! can then share a store, and a reboot counts as a restore. A copy on another host then also counts as a restore,
+//! and flakeid does not detect that both copies are in use. Give containers the host's `/etc/machine-id`, so that a
+//! copy on another host is refused. Without either ID, as on macOS, only the file's inode and birth time reveal a
+//! copy.
 
 #[cfg(unix)]
 mod fault;
@@ -88,7 +90,7 @@ pub(super) fn file(_url: &str) -> Option<std::path::PathBuf> {
     None
 }
 
-/// Refuses every URL, because the store relies on Unix file locks and forks.
+/// Refuses every URL, because the store relies on file locks and fork handlers that only Unix provides.
 ///
 /// # Errors
 /// Always [`Fault::Rejected`].

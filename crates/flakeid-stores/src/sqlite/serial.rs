@@ -12,13 +12,13 @@ use super::files::StoreFiles;
 use flakeid_protocol::Bounds;
 use flakeid_protocol::store::Fault;
 
-/// The file next to the database that records the database's progress. A database with less progress than recorded is
-/// an older copy. The store's lock is held while this file is open.
+/// The file next to the database that records the database's progress. A database with less progress than this file
+/// records is an older copy. The store's lock is held while this file is open.
 pub(super) struct Serial<'a> {
     files: &'a StoreFiles,
     file: File,
-    /// The recorded progress, and the widest bounds of any namespace that the database has ever contained, because a
-    /// lost namespace may have had these bounds. `None` if the file is empty.
+    /// The recorded progress, and the widest bounds that any namespace in the database has ever had. These bounds are
+    /// recorded because a lost namespace may have had them. `None` if the file is empty.
     pub(super) recorded: Option<(Progress, Bounds)>,
 }
 
@@ -29,17 +29,17 @@ const LONGEST: usize = 128;
 pub(super) const NO_BOUNDS: Bounds =
     Bounds { max_window_ms: 0, max_ahead_ms: 0, max_skew_ms: 0, quiet_ms: 0 };
 
-/// The progress of a database.
+/// The progress of a database, which distinguishes the database from its older copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// The number of confirmed transactions.
     pub(super) serial: u64,
-    /// The low bits of the serial number in the database file itself, without the log.
+    /// The low bits of the serial number in the database file itself, without the write-ahead log.
     pub(super) in_file: u32,
 }
 
 impl<'a> Serial<'a> {
-    /// Takes the lock and reads the file. Returns `None` while another process holds the lock.
+    /// Takes the store's lock and reads the file. Returns `None` while another process holds the lock.
     pub(super) fn lock(files: &'a StoreFiles) -> Result<Option<Self>, Fault> {
         files.check_presence()?;
         let path = &files.serial;
@@ -65,7 +65,7 @@ impl<'a> Serial<'a> {
         Ok(Some(Self { files, file, recorded }))
     }
 
-    /// Writes the progress and the bounds durably.
+    /// Writes the progress and the bounds durably to the file.
     pub(super) fn record(&mut self, recorded: Progress, bounds: Bounds) -> Result<(), Fault> {
         let written = self
             .file
@@ -81,16 +81,18 @@ impl<'a> Serial<'a> {
 }
 
 impl Progress {
-    /// Whether a database with this recorded progress may have the given serial numbers. It may have the recorded
-    /// serial number, or the next one if its writer was killed before it recorded (and confirmed) the transaction.
+    /// Whether a database with this recorded progress may have the given serial numbers. `serial` may be the recorded
+    /// serial number. It may also be the next number, if a writer was killed before it recorded (and confirmed) a
+    /// transaction.
     pub(super) fn explains(self, serial: u64, in_file: u32) -> bool {
-        // The low bits of the serial number wrap around, so the code compares their difference.
+        // The low bits of the serial number wrap around, so the code checks the sign of their difference.
         let goes_on = in_file.wrapping_sub(self.in_file).cast_signed() >= 0;
         serial.checked_sub(self.serial).is_some_and(|further| further <= 1) && goes_on
     }
 }
 
-/// Formats the contents of the file. The length is always the same, so that only one disk block is written.
+/// Formats the contents of the file `-serial`. The contents always have the same length, so that only one disk block is
+/// written.
 fn text(recorded: Progress, bounds: Bounds) -> String {
     let Progress { serial, in_file } = recorded;
     let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms } = bounds;
@@ -100,7 +102,7 @@ fn text(recorded: Progress, bounds: Bounds) -> String {
     )
 }
 
-/// Parses the output of [`text`].
+/// Parses contents that [`text`] formatted; returns `None` if the contents are malformed.
 fn parse(text: &str) -> Option<(Progress, Bounds)> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let mut number = |digits: usize| {
@@ -164,8 +166,7 @@ mod tests {
             (10, 10, true),
             (9, 8, false),
             (12, 8, false),
-            // These numbers occur if an older database file is put back while the newer log is left next to this
-            // file.
+            // These numbers occur if an older database file is put back next to a newer write-ahead log.
             (10, 7, false),
             (0, 0, false),
         ] {
@@ -173,7 +174,7 @@ mod tests {
         }
         let recorded = Progress { serial: (1 << 32) + 1, in_file: u32::MAX };
         assert!(recorded.explains((1 << 32) + 1, 1));
-        // No transaction has been confirmed yet.
+        // In a new store, no transaction has been confirmed yet.
         assert!(!Progress::default().explains(2, 0));
         assert!(Progress::default().explains(1, 0));
     }

@@ -20,7 +20,7 @@ use flakeid_protocol::store::Fault;
 /// The number of transactions between two checkpoints, which copy the write-ahead log into the database file.
 const CHECKPOINT_EVERY: u64 = 64;
 
-/// The longest time that `SQLite` waits for a lock. A fork may be delayed for just as long, because each transaction
+/// The longest time that `SQLite` waits for a lock. A fork may be delayed for the same time, because each transaction
 /// holds the fork gate.
 const BUSY: Duration = Duration::from_millis(250);
 
@@ -59,8 +59,8 @@ impl<'a> Session<'a> {
                 return Err(files.missing_store());
             }
             Meta::create(&connection).map_err(fault)?;
-            // The empty progress is recorded before the first commit. Without this record, a database would be mistaken
-            // for an older copy if its first writer were killed between committing and recording a transaction.
+            // A progress of zero is recorded before the first commit. Otherwise, if the first writer were killed
+            // between committing and recording a transaction, the database would be mistaken for an older copy.
             if serial.recorded.is_none() {
                 serial.record(Progress::default(), NO_BOUNDS)?;
             }
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
     }
 
     /// Copies the write-ahead log into the database file, and returns whether this checkpoint succeeded. After a
-    /// failure, for example because of a reader or a full disk, a later transaction tries again.
+    /// failure, for example because of a concurrent reader or a full disk, a later transaction repeats the checkpoint.
     fn checkpoint(&self) -> bool {
         let merged = self
             .connection

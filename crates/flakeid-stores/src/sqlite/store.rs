@@ -14,12 +14,12 @@ use crate::random::jitter;
 use flakeid_protocol::Refusal;
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Ledger, Store};
 
-/// The earliest Unix time that a clock may show, in milliseconds: 2026-11-01. An earlier reading precedes this release
-/// and is therefore wrong.
+/// The earliest time that a clock may show, in Unix milliseconds: 2026-11-01. An earlier reading is wrong, because it
+/// precedes the release of this version.
 const RELEASED_MS: i64 = 1_793_491_200_000;
 
-/// The latest Unix time that a clock may show, in milliseconds: 20 years after the release. A later reading is
-/// rejected, because a fence in the far future would make its node unusable until then.
+/// The latest time that a clock may show, in Unix milliseconds: 20 years after `RELEASED_MS`. A later reading is
+/// rejected, because a fence in the far future would make its node unusable until that time.
 const LATEST_MS: i64 = RELEASED_MS + 20 * 365 * 86_400_000;
 
 /// A store in a file.
@@ -68,8 +68,8 @@ impl SqliteStore {
                     CONNECT_TIMEOUT.as_secs()
                 )));
             }
-            // The fork gate is not held during this pause, so that a fork need not wait until another process releases
-            // the file.
+            // The fork gate is not held during this pause, so that a fork does not have to wait until another process
+            // releases the file.
             thread::sleep(Duration::from_millis(4).mul_f64(jitter()));
         }
     }
@@ -89,10 +89,10 @@ impl SqliteStore {
         let Some(mut session) = Session::begin(&self.files, now)? else {
             return Ok(Attempt::Locked);
         };
-        // During the wait for the file, other processes may have been granted later ticks from a copy that was then
-        // replaced. If this session detects the replacement, an old clock reading would set the floor too low. The
-        // attempt is therefore repeated with a new reading. While a session is open, other processes are granted
-        // nothing.
+        // While this session waited for the file, other processes may have been granted later ticks from a database
+        // that was then replaced. If this session detects the replacement, an old clock reading would set the floor too
+        // low. The attempt is therefore repeated with a new reading. One check is sufficient, because other processes
+        // are granted nothing while this session is open.
         if read.elapsed() > STALE {
             return Ok(Attempt::Late);
         }

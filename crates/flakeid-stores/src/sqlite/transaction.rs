@@ -94,8 +94,8 @@ impl ToSql for Value {
     }
 }
 
-/// Converts a cell. Real numbers and blobs are not expected, because the columns of the `STRICT` tables contain only
-/// integers and text.
+/// Converts a cell of a table into a value. Real numbers and blobs are not expected, because the columns of the
+/// `STRICT` tables contain only integers and text.
 fn value(cell: Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
