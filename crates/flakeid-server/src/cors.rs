@@ -1,9 +1,10 @@
-//! CORS: the origins whose pages may send requests to this server and read the responses.
+//! Cross-origin resource sharing (CORS): the origins whose pages may send requests to this server and read the
+//! responses.
 //!
-//! A browser lets a page read a cross-origin response only if the response allows that origin. It
-//! sends a *preflight* (`OPTIONS`, without a token) before any request that an HTML form could not
-//! send. Credentials such as cookies are never allowed, so a page can do nothing that it could not
-//! do with its own token. CORS does not restrict other clients; tokens do.
+//! A browser lets a page read a cross-origin response only if the response allows that origin. It sends a *preflight*
+//! (`OPTIONS`, without a token) before any request that an HTML form could not send. The server never allows
+//! credentials such as cookies, so a page has no rights besides those of the token that the page itself sends. CORS
+//! does not restrict other clients; tokens do.
 
 use flakeid_core::Error;
 use hyper::header::{
@@ -23,22 +24,22 @@ const HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-ty
 const EXPOSED: HeaderValue = HeaderValue::from_static("retry-after, www-authenticate");
 /// The number of seconds for which a browser may cache a preflight response. Chromium's limit is two hours.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
-/// The request header of a preflight from a page on the Internet to an address in a private network.
+/// The preflight header that requests access to a private network for a page on the Internet.
 const PRIVATE_REQUESTED: HeaderName =
     HeaderName::from_static("access-control-request-private-network");
-/// The response header that allows requests from a page on the Internet to an address in a private network.
+/// The response header that allows a page on the Internet to access a private network.
 const PRIVATE_ALLOWED: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
 /// The CORS decision for one request: the origin whose pages may read the response.
 pub(crate) struct Sharing {
     /// Whether the response depends on the origin of the request.
     depends: bool,
-    /// The origin of the request, if it is allowed.
+    /// The allowed origin (the request's origin or `*`), or `None` if the request's origin is not allowed.
     origin: Option<HeaderValue>,
 }
 
 impl Sharing {
-    /// Whether the request names an origin that is allowed.
+    /// Whether the request comes from an allowed origin.
     pub(crate) const fn is_allowed(&self) -> bool {
         self.origin.is_some()
     }
@@ -75,12 +76,13 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Allows pages from an origin, or from every origin (`*`). An origin is written as browsers send it:
-    /// `https://app.example`, with the port unless it is the default port.
+    /// Allows requests from pages of the given origin, or of every origin if `origin` is `*`. Write the origin in the
+    /// format in which browsers send it, such as `https://app.example`, and include the port unless it is the default
+    /// port.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for a string that browsers never send as an origin,
-    /// because it would never match a request.
+    /// because the string would never match a request.
     pub fn allow(&mut self, origin: &str) -> Result<(), Error> {
         if origin == "*" {
             self.are_all = true;
@@ -110,8 +112,8 @@ impl Origins {
         }
     }
 
-    /// Returns the response to a preflight from an allowed origin. A preflight has no token, so the response reveals
-    /// only the path's methods.
+    /// Returns the response to a preflight for a known path from an allowed origin, or `None` for any other request. A
+    /// preflight has no token, so the response reveals only the path's methods.
     pub(crate) fn preflight<B>(
         &self,
         route: Option<&Route<'_>>,
@@ -129,15 +131,15 @@ impl Origins {
         to.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
         to.insert(ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
         to.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
-        // Access from the Internet to a private network requires an origin that is allowed by name, even if every
-        // origin is allowed.
+        // A page on the Internet may access a private network only if the page's origin is allowed by name. The
+        // wildcard `*` is not sufficient.
         if headers.contains_key(PRIVATE_REQUESTED) && self.is_named(headers) {
             to.insert(PRIVATE_ALLOWED, HeaderValue::from_static("true"));
         }
         Some(answer)
     }
 
-    /// Returns the CORS headers for the response to a request with the given headers.
+    /// Returns the CORS decision for a request with the given headers.
     pub(crate) fn sharing(&self, headers: &HeaderMap) -> Sharing {
         let depends = !self.named.is_empty() || self.are_all;
         Sharing { depends, origin: self.allowed(headers) }

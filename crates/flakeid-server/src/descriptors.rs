@@ -1,17 +1,17 @@
-//! The limit of open files, which bounds the number of connections.
+//! The limit on open files, which bounds the number of connections.
 
 use std::io;
 
-/// The number of file descriptors that stay free for the store, for the files of the process and for reloads.
+/// The number of file descriptors reserved for the store, for the process's own files and for reloads.
 #[cfg(unix)]
 const RESERVED: u64 = 128;
 
-/// Raises the process's soft limit of open files as far as the connections need, and returns the number of connections
-/// that fit below the limit. Without the reserve, a server whose connections use all descriptors could not reconnect
-/// to its store.
+/// Raises the process's soft limit on open files as far as necessary for `wanted` connections. Returns the number of
+/// connections that the limit permits. Some descriptors are reserved, because a server whose connections use all
+/// descriptors could not reconnect to its store.
 ///
 /// # Errors
-/// An error if the limit leaves no descriptor for a connection.
+/// An I/O error if the limit leaves no file descriptor for a connection.
 #[cfg(unix)]
 pub(crate) fn most_connections(wanted: usize) -> io::Result<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -1,12 +1,12 @@
-//! Files with secrets and certificates.
+//! Reads files that contain secrets.
 
 use std::fmt;
 use std::path::Path;
 
 use flakeid_core::Error;
 
-/// Reads a file with secrets. Refuses a file that every user of the host can change, because any of them could then
-/// use the server.
+/// Reads a file that contains secrets. Refuses a file that every user of the host can change, because any of these
+/// users could then gain access to the server.
 pub(crate) fn read_secret(option: &'static str, path: &Path) -> Result<Vec<u8>, Error> {
     #[cfg(unix)]
     {

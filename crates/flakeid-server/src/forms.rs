@@ -10,9 +10,9 @@ pub(crate) enum Form {
     /// `{"ids":["…","…"]}`. The IDs are strings, because JavaScript cannot represent every 64-bit JSON number
     /// exactly.
     Json,
-    /// One `{"id":"…"}` per line.
+    /// One JSON object `{"id":"…"}` per line.
     Ndjson,
-    /// One ID in decimal digits per line.
+    /// One ID per line, in decimal digits.
     Text,
     /// 8 bytes per ID, most significant byte first.
     Octets,
@@ -30,8 +30,8 @@ impl Form {
         }
     }
 
-    /// Returns the first format that the client accepts, or JSON if the client accepts any format. Returns `None` if
-    /// the client accepts none of the formats.
+    /// Returns the first supported format in the client's `Accept` header, or JSON if the client accepts any format.
+    /// Returns `None` if the client accepts no supported format.
     pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let mut named = headers.get_all(ACCEPT).iter().peekable();
         if named.peek().is_none() {
@@ -65,7 +65,7 @@ impl Form {
         }
     }
 
-    /// Writes IDs in this format. `is_first` is true for the first IDs in a response.
+    /// Appends IDs to `out` in this format. `is_first` must be true for the first IDs in a response.
     pub(crate) fn write(self, ids: &[Id], is_first: bool, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         let (open, close): (&[u8], &[u8]) = match self {
@@ -77,7 +77,7 @@ impl Form {
             Self::Ndjson => (b"{\"id\":\"", b"\"}\n"),
             Self::Json => (b",\"", b"\""),
         };
-        // The first ID of a list has no comma before it.
+        // No comma precedes the first ID of a list.
         let mut skipped = usize::from(is_first && self == Self::Json);
         for id in ids {
             out.extend_from_slice(&open[std::mem::take(&mut skipped)..]);
@@ -86,7 +86,7 @@ impl Form {
         }
     }
 
-    /// Returns the largest number of bytes per ID, for the size of a buffer.
+    /// Returns the maximum number of bytes per ID, for use as the size of a buffer.
     pub(crate) const fn longest(self) -> usize {
         match self {
             Self::Octets => 8,

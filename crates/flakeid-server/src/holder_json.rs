@@ -1,4 +1,4 @@
-//! The process that generated an ID, as JSON.
+//! The JSON representation of the process that generated an ID.
 
 use flakeid_core::{Error, Id, Layout, Rfc3339};
 use flakeid_protocol::operations::PastHolder;
@@ -36,12 +36,12 @@ pub struct HolderJson {
 pub struct HeldJson {
     /// The holder's name. The name of a broker is its address.
     pub owner: Option<String>,
-    /// The host that the holder ran on.
+    /// The host on which the holder ran.
     pub host: Option<String>,
     /// The holder's process ID on its host.
     pub pid: u32,
-    /// The sequence number of this grant of the node. For a client of a broker, the numbering restarts whenever a
-    /// broker leases the node's block.
+    /// The sequence number of this grant among the node's grants. For a client of a broker, the numbering restarts
+    /// whenever a broker leases the block that contains the node.
     pub grant: u64,
     /// The time of the grant.
     pub acquired: String,
@@ -49,7 +49,8 @@ pub struct HeldJson {
     pub from: String,
     /// The time at which the grant's first tick begins, in Unix milliseconds.
     pub from_unix_ms: i64,
-    /// The time at which the first tick after the grant begins. Until this time, no other holder had the node.
+    /// The time at which the first tick after the grant begins. No other holder had the node between the start of the
+    /// grant and this time.
     pub to: String,
     /// The time at which the first tick after the grant begins, in Unix milliseconds.
     pub to_unix_ms: i64,
@@ -58,8 +59,8 @@ pub struct HeldJson {
 }
 
 impl HolderJson {
-    /// Builds the JSON for an ID's holder. The caller must set `current`, because the history does not show whether the
-    /// holder still holds the node.
+    /// Builds the JSON object for an ID's holder. The caller must set `current`, because the history does not show
+    /// whether the holder still holds the node.
     ///
     /// # Errors
     /// [`InvalidId`](flakeid_core::ErrorKind::InvalidId) if the ID does not belong to the layout.

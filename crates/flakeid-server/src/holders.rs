@@ -1,4 +1,5 @@
-//! The handler for requests that look up which process generated an ID. The broker searches its store's history.
+//! The handler for requests that look up the process that generated an ID. The broker searches the history in its
+//! store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,7 @@ const MOST_READERS: usize = 2;
 /// The longest time that a request waits for a permit to query the history.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The permits for queries of the history, which limit how many queries run at once.
+/// The permits for queries of the history, which limit the number of concurrent queries.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryReaders(Arc<Semaphore>);
 
@@ -32,7 +33,8 @@ impl Default for HistoryReaders {
 }
 
 impl Leases<'_> {
-    /// Responds with the process that generated an ID. A separate thread queries the store, because the query blocks.
+    /// Responds with the process that generated an ID. A separate thread queries the store, because the query blocks
+    /// its thread.
     pub(crate) async fn holder(
         &self,
         id: &str,

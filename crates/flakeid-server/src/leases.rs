@@ -28,7 +28,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest number of leases that one response can list.
 const MOST_LISTED: u64 = 10_000;
 
-/// The handlers for requests to lease nodes from a broker. Error messages contain the namespace.
+/// The handlers for requests about a broker's leases. Error messages contain the namespace.
 pub(crate) struct Leases<'a> {
     pub(crate) broker: &'a Broker,
     pub(crate) namespace: &'a str,
@@ -163,8 +163,8 @@ impl Leases<'_> {
     }
 }
 
-/// Parses a request body. The inner error is a response for a body that is not declared as JSON, cannot be read, is too
-/// long or arrives too slowly.
+/// Parses a JSON request body. The inner error is the response if the body is not declared as JSON, cannot be read, is
+/// too long or arrives too slowly.
 async fn json<B, T>(request: Request<B>) -> Result<Result<T, Answer>, Error>
 where
     B: HttpBody<Data = Bytes>,

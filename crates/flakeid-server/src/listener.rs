@@ -82,7 +82,7 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// The socket of a connection that has not been registered yet.
+/// The socket of an accepted connection, before the server has registered the connection.
 pub(crate) enum Socket {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -90,7 +90,8 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Returns the stream of a registered connection. Writing fails if the client reads nothing for `write_timeout`.
+    /// Returns the stream of a registered connection. Writing to the stream fails if the client reads nothing for
+    /// `write_timeout`.
     pub(crate) fn watched(self, state: &Arc<State>, write_timeout: Duration) -> Box<dyn Stream> {
         match self {
             Self::Tcp(stream) => Box::new(Watched::new(stream, state, write_timeout)),
@@ -100,13 +101,13 @@ impl Socket {
     }
 }
 
-/// A stream whose writes fail if the client reads nothing for too long. Otherwise a client that sends requests and
-/// never reads the responses would keep its connection forever.
+/// A stream whose writes fail if the client reads nothing for too long. Otherwise, a client that sends requests and
+/// never reads the responses could keep its connection open forever.
 struct Watched<S> {
     stream: S,
     state: Arc<State>,
     write_timeout: Duration,
-    /// The rest of the write timeout while the client does not read.
+    /// The timer of the write timeout, which runs while the client does not read.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -180,9 +181,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     }
 }
 
-/// The maximum number of connections that wait to be accepted. The operating system may allow fewer, as Linux does with
-/// `net.core.somaxconn`. The backlog is large, because all clients reconnect at once after their broker was
-/// unavailable. If the backlog is full, a client retries only after a second.
+/// The maximum number of connections that can wait to be accepted. The operating system may impose a lower limit, such
+/// as `net.core.somaxconn` on Linux. The backlog is large, because all clients of a broker reconnect at once after an
+/// outage. If the backlog is full, a client waits for a second before it retries.
 #[cfg(unix)]
 const BACKLOG: u32 = 4_096;
 
@@ -211,7 +212,7 @@ pub(crate) enum BoundListener {
 }
 
 impl BoundListener {
-    /// Binds the address. Must be called in the context of a tokio runtime.
+    /// Binds the listener's address. This function must be called in the context of a tokio runtime.
     pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
         match listener {
             Listener::Tcp(address) => {
@@ -236,8 +237,8 @@ impl BoundListener {
                     }
                     listener => listener?,
                 };
-                // The socket grants access to the server, so other users must not be able to connect, even if the
-                // process creates files with permissions for everyone.
+                // The socket gives access to the server, so only the file's owner and group may connect, regardless of
+                // the process's umask.
                 let permissions = std::fs::symlink_metadata(path)?.permissions();
                 let permissions = Permissions::from_mode(permissions.mode() & 0o770);
                 std::fs::set_permissions(path, permissions)?;
@@ -259,7 +260,7 @@ impl BoundListener {
         }
     }
 
-    /// Accepts a connection. Also returns the client's IP address if the connection uses TCP.
+    /// Accepts a connection. Returns the socket and, for TCP, the client's IP address.
     pub(crate) async fn accept(&self) -> io::Result<(Socket, Option<IpAddr>)> {
         match self {
             Self::Tcp(listener) => {

@@ -27,12 +27,12 @@ use crate::tokens::Denied;
 const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 3.0];
 
 /// The upper bounds of the histogram buckets for requests to the store, in seconds. The highest bound, 10 s, exceeds
-/// the time after which the client of a server gives up on a transaction.
+/// the transaction timeout of stores that run on a server.
 const STORE_BUCKETS: [f64; 9] = [0.000_5, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct NamespaceLabel {
-    // The label is not `namespace`, because the Prometheus Operator gives every metric a label of that name.
+    // The label is not named `namespace`, because the Prometheus Operator adds a label with that name to every metric.
     id_namespace: String,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Metrics {
     refused_connections: Counter,
     denied: Family<DeniedLabels, Counter>,
     reloads: Family<ReloadLabels, Counter>,
-    /// The numbers of refused requests that the log has not reported yet, by reason and client.
+    /// The numbers of refused requests and connections that have not been logged yet, by reason and client.
     unreported: Mutex<BTreeMap<(&'static str, String), u64>>,
 }
 
@@ -97,8 +97,8 @@ impl Metrics {
         let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "Version of the server", version);
         registry.register("ids", "Number of IDs requested in successful requests", ids.clone());
-        // The server counts waits itself, because the generator counts only blocking calls that sleep, which this
-        // server never makes.
+        // The server counts waits itself, because the generator counts waits only in blocking calls, which this server
+        // never makes.
         registry.register(
             "waits",
             "Number of responses that waited because the tick was full or the window was used up",
@@ -136,7 +136,7 @@ impl Metrics {
             denied.clone(),
         );
         let reloads = Family::<ReloadLabels, Counter>::default();
-        // Counters of failures begin with 0, so that an alert detects the first failure as an increase.
+        // Counters of failures start at 0, so that an alert detects the first failure as an increase.
         for files in ["tokens", "certificates"] {
             for code in ["OK", "FLAKEID_INVALID_OPTION"] {
                 drop(reloads.get_or_create(&ReloadLabels { files, code }));
@@ -205,7 +205,7 @@ impl Metrics {
         self.report_later("too_many_connections", "");
     }
 
-    /// Counts a request without permission.
+    /// Counts a denied request, in the metrics and for the next summary in the log.
     pub(crate) fn count_denied(&self, denied: &Denied) {
         let (reason, client) = match denied {
             Denied::Missing => ("no_token", ""),
@@ -216,13 +216,13 @@ impl Metrics {
         self.report_later(reason, client);
     }
 
-    /// Counts a refused request for the next summary in the log.
+    /// Counts a refused request or connection for the next summary in the log.
     pub(crate) fn report_later(&self, reason: &'static str, client: &str) {
         let mut unreported = self.unreported.lock().unwrap_or_else(PoisonError::into_inner);
         *unreported.entry((reason, client.to_owned())).or_default() += 1;
     }
 
-    /// Returns the numbers of refused requests since the last call, by reason and client.
+    /// Returns and resets the numbers of refused requests and connections, by reason and client.
     pub(crate) fn take_unreported(&self) -> BTreeMap<(&'static str, String), u64> {
         std::mem::take(&mut self.unreported.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -260,7 +260,8 @@ impl Metrics {
     }
 }
 
-/// A collector that reads the certificate's expiry time at every scrape, because the certificate can be replaced.
+/// A collector that reads the certificate's expiry time at every scrape, because the certificate can be replaced while
+/// the server runs.
 #[derive(Debug)]
 struct CertificateMetrics(TlsSettings);
 

@@ -1,4 +1,5 @@
-//! The log of a server: changes of its readiness, and a summary of refused requests.
+//! Logs changes of the server's readiness, summaries of refused requests, and warnings about the expiry of the
+//! certificate.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,17 +11,17 @@ use tracing::{info, warn};
 use crate::service::Service;
 use crate::tls::TlsSettings;
 
-/// The interval at which changes are detected.
+/// The interval at which the server checks for changes of its readiness.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The number of intervals between two summaries of refused requests.
+/// The time between two summaries of refused requests, as a multiple of `INTERVAL`.
 const SUMMARY_INTERVAL: u64 = 60;
-/// The number of intervals between two warnings about the certificate.
+/// The time between two warnings about the certificate, as a multiple of `INTERVAL`.
 const CERTIFICATE_INTERVAL: u64 = 24 * 60 * 60;
-/// The time before the end of the certificate at which warnings begin.
+/// The time before the certificate expires at which warnings begin.
 const CERTIFICATE_WARNING: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
-/// Logs changes of the readiness at most once a second, refused requests once a minute, and the near end of the
-/// certificate once a day.
+/// Logs changes of the readiness at most once a second, refused requests once a minute, and the approaching expiry of
+/// the certificate once a day.
 pub(crate) async fn log_forever(service: Arc<Service>, tls: Option<TlsSettings>) {
     let mut ticks = interval(INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -48,7 +49,7 @@ fn log_readiness(service: &Service, known: &mut BTreeMap<String, bool>) {
     }
 }
 
-/// Logs the numbers of refused requests since the last call.
+/// Logs the numbers of requests and connections refused since the previous summary.
 pub(crate) fn log_refusals(service: &Service) {
     for ((reason, client), count) in service.take_refusals() {
         warn!(reason, client, count, "refused requests");

@@ -1,5 +1,6 @@
-//! Requests that a browser sends for a web page. A page of any site can make a browser send requests to any address
-//! that the browser can reach, such as a server on the same host or in the same private network.
+//! Protection against requests that a browser sends for a web page. A page from any site can make a browser send
+//! requests to every address that the browser can reach. The address may be on the same host or in the same private
+//! network.
 
 use std::net::IpAddr;
 
@@ -9,10 +10,11 @@ use hyper::{HeaderMap, Request, StatusCode, Version};
 use crate::answer::Answer;
 use crate::cors::Origins;
 
-/// The header in which browsers report how the page's site relates to the server's (W3C Fetch Metadata).
+/// The header in which browsers report how the page's site relates to the server's site (W3C Fetch Metadata).
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Checks that an HTTP/1.1 request names exactly one host (RFC 9112, 3.2). Returns the error response otherwise.
+/// Checks that an HTTP/1.1 request names exactly one host (RFC 9112, section 3.2). Otherwise, returns an error
+/// response.
 pub(crate) fn refuse_ambiguous_host<B>(request: &Request<B>) -> Option<Answer> {
     let hosts = request.headers().get_all(HOST).iter().count();
     let is_valid = hosts == 1 || (hosts == 0 && request.version() != Version::HTTP_11);
@@ -22,7 +24,7 @@ pub(crate) fn refuse_ambiguous_host<B>(request: &Request<B>) -> Option<Answer> {
     })
 }
 
-/// Returns the error response to a request that a browser sent for a page whose origin is not allowed.
+/// Returns an error response to a request from a web page whose origin is not allowed, or `None` for any other request.
 pub(crate) fn refuse_foreign_page<B>(origins: &Origins, request: &Request<B>) -> Option<Answer> {
     let headers = request.headers();
     if origins.sharing(headers).is_allowed() {
@@ -43,7 +45,7 @@ pub(crate) fn refuse_foreign_page<B>(origins: &Origins, request: &Request<B>) ->
     })
 }
 
-/// Whether an origin is the server's own, so that the page came from this server.
+/// Whether an origin is the server's own origin, which means that the page came from this server.
 fn is_own_origin<B>(origin: &[u8], request: &Request<B>) -> bool {
     let host = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
     host.is_some_and(|host| host_of(request).is_some_and(|own| own.as_bytes() == host))
@@ -56,8 +58,9 @@ fn host_of<B>(request: &Request<B>) -> Option<&str> {
     }
 }
 
-/// Returns the error response to a request for a host other than this one. A page whose site changes the address of
-/// its own name to 127.0.0.1 (DNS rebinding) is of the same origin for the browser, and only the name reveals it.
+/// Returns an error response to a request for a host other than `localhost` or a loopback address. A malicious site can
+/// change the address of its own host name to 127.0.0.1 (DNS rebinding). The browser then considers the page and this
+/// server to have the same origin, so only the host name reveals the attack.
 pub(crate) fn refuse_other_hosts<B>(request: &Request<B>) -> Option<Answer> {
     let is_loopback = host_of(request).is_some_and(|host| {
         let name = match host.rsplit_once(':') {
@@ -78,8 +81,8 @@ pub(crate) fn refuse_other_hosts<B>(request: &Request<B>) -> Option<Answer> {
     })
 }
 
-/// Returns the error response to a request whose body is not declared as JSON. A page can send other types without a
-/// preflight, so the server could not refuse its origin.
+/// Returns an error response to a request whose body is not declared as JSON. A web page can send some other content
+/// types without a preflight, so the server could not refuse the page's origin in advance.
 pub(crate) fn refuse_other_types(headers: &HeaderMap) -> Option<Answer> {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = declared.and_then(|value| value.split(';').next()).map(str::trim);

@@ -1,4 +1,4 @@
-//! The generation of IDs in pieces of at most 4,096, without blocking the thread.
+//! Generates IDs in pieces of at most 4,096 IDs, without blocking the thread.
 
 use std::fmt;
 use std::future::Future;
@@ -27,7 +27,7 @@ pub(crate) struct IdPieces {
     max_wait: Duration,
     waiting_since: Option<Instant>,
     waits: Counter,
-    /// The timer of the current wait, which is either for the generator or for this response's turn to send.
+    /// The timer of the current wait, either for the generator or for this response's turn to send.
     wait: Option<Pin<Box<Sleep>>>,
 }
 
@@ -51,17 +51,17 @@ impl IdPieces {
         }
     }
 
-    /// The number of IDs that remain to be generated after the pieces returned so far.
+    /// The number of IDs that have not been returned yet.
     pub(crate) const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Delays the next piece until its turn.
+    /// Delays the next piece until `turn`, the time at which this response may send again.
     pub(crate) fn wait_until(&mut self, turn: Instant) {
         self.wait = Some(Box::pin(sleep_until(turn.into())));
     }
 
-    /// Returns the next piece, or `None` after the last one. Never blocks the thread.
+    /// Returns the next piece, or `None` after the last piece. This function never blocks the thread.
     pub(crate) fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -69,8 +69,8 @@ impl IdPieces {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        // A piece is returned only when it is complete, so that a response with a single piece is never cut off by an
-        // error.
+        // A piece is returned only when it is complete, so that an error never truncates a response with a single
+        // piece.
         let wanted = self.left.min(PIECE) as usize;
         self.ids.resize(wanted, Id::default());
         while self.filled < wanted {
@@ -95,7 +95,8 @@ impl IdPieces {
         Poll::Ready(Some(Ok(&self.ids[..filled])))
     }
 
-    /// Returns the time to wait before the next attempt, or `None` to give up.
+    /// Returns the time to wait before the next attempt, or `None` if the error is not retryable or the wait has
+    /// reached `max_wait`.
     fn wait_for(&mut self, error: &Error) -> Option<Duration> {
         let since = *self.waiting_since.get_or_insert_with(|| {
             self.waits.inc();

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use flakeid_core::Error;
 
-/// Returns the values of the named parameters, in the order of `names`. Other parameters in the query are rejected.
+/// Returns the values of the named parameters, in the order of `names`. Rejects a query that contains any other
+/// parameter or repeats a parameter.
 pub(crate) fn parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -27,7 +28,7 @@ pub(crate) fn parameters<'a, const N: usize>(
     Ok(values)
 }
 
-/// Parses a whole number, which must be in the range from `min` to `max`.
+/// Parses a whole number, and checks that it is in the range from `min` to `max`, both inclusive.
 pub(crate) fn number(name: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let Some(number) = text.parse().ok().filter(|_| is_digits) else {

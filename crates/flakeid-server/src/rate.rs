@@ -1,11 +1,12 @@
-//! The rate limit, which is the number of IDs that a client may request per second.
+//! The rate limit, which is the number of IDs that a client may request per second. Requests and leases are limited in
+//! the same way.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The period whose IDs a client may take all at once, as a burst.
+/// The maximum burst: a client may take all the IDs for this period at once.
 const BURST: Duration = Duration::from_secs(1);
 /// The maximum number of clients with their own limits. Each client's entry takes about 64 bytes. Further clients share
 /// one limit until the entries of inactive clients are removed.
@@ -40,7 +41,7 @@ pub(crate) struct RateLimiter {
 
 #[derive(Debug)]
 struct Clients {
-    /// For each client, the time at which the client's whole burst is available again.
+    /// The time at which each client's whole burst is available again.
     free_at: HashMap<IpAddr, Instant>,
     /// The time at which the whole burst is available again to the clients that share one limit.
     others: Instant,
@@ -58,14 +59,14 @@ impl RateLimiter {
     /// whole burst is available. The client's later requests must then wait correspondingly longer.
     ///
     /// # Errors
-    /// The time until the client can take this number of IDs. In this case, no IDs are taken.
+    /// The error is the time until the client can take `count` IDs. In this case, no IDs are taken.
     pub(crate) fn take(
         &self,
         peer: Option<IpAddr>,
         count: u64,
         now: Instant,
     ) -> Result<(), Duration> {
-        // The time is limited to 1e9 s (about 30 years), so that adding it to an instant cannot overflow.
+        // The time is limited to 1e9 s (about 30 years), so that the sum of an instant and this time cannot overflow.
         let cost = Duration::from_secs_f64((count as f64 / self.per_second as f64).min(1e9));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         let free_at = clients.free_at(peer.map(network_of), now);
@@ -95,8 +96,8 @@ impl Clients {
     }
 }
 
-/// Returns the address that identifies a client. For IPv6, this is the /64 network, because a client can choose any
-/// address in its network.
+/// Returns the address that identifies a client. For IPv6, this address is the client's /64 network, because a client
+/// can choose any address in its network.
 pub(crate) fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,4 +1,4 @@
-//! Responses without new IDs: the bounds of a time range, and the server's readiness.
+//! Responses that do not issue IDs: the bounds of a time range, and the server's readiness.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::query::parameters;
 use flakeid_json::{BoundsJson, EndNames, TimeRange};
 
-/// Returns the smallest and the largest ID in a time range, both inclusive.
+/// Returns the smallest and the largest ID of a time range, as inclusive bounds.
 pub(crate) fn bounds<'a>(
     layout: &Layout,
     name: &'a str,
@@ -21,14 +21,15 @@ pub(crate) fn bounds<'a>(
     Ok(BoundsJson::new(&range, name))
 }
 
-/// The readiness of a generator: whether it can issue IDs now, and for how long it can continue without a renewal.
+/// The readiness of a generator: whether the generator can issue IDs now, and for how long it can continue without a
+/// lease renewal.
 #[derive(Serialize)]
 pub(crate) struct Readiness {
     pub(crate) ready: bool,
     nodes: Vec<u64>,
     /// The number of seconds until the lease's window ends, or `null` if the generator has a fixed node.
     pub(crate) seconds_left: Option<f64>,
-    /// The code of the last error.
+    /// The code of the last error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error_code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +41,7 @@ const fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// The readiness of a server with all its namespaces and brokers.
+/// The readiness of a server, and of each of its namespaces and brokers.
 #[derive(Serialize)]
 pub(crate) struct ReadinessOfAll<'a> {
     /// Whether the server is shutting down.
@@ -51,22 +52,22 @@ pub(crate) struct ReadinessOfAll<'a> {
     pub(crate) brokers: BTreeMap<&'a String, BrokerReadiness>,
 }
 
-/// The readiness of a broker: whether it can grant and renew leases now, and for how long it can continue without its
-/// store.
+/// The readiness of a broker: whether the broker can grant and renew leases now, and for how long it can continue
+/// without its store.
 #[derive(Default, Serialize)]
 pub(crate) struct BrokerReadiness {
     pub(crate) ready: bool,
     pub(crate) blocks: usize,
     pub(crate) holders: usize,
     /// The number of seconds for which the broker can serve holders without its store. The value is `null` while the
-    /// broker has no block, because no client has requested a node yet.
+    /// broker has no block, for example before a client requests a node.
     pub(crate) seconds_left: Option<f64>,
     pub(crate) skew_ms: i64,
     #[serde(skip)]
     pub(crate) unrecorded: u64,
     #[serde(skip)]
     pub(crate) abandoned: u64,
-    /// The code of the last error.
+    /// The code of the last error, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error_code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,7 +75,7 @@ pub(crate) struct BrokerReadiness {
 }
 
 impl BrokerReadiness {
-    /// Removes the error message if the client must not see the message.
+    /// Removes the error message unless `with_message` is true, because only some clients may see error messages.
     pub(crate) fn shown(mut self, with_message: bool) -> Self {
         self.last_error = self.last_error.filter(|_| with_message);
         self
@@ -111,7 +112,7 @@ pub(crate) fn broker_readiness(broker: &Broker) -> BrokerReadiness {
 }
 
 impl Readiness {
-    /// Removes the error message if the client must not see the message.
+    /// Removes the error message unless `with_message` is true, because only some clients may see error messages.
     pub(crate) fn shown(mut self, with_message: bool) -> Self {
         self.last_error = self.last_error.filter(|_| with_message);
         self

@@ -1,4 +1,4 @@
-//! Loading tokens and certificates again while the server runs.
+//! Reloads tokens and certificates while the server runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::service::Service;
 use crate::signals::Hangups;
 use crate::tls::TlsSettings;
 
-/// The interval at which the server checks the files. Orchestrators replace files by changing a symbolic link, which
-/// notifications about one file do not report reliably, so the server compares the contents.
+/// The interval at which the server checks whether the files have changed. The server compares the contents, because
+/// orchestrators replace files by changing a symbolic link. File notifications do not reliably report a changed link.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// Loads the files again when they change, and when the process receives SIGHUP. After an error, the earlier tokens or
-/// certificates stay in use.
+/// Loads changed tokens and certificates at regular intervals and when the process receives SIGHUP. After an error,
+/// the earlier tokens or certificates stay in use.
 pub(crate) async fn reload_forever(
     service: Arc<Service>,
     tls: Option<TlsSettings>,
@@ -41,7 +41,8 @@ pub(crate) async fn reload_forever(
     }
 }
 
-/// Records the result of loading a kind of files. The same failure is recorded once, not at every check.
+/// Logs and counts the result of a reload of the tokens or the certificates. A persistent failure is recorded only
+/// once, not at every check.
 fn record(
     service: &Service,
     name: &'static str,

@@ -59,8 +59,8 @@ impl<'a> Route<'a> {
         })
     }
 
-    /// Returns the operation's name in metrics. The set of names is fixed, so arbitrary paths do
-    /// not increase the number of metrics.
+    /// Returns the operation's name in metrics. The set of names is fixed, so requests for
+    /// arbitrary paths do not increase the number of metrics.
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::OfNamespace { resource: Resource::Ids, .. } => "ids",
@@ -77,7 +77,7 @@ impl<'a> Route<'a> {
     }
 
     /// Whether requests to the path issue IDs. These requests must use POST, because a cache could
-    /// return the response to a GET request to two clients.
+    /// send the same GET response to two clients.
     pub(crate) const fn issues(&self) -> bool {
         matches!(self, Self::OfNamespace { resource: Resource::Ids, .. })
     }
@@ -120,7 +120,8 @@ impl<'a> Route<'a> {
     }
 
     /// Whether the path is accessible without a token. Health checks and browsers do not send a
-    /// token. The web page is public, because it does not contain any data of this server.
+    /// token. The web page can be public, because the page does not contain any data of this
+    /// server.
     pub(crate) const fn is_public(&self) -> bool {
         matches!(self, Self::Live | Self::Ready | Self::Page)
     }

@@ -25,7 +25,7 @@ use flakeid_json::{IdJson, LayoutJson};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) max_count: u64,
-    /// The maximum wait for each piece of a response. A piece contains up to 4,096 IDs.
+    /// The maximum time to wait for each piece of a response. A piece contains up to 4,096 IDs.
     pub(crate) max_wait: Duration,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum NoIds {
     Unknown(String),
     /// The client has exceeded its rate limit.
     TooMany(TooMany),
-    /// The client lacks the permission.
+    /// The client does not have permission to request the IDs.
     Denied(Denied),
     Refused(Error),
 }
@@ -91,13 +91,14 @@ impl Served {
         }
     }
 
-    /// Responds to a request for IDs. A small number of IDs is sent in one piece.
+    /// Responds to a request for IDs. A response with few IDs is sent in one piece.
     async fn issue<B>(&self, request: &Request<B>, limits: Limits) -> Result<Answer, Error> {
         let [count] = parameters(request.uri().query(), ["count"])?;
         let count = match count.as_deref() {
             None => 1,
             Some(text) => match number("count", text, 1, limits.max_count) {
-                // The error for zero does not depend on the server's limit.
+                // Only a count above the server's limit gets the status 413. A count of zero is
+                // invalid regardless of the limit.
                 Err(error)
                     if error.field().is_some() && text.bytes().any(|digit| digit != b'0') =>
                 {

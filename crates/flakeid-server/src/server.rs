@@ -24,13 +24,12 @@ use crate::service::Service;
 use crate::signals::{Hangups, Signals};
 use crate::tls::TlsSettings;
 
-/// The number of task polls after which a thread checks for new requests. A poll can take 0.1 ms,
-/// because it may generate 4,096 IDs. With tokio's default of 61 polls, a new request would wait
-/// for up to 6 ms.
+/// The number of task polls after which a thread checks for new requests. A poll can take 0.1 ms, because a single poll
+/// may generate 4,096 IDs. With tokio's default of 61 polls, a new request would wait for up to 6 ms.
 const EVENT_INTERVAL: u32 = 8;
 
-/// The largest number of simultaneous connections to the admin listener. They do not count towards `max_connections`,
-/// so probes succeed when all other connections are in use.
+/// The largest number of simultaneous connections to the admin listener. Admin connections do not count towards
+/// `max_connections`, so probes succeed even if all other connections are in use.
 const MOST_ADMIN_CONNECTIONS: usize = 64;
 
 /// The options for a server's connections.
@@ -55,18 +54,18 @@ pub struct ServeOptions {
     /// The address for health checks and metrics without TLS and without a token, or `None` if only the public
     /// listener serves them.
     pub admin: Option<Listener>,
-    /// The largest number of simultaneous connections. At this limit, a new connection replaces a
-    /// connection without any accepted request, or a connection that has been idle for 5 s. If all
-    /// connections are in use, the new connection waits until one ends. The server lowers the limit
-    /// if the process may not open enough files.
+    /// The largest number of simultaneous connections. At this limit, a new connection replaces a connection without
+    /// any accepted request, or a connection that has been idle for 5 s. If all connections are in use, the new
+    /// connection waits until another connection ends. The server lowers the limit if the process is not allowed to
+    /// open enough files.
     pub max_connections: usize,
     /// The largest number of simultaneous connections from one client address or, for IPv6, from
     /// one /64 network. `None` means half of `max_connections`. This limit does not apply to Unix
     /// sockets.
     pub max_connections_per_client: Option<usize>,
-    /// The maximum time to receive a request head, and until the first accepted request of a new
-    /// connection. An idle HTTP connection is also closed after this time. Idle connections of
-    /// Redis and gRPC clients are kept open 10 times as long.
+    /// The maximum time to receive a request head, and the maximum time until the first accepted request on a new
+    /// connection. An idle HTTP connection is also closed after this time. Idle connections of Redis and gRPC clients
+    /// are kept open for 10 times as long.
     pub idle_timeout: Duration,
     /// The maximum time for which a client may stop reading while the server has data to send.
     pub write_timeout: Duration,
@@ -221,22 +220,23 @@ impl Server {
         self.admin.as_ref().map(BoundListener::address).transpose()
     }
 
-    /// Returns the limit of simultaneous connections. The limit is lower than the configured limit
-    /// if the process may not open enough files.
+    /// Returns the limit on simultaneous connections. The limit is lower than the configured limit if the process is
+    /// not allowed to open enough files.
     #[must_use]
     pub const fn max_connections(&self) -> usize {
         self.options.max_connections
     }
 
-    /// Serves requests until the future `stop` completes. Then the server drains for the time
-    /// `drain`: it reports that it is not ready, but still serves all requests. After the drain,
-    /// the server stops accepting connections and closes idle connections. The other connections
-    /// have `shutdown_timeout` to complete their requests. Finally, the server releases leased nodes.
+    /// Serves requests until the future `stop` completes. The server then drains for the time
+    /// [`drain`](ServeOptions::drain): it reports that it is not ready, but still serves all requests. After the drain,
+    /// the server stops accepting connections and closes idle connections. The remaining connections have the time
+    /// [`shutdown_timeout`](ServeOptions::shutdown_timeout) to complete their requests. Finally, the server releases
+    /// its leased nodes.
     pub fn run(self, stop: impl Future<Output = ()>) {
         self.run_until(stop, pending(), Hangups::none());
     }
 
-    /// Serves until the process receives Ctrl-C or SIGTERM; see [`run_with`](Self::run_with).
+    /// Serves requests until the process receives Ctrl-C or SIGTERM; see [`run_with`](Self::run_with).
     ///
     /// # Errors
     /// An I/O error if signals cannot be received.
@@ -246,8 +246,8 @@ impl Server {
         Ok(())
     }
 
-    /// Begins to receive the signals to this process. After this call, Ctrl-C, SIGTERM and SIGHUP
-    /// no longer kill the process.
+    /// Starts handling the signals to this process. After this call, Ctrl-C, SIGTERM and SIGHUP no longer kill the
+    /// process.
     ///
     /// # Errors
     /// An I/O error if signals cannot be received.
@@ -256,9 +256,9 @@ impl Server {
         Signals::new()
     }
 
-    /// Serves until the process receives Ctrl-C or SIGTERM. After SIGTERM, the server drains, as [`run`](Self::run)
-    /// does. Ctrl-C and a second SIGTERM end the drain. On SIGHUP, the server loads its tokens and certificates
-    /// again.
+    /// Serves requests until the process receives Ctrl-C or SIGTERM. After SIGTERM, the server drains, as
+    /// [`run`](Self::run) does. Ctrl-C or a second SIGTERM skips the rest of the drain. On SIGHUP, the server loads its
+    /// tokens and certificates again.
     pub fn run_with(self, signals: Signals) {
         let Signals { stop, hurry, hangups } = signals;
         self.run_until(stop, hurry, hangups);
@@ -354,9 +354,9 @@ impl Server {
 /// A task that serves one connection.
 type Served = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A listener, and the data that it needs to accept connections.
+/// A listener, and the data that is required to accept its connections.
 struct Accepting<'a> {
-    /// The listener, or `None` if the server does not serve the protocol.
+    /// The listener, or `None` if the server does not serve the listener's protocol.
     listener: Option<&'a BoundListener>,
     name: &'static str,
     service: &'a Service,
@@ -370,8 +370,8 @@ impl Accepting<'_> {
         let Some(listener) = self.listener else { return pending().await };
         loop {
             let Ok((socket, peer)) = listener.accept().await else {
-                // Accepting fails if the process is out of file descriptors. Connections that end
-                // during the pause free some.
+                // Accepting a connection fails if no file descriptor is free. Connections that end during the pause
+                // free their descriptors.
                 self.service.count_accept_failure();
                 sleep(Duration::from_millis(50)).await;
                 continue;

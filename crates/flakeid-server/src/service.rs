@@ -39,10 +39,10 @@ use crate::tokens::{Client, Denied, Need, Scope, Tokens};
 use crate::turns::Turns;
 use flakeid_json::layout_name;
 
-/// The largest number of leases per second that one client can acquire by default.
+/// The default limit on the number of leases that one client can acquire per second.
 const DEFAULT_LEASE_RATE: u64 = 1_000;
 
-/// The delay of the response to a wrong token.
+/// The delay of the response to a request with a wrong token.
 const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
 
 const OPEN_API: &str = include_str!("openapi.json");
@@ -76,9 +76,9 @@ pub struct Service {
     is_draining: AtomicBool,
     loopback_names_only: bool,
     logs_access: bool,
-    /// The limits of requests per second, or `None` if there is no limit.
+    /// The limits on each client's requests per second, or `None` if requests are not limited.
     requests: Option<RateLimiter>,
-    /// The limits of acquired leases per second.
+    /// The limits on the leases that each client can acquire per second.
     acquires: RateLimiter,
 }
 
@@ -117,8 +117,7 @@ impl Service {
         }
     }
 
-    /// Sets the brokers. With brokers, the service also grants leases in the namespaces of the
-    /// brokers.
+    /// Sets the brokers, which let the service also grant leases in the brokers' namespaces.
     #[must_use]
     pub fn brokers(mut self, brokers: impl IntoIterator<Item = Broker>) -> Self {
         let named = brokers.into_iter().map(|broker| (broker.namespace().name.clone(), broker));
@@ -127,8 +126,8 @@ impl Service {
         self
     }
 
-    /// Requires a token or a client certificate that is in `tokens`. Health checks and the web page
-    /// remain public.
+    /// Requires each client to authenticate with a token or a client certificate that is listed in `tokens`. Health
+    /// checks and the web page remain public.
     #[must_use]
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = RwLock::new(tokens);
@@ -142,9 +141,9 @@ impl Service {
         self
     }
 
-    /// Refuses requests whose `Host` header names a host other than this one, unless the service
-    /// requires tokens. Use this setting if only this host can reach the server. The setting
-    /// prevents web pages from accessing the server by DNS rebinding.
+    /// Refuses requests whose `Host` header does not contain `localhost` or a loopback address, unless the service
+    /// requires tokens. Use this setting if the server can be reached only from its own host. The setting prevents web
+    /// pages from accessing the server by DNS rebinding.
     #[must_use]
     pub const fn loopback_names_only(mut self) -> Self {
         self.loopback_names_only = true;
@@ -166,8 +165,7 @@ impl Service {
         self
     }
 
-    /// Sets the largest number of IDs per request. A request for a larger number gets an error
-    /// instead of IDs.
+    /// Sets the largest number of IDs per request. A request for more IDs fails with an error.
     #[must_use]
     pub const fn max_count(mut self, max_count: u64) -> Self {
         self.limits.max_count = max_count;
@@ -187,38 +185,38 @@ impl Service {
         self
     }
 
-    /// Limits the number of requests per second from one client, as defined in
-    /// [`rate_limit`](Self::rate_limit). Health checks do not count. By default, the rate is not
-    /// limited.
+    /// Limits the number of requests that one client can send per second. A client is defined as in
+    /// [`rate_limit`](Self::rate_limit). Health checks and requests for the web page do not count. By default, the rate
+    /// is not limited.
     #[must_use]
     pub fn request_rate_limit(mut self, requests_per_second: u64) -> Self {
         self.requests = Some(RateLimiter::new(requests_per_second, Instant::now()));
         self
     }
 
-    /// Limits the number of leases per second that one client, as defined in
-    /// [`rate_limit`](Self::rate_limit), can acquire. Renewals do not count. The default is 1,000,
-    /// because the store keeps a record of each lease.
+    /// Limits the number of leases that one client can acquire per second. A client is defined as in
+    /// [`rate_limit`](Self::rate_limit). Renewals do not count. The default is 1,000, because the store keeps a record
+    /// of each lease.
     #[must_use]
     pub fn lease_rate_limit(mut self, leases_per_second: u64) -> Self {
         self.acquires = RateLimiter::new(leases_per_second, Instant::now());
         self
     }
 
-    /// Sets the maximum wait for each piece of a response. A piece contains up to 4,096 IDs.
+    /// Sets the maximum time to wait for each piece of a response. A piece contains up to 4,096 IDs.
     #[must_use]
     pub const fn max_wait(mut self, max_wait: Duration) -> Self {
         self.limits.max_wait = max_wait;
         self
     }
 
-    /// Whether requests must contain a token.
+    /// Whether clients must authenticate with a token or a client certificate.
     #[must_use]
     pub fn requires_tokens(&self) -> bool {
         self.tokens.read().unwrap_or_else(PoisonError::into_inner).are_required()
     }
 
-    /// Adds metrics of a server's connections and of the expiry of its certificate.
+    /// Adds metrics for a server's connections and for the expiry of the server's certificate.
     pub(crate) fn watch_connections(
         &mut self,
         connections: &Arc<Connections>,
@@ -230,7 +228,7 @@ impl Service {
         }
     }
 
-    /// Begins to report that the server is not ready. The server still serves all requests.
+    /// Starts reporting that the server is not ready. The server still serves all requests.
     pub(crate) fn begin_drain(&self, drain: Duration) {
         info!(?drain, "draining");
         self.brokers.values().for_each(|broker| broker.drain(drain));
@@ -256,8 +254,8 @@ impl Service {
         self.respond_and_note(request, &[], None).await
     }
 
-    /// Responds to a request on one of the server's connections. If the server accepts a request that requires a
-    /// token, the connection's state records it.
+    /// Responds to a request on one of the server's connections. An accepted request for a path that is not public
+    /// marks the connection as accepted.
     pub(crate) async fn respond_on<B>(
         &self,
         state: Arc<State>,
@@ -342,8 +340,8 @@ impl Service {
         self.limits.max_count
     }
 
-    /// Returns IDs for a client that uses a protocol other than HTTP. The limits are the same as
-    /// for HTTP clients.
+    /// Returns the generator of IDs for a client that uses a protocol other than HTTP. The limits are the same as for
+    /// HTTP clients.
     pub(crate) fn pieces(
         &self,
         namespace: &str,
@@ -410,17 +408,17 @@ impl Service {
         Ok(true)
     }
 
-    /// Counts the result of loading changed files.
+    /// Counts the result of reloading changed files.
     pub(crate) fn count_reload(&self, files: &'static str, code: &'static str) {
         self.metrics.count_reload(files, code);
     }
 
-    /// Returns the numbers of refused requests since the last call, by reason and client.
+    /// Returns and resets the numbers of refused requests and connections, by reason and client.
     pub(crate) fn take_refusals(&self) -> BTreeMap<(&'static str, String), u64> {
         self.metrics.take_unreported()
     }
 
-    /// Returns the names of the namespaces and brokers, whether they are ready, and their last errors.
+    /// Returns the name, the readiness and the last error of each namespace and broker.
     pub(crate) fn states(&self) -> Vec<(String, bool, Option<String>)> {
         let namespaces = self.namespaces.iter().map(|(name, of)| {
             let readiness = reads::readiness(&of.generator);
@@ -443,7 +441,7 @@ impl Service {
         self.metrics.count_refused_connection();
     }
 
-    /// Finds the client of a request. Returns `None` if the service requires no tokens.
+    /// Identifies the client that sent a request. Returns `None` if the service does not require tokens.
     pub(crate) fn client_of(
         &self,
         headers: &HeaderMap,
@@ -469,8 +467,8 @@ impl Service {
         }
     }
 
-    /// Records that a request was not permitted. The response to a wrong token is delayed, so that
-    /// a client cannot try many tokens on one connection.
+    /// Counts a denied request. The response to a wrong token is delayed, so that a client cannot try many tokens on
+    /// one connection.
     pub(crate) async fn record_denied(&self, denied: &Denied) {
         self.metrics.count_denied(denied);
         if *denied == Denied::Wrong {
@@ -490,8 +488,7 @@ impl Service {
         }
     }
 
-    /// Counts a request against its client's rate limits. Returns the error response if a limit is
-    /// exceeded.
+    /// Counts a request against its client's rate limits. Returns an error response if a limit is exceeded.
     fn limit(
         &self,
         route: Option<&Route<'_>>,
@@ -512,8 +509,7 @@ impl Service {
         Some(Answer::too_many(&message, wait))
     }
 
-    /// Returns an error response if a web page may have sent the request without the operator's
-    /// permission.
+    /// Returns an error response if the request may come from a web page that the operator has not allowed.
     fn refuse_page<B>(&self, is_public: bool, request: &Request<B>) -> Option<Answer> {
         let refused = pages::refuse_ambiguous_host(request);
         if is_public || refused.is_some() {
@@ -572,8 +568,8 @@ impl Service {
         })
     }
 
-    /// Responds to a request for a fixed path, such as `/readyz`. Only an admitted client gets
-    /// error messages, because the messages can contain the store's address and user.
+    /// Responds to a request for a fixed path, such as `/readyz`. Only an admitted client gets error messages, because
+    /// the messages can contain the address and the user name of the store.
     fn answer_simple(&self, route: &Route<'_>, is_admitted: bool) -> Answer {
         match route {
             Route::Live => Answer::text("ok\n", "text/plain"),
@@ -613,8 +609,8 @@ impl Service {
         ))
     }
 
-    /// Whether the server is not draining, every namespace can issue IDs, and every broker can
-    /// grant leases.
+    /// Whether the server is ready: it is not draining, every namespace can issue IDs, and every broker can grant
+    /// leases.
     #[cfg(feature = "grpc")]
     pub(crate) fn is_ready(&self) -> bool {
         !self.is_draining()
@@ -665,8 +661,8 @@ fn unauthorized(message: &str) -> Answer {
     answer.with(WWW_AUTHENTICATE, "Bearer realm=\"flakeid\"")
 }
 
-/// Returns the web page. Its `<meta>` tag sets the content security policy, except the directive
-/// `frame-ancestors`, which only a header can set.
+/// Returns the response that contains the web page. The page's `<meta>` tag sets the content security policy, except
+/// the directive `frame-ancestors`, which only a header can set.
 fn page(html: Bytes) -> Answer {
     Answer::text(html, "text/html; charset=utf-8")
         .with(CONTENT_SECURITY_POLICY, "frame-ancestors 'none'")

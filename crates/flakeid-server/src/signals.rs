@@ -1,4 +1,4 @@
-//! The signals that stop a server or make it load its files again.
+//! The signals that stop a server, or that make the server reload its files.
 
 use std::future::{Future, pending};
 use std::io;
@@ -20,9 +20,9 @@ type Event = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// # }
 /// ```
 pub struct Signals {
-    /// Waits for Ctrl-C or SIGTERM.
+    /// A future that completes after Ctrl-C or SIGTERM.
     pub(crate) stop: Event,
-    /// Waits for Ctrl-C, or for SIGTERM after the first signal. The server then omits the rest of the drain.
+    /// A future that completes after Ctrl-C or a second SIGTERM. The server then skips the rest of the drain.
     pub(crate) hurry: Event,
     pub(crate) hangups: Hangups,
 }
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Signals {
     }
 }
 
-/// The SIGHUP signals to the process, if the server handles them.
+/// The SIGHUP signals to the process, if the server handles SIGHUP.
 pub(crate) struct Hangups(
     #[cfg(unix)] Option<Signal>,
     #[cfg(not(unix))] std::marker::PhantomData<()>,
@@ -47,7 +47,7 @@ impl Hangups {
         return Self(std::marker::PhantomData);
     }
 
-    /// Waits for the next signal.
+    /// Waits for the next SIGHUP signal. Waits forever if the server does not handle SIGHUP.
     pub(crate) async fn next(&mut self) {
         #[cfg(unix)]
         if let Some(signal) = &mut self.0
@@ -60,7 +60,7 @@ impl Hangups {
 }
 
 impl Signals {
-    /// Installs the handlers. Must be called in the context of a tokio runtime.
+    /// Installs the signal handlers. This function must be called in the context of a tokio runtime.
     #[cfg(unix)]
     pub(crate) fn new() -> io::Result<Self> {
         let interrupts = || signal(SignalKind::interrupt());
@@ -89,7 +89,7 @@ impl Signals {
 
     #[cfg(not(unix))]
     pub(crate) fn new() -> io::Result<Self> {
-        // If Ctrl-C cannot be received, the process can only be killed.
+        // If the handler for Ctrl-C cannot be installed, the server stops at once.
         let stop = async { drop(tokio::signal::ctrl_c().await) };
         let hurry = std::future::ready(());
         Ok(Self { stop: Box::pin(stop), hurry: Box::pin(hurry), hangups: Hangups::none() })

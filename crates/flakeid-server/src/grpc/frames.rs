@@ -1,5 +1,5 @@
-//! A limit on HTTP/2 control frames. The server must answer or process each of these frames, so a client could keep the
-//! server busy without ever sending a request.
+//! A limit on the rate of HTTP/2 control frames. The server must process every control frame, so without the limit, a
+//! client could keep the server busy and never send a request.
 
 use std::io;
 use std::pin::Pin;
@@ -11,25 +11,25 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::connections::State;
 
-/// The length of a frame's header (RFC 9113, 4.1).
+/// The length of a frame's header in bytes (RFC 9113, section 4.1).
 const HEADER: usize = 9;
 /// The number of control frames that a client may send at once.
 const BURST: u32 = 1_000;
-/// The time after which a client may send another control frame. Clients that measure the connection send a few PING
-/// frames per second.
+/// The time after which a client may send one more control frame. Clients that measure the connection's latency send a
+/// few PING frames per second.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// A counter of control frames in a stream of bytes.
+/// A counter of the control frames in a byte stream.
 #[derive(Debug)]
 struct Frames {
     /// The part of the current frame's header that has been received.
     header: [u8; HEADER],
     received: usize,
-    /// The number of bytes that are left of the current frame's payload.
+    /// The number of bytes of the current frame's payload that have not been received yet.
     payload: usize,
     /// The number of control frames that the client may send now.
     allowed: u32,
-    /// The time until which `allowed` takes account of the passed time.
+    /// The time at which `allowed` was last refilled.
     counted: Instant,
 }
 
@@ -38,7 +38,8 @@ impl Frames {
         Self { header: [0; HEADER], received: 0, payload: 0, allowed: BURST, counted: now }
     }
 
-    /// Reads the bytes that a client has sent. Returns `false` if the client has sent too many control frames.
+    /// Counts the control frames in the bytes that a client has sent. Returns `false` if the client has sent too many
+    /// control frames.
     fn read(&mut self, mut bytes: &[u8], now: Instant) -> bool {
         while !bytes.is_empty() {
             let skipped = self.payload.min(bytes.len());
@@ -76,8 +77,8 @@ impl Frames {
     }
 }
 
-/// Whether a type of frame is counted. DATA, HEADERS and WINDOW_UPDATE belong to requests, which have limits of their
-/// own, and hyper limits the rate of RST_STREAM.
+/// Whether frames of the given type are counted. DATA, HEADERS and WINDOW_UPDATE frames belong to requests, which have
+/// their own limits. The hyper library limits the rate of RST_STREAM frames.
 #[expect(clippy::doc_markdown, reason = "RFC 9113 spells the names of frames this way")]
 const fn is_counted(kind: u8) -> bool {
     !matches!(kind, 0 | 1 | 3 | 8)
@@ -106,7 +107,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Limited<S> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.is_blocked {
-            // The connection sends its last frame and ends, so nothing needs to wake this task.
+            // The connection only sends its last frame and then ends, so no input needs to wake this task.
             return Poll::Pending;
         }
         let before = buffer.filled().len();
@@ -150,7 +151,7 @@ mod tests {
         let later = start + INTERVAL * 3;
         assert!((0..3).all(|_| frames.read(&ping, later)));
         assert!(!frames.read(&ping, later));
-        // A client that sends a few frames per second never reaches the limit.
+        // A client that sends 50 frames per second never reaches the limit.
         let mut frames = Frames::new(start);
         assert!((0..10_000).all(|number| frames.read(&ping, start + INTERVAL * 2 * number)));
     }

@@ -1,4 +1,4 @@
-//! The standard health service (`grpc.health.v1.Health`), which reports whether IDs can be issued.
+//! The standard gRPC health service (`grpc.health.v1.Health`), which reports whether the server is ready.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::messages::IdsServer;
 use crate::connection::{Phase, Phases, reached};
 use crate::service::Service;
 
-/// The maximum delay before a watching client is notified of a change.
+/// The maximum delay before a watching client is notified of a change in readiness.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The readiness of the server, which `/readyz` reports over HTTP.
+/// The implementation of the health service. The path `/readyz` reports the same readiness over HTTP.
 pub(super) struct Readiness {
     service: Arc<Service>,
     phases: Phases,
@@ -57,7 +57,8 @@ impl Health for Readiness {
         let watching = async move {
             let mut sent = None;
             loop {
-                // The protocol requires this status for an unknown service, because the service may exist later.
+                // The protocol requires the status `SERVICE_UNKNOWN` for an unknown service, because the service may
+                // become available later.
                 let unknown = ServingStatus::ServiceUnknown;
                 let now = if is_known(&service) { status(&watched) } else { unknown };
                 if sent.replace(now) != Some(now) && sender.send(Ok(response(now))).await.is_err() {
@@ -75,7 +76,7 @@ impl Health for Readiness {
     }
 }
 
-/// Whether a health check can name a service. The empty name means the whole server.
+/// Whether health checks support the given service name. The empty name refers to the whole server.
 fn is_known(service: &str) -> bool {
     service.is_empty() || service == IdsServer::<IdCalls>::NAME
 }

@@ -1,4 +1,4 @@
-//! Calls that return IDs in one message or in a stream of messages.
+//! The gRPC calls that return IDs in one message or in a stream of messages.
 
 use std::future::poll_fn;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ use crate::served::NoIds;
 use crate::service::Service;
 use crate::tokens::{Client, Identity};
 
-/// The implementation of the calls that return IDs.
+/// The implementation of the gRPC calls that return IDs.
 pub(super) struct IdCalls(pub(super) Arc<Service>);
 
 #[tonic::async_trait]
@@ -52,8 +52,8 @@ impl Ids for IdCalls {
 }
 
 impl IdCalls {
-    /// Generates the first piece, so that a failure becomes the error of the call. Returns the IDs in the first
-    /// piece, and the remaining pieces.
+    /// Generates the first piece of IDs before the response begins, so that a failure becomes the error of the call.
+    /// Returns the first piece's IDs, and the generator of the remaining pieces.
     async fn begin(
         &self,
         namespace: &str,
@@ -76,12 +76,13 @@ impl IdCalls {
     }
 }
 
-/// The messages of a response. Each message is generated after the client has received the previous ones.
+/// The messages of a streamed response. After the first message, a message is generated only when the connection can
+/// send more data.
 pub(super) struct Messages {
     service: Arc<Service>,
     pieces: IdPieces,
     first: Option<Vec<u64>>,
-    /// Whether the response lets other tasks run, and other responses take a turn, before its next message.
+    /// Whether the response must yield to other tasks and responses before its next message.
     yields: bool,
 }
 

@@ -15,7 +15,7 @@ pub(super) const DESCRIPTORS: &[u8] = include_bytes!("flakeid.v1.bin");
 
 #[cfg(test)]
 mod tests {
-    /// Checks that the generated code matches `flakeid.proto`. To generate the code, run
+    /// Checks that the generated code matches `flakeid.proto`. To generate the code again, run
     /// `cargo run --manifest-path xtask/grpc/Cargo.toml`.
     #[test]
     fn generated_code_matches_the_proto_file_and_is_unchanged() {

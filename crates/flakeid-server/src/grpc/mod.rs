@@ -45,13 +45,13 @@ pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamRe
 /// The preface of an HTTP/2 connection, which the client must send first.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The largest number of concurrent calls per connection. The client delays further calls.
+/// The largest number of concurrent calls per connection. A client delays further calls until an earlier call ends.
 const MOST_CALLS: u32 = 100;
 
 /// The maximum total size of a request's headers, in bytes.
 const LONGEST_HEAD: u32 = 16 * 1_024;
 
-/// The longest message that a client may send, in bytes. A message contains a namespace and a number or, for
+/// The maximum length of a client's message, in bytes. A message contains a namespace and the number of IDs or, for
 /// reflection, the name of a symbol.
 const LONGEST_MESSAGE: usize = 4_096;
 
@@ -62,7 +62,7 @@ const CHECK: &str = "/grpc.health.v1.Health/Check";
 type Answer = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 type Answers = Box<dyn Fn(Request<Incoming>) -> Answer + Send + Sync>;
 
-/// The services of one listener, indexed by name.
+/// The gRPC services of one listener, indexed by service name.
 pub(crate) struct Services {
     service: Arc<Service>,
     by_name: BTreeMap<&'static str, Answers>,
@@ -157,8 +157,8 @@ impl fmt::Debug for Services {
     }
 }
 
-/// Serves a connection until the client or the server ends it. A client may keep a connection open between calls, but
-/// must respond to pings on the connection. Pings do not count as use of the connection.
+/// Serves a connection until the client or the server ends the connection. A client may keep the connection open
+/// between calls, but must respond to the server's pings. A connection with no traffic except pings counts as idle.
 pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<Services>) {
     let Some(connection) = encrypted(connection, &shared).await else { return };
     let Connection { mut stream, peer, names, slot } = connection;
@@ -192,12 +192,12 @@ pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<
         .keep_alive_timeout(idle_timeout)
         .max_concurrent_streams(MOST_CALLS)
         .max_header_list_size(LONGEST_HEAD)
-        // The send buffer is limited, because a slow client would otherwise cause too much of a response to be
-        // buffered. Each call also buffers one piece.
+        // The send buffer is limited, because the server would otherwise buffer too much of a response to a slow
+        // client. Each call also buffers one piece of IDs.
         .max_send_buf_size(64 * 1_024)
         .serve_connection(TokioIo::new(stream), respond);
-    // A connection that begins in the second half of the drain comes from a load balancer that still uses this
-    // server, so the connection is served until the drain ends.
+    // A connection that begins in the second half of the drain comes from a load balancer that still uses this server.
+    // The server serves this connection until the drain ends.
     let is_late = *phases.borrow() >= Phase::Leaving;
     let last = if is_late { Phase::Closing } else { Phase::Leaving };
     Serving::new(connection, slot, phases, last, idle_timeout).await;

@@ -35,8 +35,7 @@ pub(super) fn of_error(error: &Error) -> Status {
         | ErrorKind::InvalidId
         | ErrorKind::InvalidOption => Code::InvalidArgument,
         kind if kind.is_retryable() => Code::Unavailable,
-        // The status is not `UNAVAILABLE`, because clients would then retry automatically, although the error is not
-        // retryable.
+        // The status `UNAVAILABLE` would make clients retry automatically, although the error is not retryable.
         _ => Code::FailedPrecondition,
     };
     let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());
@@ -53,7 +52,7 @@ pub(super) fn status(
     metadata.insert("flakeid-code", MetadataValue::from_static(name));
     if let Some(wait) = retry_after {
         let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        // gRPC clients wait for this time before they retry the call:
+        // The metadata contains the time that gRPC clients wait before they retry the call:
         // <https://github.com/grpc/proposal/blob/master/A6-client-retries.md#pushback>
         metadata.insert("grpc-retry-pushback-ms", MetadataValue::from(ms));
     }

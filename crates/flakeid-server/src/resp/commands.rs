@@ -1,4 +1,4 @@
-//! The execution of commands from Redis clients.
+//! Executes commands from Redis clients.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -16,7 +16,7 @@ use crate::served::{NoIds, TooMany};
 use crate::service::Service;
 use crate::tokens::{Client, Denied, Tokens};
 
-/// The supported commands. `COMMAND COUNT` returns their number.
+/// The supported commands. `COMMAND COUNT` returns the number of supported commands.
 const COMMANDS: [&str; 12] = [
     "AUTH",
     "CLIENT",
@@ -45,13 +45,13 @@ pub(crate) struct Session<'a> {
     tokens: Tokens,
     client: Option<Arc<Client>>,
     name: Vec<u8>,
-    /// The remaining pieces of the current response.
+    /// The pieces of IDs that remain to be sent in the current response.
     more: Option<IdPieces>,
     /// The number of IDs generated since this session last yielded to other tasks.
     since_yield: u64,
 }
 
-/// The code and the message of an error for a command that is unknown or has wrong arguments.
+/// The code and the message of an error reply.
 type Refusal = (&'static str, String);
 
 impl<'a> Session<'a> {
@@ -72,12 +72,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether the client may request IDs.
+    /// Whether the client is authenticated, or the server does not require authentication.
     pub(crate) fn is_admitted(&self) -> bool {
         self.client.is_some() || !self.tokens.are_required()
     }
 
-    /// Identifies the client again if the server has loaded other tokens.
+    /// Identifies the client again if the server has loaded new tokens.
     fn follow_tokens(&mut self) {
         let current = self.service.current_tokens();
         if current.is_copy_of(&self.tokens) {
@@ -358,7 +358,7 @@ impl<'a> Session<'a> {
                 self.name = name.to_vec();
                 self.replies.simple("OK");
             }
-            // The client reports its library's name and version, which do not affect the replies.
+            // With this command, the client reports its library's name and version, which do not affect the replies.
             (b"SETINFO", [_, _]) => self.replies.simple("OK"),
             (b"GETNAME", []) if self.name.is_empty() => self.replies.null(),
             (b"GETNAME", []) => self.replies.bulk(&self.name),
@@ -395,8 +395,8 @@ fn owned(
     piece.map(|ids| ids.map(<[_]>::to_vec))
 }
 
-/// Returns the error for an unsupported command or wrong arguments. The message shows only the
-/// beginning of a long name.
+/// Returns the error for an unsupported command or wrong arguments. The message shows only the beginning of a long
+/// command name.
 fn unknown(command: &[u8]) -> Refusal {
     let known = COMMANDS.iter().any(|known| known.as_bytes() == command);
     let shown: String = String::from_utf8_lossy(command).chars().take(40).collect();

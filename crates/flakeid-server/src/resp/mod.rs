@@ -1,8 +1,8 @@
 //! The server for connections from Redis clients. The server replies to commands in order, and stops reading commands
 //! while the client does not read its replies.
 //!
-//! Each connection buffers at most 204 KiB. Commands take 16 KiB, and replies without IDs take 16 KiB. A piece of 4,096
-//! IDs takes 108 KiB as text and twice 32 KiB as numbers.
+//! Each connection buffers at most 204 KiB. Commands take up to 16 KiB, and replies without IDs take up to 16 KiB. A
+//! piece of 4,096 IDs takes up to 108 KiB as text, and 64 KiB for two copies as numbers.
 
 mod commands;
 mod reply;
@@ -28,16 +28,17 @@ const MOST_BUFFERED: usize = 16 * 1_024;
 /// The maximum number of bytes to read from the socket at a time.
 const READ: usize = 4_096;
 
-/// The time without a command after which a server that is shutting down ends a connection.
+/// The time without a new command after which a server that is shutting down ends a connection.
 const PAUSE_BEFORE_END: Duration = Duration::from_millis(100);
 
-/// Serves a connection until the client, the server or a timeout ends it.
+/// Serves a connection until the client, the server or a timeout ends the connection.
 pub(crate) async fn serve(connection: Accepted, shared: Shared) {
     let Some(connection) = encrypted(connection, &shared).await else { return };
     let Accepted { stream, peer, names, slot } = connection;
     let Shared { service, phases, idle_timeout, .. } = shared;
     let session = Session::new(&service, peer, names);
-    // Redis clients keep unused connections in pools, so a server without tokens accepts every connection.
+    // Redis clients keep unused connections in pools, so a connection that does not require a token counts as accepted
+    // before the first command.
     if session.is_admitted() {
         slot.state.accept();
     }
@@ -99,7 +100,7 @@ impl Connection<'_> {
         self.input = input;
         self.input.drain(..at);
         if self.input.is_empty() {
-            // Freeing the buffer saves memory, because thousands of connections may be idle.
+            // The buffer is freed to save memory, because thousands of connections may be idle.
             self.input = Vec::new();
         }
         Ok(continues)
@@ -131,16 +132,17 @@ impl Connection<'_> {
         timeout(self.idle_timeout, sent).await?
     }
 
-    /// Reads more commands. Returns `false` if the client or the server has ended the connection.
+    /// Reads more commands. Returns `false` if the client has ended the connection or the server must end the
+    /// connection.
     async fn read(&mut self) -> io::Result<bool> {
         let has_part = !self.input.is_empty();
-        // The subtraction cannot overflow, because the parser accepts or rejects any input of `LONGEST` bytes.
+        // The subtraction cannot overflow, because the parser leaves fewer than `LONGEST` bytes in the input.
         let room = READ.min(LONGEST - self.input.len());
         self.input.reserve(room);
         let mut buffer = (&mut self.input).limit(room);
         let overdue =
             async { if has_part { sleep(self.idle_timeout).await } else { pending().await } };
-        // A server that is shutting down waits for a pause between commands, because Redis clients do not expect a
+        // During a shutdown, the server waits for a pause between commands, because Redis clients do not expect a
         // connection to end right after a reply.
         let mut phases = self.phases.clone();
         let pause_while_leaving = async {

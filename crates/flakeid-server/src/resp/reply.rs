@@ -16,15 +16,15 @@ impl Replies {
         self.line(b'+', text);
     }
 
-    /// Adds an error reply, which begins with the code. Control characters are replaced by spaces, because an error
-    /// reply must be a single line.
+    /// Adds an error reply, which begins with the error code. Control characters are replaced by spaces, because an
+    /// error reply must be a single line.
     pub(crate) fn error(&mut self, code: &str, text: &str) {
         let text = text.replace(|character: char| character.is_control(), " ");
         self.line(b'-', &format!("{code} {text}"));
     }
 
-    /// Adds an error reply for a library error. The code is removed from the message, because the reply already begins
-    /// with the code.
+    /// Adds an error reply for a library error. The error code is removed from the message, because the reply already
+    /// begins with the code.
     pub(crate) fn library_error(&mut self, error: &Error) {
         let text = error.to_string();
         let text = text.strip_prefix(error.code()).unwrap_or(&text);

@@ -1,24 +1,24 @@
 //! The parser for commands from Redis clients. A command is an array of bulk strings or a line of words.
 //!
-//! Every length is checked before anything is stored. A connection therefore holds at most [`LONGEST`] bytes of a
-//! command, regardless of the length that the client announces.
+//! The parser checks every length before it stores any data. A connection therefore holds at most [`LONGEST`] bytes of
+//! a command, regardless of the length that the client announces.
 
 use std::fmt;
 use std::str;
 
-/// The maximum length of a command, in bytes. A longer command is an error that ends the connection.
+/// The maximum length of a command, in bytes. A longer command causes an error that ends the connection.
 pub(crate) const LONGEST: usize = 16 * 1_024;
 
 /// The largest number of words in a command.
 const MOST_WORDS: usize = 64;
 
-/// The maximum length of a word, in bytes. A token has a few dozen bytes, and a namespace at most 64.
+/// The maximum length of a word, in bytes. A token has a few dozen bytes, and a namespace has at most 64 bytes.
 const LONGEST_WORD: usize = 4_096;
 
-/// The maximum length of a line that contains a length (`*` or `$` and a number), without the line end.
+/// The maximum length, in bytes, of a line that declares a length (`*` or `$` and a number), without the line end.
 const LONGEST_LENGTH: usize = 20;
 
-/// A command, and the number of bytes that it takes up in the input.
+/// A parsed command, and the number of bytes that the command occupies in the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
     /// The words of the command. An empty line or array has no words, and gets no reply.
@@ -26,7 +26,7 @@ pub(crate) struct Request<'a> {
     pub(crate) length: usize,
 }
 
-/// An error for bytes that are not the beginning of a command. The input after such bytes cannot be parsed.
+/// An error for input that does not begin with a valid command. The rest of the input cannot be parsed either.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(String);
 
@@ -78,8 +78,8 @@ fn array(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     Ok(Some(Request { words, length: at }))
 }
 
-/// Parses the number after `mark`, and returns the number and the position after its line. The number -1, for a null
-/// array, counts as 0 words.
+/// Parses the number after `mark`, and returns the number and the position of the next line. A null array, which has
+/// the length -1, counts as 0 words.
 fn length(
     input: &[u8],
     mark: u8,
@@ -110,7 +110,7 @@ fn length(
     }
 }
 
-/// Parses a line of words, as a user types it in a terminal.
+/// Parses a command that is a line of words, such as a user types in a terminal.
 fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     let head = &input[..input.len().min(LONGEST)];
     let Some(end) = head.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
@@ -124,8 +124,8 @@ fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     if words.len() > MOST_WORDS {
         return malformed(format!("more than {MOST_WORDS} words"));
     }
-    // HTTP requests are rejected, because a web page can make a browser send an HTTP request to a port on the user's
-    // machine, with Redis commands in the lines after the request line.
+    // HTTP requests are rejected as a protection against malicious web pages. A page can make a browser send an HTTP
+    // request that contains Redis commands to a port on the user's machine.
     if words.first().is_some_and(|first| is_http(first)) {
         return malformed("this port uses the Redis protocol, not HTTP");
     }
@@ -156,8 +156,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that an encoded command is parsed to the same words regardless of the bytes that follow, and that
-        /// every proper prefix of the encoded command is incomplete.
+        /// Checks that parsing an encoded command returns the command's words, regardless of the bytes that follow.
+        /// Also checks that every proper prefix of an encoded command is incomplete.
         #[test]
         fn parse_returns_the_words_of_an_encoded_command(
             words in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..9),
@@ -173,7 +173,7 @@ mod tests {
             }
         }
 
-        /// Checks that the parser never panics, and that the returned command lies within the input.
+        /// Checks that the parser never panics, and that a returned command does not extend beyond the input.
         #[test]
         fn parse_never_panics_on_arbitrary_bytes(input in prop::collection::vec(
             prop_oneof![Just(b'*'), Just(b'$'), Just(b'\r'), Just(b'\n'), b'0'..=b'9', any::<u8>()],
