@@ -1,30 +1,30 @@
-//! A gate that makes `fork` wait until critical work has finished.
+//! A gate that delays `fork` until critical work has finished.
 //!
-//! A forked child has a copy of its parent's memory, but contains only the thread that called `fork`. Work in
-//! progress on another thread, such as an `SQLite` transaction, would remain half done in the child forever. A thread
-//! therefore holds the gate during such work, and a `pthread_atfork` handler delays `fork` until the gate is free.
+//! A forked child has a copy of its parent's memory, but contains only the thread that called `fork`. Work in progress
+//! on another thread, such as an `SQLite` transaction, would remain unfinished in the child forever. A thread therefore
+//! holds the gate during critical work, and a `pthread_atfork` handler delays `fork` until the gate is free.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The ID of the process that holds the gate, or 0 if the gate is free. The value is a single atomic integer, so that
-/// even a child created by a raw `clone` reads either 0 or the ID of its parent.
+/// The ID of the process that holds the gate, or 0 if the gate is free. The value is a single atomic integer, so even a
+/// child created by a raw `clone` reads either 0 or its parent's ID.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// The guard that a thread holds while it forks.
+    /// The guard that holds the gate while the current thread forks.
     static FORKING: RefCell<Option<Guard>> = const { RefCell::new(None) };
 }
 
-/// A guard that delays forks while it is alive. Do not run user code while you hold the guard, because that code
-/// might fork.
+/// A guard that delays forks until it is dropped. Do not run user code while you hold the guard, because a fork in user
+/// code would then wait forever.
 #[must_use = "the gate is held only while the guard is alive"]
 pub struct Guard(());
 
-/// Waits until the gate is free, and then acquires the gate. Returns `None` in a child that a raw `clone` created
-/// while the parent held the gate, because the child cannot use the interrupted work. A raw `clone` bypasses the
-/// handlers of `fork`.
+/// Waits until the gate is free, and then acquires the gate. Returns `None` in a child process that a raw `clone`
+/// created while the parent held the gate. A raw `clone` bypasses the fork handlers, so it may interrupt work that the
+/// child cannot continue.
 #[must_use]
 pub fn hold() -> Option<Guard> {
     watch_forks();
@@ -50,9 +50,9 @@ impl Drop for Guard {
     }
 }
 
-/// The ID of the process that is registering the fork handlers; 0 before the registration, and `WATCHING` after it. A
-/// `Once` is unsuitable: if another thread forked during the registration, the child would wait forever for a thread
-/// that it does not contain.
+/// The ID of the process that is registering the fork handlers, 0 before the registration, or `WATCHING` after the
+/// registration. A `Once` is unsuitable: a child that was forked during the registration would wait forever for the
+/// registering thread, which the child does not contain.
 #[cfg(unix)]
 static WATCHER: AtomicU32 = AtomicU32::new(0);
 
@@ -73,11 +73,11 @@ fn watch_forks() {
             std::thread::sleep(Duration::from_micros(50));
             continue;
         }
-        // This process has not begun the registration: `watcher` is 0 or the ID of a parent process that forked
-        // before it finished its registration.
+        // Here, `watcher` is 0 or the ID of a parent process that forked during its own registration, so this process
+        // must register the handlers.
         if WATCHER.compare_exchange(watcher, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-            // SAFETY: the handlers are functions of this library, which is not unloaded while its code runs. They
-            // only acquire and release a lock, and registering them twice does no harm.
+            // SAFETY: the handlers are functions of this library, which is not unloaded while its code runs. The
+            // handlers only acquire and release a lock, and registering the handlers twice does no harm.
             let _ = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
             WATCHER.store(WATCHING, Ordering::Release);
             return;

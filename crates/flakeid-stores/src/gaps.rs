@@ -1,15 +1,16 @@
 //! A search for nodes that have no row in the store. Counting the rows in a range is much cheaper for a store than
-//! looking for a gap after each row. The search therefore counts ranges until it finds one that is not full.
+//! looking for a gap after each row. The search therefore counts the rows in one range after another until a range
+//! contains a node without a row.
 
 use flakeid_protocol::store::Fault;
 
-/// A source that counts and lists the nodes with rows in a range.
+/// A source that counts or lists the nodes that have rows in a range.
 pub(super) trait UsedNodes {
-    /// Returns the number of nodes from `low` to `high` that have rows.
+    /// Returns the number of nodes that have rows, from `low` to `high` inclusive.
     fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault>;
 
-    /// Returns the nodes with rows from `low` to `high`, in increasing order. The range must contain at most `LISTED`
-    /// nodes.
+    /// Returns the nodes that have rows, from `low` to `high` inclusive, in increasing order. The range must contain at
+    /// most `LISTED` nodes.
     fn nodes(&mut self, low: u64, high: u64) -> Result<Vec<u64>, Fault>;
 }
 
@@ -28,8 +29,9 @@ pub(super) enum Found {
     Only(u64),
 }
 
-/// Returns a node without a row, or `None` if every node has a row. The search begins at `first`, continues at `from`
-/// after `to`, and skips the first `skip` nodes without rows, wrapping round as often as necessary.
+/// Returns a node without a row, or `None` if every node from `from` to `to` has a row. The search begins at `first`
+/// and, after `to`, continues at `from`. The search skips the first `skip` nodes without rows, wrapping round as often
+/// as necessary.
 pub(super) fn unused(
     used: &mut impl UsedNodes,
     (from, to): (u64, u64),
@@ -66,7 +68,7 @@ pub(super) fn search(
 ) -> Result<Found, Fault> {
     let mut left = skip;
     let mut width = LISTED;
-    // An upper bound for the node to return, once a range is known to contain that node.
+    // An upper bound for the result, or `None` until the search has found a range that contains the result.
     let mut bound = None;
     while low <= high {
         let end = low.saturating_add(width - 1).min(high);
@@ -82,10 +84,10 @@ pub(super) fn search(
         };
         let free = nodes.saturating_sub(rows);
         if nodes > LISTED && free > left {
-            // Of the first `rows + left + 1` nodes, at least one is free and not skipped.
+            // Of the first `rows + left + 1` nodes in the range, at least one is free and is not skipped.
             let last = end.min(low + rows + left);
-            // Rows usually fill the start of a range without gaps, so the search first tests whether the result is
-            // `last` itself, and bisects the range only later.
+            // Rows usually fill the start of a range without gaps. The search therefore first tests whether the result
+            // is `last`, and bisects the range only if it is not.
             width = if bound.is_none() { (last - low).max(1) } else { half(low, last) };
             bound = Some(last);
         } else {
@@ -208,7 +210,8 @@ mod tests {
 
     #[test]
     fn node_search_terminates_while_rows_are_being_added() {
-        /// A source that lists every node but counts one fewer, as if a row were added between the two queries.
+        /// A source that lists a row for every node but counts one row fewer, as if a row were added between the two
+        /// queries.
         struct FilledMeanwhile;
 
         impl UsedNodes for FilledMeanwhile {

@@ -1,15 +1,15 @@
-//! The parser of URLs with several hosts, and the search for the first usable host.
+//! A parser for URLs with several hosts, and a function that connects to the first usable host.
 
 use std::time::Duration;
 
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault};
 
 /// Connects to the first usable server listed in a URL. Each server gets an equal share of the time limit, so that a
-/// server that hangs leaves time for the rest.
+/// server that hangs leaves time for the other servers.
 ///
 /// # Errors
-/// If no server is usable: [`Fault::Unavailable`] if at least one server may become usable, otherwise
-/// [`Fault::Rejected`]. The message contains the faults of all servers.
+/// [`Fault::Unavailable`] if no server is usable now, but at least one may become usable later; [`Fault::Rejected`] if
+/// no server can become usable. The message contains the faults of all servers.
 pub(super) fn first_usable<P, T>(
     places: &[P],
     mut connect: impl FnMut(&P, Duration) -> Result<T, Fault>,
@@ -35,7 +35,7 @@ pub(super) fn first_usable<P, T>(
 #[cfg(any(feature = "mysql", feature = "redis"))]
 pub(super) struct Hosts<'a> {
     pub(super) scheme: &'a str,
-    /// The credentials: `user:password@`, or an empty string.
+    /// The credentials in the form `user:password@`, or an empty string.
     pub(super) user: &'a str,
     pub(super) list: Vec<&'a str>,
     /// The path, which begins with a slash or is empty.

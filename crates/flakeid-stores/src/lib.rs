@@ -1,5 +1,5 @@
-//! Clients for the lease stores, and for brokers over HTTP. Each kind of store has its own Cargo feature, as does the
-//! broker client. A [`Location`] is the URL of a store or a broker.
+//! Clients for lease stores, and for brokers over HTTP. The client for each kind of store has its own Cargo feature,
+//! and so does the client for brokers. A [`Location`] is the URL of a store or a broker.
 
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
 mod certificates;

@@ -1,4 +1,4 @@
-//! The location of a store or a broker, and the functions that connect to it.
+//! The location of a store or a broker, and functions that connect to stores and brokers.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -42,8 +42,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The known schemes. Each entry contains the scheme, the kind, the Cargo feature, and whether this build
-    /// includes the feature.
+    /// The known URL schemes. Each entry contains the scheme, the kind of store or broker, the Cargo feature, and
+    /// whether this build includes the feature.
     const SCHEMES: [(&'static str, Self, &'static str, bool); 14] = [
         ("sqlite", Self::Sqlite, "sqlite", cfg!(feature = "sqlite")),
         ("postgresql", Self::Postgres, "postgres", cfg!(feature = "postgres")),
@@ -63,7 +63,7 @@ impl Kind {
 }
 
 impl Location {
-    /// Parses the scheme of a URL. The rest of the URL is parsed later, when a connection is made.
+    /// Parses the scheme of a URL. The rest of the URL is parsed later, when a connection is opened.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for an unknown scheme, and for a scheme whose feature
@@ -96,14 +96,14 @@ impl Location {
         }
     }
 
-    /// The URL as specified by the user, including the password, which the drivers need.
+    /// The URL as given by the user, including the password, which database drivers need.
     #[must_use]
     pub fn as_url(&self) -> &str {
         &self.url
     }
 
     /// Returns the path of an `SQLite` store's file, after resolving the symbolic links in the path of its folder.
-    /// Returns `None` for a server, and for an unusable URL, which does not name a file in an existing folder.
+    /// Returns `None` for other stores and for brokers, and if the URL does not name a file in an existing folder.
     #[must_use]
     pub fn file(&self) -> Option<PathBuf> {
         match self.kind {
@@ -116,8 +116,8 @@ impl Location {
     /// Connects to the store. `clock` is this host's clock, which a store without a server uses as its own clock.
     ///
     /// # Errors
-    /// [`Fault::Unavailable`] if the store does not respond within the connection timeout of 2 s; [`Fault::Rejected`] if
-    /// it refuses the connection, for example because of a wrong password or an unusable file.
+    /// [`Fault::Unavailable`] if the store does not respond within the connection timeout of 2 s; [`Fault::Rejected`]
+    /// if the store refuses the connection, for example because of a wrong password or an unusable file.
     pub fn connect(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
         self.open(clock, true)
     }
@@ -153,15 +153,15 @@ impl Location {
         self.kind == Kind::Broker
     }
 
-    /// Whether this URL may lead to several brokers. Even a single address may lead to several brokers, but a Unix
-    /// socket always leads to a single broker.
+    /// Whether this URL may lead to several brokers. A single network address may also lead to several brokers, for
+    /// example through a load balancer. A Unix socket always leads to a single broker.
     #[must_use]
     pub fn may_be_several_brokers(&self) -> bool {
         self.is_broker() && !self.url.starts_with("http+unix:")
     }
 
-    /// Connects to the store like [`connect`](Self::connect), but only if the store exists, whereas `connect` creates
-    /// a missing embedded store. Use this function in tools that manage existing stores.
+    /// Connects to an existing store. Unlike [`connect`](Self::connect), this function does not create a missing
+    /// embedded store. Use this function in tools that manage existing stores.
     ///
     /// # Errors
     /// Those of [`connect`](Self::connect); [`Fault::Rejected`] if the store does not exist.

@@ -9,8 +9,8 @@ pub(crate) fn id() -> Option<u64> {
 }
 
 /// Returns the name that identifies this machine in a store's files: a hash of the machine ID. Without a machine ID,
-/// the name is `boot-` and a hash of the kernel's boot ID, which is unique to a host and shared by all containers on
-/// the host. Without either ID, as on macOS, the name is `unknown`.
+/// the name is `boot-` and a hash of the kernel's boot ID. All containers on a host share one boot ID, which is unique
+/// to the host. Without either ID, as on macOS, the name is `unknown`.
 #[cfg(all(feature = "sqlite", unix))]
 pub(crate) fn name() -> String {
     if let Some(id) = id() {
@@ -34,9 +34,9 @@ const NAMED_BY_BOOT: &str = "boot-";
 #[cfg(all(feature = "sqlite", unix))]
 const UNKNOWN: &str = "unknown";
 
-/// Returns the number that selects the node at which this machine begins its search among equally cold nodes. The
-/// number differs between machines, so that hosts whose data is later merged by mistake seldom share a node. The
-/// number is 0 if the machine has no ID.
+/// Returns the number that determines the node at which this machine begins its search among equally cold nodes.
+/// Different machines have different numbers. Hosts with separate stores therefore seldom use the same node, in case
+/// their data is merged by mistake. The number is 0 if the machine has no ID.
 #[must_use]
 pub fn machine_rotation() -> u64 {
     id().unwrap_or(0)
@@ -55,7 +55,7 @@ pub fn host_name() -> String {
 fn read(path: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(path).ok()?;
     let text = text.trim();
-    // systemd writes the string `uninitialized` before the machine's first boot.
+    // Before a machine's first boot, the file may contain the string `uninitialized`, which systemd writes.
     let unset = text.is_empty() || text == "uninitialized" || text.bytes().all(|b| b == b'0');
     (!unset).then(|| hash(text))
 }

@@ -1,5 +1,5 @@
-//! The commit of a transaction: a single request that compares everything that the transaction read, and writes its
-//! changes.
+//! The commit of a transaction: a single request compares all data that the transaction has read, and writes the
+//! transaction's changes.
 
 use std::mem;
 
@@ -11,16 +11,17 @@ use super::store::{EtcdStore, NewRecord};
 use crate::etcd::keys::{self, encode};
 use flakeid_protocol::store::Fault;
 
-/// The maximum number of operations in an etcd transaction. The maximum for a nested transaction is lower: it is
-/// reduced by the number of comparisons or the number of operations in the outer transaction, whichever is larger.
+/// The maximum number of operations in an etcd transaction. A nested transaction has a lower maximum: this number minus
+/// the number of comparisons or operations in the outer transaction, whichever is larger.
 const MAX_OPERATIONS: usize = 128;
 
-/// The maximum number of rows that are compared one by one, and the maximum number of operations in a nested
-/// transaction.
+/// The smallest number of rows for which the commit uses one comparison of all rows instead of one comparison per row.
+/// Also the maximum number of operations in a nested transaction.
 const MAX_PART: usize = 50;
 
 impl EtcdStore {
-    /// Commits the transaction: compares everything that the transaction read, and applies all of its writes.
+    /// Commits the transaction: applies all of its writes if no data that the transaction has read was changed.
+    /// Otherwise writes nothing and fails with [`Fault::Conflict`].
     pub(super) fn commit_writes(
         &mut self,
         namespace: &str,
@@ -28,7 +29,8 @@ impl EtcdStore {
     ) -> Result<(), Fault> {
         let key = keys::namespace(namespace);
         let mut compare = vec![compare_revision(&key, write_set.namespace_read)];
-        // The value is compared as well, because after a restore, two different values may have the same revision.
+        // The namespace's value is compared as well as its revision, because after a restore, two different values may
+        // have the same revision.
         compare.extend(self.namespace_text.iter().map(|text| {
             json!({ "key": encode(&key), "target": "VALUE", "result": "EQUAL", "value": encode(text) })
         }));
@@ -46,8 +48,8 @@ impl EtcdStore {
             let row = |node: &u64| keys::row(namespace, Some(*node));
             compare.extend(seen.map(|(node, seen)| compare_revision(&row(node), *seen)));
         }
-        // The commit requires that new rows have no marks, because a mark without a row proves that the row was
-        // deleted, possibly during this transaction.
+        // The commit fails if the node of a new row already has a mark. A mark without a row proves that an earlier row
+        // was deleted, possibly during this transaction.
         let is_new =
             |row: &&NewRow| row.is_new && !write_set.resets_row_marks && !self.found_deletion;
         let marks: Vec<_> = write_set.rows.iter().filter(is_new).collect();
@@ -74,7 +76,7 @@ impl EtcdStore {
             let key = format!("{prefix}{start:020}/{:020}/{:020}", sub.block_grant, sub.grant);
             writes.push(put(&key, &sub.text));
         }
-        // The run record is written only if the transaction also writes something else.
+        // The run record is written only if the transaction also writes other data.
         if !writes.is_empty()
             && let Some(record) = self.record_to_write(namespace, write_set.namespace.is_some())?
         {
@@ -83,12 +85,12 @@ impl EtcdStore {
             writes.push(put(&key, &record.to_text()));
         }
         let success = match writes.len() {
-            // If a transaction contained only comparisons, the member would respond from its local data, so a range
-            // request is added.
+            // If a transaction contained only comparisons, the member would evaluate them against its local data, which
+            // may be outdated. An added range request prevents this.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
             1..=MAX_PART => writes,
-            // Nested operations do not count towards the cluster's quota, so operations are nested only if there are
-            // too many for one transaction.
+            // etcd does not count nested operations towards the storage quota, so operations are nested only if there
+            // are too many for one transaction.
             _ => {
                 let parts = writes.chunks(MAX_PART.min(MAX_OPERATIONS - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()
@@ -100,8 +102,8 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// Returns the run record that the transaction must write, if any. The record of a new incarnation is written
-    /// only together with the namespace that names the incarnation.
+    /// Returns the run record that the transaction must write, if any. The record of a new incarnation is written only
+    /// if the transaction also writes the namespace, which contains the incarnation.
     fn record_to_write(
         &mut self,
         namespace: &str,
@@ -134,7 +136,8 @@ fn compare_unchanged_since(prefix: &str, since: u64) -> Value {
     })
 }
 
-/// Builds a comparison of a key's revision; a key that does not exist has revision 0.
+/// Builds a comparison that succeeds if a key has the given revision. For `None`, the key must not exist, which etcd
+/// represents by revision 0.
 fn compare_revision(key: &str, revision: Option<u64>) -> Value {
     let revision = revision.unwrap_or(0).to_string();
     json!({

@@ -1,4 +1,4 @@
-//! The JSON gateway of one member: requests, responses, logins and the connection.
+//! A client for the JSON gateway of one etcd member: its requests, responses, login and connection.
 
 use std::io;
 use std::sync::Arc;
@@ -12,26 +12,27 @@ use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnecto
 
 use flakeid_protocol::store::Fault;
 
-/// The size limit for a response, which is far larger than all rows of a namespace together.
+/// The size limit for a response, in bytes, which is far above the total size of a namespace's rows.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
-/// A response, with the time at which the member sent it, by the member's clock, in Unix milliseconds.
+/// A response, and the time at which the member sent the response, in Unix milliseconds by the member's clock.
 pub(super) struct Answer {
     pub body: Value,
     pub date: i64,
 }
 
-/// One member's JSON gateway.
+/// A client for the JSON gateway of one etcd member.
 pub(super) struct Gateway {
     pub agent: Agent,
-    /// The switch that keeps the agent on its current connection.
+    /// The switch that prevents the HTTP client from opening a new connection.
     pub pin: ConnectionPin,
-    /// The addresses at which members may report their processes, and the agent for requests to these addresses.
+    /// The base URLs at which members may report the start times of their processes.
     pub places: Vec<String>,
+    /// The HTTP client for requests to `places`.
     pub reporter: Agent,
     /// The timeout for a response.
     pub timeout: Duration,
-    /// The base URL: `http://host:port`.
+    /// The gateway's base URL: `http://host:port` or `https://host:port`.
     pub base: String,
     pub user: Option<(String, String)>,
     pub token: Option<String>,
@@ -48,8 +49,8 @@ impl Gateway {
         Ok(())
     }
 
-    /// Sends a request. If the login has expired, the request had no effect, so this function logs in again and
-    /// repeats the request.
+    /// Sends a request. If the member rejects the request because the login has expired, logs in again and repeats the
+    /// request. The rejected request had no effect.
     pub(super) fn call(&mut self, path: &str, request: &Value) -> Result<Answer, Fault> {
         match self.post(path, request) {
             Err(Fault::Rejected(text)) if self.user.is_some() && is_old_login(&text) => {
@@ -105,14 +106,14 @@ fn is_old_login(text: &str) -> bool {
     text.ends_with("invalid auth token") || text.ends_with("revision of auth store is old")
 }
 
-/// A switch that keeps a transaction's requests on one connection, and therefore in one run of one member. Data that
-/// was read in one run must not be compared with data from another run, because an older copy that is restored twice
-/// has the same term and the same revisions both times.
+/// A switch that keeps all requests of a transaction on one connection, and therefore in one run of one member. Data
+/// from different runs must not be compared, because runs that begin with the same restored copy have the same term and
+/// the same revisions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPin(Arc<AtomicBool>);
 
 impl ConnectionPin {
-    /// Forbids new connections from now on.
+    /// Forbids new connections until [`release`](Self::release) is called.
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -122,7 +123,7 @@ impl ConnectionPin {
     }
 }
 
-/// A connector that fails while requests are pinned to an existing connection.
+/// A connector that does not open a new connection while requests must stay on the current connection.
 #[derive(Debug)]
 pub(super) struct PinnedConnector {
     pin: ConnectionPin,
@@ -151,8 +152,8 @@ impl Connector for PinnedConnector {
     }
 }
 
-/// Parses an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only format that Go servers send, and returns it
-/// in Unix milliseconds.
+/// Converts an HTTP date to Unix milliseconds. Accepts dates such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only format
+/// that Go servers send.
 fn unix_ms(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -164,14 +165,15 @@ fn unix_ms(text: &str) -> Option<i64> {
     let month = MONTHS.iter().position(|name| parts.get(1) == Some(name))? as i64;
     let (day, year) = (number(0, 31)?, number(2, 9999)?);
     let (hour, minute, second) = (number(3, 23)?, number(4, 59)?, number(5, 60)?);
-    // Days are counted from 1970-03-01 in years that begin in March, so that February 29 is the last day of a year.
+    // Years are counted from March, so that a leap day is the last day of its year. The number 719,468 is the number of
+    // days from 0000-03-01 to 1970-01-01.
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468;
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
 }
 
-/// Returns the fault for a member's refusal of a request.
+/// Converts a member's error response into a fault.
 fn refusal(shown: &str, path: &str, answer: &Value) -> Fault {
     let reason = answer["message"].as_str().or(answer["error"].as_str()).unwrap_or_default();
     let reason: String = reason.chars().take(300).collect();
@@ -183,12 +185,12 @@ fn refusal(shown: &str, path: &str, answer: &Value) -> Fault {
     }
 }
 
-/// Returns the fault for an error that occurred while sending a request or reading its response. The agent's errors
-/// contain neither the user nor the URL.
+/// Converts an error of the HTTP client into a fault. The message is safe to show, because the client's errors contain
+/// neither the user name nor the URL.
 fn transport_fault(shown: &str, error: &ureq::Error) -> Fault {
     let text = format!("{shown}: {error}");
     match error {
-        // The client or the server rejected the other's certificate.
+        // Either the client rejected the server's certificate, or the server rejected the client's certificate.
         ureq::Error::Io(_)
             if text.contains("invalid peer certificate")
                 || text.contains("received fatal alert") =>

@@ -1,4 +1,4 @@
-//! The names of keys, and the gateway's format for requests and responses.
+//! The names of etcd keys, and the JSON format of the gateway's requests and responses.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,7 +18,7 @@ pub(super) fn run(name: &str) -> String {
     format!("{ROOT}{name}/run")
 }
 
-/// Returns the key prefix of a namespace's rows, or the key of a node's row.
+/// Returns the key of a node's row. Without a node, returns the key prefix of all rows in the namespace.
 pub(super) fn row(name: &str, node: Option<u64>) -> String {
     node.map_or_else(
         || format!("{ROOT}{name}/row/"),
@@ -26,7 +26,8 @@ pub(super) fn row(name: &str, node: Option<u64>) -> String {
     )
 }
 
-/// Returns the key prefix of a namespace's row marks, or the key of a node's mark.
+/// Returns the key of the mark that records that a node had a row. Without a node, returns the key prefix of all marks
+/// in the namespace.
 pub(super) fn used(name: &str, node: Option<u64>) -> String {
     node.map_or_else(
         || format!("{ROOT}{name}/used/"),
@@ -44,12 +45,12 @@ pub(super) fn sub_grants(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/sub-grants/{node:020}/")
 }
 
-/// Returns the exclusive end of the range of keys with a prefix. The prefix must end in a slash.
+/// Returns the exclusive end of the range of keys that begin with `prefix`, which must end in a slash.
 pub(super) fn end(prefix: &str) -> String {
     format!("{}0", prefix.trim_end_matches('/'))
 }
 
-/// Builds a range request for a single key, or for the keys in `[key, end)`.
+/// Builds a request that reads the single key `key`, or, if `end` is given, all keys in `[key, end)`.
 pub(super) fn range(key: &str, end: Option<&str>) -> Value {
     match end {
         Some(end) => json!({ "key": encode(key), "range_end": encode(end) }),
@@ -69,7 +70,7 @@ pub(super) fn encode(bytes: &str) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Decodes bytes from the gateway's JSON; a missing value is decoded as empty.
+/// Decodes a base64 string from the gateway's JSON. A missing value is decoded as an empty string.
 pub(super) fn decode(value: &Value) -> Result<String, Fault> {
     let bytes = STANDARD.decode(value.as_str().unwrap_or_default()).ok();
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
@@ -80,7 +81,7 @@ pub(super) fn decode(value: &Value) -> Result<String, Fault> {
     })
 }
 
-/// Parses a number from a response. The gateway writes 64-bit numbers as strings and omits zeros.
+/// Parses a number from a response. The gateway writes 64-bit numbers as strings, and omits fields whose value is 0.
 pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T, Fault> {
     match value {
         Value::Null => Ok(T::default()),
@@ -93,7 +94,8 @@ pub(super) fn number<T: std::str::FromStr + Default>(value: &Value) -> Result<T,
     }
 }
 
-/// Returns the number in part `at` of a key. Part 0 is the empty string before the first slash.
+/// Parses part `at` of a key as a number. Slashes separate the parts, and part 0 is the empty string before the first
+/// slash.
 pub(super) fn number_in_key(key: &str, at: usize) -> Result<u64, Fault> {
     key.split('/').nth(at).and_then(|part| part.parse().ok()).ok_or_else(|| {
         let shown: String = key.chars().take(100).collect();
@@ -101,13 +103,13 @@ pub(super) fn number_in_key(key: &str, at: usize) -> Result<u64, Fault> {
     })
 }
 
-/// Returns the keys in a response, with their values.
+/// Returns the keys and values in the response to a range request.
 pub(super) fn entries(answer: &Value) -> &[Value] {
     answer["kvs"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns the node in a row's key.
+/// Returns the node in the key of a row, or in the key of a row's mark.
 pub(super) fn node_of(entry: &Value) -> Result<u64, Fault> {
-    // The parts of the key are "", flakeid, namespace, row, node.
+    // The parts of the key are an empty string, `flakeid`, the namespace, `row` or `used`, and the node.
     number_in_key(&decode(&entry["key"])?, 4)
 }

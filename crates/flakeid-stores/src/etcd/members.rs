@@ -1,4 +1,4 @@
-//! The voting members of a cluster and their processes.
+//! The voting members of an etcd cluster, and the start times of their processes.
 
 use std::thread;
 use std::time::Duration;
@@ -11,18 +11,17 @@ use super::run::Voters;
 use super::store::EtcdStore;
 use flakeid_protocol::store::Fault;
 
-/// The timeout for a member's report of its process. All members are queried at the same time, because some of them
-/// may be down.
+/// The timeout for a member's report of its start time. All members are queried in parallel, so that unreachable
+/// members delay the result by only one timeout.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The size limit for a report; a report from etcd 3.4 is about 150 kB long.
+/// The size limit for a member's metrics, in bytes. The metrics of etcd 3.4 are about 150 kB long.
 const LONGEST_REPORT: u64 = 16 << 20;
 
 impl EtcdStore {
-    /// Returns the voting members that the connected member lists, with the processes of the members that respond.
-    /// Each member is queried at the addresses in the URL and at the addresses that the member advertises. The result
-    /// is empty if the request for the list of members is refused, for example because the user's role or a proxy
-    /// does not allow it.
+    /// Returns the voting members that the connected member lists, with the process start times of the members that
+    /// respond. Queries the addresses in the URL and the addresses that the members advertise. The result is empty if
+    /// the list of members is refused, for example because of the user's role or a proxy.
     pub(super) fn voters(&mut self) -> Result<Voters, Fault> {
         let answer = match self.gateway.call("/v3/cluster/member/list", &json!({})) {
             Err(Fault::Rejected(_)) => return Ok(Voters::new()),
@@ -55,7 +54,7 @@ impl EtcdStore {
     }
 }
 
-/// Returns the ID of the member at an address and the start time of the member's process, or `None` after any error.
+/// Returns the ID and the process start time of the member at an address, or `None` if an error occurs.
 fn report(agent: &Agent, place: &str) -> Option<(u64, String)> {
     let get = agent.get(format!("{}/metrics", place.trim_end_matches('/')));
     let mut answer = get.config().timeout_global(Some(REPORT_TIMEOUT)).build().call().ok()?;

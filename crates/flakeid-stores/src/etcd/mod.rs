@@ -1,36 +1,43 @@
-//! The etcd store, for etcd 3.4 or later, through its JSON gateway: `etcd://[user:password@]host:port[,host:port…]/`,
-//! `etcds://` with TLS. Options: `tls-ca`, `tls-cert`, `tls-key` (PEM files).
+//! The etcd store, which uses the JSON gateway of etcd 3.4 or later. The URL is
+//! `etcd://[user:password@]host:port[,host:port…]/`, or `etcds://…` for a connection with TLS. The options are
+//! `tls-ca`, `tls-cert` and `tls-key` (PEM files).
 //!
-//! - A namespace's keys are below `/flakeid/<namespace>/`: `namespace`, `run` (see below), `row/<node>`,
-//!   `used/<node>` (a mark that a row existed, in case it is deleted),
-//!   `history/<node>/<start>/<grant>` and, for grants of brokers in a namespace of blocks,
-//!   `sub-grants/<node>/<start>/<block's grant>/<grant>`.
-//! - The next transaction that reads a node, such as its holder's, detects that the node's row was deleted by another
-//!   program: a new row is written only if there is no mark. The store then counts as restored.
-//! - No key is bound to an etcd lease: a row has its own `expires` value and must outlive that time, because its
-//!   fence is valid forever.
-//! - The store's clock is the clock of the responding member: the middle of the second in its `Date` header. With the
-//!   default `max_skew` of one second, the clocks of all members must therefore be accurate to half a second.
-//! - An incarnation is `cluster / random value`. The key `run` records the data that distinguish its run from others: the
-//!   raft term and index, the voting members, and the start times of their processes. A restored snapshot begins with a
-//!   new log, which is too short for its revision. Restored data continue in a later term than the recorded one, in new
-//!   processes.
-//! - **Elections**: if a majority of the recorded members still vote, in the same processes, a later term belongs to a new
-//!   leader, and grants continue. Members are recorded again every 5 s while there are renewals, so they may be restarted
-//!   or replaced one by one. A cluster of one or two members, or a cluster whose majority was restarted in the meantime,
-//!   counts as restored after an election.
-//! - To distinguish elections from restores, a client reads the list of members and the `/metrics` of each member, at
-//!   the addresses in the URL and at the addresses that the members advertise. If it cannot reach a majority, each
-//!   new leader counts as a restore. Processes report their start time on Linux only.
-//! - A transaction consists of several requests on one connection, and fails if the connection is closed. The store
-//!   therefore grants nothing behind a proxy that closes the connection after each response.
-//! - Reads and writes are linearizable. Compaction does no harm, because only current data are read.
-//! - The coldest node is the node with the lowest fence among the 256 least recently written candidates.
-//! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): older values
-//!   restored while the cluster keeps running, as by `etcdctl put`; older data of one member restored while the other
-//!   members keep running (remove the member and add a fresh one instead). After such a restore, proceed as
-//!   [after any other restored data](flakeid_protocol::store). If `--force-new-cluster` creates a cluster while other
-//!   members of the old cluster are still running, the two clusters count as two primaries.
+//! - The keys of a namespace begin with `/flakeid/<namespace>/`. The next part is `namespace`, `run` (see below),
+//!   `row/<node>`, `used/<node>`, `history/<node>/<start>/<grant>` or
+//!   `sub-grants/<node>/<start>/<block's grant>/<grant>`. The key `used/<node>` is a mark that remains if the row is
+//!   deleted. Keys with `sub-grants` contain the grants of brokers, and exist only in a namespace of blocks.
+//! - If another program deletes a row, the next transaction that reads the row's node (such as a renewal) finds a mark
+//!   without a row. The store then counts as restored. New rows are written only for nodes without marks, so that no
+//!   deletion is hidden.
+//! - No key is attached to an etcd lease. A row contains its own expiry time, `expires`, but must remain after that
+//!   time, because the row's fence is valid forever.
+//! - The store's clock is the clock of the member that responds: flakeid uses the middle of the second in the
+//!   response's `Date` header. With the default `max_skew` of one second, the clocks of all members must therefore be
+//!   accurate to half a second.
+//! - An incarnation is `cluster ID / random value`. The key `run` contains the data that distinguishes the
+//!   incarnation's run from other runs. This data is the raft term and index, the voting members, and the start times
+//!   of their processes. A restored snapshot begins with a new log, which is too short for the snapshot's revision. A
+//!   restored copy of all members' data continues in a later term than the recorded term, in new processes.
+//! - **Elections**: a later term belongs to a new leader if a majority of the recorded members still vote, in the same
+//!   processes. In this case, grants continue. While there are renewals, the members are recorded again every 5 s, so
+//!   they may be restarted or replaced one by one. After an election, a cluster with a single member counts as
+//!   restored. Any other cluster counts as restored if at least half of the recorded members were restarted or
+//!   replaced.
+//! - To distinguish elections from restores, a client reads the list of members and the `/metrics` of each member. The
+//!   client uses the addresses in the URL and the addresses that the members advertise. If the client cannot reach a
+//!   majority of the members, each election counts as a restore. Members report the start times of their processes on
+//!   Linux only.
+//! - A transaction consists of several requests on one connection, and fails if the connection is closed. If a proxy
+//!   closes the connection after each response, the store therefore grants nothing.
+//! - Reads and writes are linearizable. Compaction is harmless, because flakeid reads only current data.
+//! - To find the coldest node, flakeid compares the fences of the candidates in the 256 least recently written rows. If
+//!   these rows contain too few candidates, flakeid reads more rows.
+//! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): older values that are
+//!   written back while the cluster keeps running, for example with `etcdctl put`. A restore of one member's older data
+//!   is not detected either if the other members keep running: remove the member and add a new one instead. After a
+//!   restore that was not detected, proceed as [after any other restored data](flakeid_protocol::store). If
+//!   `--force-new-cluster` creates a cluster while other members of the old cluster are still running, the two clusters
+//!   count as two primaries.
 
 mod commit;
 mod gateway;
@@ -55,8 +62,8 @@ use gateway::{ConnectionPin, Gateway, PinnedConnector};
 use keys::number;
 use store::EtcdStore;
 
-/// Connects to the first member that responds and knows a leader. If no such member exists, connects to the first
-/// member that responds.
+/// Connects to the first member in the URL that responds and reports a leader. If no member reports a leader, connects
+/// to the first member that responds.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
@@ -91,8 +98,8 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
             Gateway { agent, pin, places, reporter, timeout, base, user, token: None };
         match log_in(&mut gateway) {
             Ok(true) => return Ok(Box::new(EtcdStore::new(gateway))),
-            // A member does not know a leader while it is cut off from the other members, or while the members are
-            // electing a leader.
+            // A member has no leader while it is cut off from the other members, or while the members are electing a
+            // leader.
             Ok(false) => without_leader = without_leader.or(Some(gateway)),
             Err(Fault::Unavailable(text)) => faults.push(text),
             Err(fault) => return Err(fault),
@@ -104,8 +111,8 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     }
 }
 
-/// Logs in and checks that the member responds, both within the gateway's timeout, and then sets the default timeout.
-/// Returns whether the member knows a leader.
+/// Logs in and checks that the member responds, within the gateway's current timeout in total. Then sets the default
+/// timeout for responses. Returns whether the member reports a leader.
 fn log_in(gateway: &mut Gateway) -> Result<bool, Fault> {
     let start = Instant::now();
     gateway.authenticate()?;
@@ -120,7 +127,7 @@ fn agent(tls: Option<TlsConfig>, pin: ConnectionPin) -> Agent {
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .http_status_as_error(false)
         .max_redirects(0)
-        // The proxy in the environment variables is not used, because it is meant for Internet access.
+        // The proxy that environment variables specify is not used, because it is meant for Internet access.
         .proxy(None);
     if let Some(tls) = tls {
         config = config.tls_config(tls);

@@ -7,29 +7,31 @@ use serde_json::{Map, Value, json};
 use flakeid_protocol::Token;
 use flakeid_protocol::store::Fault;
 
-/// The voting members, keyed by ID, each with the start time that its process reported, or with an empty string if
-/// the start time is unknown.
+/// A map from the IDs of the voting members to the start times that their processes reported. An unknown start time is
+/// an empty string.
 pub(super) type Voters = BTreeMap<u64, String>;
 
-/// The time in milliseconds, by the store's clock, after which a record is rewritten with current data. Two members
+/// The age, in milliseconds by the store's clock, at which a run record is rewritten with current data. Two members
 /// must not be restarted within this time of each other.
 const RECORD_AGE_MS: u64 = 5_000;
 
 /// One run of a cluster, as reported by one member.
 ///
-/// A restored snapshot begins with the same cluster ID, an old term and a new log, while its revisions continue.
-/// Every entry of the log creates at most one revision, so `slack = index − revision` never falls during the life of
-/// a cluster. Restoring a snapshot lowers the slack by the whole length of the log.
+/// A cluster that is restored from a snapshot has the same cluster ID, an old term and a new log, but continues the
+/// snapshot's revisions. Each log entry creates at most one revision, so `slack = index − revision` never decreases
+/// while a cluster exists. Restoring a snapshot lowers the slack by the whole length of the log.
 ///
-/// A member reports the index and the revision one after the other, and counts an entry shortly after its revision
-/// becomes visible. flakeid therefore records the smallest possible slack and compares the largest possible slack
-/// with the recorded one. If the current slack seems smaller, both numbers are read again.
+/// A member reports the index and the revision in separate responses, and counts a log entry shortly after the entry's
+/// revision becomes visible. flakeid therefore records the smallest possible slack, and compares the largest possible
+/// current slack with the recorded slack. If the current slack seems smaller, flakeid reads the index and the revision
+/// again.
 ///
-/// Two kinds of entries increase the slack in a way that could hide a restore: entries that other clients add between
-/// the two readings, and entries without a revision (a lease, a compaction) that other clients add between a restore
-/// and the first flakeid transaction after it. A snapshot would pass for its original if there were as many of these
-/// entries as the log had when the run was recorded. flakeid therefore makes the log at least 100 entries long before
-/// it records the run, and records the run again when the log has doubled in length.
+/// Two kinds of log entries increase the slack and could therefore hide a restore. Other clients may add entries
+/// between the readings of the index and the revision. Other clients may also add entries without a revision, such as
+/// leases and compactions, between a restore and the next flakeid transaction. A restored snapshot would be mistaken
+/// for the original cluster if these entries were as many as the log had when the run was recorded. flakeid therefore
+/// extends the log to at least 100 entries before it records the run, and records the run again when the log has
+/// doubled in length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub cluster: u64,
@@ -41,13 +43,13 @@ pub(super) struct Run {
 
 /// The record of the run that a namespace's incarnation represents.
 ///
-/// A restored copy of all members' data continues in a higher term, like a cluster that elected a new leader, and
-/// nothing in the data distinguishes the two cases. A copy, however, needs new processes. The voting members are
-/// therefore recorded with the start times of their processes, and a higher term counts as an election only if a
-/// majority of these members still vote, in the same processes.
+/// If a copy of all members' data is restored, the cluster continues in a higher term, as after an election. The data
+/// does not distinguish the two cases, but a restored copy requires new processes. The record therefore contains the
+/// voting members with the start times of their processes. A higher term counts as an election only if a majority of
+/// the recorded members still vote, in the same processes.
 ///
-/// These times do not distinguish two runs that began with the same copy, so the incarnation has a random part: a
-/// transaction that compares the incarnation detects which of the runs recorded it.
+/// The start times do not distinguish two runs that began with the same copy, so the incarnation contains a random
+/// value. By comparing the incarnation, a transaction detects which of the runs recorded it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunRecord {
     pub incarnation: String,
@@ -70,7 +72,7 @@ pub(super) enum RunComparison {
 }
 
 impl Run {
-    /// Compares this run, whose slack is an upper bound, with a recorded run.
+    /// Compares this run with a recorded run. The slack of this run must be an upper bound.
     pub(super) fn compare(&self, recorded: &Self) -> RunComparison {
         if self.cluster != recorded.cluster || self.term < recorded.term {
             RunComparison::Other
@@ -120,8 +122,9 @@ impl RunRecord {
         })
     }
 
-    /// Whether a cluster with these voters may have elected a new leader since the record was written. The cluster
-    /// must have several members, and a majority of the recorded members must still vote, in the same processes.
+    /// Whether the recorded cluster may have elected a new leader and now have the voters in `now`. The cluster must
+    /// have several voters. A majority of the recorded voters, and at least two, must still vote, in the same
+    /// processes.
     pub(super) fn is_continued_by(&self, now: &Voters) -> bool {
         let remains =
             |(id, start): &(&u64, &String)| !start.is_empty() && now.get(id) == Some(*start);
@@ -129,25 +132,25 @@ impl RunRecord {
         now.len() > 1 && remaining > 1 && 2 * remaining > self.voters.len()
     }
 
-    /// Whether the record could still be [continued](Self::is_continued_by) if all voters that have not responded yet
-    /// respond later.
+    /// Whether [`is_continued_by`](Self::is_continued_by) would return `true` if all voters that have not responded
+    /// still ran in their recorded processes.
     pub(super) fn may_be_continued_by(&self, now: &Voters) -> bool {
         self.is_continued_by(&self.with_recorded(now.clone()))
     }
 
-    /// Whether the record is due to be rewritten.
+    /// Whether the record must be rewritten, because of its age or because the log has doubled in length.
     pub(super) fn is_due(&self, run: &Run, now: i64) -> bool {
         self.written.abs_diff(now) >= RECORD_AGE_MS || run.index / 2 >= self.run.index
     }
 
-    /// Returns a new record of the same run. A voter that does not respond keeps its recorded process: if it later
-    /// responds from that process, the process has been running all the time.
+    /// Returns a new record of the same run. A voter that does not respond keeps its recorded start time. If the voter
+    /// later reports that start time, its process was never restarted.
     pub(super) fn rewritten(&self, run: Run, written: i64, voters: Voters) -> Self {
         let voters = self.with_recorded(voters);
         Self { incarnation: self.incarnation.clone(), run, written, voters }
     }
 
-    /// Adds the recorded processes of the voters that did not respond.
+    /// Adds the recorded start times of the voters that did not respond.
     fn with_recorded(&self, mut voters: Voters) -> Voters {
         for (id, start) in voters.iter_mut().filter(|(_, start)| start.is_empty()) {
             if let Some(recorded) = self.voters.get(id) {

@@ -1,4 +1,4 @@
-//! The connection to one member, with the operations on all namespaces.
+//! The connection to one etcd member, and the implementation of `Store`.
 
 use std::collections::BTreeSet;
 
@@ -11,39 +11,41 @@ use crate::etcd::keys::{self, entries, node_of, number};
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// The minimum number of log entries that a cluster must have before its run is recorded. A cluster that is restored
-/// from a snapshot begins with about five entries and adds two or three more automatically.
+/// The number of log entries that a cluster must have before its run is recorded. The log of a cluster that is restored
+/// from a snapshot begins with about five entries, and soon has two or three more.
 const SHORTEST_RECORDED_LOG: u64 = 100;
 
 /// The run record that a transaction writes.
 #[derive(Debug)]
 pub(super) enum NewRecord {
     None,
-    /// The current data of the same run, written only if the transaction also writes something else. The voters are
-    /// set if they have already been queried.
+    /// A new record of the same run, written only if the transaction also writes other data. Contains the voters if
+    /// they have already been queried.
     Rewritten(Option<Voters>),
     /// The record of a new incarnation.
     Of(RunRecord),
 }
 
-/// A connection to a single member, so that the clock and the log always belong to the same member.
+/// A connection to a single etcd member, so that all times and log data come from the same member.
 pub(super) struct EtcdStore {
     pub(super) gateway: Gateway,
-    /// The run, with an upper bound for its slack.
+    /// The current run of the cluster, with an upper bound for the slack.
     pub(super) run: Option<Run>,
     /// The time at the beginning of the transaction, by the store's clock.
     pub(super) now: i64,
-    /// The namespace's value as the transaction read it.
+    /// The namespace's value when the transaction read it.
     pub(super) namespace_text: Option<String>,
     /// The run record that the transaction read.
     pub(super) record: Option<RunRecord>,
     pub(super) record_read: Option<u64>,
     /// The run record that the transaction will write.
     pub(super) new_record: NewRecord,
-    /// The revision at which the transaction began, and the revision at which all rows were read.
+    /// The revision at which the transaction began.
     pub(super) began_at: u64,
+    /// The revision at which the transaction read all rows.
     pub(super) all_read_at: u64,
-    /// Whether a deleted row was detected. From then on, all rows are compared until the namespace records the loss.
+    /// Whether a deleted row was detected. From then on, all rows are compared with their marks until a transaction has
+    /// replaced the deleted rows.
     pub(super) found_deletion: bool,
 }
 
@@ -76,8 +78,8 @@ impl EtcdStore {
         self.gateway.pin.release();
     }
 
-    /// Determines the run from the header of a response and from the status that the same member reports afterwards.
-    /// Returns the time of the status response.
+    /// Determines the current run from the header of a response and from the member's subsequent status response.
+    /// Returns the time of the status response, in Unix milliseconds by the member's clock.
     pub(super) fn learn_run(&mut self, header: &Value) -> Result<i64, Fault> {
         let Answer { body: status, date } =
             self.gateway.call("/v3/maintenance/status", &json!({}))?;
@@ -104,10 +106,11 @@ impl EtcdStore {
         Ok(Run { slack: slack(run.index, number(&body["header"]["revision"])?)?, ..run })
     }
 
-    /// Adds entries without revisions until the log is longer than the log of a freshly restored snapshot can be.
-    /// Without these entries, the log of a new cluster would be just as short, and a restored snapshot would be
-    /// mistaken for the original cluster. The entries grant leases and revoke them immediately. If the leases expired
-    /// instead, a snapshot would contain them, and each expiry would lengthen the log of the restored cluster.
+    /// Adds log entries without revisions until the log is longer than the log of a freshly restored snapshot can be.
+    /// Otherwise, the log of a new cluster would be as short as the log of a restored snapshot. The restored snapshot
+    /// would then be mistaken for the original cluster. The added entries grant etcd leases and revoke them
+    /// immediately. If the leases expired instead, a snapshot would contain the leases, and each expiry would lengthen
+    /// the log of the restored cluster.
     pub(super) fn lengthen_log(&mut self, namespace: &str) -> Result<(), Fault> {
         while let Some(Run { index: index @ ..SHORTEST_RECORDED_LOG, .. }) = self.run {
             for _ in (index..SHORTEST_RECORDED_LOG).step_by(2) {
@@ -120,8 +123,8 @@ impl EtcdStore {
         Ok(())
     }
 
-    /// Reads two keys at the same revision, or counts the keys with each of two prefixes. Also returns the header of
-    /// the response.
+    /// Reads two keys at the same revision. For an argument that ends in a slash, counts the keys with this prefix
+    /// instead. Also returns the header of the response.
     pub(super) fn read_pair(
         &mut self,
         one: String,
@@ -140,7 +143,7 @@ impl EtcdStore {
         Ok((pair, body["header"].take()))
     }
 
-    /// Returns the nodes in all keys with a prefix.
+    /// Returns the node in each key that begins with `prefix`.
     pub(super) fn list_nodes(&mut self, prefix: &str) -> Result<BTreeSet<u64>, Fault> {
         let mut request = keys::range(prefix, Some(&keys::end(prefix)));
         request["keys_only"] = json!(true);
@@ -169,7 +172,8 @@ impl Store for EtcdStore {
         let mut names = Vec::new();
         let mut from = keys::ROOT.to_owned();
         let end = keys::end(keys::ROOT);
-        // Each namespace has many keys, so the next request starts after all keys of this namespace.
+        // The loop finds one namespace at a time, and then continues after the last key of that namespace, because a
+        // namespace has many keys.
         loop {
             let mut first = keys::range(&from, Some(&end));
             first["limit"] = json!(1);

@@ -1,4 +1,4 @@
-//! The reads of one etcd transaction.
+//! The implementation of `VersionedStore` for etcd, except for commits.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -17,8 +17,9 @@ use flakeid_protocol::store::{Candidates, Fault};
 /// The maximum number of rows in one response.
 const PAGE: usize = 256;
 
-/// The pauses between repeated checks of whether a run is behind the recorded run. The checks are repeated because an
-/// entry is counted a few microseconds after its revision becomes visible, or later on a busy machine.
+/// The pauses before each repeated check of whether a run is behind the recorded run. A single check may be wrong,
+/// because etcd counts a log entry slightly later than the entry's revision becomes visible. The delay is a few
+/// microseconds, or more on a busy machine.
 const REREADS: [Duration; 3] =
     [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
 
@@ -38,8 +39,8 @@ impl EtcdStore {
         self.run.map_or(RunComparison::Other, |run| run.compare(&record.run))
     }
 
-    /// Checks whether a term that is later than the recorded term belongs to a new leader. Queries the members twice,
-    /// because they may respond late on a busy machine.
+    /// Checks whether a term that is later than the recorded term began with an election. Queries the members up to
+    /// twice, because they may respond too late on a busy machine.
     fn has_elected(&mut self, record: &RunRecord) -> Result<bool, Fault> {
         for _ in 0..2 {
             let voters = self.voters()?;
@@ -56,7 +57,7 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// Returns the last key in which the prefix is followed by a tick at or before the given tick.
+    /// Returns the last entry whose key has the prefix, followed by a tick that is not later than the given tick.
     fn last_before(&mut self, prefix: &str, tick: u64) -> Result<Option<Value>, Fault> {
         let until = format!("{prefix}{:020}", tick.saturating_add(1));
         let mut last = keys::range(prefix, Some(&until));
@@ -66,7 +67,7 @@ impl EtcdStore {
         Ok(entries(&self.range(&last)?).first().cloned())
     }
 
-    /// Returns the value of the first key that has the prefix and is not less than `first`.
+    /// Returns the value of the first key that begins with `prefix` and does not sort before `first`.
     fn first_from(&mut self, first: &str, prefix: &str) -> Result<Option<String>, Fault> {
         let mut next = keys::range(first, Some(&keys::end(prefix)));
         next["limit"] = json!(1);
@@ -82,7 +83,7 @@ impl VersionedStore for EtcdStore {
         self.unpin();
         let ([kept, record], header) =
             self.read_pair(keys::namespace(namespace), keys::run(namespace))?;
-        // All subsequent requests must use the connection on which this response arrived.
+        // All subsequent requests of the transaction must use the connection on which this response arrived.
         self.gateway.pin.set();
         let [kept, record] = [kept, record].map(|range| read_text(&range));
         let (kept, record) = (kept?, record?);
@@ -92,8 +93,8 @@ impl VersionedStore for EtcdStore {
         self.new_record = NewRecord::None;
 
         self.began_at = number(&header["revision"])?;
-        // The time is taken from the status response. If the store was restored, the time of an earlier response
-        // might precede the restore, when other holders could still be granted ticks.
+        // The time is taken from the status response, not from the earlier response, which may have been sent before a
+        // restore. Until the restore, other holders could still be granted ticks.
         let now = self.learn_run(&header)?;
         self.now = now;
         let is_complete =
@@ -139,7 +140,8 @@ impl VersionedStore for EtcdStore {
 
     fn is_complete(&mut self, namespace: &str) -> Result<bool, Fault> {
         let is_complete = if self.found_deletion {
-            // After a deletion has been detected, the data is complete only if every mark has its row.
+            // After a deletion has been detected, the data is complete only if every mark has a row and every row has a
+            // mark.
             self.mismatched_nodes(namespace)?.is_empty()
         } else {
             let ([rows, used], _) =
@@ -185,7 +187,7 @@ impl VersionedStore for EtcdStore {
             let (first, last) =
                 (page.first().map(|row| row.version), page.last().map(|row| row.version));
             for row in page {
-                // An unreadable row is reported only to the process that requests its node.
+                // An unreadable row is skipped, because it is reported only to a process that requests the row's node.
                 let read = row_of(namespace, row.node, &row.text);
                 if read.is_ok_and(|read| candidates.include(&read)) && known.insert(row.node) {
                     found.push(row);
@@ -194,8 +196,8 @@ impl VersionedStore for EtcdStore {
             let Some(last) = last.filter(|_| full && found.len() < enough) else {
                 return Ok(found);
             };
-            // The next page begins with the last revision of this page, because rows that were written together share
-            // a revision, and the page may end between them.
+            // The next page begins with the last revision of this page. Rows that were written together share a
+            // revision, and the page may end between them.
             request["min_mod_revision"] = json!(last.to_string());
             if first == Some(last) {
                 limit *= 2;
@@ -269,8 +271,8 @@ impl Nodes<'_> {
     }
 }
 
-/// Rows are counted and listed in ranges with an end. A limit would not make requests faster, because the server
-/// scans the whole range.
+/// Each request specifies the end of its range instead of a limit. A limit would not make the request faster, because
+/// etcd scans the whole range.
 impl UsedNodes for Nodes<'_> {
     fn count(&mut self, low: u64, high: u64) -> Result<u64, Fault> {
         let [first, end] = self.ends(low, high);

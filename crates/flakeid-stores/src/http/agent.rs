@@ -30,8 +30,8 @@ fn config() -> ConfigBuilder<AgentScope> {
         .proxy(None)
 }
 
-/// Creates a client for the server that listens on a Unix socket. All requests go to this server, regardless of the
-/// host in their URL.
+/// Creates an HTTP client for the server that listens on a Unix socket. The client sends all requests to this server,
+/// regardless of the host in the URL.
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "systems without Unix sockets return an error")]
 pub(super) fn unix_agent(path: &std::path::Path) -> Result<Agent, Fault> {
@@ -48,7 +48,7 @@ pub(super) fn unix_agent(path: &std::path::Path) -> Result<Agent, Fault> {
 
 #[cfg(unix)]
 mod unix {
-    //! Connections over a Unix socket.
+    //! HTTP connections over a Unix socket.
 
     use std::io::{ErrorKind, Read, Write};
     use std::os::unix::net::UnixStream;
@@ -105,7 +105,7 @@ mod unix {
         }
 
         fn is_open(&mut self) -> bool {
-            // Unrequested data makes the connection unusable, because the client would read that data as the next
+            // Unsolicited data makes the connection unusable, because the client would read that data as the next
             // response.
             let probed = self.stream.set_nonblocking(true).and_then(|()| {
                 let read = self.stream.read(&mut [0]);

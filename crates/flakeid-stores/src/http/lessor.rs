@@ -57,8 +57,8 @@ impl HttpLessor {
         Self { agent, brokers }
     }
 
-    /// Sends a demand to the suitable brokers in turn until a response settles the demand. Returns `None` if no broker is
-    /// suitable.
+    /// Sends a lease request to one suitable broker after another until a broker gives a final response. Returns `None`
+    /// if no broker is suitable.
     fn ask(
         &mut self,
         namespace: &str,
@@ -141,8 +141,8 @@ impl Lessor for HttpLessor {
         self.ask(namespace, Demand::Release(*request), Instant::now()).map(drop)
     }
 
-    /// Returns `true`: this lessor must keep its record of which broker granted each node, and a fault cannot leave a
-    /// transaction open.
+    /// Returns `true`. This lessor must be kept after a fault, because it records which broker granted each node. A
+    /// fault cannot leave a transaction open.
     fn outlives_faults(&self) -> bool {
         true
     }

@@ -1,18 +1,18 @@
-//! Connections to brokers over HTTP, with the URLs `http://host:port`, `https://host:port` and
+//! Connections to brokers over HTTP. The URL has the form `http://host:port`, `https://host:port` or
 //! `http+unix:///path/of/a/socket`.
 //!
 //! A broker (`flakeid serve`) grants nodes like a store, but for shorter windows. A process that leases from a broker
-//! does not need a connection to the database. The URL may name several hosts (`http://one:7117,two:7117`), or a
-//! single address that leads to several brokers. A process renews a node with the broker that granted the node. If
-//! that broker does not renew the node for half of the window, the process leases a node from another broker and
-//! releases the old node.
+//! does not need a connection to the database. The URL may contain several hosts (`http://one:7117,two:7117`), or a
+//! single address that leads to several brokers. A process renews a node with the broker that granted the node. If that
+//! broker does not renew the node for half of the window, the process leases a node from another broker. The process
+//! then releases the old node.
 //!
 //! # URL options
 //! - A token: `http://:TOKEN@host:port`, or `?token-file=PATH`; the file is read when a lease begins.
 //! - `brokers`: further hosts to which the token may be sent if a broker advertises them, such as
 //!   `*.pods.ids.svc,ids-1.example:7117`.
 //! - `tls-ca`: a PEM file of the certificate authorities to trust; the default is the system's authorities.
-//! - `tls-cert` and `tls-key`: PEM files of the client's certificate and its key.
+//! - `tls-cert` and `tls-key`: PEM files of the client's certificate and private key.
 
 mod agent;
 mod lessor;

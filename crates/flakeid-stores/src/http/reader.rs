@@ -1,4 +1,4 @@
-//! A reader of a broker's leases and past holders, for tools that manage leases.
+//! A client that reads a broker's leases and their past holders, for tools that manage leases.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use flakeid_protocol::operations::Listing;
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_protocol::{Namespace, Owner, Row, State};
 
-/// The timeout for a response, which gives the broker enough time to connect to its store first.
+/// The timeout for a response, long enough for the broker to connect to its store first.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The size limit for a response, in bytes. Every page of leases is smaller.
 const LONGEST_ANSWER: u64 = 16 << 20;
 /// The maximum number of leases in one response.
 const PAGE: usize = 5_000;
 
-/// One page of the leases that a broker granted in a namespace, or all of these leases.
+/// A response that contains one page, or all, of the leases that a broker granted in a namespace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LeasesJson<'a> {
     /// The leases, in order of node number.
@@ -35,24 +35,24 @@ pub struct LeasesJson<'a> {
     pub blocks: u64,
     /// The name of the broker.
     pub broker: Cow<'a, str>,
-    /// The time by the broker's clock, in Unix milliseconds.
+    /// The current time by the broker's clock, in Unix milliseconds.
     pub now: i64,
 }
 
-/// A node that has or had a holder. The node's token is not included.
+/// The lease of a node that has or had a holder. The lease's token is not included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LeaseJson<'a> {
     /// The node.
     pub node: u64,
     /// The state of the node: `held` or `free`.
     pub state: Cow<'a, str>,
-    /// The sequence number of the grant among the node's grants since the broker leased the block.
+    /// The sequence number of the grant, among the grants of this node since the broker leased the node's block.
     pub grant: u64,
     /// The first tick of the grant.
     pub start: u64,
     /// The tick at which the grant's window ends.
     pub fence: u64,
-    /// The name of the holder, or an empty string.
+    /// The name of the holder, or an empty string if the holder has no name.
     pub name: Cow<'a, str>,
     /// The host on which the holder runs.
     pub host: Cow<'a, str>,
@@ -60,8 +60,8 @@ pub struct LeaseJson<'a> {
     pub pid: u32,
     /// The time at which the node was granted, by the broker's clock, in Unix milliseconds.
     pub acquired: i64,
-    /// The time of the last renewal, or of the grant before the first renewal, by the broker's clock, in Unix
-    /// milliseconds.
+    /// The time of the last renewal, or of the grant if the node has not been renewed, in Unix milliseconds by the
+    /// broker's clock.
     pub renewed: i64,
     /// The time from which the node may be granted to another holder, by the broker's clock, in Unix milliseconds.
     pub expires: i64,
@@ -86,8 +86,8 @@ impl<'a> From<&'a Row> for LeaseJson<'a> {
 }
 
 impl LeaseJson<'_> {
-    /// Converts the lease to a row after checking the lease's numbers. Fields that a broker does not report get empty
-    /// values.
+    /// Checks that the lease's numbers are in range, and converts the lease to a row. Fields that a broker does not
+    /// report get empty values.
     fn to_row(&self, layout: &Layout, from: u64) -> Result<Row, Error> {
         let state = State::from_name(&self.state)
             .ok_or_else(|| Error::invalid_option("state", "is neither held nor free"))?;
@@ -182,7 +182,7 @@ impl BrokerReader {
         }
     }
 
-    /// Returns the holder that generated an ID, according to the broker.
+    /// Returns the holder of the lease under which an ID was generated, according to the broker.
     ///
     /// # Errors
     /// Those of [`layout`](Self::layout).

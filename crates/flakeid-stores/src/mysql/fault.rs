@@ -14,17 +14,17 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     };
     let text = format!("{shown}: {} (error {})", answer.message, answer.code);
     match answer.code {
-        // These error codes mean a changed record, a duplicate key, a lock timeout or a deadlock.
+        // These error codes report a changed record, a duplicate key, a lock timeout or a deadlock.
         1020 | 1062 | 1205 | 1213 => Fault::Conflict,
         1146 => missing_tables(shown),
-        // These error codes report problems with disk space, memory, files, connection limits or full tables.
+        // These error codes report a full disk, a full table, exhausted memory or connections, or a file error.
         1016 | 1021 | 1023..=1026 | 1028 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1203
         | 1206 | 1226
         // These error codes report connection failures, operator actions, timeouts, cluster problems or failed
         // commits.
         | 1043 | 1047 | 1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1180 | 1184 | 1317 | 1907
         | 1927 | 1969 | 3024 | 3100 | 3101 | 4031
-        // These error codes report a server that is read-only because it is a replica or is becoming a replica.
+        // These error codes report a server that is read-only because it is, or is becoming, a replica.
         | 1290 | 1792 | 1836 => Fault::Unavailable(text),
         _ => Fault::Rejected(text),
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use flakeid_protocol::store::Fault;
 
-/// The query that determines whether a server is a member of a cluster. On other servers, the value is `OFF` or the
-/// variable does not exist.
+/// The query that determines whether a server is a member of a Galera cluster. On a server outside a cluster, the
+/// variable is `OFF` or does not exist.
 pub(super) const IS_MEMBER: &str = "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'";
 
 /// The statement that makes each read wait until the member has applied all transactions that the cluster confirmed
@@ -17,10 +17,10 @@ pub(super) const STATE: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
      'wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_index', 'wsrep_cluster_size',
      'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id', 'wsrep_incoming_addresses')";
 
-/// Refuses a member that is cut off from the majority, or that is not the first in the order that all members share.
-/// Otherwise returns the identity of the cluster and its composition, which changes when a member joins or leaves.
-/// The composition is included because a member that was cut off, and then became a cluster of its own, lacks the
-/// transactions that the other members confirmed in the meantime.
+/// Checks that a member is connected to the majority of its cluster, and is the first in the order that all members
+/// share. Returns the identity of the cluster and of its composition, which changes when a member joins or leaves. The
+/// composition is included so that a loss of transactions is detected. A member that was cut off, and then became a
+/// separate cluster, lacks the transactions that the other members confirmed in the meantime.
 ///
 /// # Errors
 /// [`Fault::Unavailable`] with the state that the member reported.

@@ -1,5 +1,5 @@
-//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later. Leases need a writable server, not a replica, or
-//! the first member of a Galera cluster.
+//! `MariaDB` 10.6 and later, and `MySQL` 8.0 and later. Leases require a writable server, which must not be a replica.
+//! In a Galera cluster, leases require the first member.
 //!
 //! The URL is `mysql://user:password@host:port/database?option=value&…`, or `mariadb://…`. The options are:
 //!
@@ -38,17 +38,16 @@
 //!
 //! # Galera
 //! Every member of a Galera cluster is writable, and each would be a separate run, because in-memory tables are not
-//! shared. Therefore, only one member writes leases: the first in the order that all members share
-//! (`wsrep_local_index` is 0, or the lowest index that does not belong to an arbitrator). The other members are
-//! refused, or skipped if the URL names several hosts. The incarnation contains the cluster's composition
+//! shared. Therefore, only one member writes leases: the first in the order that all members share. The first member
+//! has the lowest index (`wsrep_local_index`) that does not belong to an arbitrator. The other members are refused, or
+//! skipped if the URL names several hosts. The incarnation contains the cluster's composition
 //! (`wsrep_cluster_conf_id`), so that the store counts as restored when a member joins or leaves. Otherwise, if an
 //! operator made a member that had been cut off a cluster of its own, the loss of transactions would not be detected.
 //!
-//! Because only one member writes, grants continue and the floor is correct. A node never has two holders
-//! even while members disagree about which of them is the first: a transaction that writes a row fails on
-//! commit (error 1213, a conflict that is retried) if another member has written that row since it was
-//! read. The floor and `list` are read after all transactions that the cluster has confirmed by then
-//! (`wsrep_sync_wait = 1`, set for the session).
+//! Because only one member writes, grants continue and the floor is correct. A node never has two holders, even while
+//! members disagree about which of them is the first. If another member has written a row since a transaction read it,
+//! the transaction fails on commit (error 1213, a conflict that is retried). The floor and `list` are read after all
+//! transactions that the cluster has confirmed by then (`wsrep_sync_wait = 1`, set for the session).
 //!
 //! # Not detected
 //! The operator of the server has to exclude the following cases, in addition to those that
@@ -81,8 +80,8 @@ use store::MysqlServer;
 /// Connects to the first usable server listed in a URL.
 ///
 /// # Errors
-/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`] if no server responds
-/// within the connection timeout.
+/// [`Fault::Rejected`] for an invalid URL, password, database or certificate; [`Fault::Unavailable`] if no server
+/// responds within the connection timeout.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["socket", "ssl-mode", "ssl-ca"])?;
     let mode = url.option("ssl-mode")?.unwrap_or_else(|| "preferred".into()).to_ascii_lowercase();
@@ -139,8 +138,8 @@ fn driver_options(url: &ServerUrl<'_>, address: &str) -> Result<OptsBuilder, Fau
         .tcp_keepalive(Some(CONNECT_TIMEOUT)))
 }
 
-/// Returns the TLS options for a value of `ssl-mode`, which has the same meaning as in the client programs of
-/// `MySQL`. Returns `None` for a connection without TLS.
+/// Returns the TLS options for a value of `ssl-mode`. The values have the same meanings as in `MySQL`'s client
+/// programs. Returns `None` for a connection without TLS.
 fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault> {
     let verifies = match mode {
         "disabled" | "preferred" | "required" => false,
@@ -163,8 +162,8 @@ fn tls_options(url: &ServerUrl<'_>, mode: &str) -> Result<Option<SslOpts>, Fault
         return Ok(Some(options.with_danger_accept_invalid_certs(true)));
     }
     let found = trusted_certificates(url, "ssl-ca")?;
-    // Certificates that cannot be parsed, which some systems contain, are removed, because the driver fails on the
-    // first of them.
+    // Some systems contain certificates that cannot be parsed. These certificates are removed, because the driver would
+    // fail on the first of them.
     let readable =
         found.into_iter().filter(|cert| RootCertStore::empty().add(cert.clone()).is_ok());
     let readable: Vec<_> = readable.map(|cert| cert.to_vec().into()).collect();

@@ -1,4 +1,4 @@
-//! The connection to `MySQL` or `MariaDB`, and the start of its transactions.
+//! A connection to `MySQL` or `MariaDB` that checks the server and begins transactions.
 
 use mysql_async::prelude::{FromValue, Queryable};
 use mysql_async::{Conn, Error, Row};
@@ -17,9 +17,9 @@ use flakeid_protocol::store::Fault;
 /// The statements that create the tables and their triggers. Each statement is a separate transaction and may be
 /// repeated. The last statement marks the tables as complete.
 ///
-/// The triggers apply to all users who may not drop them. They ensure that rows are never deleted and that history
-/// never changes. They also ensure that safety-critical numbers only increase, except that a release may lower a
-/// fence.
+/// The triggers apply to all users except those who may drop triggers. The triggers ensure that rows are never deleted
+/// and that history never changes. The triggers also ensure that safety-critical numbers only increase, except that a
+/// release may lower a fence.
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// The server's error code for a trigger that already exists.
@@ -44,8 +44,8 @@ impl MysqlServer {
             let idle = ANSWER_TIMEOUT.as_secs();
             format!("max_statement_time = {seconds}, idle_transaction_timeout = {idle}")
         } else {
-            // MySQL can end idle connections, but not idle transactions. The idle limit is longer than the time
-            // between renewals, and flakeid replaces a connection that the server has closed.
+            // MySQL can limit the idle time of connections, but not of transactions. The limit is longer than the time
+            // between renewals. If the server closes an idle connection, flakeid opens a new connection.
             format!("max_execution_time = {STATEMENT_LIMIT_MS}, wait_timeout = 600")
         };
         // The time zone is UTC, because local time is ambiguous for an hour when daylight saving time ends.
@@ -72,8 +72,8 @@ impl MysqlServer {
         self.runtime.wait_for_answer(fault, self.connection.query_first(sql))
     }
 
-    /// Refuses a read-only server, such as a replica, and a Galera member other than the one that writes leases. The
-    /// server sets `read_only` whenever `super_read_only` is set.
+    /// Checks that the server is writable and, in a Galera cluster, is the member that writes leases. Checking
+    /// `read_only` is sufficient, because the server also sets `read_only` when `super_read_only` is set.
     pub(super) fn check_writable(&mut self) -> Result<(), Fault> {
         self.check_member()?;
         match self.read("SELECT @@global.read_only")? {
@@ -82,8 +82,8 @@ impl MysqlServer {
         }
     }
 
-    /// Returns the identity of the cluster and of its composition, or an empty string if the server is not a member
-    /// of a cluster.
+    /// Checks that a Galera member may write leases, and returns the identity of the cluster and of its composition.
+    /// Returns an empty string for a server outside a cluster.
     fn check_member(&mut self) -> Result<String, Fault> {
         if !self.is_galera {
             return Ok(String::new());
@@ -101,7 +101,7 @@ impl MysqlServer {
         ))
     }
 
-    /// Reads the state of a server. Refuses a replica, and a server that may lose committed transactions. Returns
+    /// Reads the server's state. Fails for a replica, and for a server that may lose committed transactions. Returns
     /// `None` if no client has recorded the run since the server started.
     fn check_source(&mut self) -> Result<Option<DatabaseState>, Fault> {
         let id = if self.is_mariadb { "" } else { "@@server_uuid, ' '," };
@@ -160,8 +160,8 @@ impl SqlServer for MysqlServer {
 
     fn begin(&mut self, _namespace: &str, _hints: RetryHints) -> Result<DatabaseState, Fault> {
         let cluster = self.check_member()?;
-        // The table that contains the run is an in-memory table and not transactional, so the table is filled before
-        // the transaction begins.
+        // The run is stored in a non-transactional in-memory table, so the run is written before the transaction
+        // begins.
         let mut state = self.check_source()?;
         if state.is_none() {
             let run = random::token().to_text();

@@ -50,8 +50,8 @@ impl SqlTransaction for MysqlTransaction<'_> {
         Ok(self.connection.affected_rows())
     }
 
-    /// Returns the clause that locks the namespace: exclusively if the transaction changes the namespace, otherwise
-    /// shared, so that renewals do not wait for each other.
+    /// Returns the clause that locks the namespace. The lock is exclusive if the transaction changes the namespace, and
+    /// otherwise shared, so that renewals do not wait for each other.
     fn namespace_lock(&self) -> &'static str {
         if self.hints.exclusive { "FOR UPDATE" } else { "LOCK IN SHARE MODE" }
     }
@@ -65,16 +65,16 @@ impl SqlTransaction for MysqlTransaction<'_> {
         (from, to): (u64, u64),
         first: u64,
     ) -> Result<Option<u64>, Fault> {
-        // After a conflict, clients begin their searches at random nodes, so that they do not choose the same node
-        // again.
+        // After a conflict, each client begins its search at a random node, so that different clients choose different
+        // nodes.
         let is_spread = ledger.transaction.hints.spread;
         let first = if is_spread { from + random::below(to - from + 1) } else { first };
         gaps::unused(ledger, (from, to), first, 0)
     }
 }
 
-/// Replaces each `?n` with a `?` that has its own copy of the value, because the server does not support numbered
-/// parameters.
+/// Replaces each numbered parameter `?n` with a `?` and a separate copy of its value, because the server does not
+/// support numbered parameters.
 fn positional(sql: &str, values: &[Value]) -> (String, Params) {
     let mut parts = sql.split('?');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -98,8 +98,8 @@ fn parameter(value: &Value) -> Cell {
     }
 }
 
-/// Converts a cell. A cell whose type differs from the column type that `flakeid leases init` created becomes a
-/// string, which is then refused as invalid.
+/// Converts a cell of a query result. A cell whose type differs from the column type that `flakeid leases init` created
+/// becomes a string, which is later rejected as invalid.
 fn value(cell: Cell) -> Value {
     match cell {
         Cell::NULL => Value::Null,

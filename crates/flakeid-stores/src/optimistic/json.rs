@@ -1,4 +1,4 @@
-//! Namespaces, rows and records as JSON strings.
+//! Conversions of namespaces, rows, records and sub-grants to and from JSON strings.
 
 use serde_json::{Map, Value as Json};
 
@@ -22,7 +22,8 @@ const NAMESPACE: [&str; 10] = [
     "quiet_ms",
     "keeps_history",
 ];
-/// The JSON fields of a row, in the order in which [`row_values`] returns their values. The node is in the key.
+/// The JSON fields of a row, in the order in which [`row_values`] returns their values. The node is not a field,
+/// because the store's key contains the node.
 const ROW: [&str; 14] = [
     "fence",
     "start",
@@ -39,13 +40,14 @@ const ROW: [&str; 14] = [
     "fixed",
     "history_until",
 ];
-/// The JSON fields of a record, in the order in which [`record_values`] returns their values. The node is in the key.
+/// The JSON fields of a record, in the order in which [`record_values`] returns their values. The node is not a field,
+/// because the store's key contains the node.
 const RECORD: [&str; 7] = ["grant", "start", "name", "host", "pid", "acquired", "previous_until"];
-/// The JSON fields of a sub-grant, in the order in which [`sub_grant_values`] returns their values. The node is in
-/// the key.
+/// The JSON fields of a sub-grant, in the order in which [`sub_grant_values`] returns their values. The node is not a
+/// field, because the store's key contains the node.
 const SUB_GRANT: [&str; 7] = ["start", "block_grant", "grant", "name", "host", "pid", "acquired"];
 
-/// Formats a namespace as the JSON that the store contains.
+/// Formats a namespace as a JSON string for the store.
 pub(super) fn namespace_text(namespace: &Namespace) -> Result<String, Fault> {
     Ok(write(&NAMESPACE, namespace_values(namespace)?))
 }
@@ -55,7 +57,7 @@ pub(crate) fn namespace_of(name: &str, text: &str) -> Result<Namespace, Fault> {
     Cells::read_namespace(name, read(&NAMESPACE, name, None, text)?)
 }
 
-/// Formats a row as the JSON that the store contains.
+/// Formats a row as a JSON string for the store.
 pub(super) fn row_text(row: &Row) -> Result<String, Fault> {
     Ok(write(&ROW, row_values(row)?.split_off(1)))
 }
@@ -65,7 +67,7 @@ pub(crate) fn row_of(namespace: &str, node: u64, text: &str) -> Result<Row, Faul
     Cells::read_row(namespace, read(&ROW, namespace, Some(node), text)?)
 }
 
-/// Formats a record as the JSON that the store contains.
+/// Formats a record as a JSON string for the store.
 pub(super) fn record_text(record: &Record) -> Result<String, Fault> {
     Ok(write(&RECORD, record_values(record)?.split_off(1)))
 }
@@ -75,7 +77,7 @@ pub(crate) fn record_of(namespace: &str, node: u64, text: &str) -> Result<Record
     Cells::read_record(namespace, read(&RECORD, namespace, Some(node), text)?)
 }
 
-/// Formats a sub-grant as the JSON that the store contains.
+/// Formats a sub-grant as a JSON string for the store.
 pub(super) fn sub_grant_text(sub: &SubGrant) -> Result<String, Fault> {
     Ok(write(&SUB_GRANT, sub_grant_values(sub)?.split_off(1)))
 }
@@ -98,7 +100,7 @@ fn write(fields: &[&str], values: Vec<Value>) -> String {
     Json::Object(object).to_string()
 }
 
-/// Parses a JSON object. Returns the values of the object's fields, preceded by the node if the object describes one.
+/// Parses a JSON object, and returns the values of the given fields. If a node is given, the node is the first value.
 fn read(
     fields: &[&str],
     namespace: &str,

@@ -1,8 +1,9 @@
-//! Optimistic transactions, for stores that do not support transactions themselves. Rows are read together with their
-//! versions, writes are delayed, and one atomic step compares all versions and writes all changes.
+//! Optimistic transactions, for stores that do not support transactions themselves. A transaction reads rows together
+//! with their versions, and delays its writes. The commit then compares all versions and writes all changes in one
+//! atomic step.
 //!
-//! The store's clock is read first, so that decisions use a slightly earlier time. This is safe, because an earlier
-//! time only makes every bound stricter.
+//! The store's clock is read first, so that decisions use a slightly earlier time. An earlier time is safe, because it
+//! only makes every bound stricter.
 
 mod json;
 mod transaction;
@@ -22,15 +23,15 @@ use flakeid_protocol::Namespace;
 use flakeid_protocol::store::{Fault, Ledger};
 use transaction::Transaction;
 
-/// The time limit for all attempts of a transaction together: no attempt begins after this time. The client reads its
-/// clock before the first attempt, and that reading must not become so old that the clock seems to be wrong.
+/// The total time limit for all attempts of a transaction: no attempt begins after this time. The client reads its own
+/// clock before the first attempt. If that reading became too old, the client's clock would seem to be wrong.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The maximum number of candidates from which a transaction chooses after many conflicts.
+/// The maximum number of candidate nodes from which a transaction chooses after many conflicts.
 const WIDEST: u64 = 256;
 
-/// Runs `work` repeatedly until an attempt succeeds, that is, until no other client changes the data that `work`
-/// reads before the attempt is committed.
+/// Runs `work` and commits its changes. If another client has meanwhile changed the data that `work` read, runs `work`
+/// again.
 pub(super) fn transact<S: VersionedStore>(
     store: &mut S,
     shown: &str,

@@ -1,4 +1,4 @@
-//! One attempt of a transaction: the rows that it has read, and the changes that it will write.
+//! One attempt of a transaction: the rows that the attempt has read, and the changes that it will write.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Transaction<'a, S: VersionedStore> {
     store: &'a mut S,
     /// The name of the namespace.
     name: &'a str,
-    /// The number of candidates that the attempt skips.
+    /// The number of candidate nodes that the attempt skips, so that clients with conflicts choose different nodes.
     skip: u64,
     head: Option<Head<S::Version>>,
     read_rows: BTreeMap<u64, Option<(Row, S::Version)>>,
@@ -24,7 +24,7 @@ pub(super) struct Transaction<'a, S: VersionedStore> {
     rows: BTreeMap<u64, Row>,
     records: Vec<Record>,
     sub_grants: Vec<SubGrant>,
-    /// The incarnation that is about to be recorded in the namespace. Recording it raises the floor.
+    /// The incarnation that is about to be recorded in the namespace. Recording a new incarnation raises the floor.
     incarnation: Option<String>,
     resets_row_marks: bool,
 }
@@ -47,8 +47,9 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         }
     }
 
-    /// Writes all changes or none. Even a transaction that only reads compares the versions, because it consists of
-    /// several reads. The exception is a transaction that has read all rows, because it read them in a single step.
+    /// Writes all changes or none. Even a read-only transaction compares the versions of its rows, because it consists
+    /// of several reads. The exception is a read-only transaction that has read all rows, because all rows are read in
+    /// a single step.
     pub(super) fn commit(self) -> Result<(), Fault> {
         let Some(head) = self.head else { return Ok(()) };
         let writes = self.namespace.is_some()
@@ -100,8 +101,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         Ok(self.head.insert(head))
     }
 
-    /// Remembers a row unless the transaction has already read it, so that a transaction sees each row in one state
-    /// only. Returns the remembered row.
+    /// Remembers a row that was read, unless the transaction has already read the row, so that the transaction uses
+    /// only one state of each row. Returns the row as first read.
     fn remember(&mut self, read: ReadRow<S::Version>) -> Result<Option<Row>, Fault> {
         let row = row_of(self.name, read.node, &read.text)?;
         let first = self.read_rows.entry(read.node).or_insert(Some((row, read.version)));
@@ -117,8 +118,9 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         Ok(is_complete)
     }
 
-    /// Writes an empty row for each node whose row another program deleted. The floor, which rises in the same
-    /// transaction, is above all ticks that were granted under the deleted rows.
+    /// Writes an empty row for each node whose row another program deleted, and writes each row without a mark again,
+    /// which adds the mark. The same transaction raises the floor above all ticks that were granted under the deleted
+    /// rows.
     fn replace_deleted_rows(&mut self, incarnation: &str) -> Result<(), Fault> {
         for node in self.store.mismatched_nodes(self.name)? {
             let row = self.row(node)?.unwrap_or_else(|| Row {
@@ -151,8 +153,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
     fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
         self.head()?;
         let is_same_run = self.store.is_same_run(self.name, recorded)?;
-        // Grants and renewals detect a deleted row when they read the row's node. A transaction that has read all
-        // rows must detect a deleted row immediately.
+        // A grant or renewal detects a deleted row when it reads the row's node. A transaction that has read all rows
+        // must check for deleted rows here.
         let known = self.head()?.is_complete;
         let is_complete = if self.read_all { self.is_complete()? } else { known.unwrap_or(true) };
         Ok(if is_same_run && is_complete { Continuity::Same } else { Continuity::Restored })
@@ -177,8 +179,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
-        // From this write on, the existing rows count as the set of all rows that ever existed, so no row may be
-        // missing now.
+        // After this write, the existing rows count as all rows that ever existed, so deleted rows must be replaced
+        // now.
         if self.incarnation.is_some() && !self.resets_row_marks && !self.is_complete()? {
             self.replace_deleted_rows(&namespace.incarnation)?;
         }
@@ -259,7 +261,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         if self.row(after.node)?.as_ref() != before {
             return Err(Fault::Conflict);
         }
-        // If a row was deleted, a new row for the same node would be mistaken for the deleted row.
+        // New rows are refused until a deletion is recorded, because a new row would be mistaken for the deleted row of
+        // the same node.
         if before.is_none() && self.incarnation.is_none() && self.head()?.is_complete == Some(false)
         {
             return Err(Fault::Rejected(format!(
@@ -282,7 +285,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         node: u64,
         tick: u64,
     ) -> Result<Option<(Record, Option<Record>)>, Fault> {
-        // The history of a node grows only when the node's row changes, so comparing the row is enough.
+        // The row is read so that the commit compares the row's version. A node's history grows only when the node's
+        // row changes.
         self.row(node)?;
         let Some((found, next)) = self.store.record_at(self.name, node, tick)? else {
             return Ok(None);
@@ -296,8 +300,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(())
     }
 
-    /// Returns the sub-grants around a tick. The history of sub-grants grows only when the row of the block changes,
-    /// and the caller has already read that row.
+    /// Returns the sub-grants around a tick. New sub-grants are written only when the block's row changes. The caller
+    /// has already read that row, so the commit compares the row's version.
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
         self.head()?;
         let (found, next) = self.store.sub_grants_around(self.name, node, tick)?;

@@ -8,7 +8,7 @@ pub(crate) struct Head<V> {
     pub now: i64,
     /// The namespace's value and version, or `None` if the namespace does not exist.
     pub namespace: Option<(String, V)>,
-    /// Whether every row that this library ever wrote still exists; `None` if checking this takes another request.
+    /// Whether every row that this library ever wrote still exists, or `None` if the check requires another request.
     pub is_complete: Option<bool>,
 }
 
@@ -38,40 +38,44 @@ pub(crate) struct NewSubGrant {
     pub text: String,
 }
 
-/// The versions that a transaction depends on, and its writes. Either all of the writes are applied, or none of them.
+/// The writes of a transaction, and the versions that they depend on. Either all of the writes are applied, or none of
+/// them.
 pub(crate) struct WriteSet<V> {
     /// The version of the namespace when it was read; `None` if the namespace did not exist.
     pub namespace_read: Option<V>,
     /// The nodes that were read, with the versions of their rows. The version is `None` if the row did not exist.
     pub rows_read: Vec<(u64, Option<V>)>,
-    /// Whether all rows were read. If so, the write requires that no row has changed since.
+    /// Whether the writes depend on all rows. If so, the writes are applied only if no row has changed since all rows
+    /// were read.
     pub read_all: bool,
-    /// The new value of the namespace.
+    /// The new value of the namespace, or `None` to keep the current value.
     pub namespace: Option<String>,
     /// New and changed rows.
     pub rows: Vec<NewRow>,
-    /// The new records, each with its node, start, grant and value.
+    /// The new history records, each with its node, start tick, grant number and JSON string.
     pub records: Vec<(u64, u64, u64, String)>,
     /// New sub-grants.
     pub sub_grants: Vec<NewSubGrant>,
-    /// Whether the rows that exist after this write count as all the rows that ever existed.
+    /// Whether the rows that exist after this write count as all rows that ever existed, so that no row counts as
+    /// deleted.
     pub resets_row_marks: bool,
 }
 
 /// A store without transactions, whose rows are JSON strings; see [`json`](super::json).
 pub(crate) trait VersionedStore {
-    /// A value that distinguishes each state of a row, or of the namespace, from all its other states.
+    /// A value that identifies one state of a row or of the namespace. Different states of the same row or namespace
+    /// have different versions.
     type Version: Clone + PartialEq;
 
-    /// Begins a transaction. Subsequent reads return the state as of this call or a later one.
+    /// Begins a transaction. Subsequent reads return the state at the time of this call or later.
     fn head(&mut self, namespace: &str) -> Result<Head<Self::Version>, Fault>;
 
     /// Returns the incarnation that the namespace must record for this run of the store. Must be called after
     /// [`head`](Self::head).
     fn incarnation(&mut self, namespace: &str) -> Result<String, Fault>;
 
-    /// Whether `recorded` was written in the current run of the store. If so, the store has lost nothing since then.
-    /// Must be called after [`head`](Self::head).
+    /// Whether the incarnation `recorded` was written in the current run of the store. If so, the store has lost no
+    /// data since then. Must be called after [`head`](Self::head).
     fn is_same_run(&mut self, namespace: &str, recorded: &str) -> Result<bool, Fault> {
         Ok(self.incarnation(namespace)? == recorded)
     }
@@ -82,13 +86,13 @@ pub(crate) trait VersionedStore {
         Ok(self.mismatched_nodes(namespace)?.is_empty())
     }
 
-    /// Reads a node's row. If the head does not report deleted rows and this row turns out to be deleted, fails with
-    /// a [`Fault::Conflict`], and the next head reports the deletion.
+    /// Reads a node's row. Fails with [`Fault::Conflict`] if the row was deleted and the head did not report a
+    /// deletion; the next head then reports the deletion.
     fn row(&mut self, namespace: &str, node: u64)
     -> Result<Option<(String, Self::Version)>, Fault>;
 
-    /// Returns at least `enough` rows that may be candidates, or all such rows if there are fewer. The coldest
-    /// candidate is among them.
+    /// Returns at least `enough` rows that may be candidates, or all such rows if there are fewer. The returned rows
+    /// include the coldest candidate, unless the store searches only the least recently written rows.
     fn coldest(
         &mut self,
         namespace: &str,
@@ -97,8 +101,8 @@ pub(crate) trait VersionedStore {
     ) -> Result<Vec<ReadRow<Self::Version>>, Fault>;
 
     /// Returns a node without a row, searching in the same order as
-    /// [`Ledger::unused`](flakeid_protocol::store::Ledger::unused). First skips `skip` such nodes, or fewer if there
-    /// are not that many.
+    /// [`Ledger::unused`](flakeid_protocol::store::Ledger::unused). Skips the first `skip` nodes without rows, or fewer
+    /// if the range does not contain more than `skip` such nodes.
     fn unused(
         &mut self,
         namespace: &str,
@@ -110,8 +114,8 @@ pub(crate) trait VersionedStore {
     /// Returns all rows as they were at a single moment.
     fn rows(&mut self, namespace: &str) -> Result<Vec<ReadRow<Self::Version>>, Fault>;
 
-    /// Returns the nodes that have a row but no mark that they were granted, and the nodes that have the mark but no
-    /// row.
+    /// Returns the nodes that have a row but no mark, and the nodes that have a mark but no row. A mark records that a
+    /// node was granted.
     fn mismatched_nodes(&mut self, namespace: &str) -> Result<Vec<u64>, Fault>;
 
     /// Returns the node's last record that starts at or before a tick, and the record that follows it.
@@ -130,8 +134,8 @@ pub(crate) trait VersionedStore {
         tick: u64,
     ) -> Result<(Option<String>, Option<String>), Fault>;
 
-    /// Writes all changes if none of the versions that they depend on has changed. Otherwise writes nothing and fails
-    /// with [`Fault::Conflict`].
+    /// Writes all changes if no version in `write_set` has changed. Otherwise writes nothing and fails with
+    /// [`Fault::Conflict`].
     fn commit(&mut self, namespace: &str, write_set: &WriteSet<Self::Version>)
     -> Result<(), Fault>;
 }

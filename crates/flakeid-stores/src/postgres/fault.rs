@@ -17,12 +17,14 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     // The error's detail is omitted, because it may contain whole rows, including their tokens.
     let text = format!("{shown}: {} (SQLSTATE {code})", answer.message());
     match code {
-        // After a serialisation failure, a deadlock or a lock timeout, the server has rolled back the transaction.
+        // After a serialisation failure, a deadlock or a lock timeout, the server rolls back the transaction, which can
+        // then be repeated.
         "40001" | "40P01" | "55P03" => Fault::Conflict,
         "42P01" => missing_tables(shown),
         // The server is a standby or was made read-only, or the transaction was idle for too long.
         "25006" | "25P03" => Fault::Unavailable(text),
-        // These error classes concern the connection, resources, operator actions, the system, and the server itself.
+        // These error classes report connection failures, insufficient resources, operator intervention, system errors
+        // and internal errors.
         _ if ["08", "53", "57", "58", "XX"].iter().any(|class| code.starts_with(class)) => {
             Fault::Unavailable(text)
         }
@@ -43,7 +45,7 @@ pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
     }
 }
 
-/// Whether an error comes from the network itself, and not from TLS.
+/// Whether an error comes from the network itself rather than from TLS.
 fn is_network_error(error: &Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -57,7 +59,7 @@ fn is_network_error(error: &Error) -> bool {
     false
 }
 
-/// Formats an error together with its causes, which the driver omits.
+/// Formats an error together with its causes, which the driver's message omits.
 pub(super) fn with_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -15,11 +15,11 @@
 //! writable host: `target_session_attrs` is `read-write` by default. The hosts share the connection
 //! timeout of 2 s equally, so that a host that hangs does not prevent the next one from being tried.
 //!
-//! A pooler that assigns a connection for one transaction at a time, such as `PgBouncer` with
-//! `pool_mode = transaction`, may be placed between flakeid and the server: statements are unnamed, and settings
-//! (`SET LOCAL`) and advisory locks end with their transaction. The pooler must close the client's connection if it
-//! loses the server's connection within a transaction. `PgBouncer` needs `server_login_retry = 1`; otherwise it does
-//! not connect to a restarted server for 15 s.
+//! A pooler that assigns a connection for one transaction at a time, such as `PgBouncer` with `pool_mode =
+//! transaction`, may be placed between flakeid and the server. Statements are unnamed, and settings (`SET LOCAL`) and
+//! advisory locks end with their transaction. The pooler must close the client's connection if it loses the server's
+//! connection within a transaction. `PgBouncer` needs `server_login_retry = 1`; otherwise it does not connect to a
+//! restarted server for 15 s.
 //!
 //! `flakeid leases init` needs a role that may create tables in the first schema of its search path; the
 //! role becomes their owner. A service's role needs only the following rights, with which it cannot drop
@@ -72,7 +72,8 @@ use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::url::ServerUrl;
 use store::PostgresServer;
 
-/// The URL options that are passed to the driver unchanged, and the TLS options.
+/// The supported URL options. All options except the TLS options `sslmode` and `sslrootcert` are passed to the driver
+/// unchanged.
 const OPTIONS: [&str; 13] = [
     "user",
     "password",
@@ -92,8 +93,8 @@ const OPTIONS: [&str; 13] = [
 /// Connects to the first usable server listed in a URL.
 ///
 /// # Errors
-/// [`Fault::Rejected`] for a bad URL, password, database or certificate; [`Fault::Unavailable`] if no server responds
-/// within the connection timeout.
+/// [`Fault::Rejected`] for an invalid URL, password, database or certificate; [`Fault::Unavailable`] if no server
+/// responds within the connection timeout.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
     let (ssl_mode, verification) = tls::mode(&url)?;
@@ -141,8 +142,9 @@ struct Place {
     config: Config,
 }
 
-/// Returns the servers in the order in which the URL names them. The driver also supports several hosts, but it has
-/// no timeout for a server that accepts a connection and then hangs, and it reports only the last host's error.
+/// Returns the servers in the order in which the URL names them. The driver's own support for several hosts is not
+/// used. The driver has no timeout for a server that accepts a connection and hangs, and reports only the last host's
+/// error.
 fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     let mut whole = driver_config(url, url.base, |_| true)?;
     set_defaults(&mut whole, ssl_mode);
@@ -157,7 +159,8 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
             url.reject("the URL must name equal numbers of hosts, addresses (hostaddr) and ports")
         );
     }
-    // The common configuration is built from the URL without hosts, because the driver cannot remove hosts.
+    // The common configuration is built from the URL without hosts, because the driver cannot remove hosts from a
+    // configuration.
     let (prefix, rest) = url.base.split_once("://").unwrap_or_default();
     let (user, rest) = rest.split_at(rest.find('@').map_or(0, |at| at + 1));
     let path = &rest[rest.find('/').unwrap_or(rest.len())..];
@@ -165,7 +168,8 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     let without = format!("{prefix}://{user}{path}");
     let mut common = driver_config(url, &without, |name| !is_place(name))?;
     set_defaults(&mut common, ssl_mode);
-    // A standby cannot be used, and after a failover another server may be the primary.
+    // By default, only a writable server is accepted, because a standby cannot be used, and a failover may make another
+    // server the primary.
     if !url.options.iter().any(|(name, _)| *name == "target_session_attrs") {
         common.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
@@ -179,7 +183,8 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
         let name = match hosts.get(at) {
             Some(Host::Tcp(host)) => {
                 config.host(host);
-                // A password that was not percent-encoded may contain an @, so only the last part is the host name.
+                // If a password contains an `@` that is not percent-encoded, only the string after the last `@` is the
+                // host name.
                 host.rsplit('@').next().unwrap_or_default().to_owned()
             }
             #[cfg(unix)]
@@ -201,7 +206,8 @@ fn set_defaults(config: &mut Config, ssl_mode: SslMode) {
     }
 }
 
-/// Builds the driver's configuration from part of the URL and from the options that are passed to the driver.
+/// Builds the driver's configuration from `base` and from those URL options that `is_wanted` accepts. Omits the TLS
+/// options.
 fn driver_config(
     url: &ServerUrl<'_>,
     base: &str,

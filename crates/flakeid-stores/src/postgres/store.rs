@@ -1,4 +1,4 @@
-//! The connection to `PostgreSQL`, and the start of its transactions.
+//! A connection to `PostgreSQL` that checks the server and begins transactions.
 
 use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
@@ -11,11 +11,12 @@ use crate::sql::{
 };
 use flakeid_protocol::store::Fault;
 
-/// The statements that create the tables and their triggers, in one transaction. If a second client creates the
-/// tables at the same time, that client waits.
+/// The statements that create the tables and their triggers, in one transaction. If two clients create the tables at
+/// the same time, the second client waits for the first.
 ///
-/// The triggers apply to all roles that do not own the tables. They ensure that rows are never deleted, that history
-/// never changes, and that the numbers that safety depends on only increase, except that a release may lower a fence.
+/// The triggers apply to all roles except the owners of the tables. The triggers ensure that rows are never deleted and
+/// that history never changes. The triggers also ensure that safety-critical numbers only increase, except that a
+/// release may lower a fence.
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// A connection to `PostgreSQL`.
@@ -35,7 +36,8 @@ impl PostgresServer {
         Ok(rows.collect())
     }
 
-    /// Reads the state of a server. Refuses a standby, and a server that may lose committed transactions.
+    /// Reads the server's state from a query result. Fails for a standby, and for a server that may lose committed
+    /// transactions.
     fn check_primary(&self, row: Option<&SimpleQueryRow>) -> Result<DatabaseState, Fault> {
         let shown = self.shown();
         let cell = |index: usize| row.and_then(|row| row.try_get(index).ok().flatten());
@@ -65,8 +67,9 @@ impl SqlServer for PostgresServer {
         self.runtime.shown()
     }
 
-    /// Begins a transaction and locks the namespace: exclusively if the transaction changes the namespace, otherwise
-    /// shared. The lock exists only in the server's memory, so the renewals of all nodes share it at no cost.
+    /// Begins a transaction and locks the namespace. The lock is exclusive if the transaction changes the namespace,
+    /// and otherwise shared. The lock exists only in the server's memory, so the renewals of all nodes share it at no
+    /// cost.
     fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault> {
         let lock =
             if hints.exclusive { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
