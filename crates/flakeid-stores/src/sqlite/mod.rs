@@ -53,7 +53,6 @@ mod links;
 #[cfg(unix)]
 mod meta;
 #[cfg(unix)]
-#[cfg(unix)]
 mod serial;
 #[cfg(unix)]
 mod session;

@@ -82,12 +82,12 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets a function that is called for each lease event, one call at a time, on its own thread, so that the
-     * function may take its time and close the generator. An exception that the function throws goes to the handler
-     * of uncaught exceptions, and the next event is still delivered. {@code close()} waits at most 1 s until the
-     * function has received the events so far, and no call of the function begins after {@code close()} has
-     * returned. A lease with an event function is not shared with other generators. A generator to which the
-     * function refers is not freed until the generator is closed.
+     * Sets a function that is called for each lease event, one call at a time, on the function's own thread. The
+     * function may therefore run for a long time, and may close the generator. An exception that the function
+     * throws goes to the handler of uncaught exceptions, and the next event is still delivered. {@code close()}
+     * waits at most 1 s until the function has received the events so far. No call of the function begins after
+     * {@code close()} has returned. A lease with an event function is not shared with other generators. A generator
+     * to which the function refers is not freed until the generator is closed.
      */
     public LeaseBuilder onEvent(Consumer<LeaseEvent> observer) {
         this.observer = Objects.requireNonNull(observer, "observer");
