@@ -182,8 +182,8 @@ fn next_command_succeeds_when_its_pipe_closes_early() {
 
 #[test]
 fn next_command_writes_ids_without_waiting_for_later_ticks() {
-    // The layout allows one ID per second and node, so the first two IDs are written long before
-    // all sixty IDs are generated.
+    // With this layout, a node generates only one ID per second. The first IDs must therefore be
+    // written long before all sixty IDs are generated.
     let mut child =
         start(&["next", "-n", "60", "--node", "1", "--layout", "t32.n10@1577836800000/1s"]);
     let begin = Instant::now();

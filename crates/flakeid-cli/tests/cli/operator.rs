@@ -1,5 +1,5 @@
-//! Tests of `flakeid leases` and `flakeid whois` on a terminal, where a simulated user answers the
-//! questions.
+//! Tests of `flakeid leases` and `flakeid whois` on a terminal, with simulated answers to the
+//! confirmation prompts.
 
 use crate::leases::die_with;
 use crate::run::{run, scratch};
@@ -140,7 +140,7 @@ fn whois_prints_a_paragraph_per_id_on_a_terminal() {
     assert!(text.ends_with(unknown), "{text}");
 }
 
-/// The output for a broker looks like the output for a store.
+/// The output for a broker has the same format as the output for a store.
 #[test]
 fn ls_and_whois_show_the_clients_of_a_broker() {
     let (_, store) = scratch("drawn_broker");
@@ -154,7 +154,8 @@ fn ls_and_whois_show_the_clients_of_a_broker() {
     for part in ["\n  owner    import\n", "\n  to       20", &format!("\n  broker   {url} (pid ")] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    // The history already contains the client if the block has been renewed in the meantime.
+    // If the broker has renewed its block in the meantime, the history in the store already
+    // contains the client.
     let text = shown(&format!("flakeid whois {id} --store '{store}'"));
     let broker = format!("\n  broker   {url}");
     assert!(

@@ -69,7 +69,7 @@ fn epoch_of_a_planned_layout_defaults_to_today() {
     assert!(age < 2 * 86_400_000);
 }
 
-/// The test tries the numbers in the hint: each number is sufficient, and the next larger one is
+/// Checks that each value in the hint meets the requirements, and that the next larger value does
 /// not.
 #[test]
 fn unmet_requirements_error_suggests_the_largest_possible_values() {
@@ -227,7 +227,8 @@ fn lifetime_ttl_and_window_determine_nodes_and_renewals() {
     assert_eq!(size(&["--lifetime", "60s"])["nodes_needed"], 10);
     assert_eq!(size(&["--lifetime", "60s", "--ttl", "2min"])["nodes_needed"], 15);
     assert_eq!(size(&["--window", "60s", "--ttl", "3min"])["renewals_per_second"], 0.25);
-    // Half of the TTL is shorter than a third of the window, so it determines the rate of renewals.
+    // Half of the TTL is shorter than a third of the window, so the TTL determines the rate of
+    // renewals.
     assert_eq!(size(&["--window", "1h", "--ttl", "20s"])["renewals_per_second"], 0.5);
 }
 
@@ -235,12 +236,12 @@ fn lifetime_ttl_and_window_determine_nodes_and_renewals() {
 fn brokers_reduce_the_load_on_the_store() {
     let values = fleet(&["--processes", "100000", "--brokers", "3", "--json"]).quiet().json();
     let size = values.last().unwrap();
-    // Within the TTL of 12 s, 334 processes die. There are a third as many spare nodes as nodes in
-    // use, and each broker holds two more blocks of 256 nodes.
+    // Within the TTL of 12 s, 334 processes die. The plan adds a third of the nodes in use as
+    // spares, and two blocks of 256 nodes for each broker.
     assert_eq!(size["nodes_needed"], 100_334 + 33_445 + 6 * 256);
     assert_eq!(size["node_bits"], 18);
-    // Each broker has 131 full blocks and an empty block, and each block is renewed three times in
-    // 10 s.
+    // Each broker has 131 full blocks and one empty block, and renews each block three times
+    // in 10 s.
     let renewals = size["renewals_per_second"].as_f64().unwrap();
     assert!((renewals - 3.0 * 132.0 * 0.3).abs() < 1e-6, "{size}");
     assert_eq!(size["each_broker"]["blocks"], 132);

@@ -1,5 +1,5 @@
-//! Tests of errors: every invalid input must cause exactly one message with a code, and no standard
-//! output.
+//! Tests of error messages. A command must report an invalid argument in exactly one message with
+//! an error code, and must not write to standard output.
 
 use crate::run::{Run, run, run_on, run_with};
 
@@ -73,8 +73,8 @@ fn next_command_rejects_numbers_out_of_range() {
     }
 }
 
-/// The build machine may or may not be a container, so a variable makes the command detect a
-/// container.
+/// An environment variable makes the command detect a container, regardless of whether the test
+/// itself runs in a container.
 #[test]
 fn commands_in_containers_require_a_store_or_a_node() {
     let container = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];

@@ -19,12 +19,13 @@ impl Run {
         self.text().lines().collect()
     }
 
-    /// Returns every line of the output as JSON.
+    /// Parses each line of the output as JSON.
     pub(crate) fn json(&self) -> Vec<serde_json::Value> {
         self.lines().iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// Returns the output of a command that succeeded and wrote nothing to standard error.
+    /// Checks that the command succeeded and wrote nothing to standard error, and returns the
+    /// result.
     pub(crate) fn quiet(self) -> Self {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.text());
         self
@@ -45,7 +46,7 @@ pub(crate) const CLEARED: [&str; 10] = [
     "CLICOLOR_FORCE",
 ];
 
-/// Returns the command with an environment that affects neither IDs nor colours.
+/// Returns the `flakeid` command without environment variables that affect IDs or colours.
 pub(crate) fn flakeid() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flakeid"));
     for name in CLEARED {
@@ -69,7 +70,7 @@ pub(crate) fn run_on(input: &[u8], args: &[&str]) -> Run {
     finish(pipe(flakeid().args(args), input))
 }
 
-/// Runs a program with the input on its standard input.
+/// Runs a program with `input` as its standard input, and returns the output of the program.
 pub(crate) fn pipe(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -82,14 +83,15 @@ pub(crate) fn pipe(command: &mut Command, input: &[u8]) -> Output {
     output
 }
 
-/// Starts the command. The caller reads its output and its messages.
+/// Starts the command. The caller reads the command's standard output and standard error.
 pub(crate) fn start(args: &[&str]) -> Child {
     let mut command = flakeid();
     command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the command runs")
 }
 
-/// Runs the command, and closes its output after reading the given number of bytes.
+/// Runs the command, and closes the pipe from its standard output after reading the given number of
+/// bytes.
 pub(crate) fn run_and_close(args: &[&str], bytes: usize) -> Run {
     let mut child = start(args);
     let mut stdout = child.stdout.take().expect("it has a standard output");

@@ -1,5 +1,5 @@
-//! Tests of `flakeid serve` as a process, from the first line of its output to the signal that ends
-//! it.
+//! Tests that run `flakeid serve` as a process, from the first line of its output to the signal
+//! that stops it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use crate::run::{flakeid, run, scratch};
 
-/// A server process that is ended when the test ends.
+/// A server process that is killed when this value is dropped.
 pub(crate) struct Serving(Child);
 
 impl Serving {
-    /// Kills the server, with the same effect as a power failure.
+    /// Kills the server without a shutdown, as a power failure would.
     pub(crate) fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -43,7 +43,7 @@ pub(crate) fn serve_with(args: &[&str]) -> (Serving, String) {
     (serving, address)
 }
 
-/// Starts the server, and returns the addresses that it prints.
+/// Starts a server, and returns the server and the addresses that it prints.
 fn serve_addresses<const N: usize>(args: &[&str]) -> (Serving, [String; N]) {
     let mut child = flakeid()
         .args([&["serve", "--drain", "0s"], args].concat())
@@ -98,7 +98,7 @@ fn server_returns_the_page_given_by_ui_option() {
 }
 
 /// Two processes lease nodes from the server. A third process requests a node directly from the
-/// server's store, and the error refers it to the server.
+/// server's store and is refused. The error message refers to `flakeid serve`.
 #[test]
 fn processes_can_lease_nodes_only_through_the_server() {
     let (_, store) = scratch("serve-leases");
@@ -145,7 +145,7 @@ fn server_grants_no_leases_in_namespaces_without_blocks() {
     end(&mut child);
 }
 
-/// The test runs `redis-cli` with both versions of the Redis protocol.
+/// The test runs `redis-cli` with versions 2 and 3 of the Redis protocol.
 #[test]
 fn redis_clients_get_ids_from_the_server() {
     let (_, store) = scratch("serve-resp");
@@ -176,7 +176,7 @@ fn redis_clients_get_ids_from_the_server() {
     end(&mut child);
 }
 
-/// The tests of the server crate make gRPC calls. This test only checks the `--grpc` option.
+/// Checks only the `--grpc` option. The tests of the server crate make gRPC calls.
 #[test]
 fn grpc_option_requires_the_grpc_build_feature() {
     let (_, store) = scratch("serve-grpc");
@@ -264,7 +264,7 @@ fn serve_rejects_invalid_options_before_it_listens() {
     }
 }
 
-/// The log contains the changes of the server's state, and neither tokens nor the store's password.
+/// The log must report changes of the server's state, but must not contain tokens.
 #[cfg(unix)]
 #[test]
 fn server_log_reports_state_changes_without_secrets() {

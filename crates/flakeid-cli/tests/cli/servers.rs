@@ -1,5 +1,5 @@
-//! Tests of `flakeid leases init` on servers. A server cannot distinguish a namespace that never
-//! existed from a namespace that it has lost.
+//! Tests of `flakeid leases init` on database servers. A server cannot distinguish a namespace that
+//! never existed from a namespace that it has lost.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ fn init(url: &str, args: &[&str]) -> Run {
     run(&[&["leases", "init", "--store", url, "--namespace", "orders"], args].concat())
 }
 
-/// Checks that `init` without --fresh or --lost explains the choice and writes nothing. `contents`
-/// counts the entries in the store.
+/// Checks that `init` without `--fresh` or `--lost` fails, explains both options, and writes
+/// nothing. `contents` returns the number of entries in the store.
 fn check(url: &str, contents: impl Fn() -> usize) {
     let empty = contents();
     for args in [&[] as &[&str], &["--max-window", "1h"], &["--json"]] {
@@ -46,7 +46,7 @@ fn check(url: &str, contents: impl Fn() -> usize) {
     let created = init(url, &["--fresh"]).quiet().json();
     assert_eq!((&created[0]["created"], &created[0]["wait_ms"]), (&json!(true), &json!(0)));
     assert!(contents() > empty, "{}", contents());
-    // `init` does not require --fresh for an existing namespace, but accepts it.
+    // `init` does not require `--fresh` for an existing namespace, but accepts the option.
     for args in [&[] as &[&str], &["--fresh"]] {
         assert_eq!(init(url, args).quiet().json()[0]["created"], false, "{args:?}");
     }
@@ -82,9 +82,9 @@ fn init_without_required_flag_creates_no_redis_key() {
     check(&server.url(), || server.command(&["DBSIZE"]).unwrap().parse().unwrap());
 }
 
-/// The lost namespace allowed windows of an hour, and a process still has such a window. An
-/// operator who recreates the namespace with the default bounds must specify the lost bounds. No
-/// node is then granted until that window has ended.
+/// A namespace with windows of an hour is lost while a process still has a window. An operator
+/// recreates the namespace with the default bounds, and specifies the lost bounds. The store then
+/// grants no node until the window of that process has ended.
 #[test]
 fn recreated_namespace_grants_nothing_until_lost_windows_end() {
     let server = RedisServer::new();
@@ -103,18 +103,18 @@ fn recreated_namespace_grants_nothing_until_lost_windows_end() {
     let next = run(&["next", "--store", &url, "--namespace", "orders"]);
     assert_eq!(next.code, Some(1), "{}", next.text());
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
-    // The process that has the window can still generate IDs.
+    // The process that leased its window before the loss can still generate IDs.
     generator.next_id().unwrap();
 }
 
-/// `--lost default` means that the lost bounds were the default bounds, whatever the new bounds
-/// are.
+/// `--lost default` states that the lost namespace had the default bounds, regardless of the bounds
+/// of the new namespace.
 #[test]
 fn lost_default_option_assumes_the_default_bounds() {
     let server = RedisServer::new();
     let created = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
-    // The wait is the quiet time after a restore, which is longer than the sum of a window and two
-    // skews.
+    // The wait equals the quiet time after a restore, which is longer than the longest window plus
+    // twice the maximum clock skew.
     let wait_ms = created.json()[0]["wait_ms"].as_u64().unwrap();
     assert!((14_000..=15_000).contains(&wait_ms), "{wait_ms}");
 }

@@ -5,13 +5,14 @@ use std::process::{Command, Stdio};
 
 use crate::run::CLEARED;
 
-/// Runs a shell command on its own terminal, and returns everything that the terminal showed.
+/// Runs a shell command on its own terminal. Returns the exit status and everything that the
+/// terminal showed.
 fn on_terminal(variables: &[(&str, &str)], command: &str) -> (Option<i32>, String) {
     typing("", variables, command)
 }
 
-/// Runs a shell command on its own terminal, with a user who immediately types one line, or
-/// nothing.
+/// Runs a shell command on its own terminal, and immediately types `line`, which may be empty.
+/// Returns the exit status and everything that the terminal showed.
 pub(crate) fn typing(
     line: &str,
     variables: &[(&str, &str)],
@@ -118,7 +119,7 @@ fn inspect_without_ids_fails_on_a_terminal() {
     assert!(text.contains("FLAKEID_INVALID_OPTION: ID: missing"), "{text}");
 }
 
-/// The arguments of a layout with 200 IDs per second.
+/// The arguments for a layout that allows a node only 200 IDs per second.
 const SLOW: &str = "--node 1 --layout t39.s1.n16@1409529600000/10ms";
 
 #[test]

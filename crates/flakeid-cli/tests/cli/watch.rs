@@ -1,4 +1,5 @@
-//! Tests of `flakeid leases watch` in a pipe, where the command writes one line for each change.
+//! Tests of `flakeid leases watch` with output to a pipe. The command then writes one line for each
+//! change.
 
 use std::io::{BufRead, BufReader};
 use std::process::Child;
@@ -26,7 +27,7 @@ fn until(lines: &mut impl BufRead, node: u64, event: &str) -> Value {
     }
 }
 
-/// Kills the command. This ends the output in the same way as Ctrl-C.
+/// Kills the command, which ends the output in the same way as Ctrl-C.
 fn end(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();

@@ -36,7 +36,8 @@ fn whois_finds_the_process_that_generated_an_id() {
 fn whois_explains_why_an_id_has_no_known_holder() {
     let (_, url) = scratch("whois_unknown");
     let id = next(&url, &["--node", "3"]);
-    // One ID is from node 569 in 2017, and the other from node 3 long before the namespace existed.
+    // The first ID is from node 569 in 2017. The second ID is from node 3 at the layout's epoch,
+    // long before the namespace existed.
     let found = run(&["whois", "910499571847892992", "12288", &id, "--store", &url]).quiet().json();
     assert_eq!((&found[0]["holder"], &found[1]["holder"]), (&Value::Null, &Value::Null));
     assert_eq!(found[0]["reason"], "node 569 was never leased in the namespace default");

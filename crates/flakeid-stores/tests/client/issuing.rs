@@ -23,8 +23,8 @@ impl Issuing {
     pub(crate) fn on(url: &str, namespace: &Namespace, window: Duration) -> Self {
         let lease = Generator::lease(url, namespace.layout).unwrap();
         let lease = lease.namespace(&namespace.name).window(window);
-        // One long attempt is better than several short ones, because an attempt that times out during a grant leaves
-        // the node held.
+        // A single attempt with a long timeout is used, because an attempt that times out during a grant leaves the
+        // node held.
         let generator = lease.max_wait(Duration::from_secs(60)).open().unwrap();
         let node = generator.node();
         let over = Arc::new(AtomicBool::new(false));
@@ -44,19 +44,19 @@ impl Issuing {
         Self { node, over, thread }
     }
 
-    /// Returns the node that was leased first.
+    /// The node that the generator leased first.
     pub(crate) fn node(&self) -> u64 {
         self.node
     }
 
-    /// Stops the thread and returns the IDs that it issued.
+    /// Stops the background thread, and returns the IDs that it issued.
     pub(crate) fn stop(self) -> Vec<Id> {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
 }
 
-/// Checks that two generators issued many IDs and no duplicates.
+/// Checks that two generators issued many IDs, and that no ID was issued twice.
 pub(crate) fn assert_ids_are_unique(one: &[Id], other: &[Id]) {
     let all: HashSet<Id> = one.iter().chain(other).copied().collect();
     assert_eq!(one.len() + other.len() - all.len(), 0, "IDs were issued twice");

@@ -17,7 +17,7 @@ pub(crate) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     Location::parse(url).unwrap().connect(&clock)
 }
 
-/// Connects to a store, and retries for up to two minutes if connecting fails. A busy machine may not open 200
+/// Connects to a store, and retries for up to two minutes if connecting fails. A busy machine may fail to open 200
 /// connections within the timeout, and a failover may leave the store without a primary for a while.
 pub(crate) fn eventually_connect(url: &str) -> Box<dyn Store> {
     let deadline = Instant::now() + Duration::from_secs(120);
@@ -58,7 +58,7 @@ impl Client {
         self.store = eventually_connect(url);
     }
 
-    /// The request for any node.
+    /// Returns a request for any node.
     pub(crate) fn request(&self) -> Acquire {
         request(&self.namespace)
     }
@@ -147,8 +147,8 @@ pub(crate) fn leases(url: &str) {
     assert_eq!((holding.record.start, holding.fence), (grant.start, renewed.fence));
 }
 
-/// Checks that connecting to each URL fails with the given reason, and that no error reveals a secret. The boolean of a
-/// case states whether the fault must be [`Fault::Unavailable`].
+/// Checks that connecting to each URL fails with the given reason, and that no error reveals a secret. The boolean in
+/// each case states whether the fault must be [`Fault::Unavailable`].
 pub(crate) fn check_faults(cases: &[(String, bool, &str)], secrets: &[&str]) {
     for (url, unavailable, reason) in cases {
         let fault = connect(url).map(drop).unwrap_err();
@@ -162,7 +162,7 @@ pub(crate) fn check_faults(cases: &[(String, bool, &str)], secrets: &[&str]) {
 }
 
 /// The certificate of a certificate authority, and a host's key with a certificate signed by that authority. All fields
-/// have the PEM format.
+/// are in PEM format.
 pub(crate) struct Authority {
     pub(crate) own: String,
     pub(crate) certificate: String,

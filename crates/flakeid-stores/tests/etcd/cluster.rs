@@ -16,7 +16,7 @@ use crate::optimistic::copy;
 /// The longest time to wait for a cluster on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Repeats `work` with a new connection each time until the cluster is available.
+/// Repeats `work`, each time with a new connection, until the cluster is available.
 fn eventually<T>(
     cluster: &EtcdCluster,
     mut work: impl FnMut(&mut dyn Store) -> Result<T, Fault>,
@@ -64,7 +64,7 @@ fn check_lease_continues(
 
 /// Acquires nodes repeatedly until the store has recorded the current members of the cluster.
 fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
-    // A second is added, because the members' clocks show only whole seconds. The timestamp of an old record may
+    // The test adds a second, because the members' clocks show only whole seconds. The timestamp of an old record may
     // therefore be slightly too late.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64 + 1_000;
     let deadline = Instant::now() + TIMEOUT;
@@ -147,8 +147,8 @@ fn restart_of_most_members_counts_as_a_restore() {
     assert_eq!(continuity(&cluster, &namespace), Continuity::Restored);
 }
 
-/// Checks that a restored snapshot is detected in a difficult case. The cluster and its members keep their IDs, the
-/// term is later, and the log is longer than when the run was first recorded.
+/// Checks that a restored snapshot is detected even in a difficult case. The IDs of the cluster and of its members are
+/// unchanged. The term is higher, and the log is longer, than when the run was first recorded.
 #[test]
 fn restored_snapshot_of_a_cluster_is_detected() {
     let cluster = EtcdCluster::new();
@@ -158,7 +158,7 @@ fn restored_snapshot_of_a_cluster_is_detected() {
     cluster.save(&saved);
     let lost = acquire(&cluster, &namespace).unwrap();
     cluster.restore(&saved);
-    // Each election increases the term, so that the term becomes later than the recorded term.
+    // Each election increases the term. After two elections, the term is higher than the recorded term.
     for _ in 0..2 {
         let leader = cluster.leader();
         cluster.member(leader).kill();
@@ -177,7 +177,7 @@ fn restored_snapshot_of_a_cluster_is_detected() {
     assert!(listing.namespace.floor >= lost.fence, "new windows start above the lost one");
 }
 
-/// Checks that a restore of all members' files is detected, although the cluster seems only to have elected a new
+/// Checks that a restore of all members' files is detected, although the cluster appears to have only elected a new
 /// leader.
 #[test]
 fn restored_data_of_all_members_is_detected() {
@@ -206,7 +206,7 @@ fn restored_data_of_all_members_is_detected() {
 }
 
 /// Checks that a cluster counts as restored after one member is restarted with `--force-new-cluster`. The new cluster
-/// keeps the original cluster ID and that member, and two new members join before the next client connects.
+/// keeps that member and the original cluster ID. Two new members join before the next client connects.
 #[test]
 fn forced_new_cluster_counts_as_restored() {
     let mut cluster = EtcdCluster::new();

@@ -38,8 +38,8 @@ fn deleted_row_is_detected_only_by_requests_for_its_node() {
     }
 }
 
-/// Checks that a transaction that creates a row fails if another client creates the same row first and that row is then
-/// deleted.
+/// Checks that a transaction cannot create a row if another client has just created the same row and the row has then
+/// been deleted.
 #[test]
 fn row_deleted_during_a_transaction_is_detected() {
     let etcd = Etcd(EtcdServer::new());

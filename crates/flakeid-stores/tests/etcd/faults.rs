@@ -21,7 +21,7 @@ fn errors_name_the_server_and_hide_the_password() {
         &["user", "add", "weak:wr0ng-secret"],
         &["auth", "enable"],
     ] {
-        // Some etcd versions require the role `root` to exist before it is granted.
+        // Some etcd versions require the role `root` to exist before the role can be granted.
         if let Err(text) = server.ctl(words) {
             assert!(text.contains("role name not found"), "{words:?}: {text}");
             server.ctl(&["role", "add", "root"]).unwrap();
@@ -47,7 +47,7 @@ fn errors_name_the_server_and_hide_the_password() {
     ];
     check_faults(&cases, &["wr0ng", "secret", "g00d"]);
 
-    // The server refuses the first transaction if the URL contains no user, or a user without permissions.
+    // The server refuses the first transaction if the URL contains no user or a user without permissions.
     for user in ["", "weak:wr0ng-secret@"] {
         let mut store = connect(&format!("etcd://{user}127.0.0.1:{port}/")).unwrap();
         let fault = operations::list(&mut *store, "any").unwrap_err();
@@ -56,7 +56,6 @@ fn errors_name_the_server_and_hide_the_password() {
     }
 }
 
-/// Checks that a client logs in again after its login has expired.
 #[test]
 fn client_logs_in_again_after_its_login_expires() {
     let server = EtcdServer::with(&["--auth-token-ttl", "1"]);

@@ -1,4 +1,4 @@
-//! Tests of etcd status responses whose numbers were read at different moments.
+//! Tests of etcd status responses whose fields were read at different times.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -11,12 +11,12 @@ use flakeid_test_servers::{EtcdServer, Server};
 use crate::client::{Client, connect, fresh_namespace, request};
 use crate::operations;
 
-/// The response field with the applied index, which only status responses contain.
+/// The response field that contains the applied index. Only status responses have this field.
 const APPLIED: &str = "raftAppliedIndex";
-/// The response field with the revision, which the member reads before the applied index.
+/// The response field that contains the revision. An etcd member reads the revision before the applied index.
 const REVISION: &str = "revision";
 
-/// A proxy that decreases a number by one in each of the next `answers` status responses. The proxy's threads run until
+/// A proxy that decreases one field by 1 in each of the next `answers` status responses. The proxy's threads run until
 /// the process ends.
 struct Lagging {
     url: String,
@@ -96,13 +96,13 @@ fn brief_lag_of_the_applied_index_is_tolerated() {
     client.renew(&grant).unwrap();
     assert_eq!(member.answers.load(Ordering::SeqCst), 0, "the status was not requested again");
 
-    // A number that stays too low means that the member has lost data.
+    // An applied index that stays too low means that the member has lost data.
     member.answers.store(u32::MAX, Ordering::SeqCst);
     client.assert_restored();
 }
 
-/// Checks that log entries cause no fault if a member applied them after reading the revision, but before reading the
-/// applied index, for the same status response.
+/// Checks that no fault occurs if a member applies a log entry between reading the revision and reading the applied
+/// index for one status response.
 #[test]
 fn entry_applied_during_a_status_response_causes_no_fault() {
     let server = EtcdServer::new();

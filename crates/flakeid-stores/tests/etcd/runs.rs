@@ -13,8 +13,8 @@ fn continuity(server: &EtcdServer, namespace: &Namespace) -> Continuity {
     operations::list(&mut *store, &namespace.name).unwrap().continuity
 }
 
-/// Checks that a restored snapshot is detected if the cluster was still in its first term. The restored cluster then
-/// has the same ID and the same term as the original cluster.
+/// Checks that a restored snapshot is detected even if the cluster was still in its first term. The restored cluster
+/// then has the same ID and the same term as the original cluster.
 #[test]
 fn snapshot_restored_in_the_first_raft_term_is_detected() {
     let server = EtcdServer::new();
@@ -44,8 +44,8 @@ fn snapshot_restored_in_the_first_raft_term_is_detected() {
     assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 }
 
-/// Checks that a restored snapshot of a new cluster is detected. Recording a run lengthens the log, because otherwise
-/// the logs before and after the restore would be equally short.
+/// Checks that a restored snapshot of a new cluster is detected. Recording a run lengthens the log. Otherwise, the logs
+/// before and after the restore would be equally short.
 #[test]
 fn restored_snapshot_of_a_new_cluster_is_detected() {
     let server = EtcdServer::new();
@@ -55,15 +55,15 @@ fn restored_snapshot_of_a_new_cluster_is_detected() {
     server.save(&saved);
     client.acquire().unwrap();
     server.restore(&saved);
-    // Other clients lengthen the new log before the next transaction, but their entries do not create revisions.
+    // Before the next transaction, lease grants by other clients lengthen the new log without creating revisions.
     for _ in 0..40 {
         server.ctl(&["lease", "grant", "60"]).unwrap();
     }
     assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 }
 
-/// Checks that restoring files that were copied from a stopped server is detected. The next term after the restore
-/// directly follows the term in the copy.
+/// Checks that a restore of files copied from a stopped server is detected. The term after the restore directly follows
+/// the term in the copy.
 #[test]
 fn restored_copy_of_a_stopped_etcd_server_is_detected() {
     let server = EtcdServer::new();
@@ -85,7 +85,7 @@ fn restored_copy_of_a_stopped_etcd_server_is_detected() {
 
 /// Checks that a transaction fails if the server's files are restored during the transaction. The runs before and after
 /// this restore begin with the same copy, and therefore with the same term and revisions. The values that the
-/// transaction read thus seem unchanged.
+/// transaction has read therefore appear unchanged.
 #[test]
 fn transaction_fails_if_the_server_is_restored_meanwhile() {
     let server = EtcdServer::new();

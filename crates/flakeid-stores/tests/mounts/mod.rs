@@ -1,4 +1,4 @@
-//! Bind mounts of files and directories, as containers use them. The helpers work only on Linux.
+//! Helpers that bind-mount files and directories, as container runtimes do. The helpers work only on Linux.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -37,7 +37,8 @@ pub(crate) fn run(mounts: &[(&Path, &Path)], program: &Command) -> Output {
     output
 }
 
-/// Returns the command prefix with which this machine can mount files invisibly to other processes.
+/// Returns the first command prefix that works on this machine. The prefix allows a program to create mounts that are
+/// invisible to other processes.
 fn way() -> &'static [&'static str] {
     static WAY: OnceLock<&[&str]> = OnceLock::new();
     const WAYS: [&[&str]; 3] = [

@@ -49,7 +49,7 @@ fn hanging_replication_source_is_skipped() {
     pair.source.pause();
     pair.promote();
     check_restored(&pair.url(""), &namespace, &grant);
-    // The paused server is killed, because it would be a second source if it were resumed.
+    // The paused server is killed, because resuming the server would create a second replication source.
     pair.source.kill();
 }
 

@@ -1,4 +1,4 @@
-//! Tests specific to `MariaDB` and `MySQL`: their durability settings, replicas and cold copies.
+//! Tests specific to `MariaDB` and `MySQL`: durability settings, replicas, and copies of stopped servers.
 
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{MariadbServer, Server};

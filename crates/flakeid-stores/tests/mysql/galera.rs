@@ -16,7 +16,8 @@ use crate::sql::check_lease_continues;
 
 const ALL: [usize; 3] = [0, 1, 2];
 
-/// The prefixes of the conformance tests to skip. These tests crash, restore or damage a single server.
+/// The name prefixes of the conformance tests that are skipped, because these tests crash, restore or damage a single
+/// server.
 const SKIPPED: [&str; 5] = [
     "crashes::",
     "restorations::",
@@ -25,7 +26,7 @@ const SKIPPED: [&str; 5] = [
     "tampering::damaged_row",
 ];
 
-/// A Galera cluster on which the conformance suite runs, except for the skipped tests.
+/// A Galera cluster for the conformance tests that are not skipped.
 struct Members(GaleraCluster);
 
 impl StoreUnderTest for Members {
@@ -73,7 +74,7 @@ impl StoreUnderTest for Members {
 /// Executes SQL on a cluster member that does not write leases.
 fn other(cluster: &GaleraCluster, sql: &str) -> Result<String, String> {
     let at = (cluster.first() + 1) % 3;
-    // Without this setting, the member might not yet have applied all earlier writes of the cluster.
+    // This setting makes the member apply all earlier writes of the cluster before it executes the SQL.
     cluster.member(at).sql(&format!("SET wsrep_sync_wait = 7; {sql}"))
 }
 
@@ -138,7 +139,7 @@ fn transaction_is_retried_when_another_member_changes_the_row() {
 }
 
 /// Checks that two members cannot both insert the first row of a node. Concurrent inserts are possible while one member
-/// replaces another as the writer of leases.
+/// replaces another member as the writer of leases.
 #[test]
 fn two_galera_members_cannot_grant_the_same_node() {
     let cluster = GaleraCluster::new();
@@ -216,7 +217,7 @@ fn isolated_member_that_forms_a_cluster_counts_as_restored() {
     check_restored(&url, &namespace, &lost);
 }
 
-/// Checks that restoring the data of all members is detected, for example when an operator restores a backup.
+/// Checks that a restore of all members' data is detected, for example from a backup of the cluster.
 #[test]
 fn restored_backup_of_a_galera_cluster_is_detected() {
     let cluster = GaleraCluster::new();

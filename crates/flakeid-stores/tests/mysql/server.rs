@@ -78,8 +78,8 @@ impl SqlServer for MariadbServer {
 
     fn unreachable(&self) -> Vec<(String, bool, &'static str)> {
         let nobody = free_port();
-        // For an unknown user, MySQL chooses the authentication method by the user's name, so that clients cannot
-        // find out which users exist. The driver does not support all methods.
+        // For an unknown user, MySQL derives the authentication method from the user name, so that clients cannot find
+        // out which users exist. The driver does not support every method.
         let stranger = if self.is_mysql() { "" } else { "Access denied" };
         vec![
             (self.url_of("flakeid", "wr0ng-secret", "ids", ""), false, "Access denied"),
@@ -100,13 +100,14 @@ impl SqlServer for MariadbServer {
     }
 
     fn put_back(&self, copy: Box<dyn Any>) {
-        // Tables are distinguished by the second in which they were created, and the existing tables may have been
-        // created in the current second.
+        // The store distinguishes tables by the second in which they were created. The test waits, because the existing
+        // tables may have been created in the current second.
         std::thread::sleep(std::time::Duration::from_millis(1_100));
         self.load(&copy.downcast::<String>().expect("a backup"));
     }
 
-    /// Disables the checks in `MySQL`. This alters the table, so the store treats it as another table.
+    /// Disables the check constraints in `MySQL`. This alters the table, so the store treats the altered table as a
+    /// different table.
     fn allow_damage(&self) {
         if self.is_mysql() {
             let namespace = fresh_namespace("checked");
@@ -115,7 +116,7 @@ impl SqlServer for MariadbServer {
         }
     }
 
-    /// The checks are disabled first, as an administrator could do.
+    /// Overwrites a field while the check constraints are disabled, as an administrator could do.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = if self.is_mysql() { "" } else { "SET check_constraint_checks = 0; " };
         let update = format!("UPDATE ids.flakeid_node SET {field} = '{text}' WHERE {condition}");
@@ -124,7 +125,7 @@ impl SqlServer for MariadbServer {
 
     fn can_hold(field: &str, text: &str) -> bool {
         match field {
-            // A trigger rejects a lower fence, and the column type rejects a string.
+            // The column type of the fence rejects strings, and a trigger rejects lower fences.
             "fence" => text.parse::<i64>().is_ok_and(|fence| fence > 0),
             "token" => text.len() <= 32,
             _ => text.len() <= 16,

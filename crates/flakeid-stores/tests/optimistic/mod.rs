@@ -69,7 +69,7 @@ pub(crate) fn operations_handle_more_rows_than_fit_in_one_response(
 ) {
     const ROWS: u64 = 600;
     let mut client = Client::on(under_test.connect(), fresh_namespace("many"));
-    // A single transaction writes all rows, so that all have the same age. Only the lease in the last row has
+    // A single transaction writes all rows, so that all rows have the same age. Only the lease in the last row has
     // expired.
     let template = client.acquire().unwrap();
     let store = &mut client.store;

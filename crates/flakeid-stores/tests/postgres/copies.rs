@@ -21,7 +21,8 @@ fn put_back(server: &PostgresServer) {
     server.sql_in("postgres", "ALTER DATABASE ids_copy RENAME TO ids").unwrap();
 }
 
-/// Checks that the copy is detected, although its tables have the same OIDs and the server was not restarted.
+/// Checks that a restored copy of the database is detected, although its tables have the same OIDs and the server was
+/// not restarted.
 #[test]
 fn database_restored_from_a_template_copy_is_detected() {
     let server = PostgresServer::new();
@@ -49,7 +50,8 @@ fn database_restored_from_a_template_copy_is_detected() {
     assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
 }
 
-/// Checks that two generators never issue the same ID. The first generator is cut off before the restore.
+/// Checks that the generators before and after a restore never issue the same ID. The first generator is cut off from
+/// the server before the restore.
 #[test]
 fn ids_stay_unique_after_a_template_copy_is_restored() {
     const WINDOW_MS: u64 = 10_000;

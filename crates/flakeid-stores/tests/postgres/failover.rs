@@ -53,7 +53,7 @@ fn hanging_primary_server_is_skipped() {
     pair.primary.pause();
     pair.standby.promote();
     check_restored(&url, &namespace, &grant);
-    // The server is killed, because resuming it would make it a second primary.
+    // The paused server is killed, because resuming the server would create a second primary.
     pair.primary.kill();
 }
 
@@ -107,7 +107,6 @@ fn errors_name_every_host_and_hide_the_password() {
     assert!(!text.contains("secret"), "{text}");
 }
 
-/// Checks that each host's certificate is verified against that host's name.
 #[test]
 fn certificate_of_each_host_is_verified_against_its_name() {
     let authority = Authority::for_host("127.0.0.1");

@@ -1,4 +1,4 @@
-//! Tests of `flakeid sql --name`, which takes a node from a namespace for a database.
+//! Tests of `flakeid sql --name`, which permanently reserves a node of a namespace for a database.
 
 use std::process::Command;
 use std::thread;
@@ -49,7 +49,8 @@ fn database_claims_a_permanent_node_that_is_never_leased() {
     ];
     expected.sort_by_key(|row| row[0].as_u64());
     assert_eq!(found, expected);
-    // The layout has four nodes, so processes share the two remaining nodes.
+    // The layout has four nodes. Two belong to databases, so processes can lease only the other two
+    // nodes.
     let next =
         |name| run(&["next", "-n", "1", "--layout", layout, "--store", &store, "--name", name]);
     for name in ["a", "b", "c", "db1", "database:db1"] {
@@ -58,7 +59,7 @@ fn database_claims_a_permanent_node_that_is_never_leased() {
         let node = shown[0]["node"].as_u64().unwrap();
         assert!(node != first && node != second, "{name} has {node}");
     }
-    // The store can also be specified in the environment.
+    // The store can also be specified in an environment variable.
     let variables = [("FLAKEID_STORE", store.as_str())];
     let args = ["sql", "--dialect", "postgres", "--name", "db1"];
     assert_eq!(node_of(run_with(&variables, &args), "db1"), first);
@@ -91,7 +92,7 @@ fn sql_command_with_invalid_options_claims_no_node() {
     refused(&broker, "FLAKEID_STORE_REJECTED", &["is a broker"]);
 }
 
-/// All concurrent runs that print a script must use the same node.
+/// All concurrent runs that succeed must print scripts with the same node.
 #[test]
 fn concurrent_claims_of_a_database_get_the_same_node() {
     let (_, store) = scratch("sql-claim-race");
@@ -117,7 +118,7 @@ fn concurrent_claims_of_a_database_get_the_same_node() {
     assert_eq!(held.len(), 1, "{held:?}");
 }
 
-/// In a namespace with blocks, a database gets a whole block and uses its first node.
+/// In a namespace with blocks, a database gets a whole block and uses the first node of the block.
 #[test]
 fn database_claims_a_complete_block_of_nodes() {
     let (_, store) = scratch("sql-claim-block");
@@ -128,8 +129,7 @@ fn database_claims_a_complete_block_of_nodes() {
     assert_eq!((&rows[0]["node"], &rows[0]["state"]), (&json!(node / 16), &json!("quarantined")));
 }
 
-/// The first ID is at or above the fence, even if the functions had been installed before the fence
-/// was raised.
+/// After the fence is raised and the script is run again, the next ID is at or above the fence.
 #[test]
 fn first_postgres_id_is_at_or_above_the_fence() {
     let (_, store) = scratch("sql-claim-fence");
@@ -139,8 +139,8 @@ fn first_postgres_id_is_at_or_above_the_fence() {
     psql(&server, &script()).unwrap();
     let next = "SELECT flakeid_next();";
     let first = ids(&psql(&server, next).unwrap())[0];
-    // By running `fast-forward`, an operator states that any ID up to the given instant may have
-    // been issued.
+    // An operator who runs `fast-forward --by 3s` states that IDs up to 3 s from now may already
+    // have been issued.
     let now = SystemClock.unix_ms();
     leases(&store, &["fast-forward", "--by", "3s", "--yes"]).quiet();
     psql(&server, &script()).unwrap();

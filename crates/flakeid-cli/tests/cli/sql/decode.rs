@@ -10,13 +10,15 @@ use serde_json::Value;
 use super::{OUTCOME, array, literal, psql, script, text, vectors};
 use crate::run::run;
 
-/// An instant in the first year that can be written without a sign.
+/// The Unix milliseconds of an instant in the year 0, the first year that can be written without a
+/// sign.
 const FIRST_YEAR: i64 = -62_150_000_000_000;
 
-/// The last millisecond of the year 9999.
+/// The last millisecond of the year 9999, in Unix milliseconds.
 const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
 
-/// Returns a schema for each layout in the vectors whose IDs fit a column.
+/// Returns the layouts in the test vectors whose IDs fit in a signed 64-bit column, each with the
+/// name of a schema.
 fn schemas(vectors: &Value) -> BTreeMap<String, (Layout, String)> {
     let named = array(&vectors["ids"]).iter().chain(array(&vectors["bounds"]));
     let layouts: Vec<&str> = named.map(|case| text(&case["layout"])).collect();
@@ -30,21 +32,21 @@ fn schemas(vectors: &Value) -> BTreeMap<String, (Layout, String)> {
     schemas
 }
 
-/// A database that has the functions for every layout, each in its own schema.
+/// A database that contains the functions for each layout in a separate schema.
 pub(super) trait Engine {
-    /// Whether the test includes a layout.
+    /// Whether the test uses the given layout.
     fn supports(&self, layout: &str) -> bool {
         !layout.is_empty()
     }
 
-    /// Installs the script for a layout. The script only decodes IDs.
+    /// Installs functions in the given schema that decode the IDs of the layout.
     fn install(&self, layout: &str, schema: &str);
 
-    /// Returns the results of queries that each select one column, one result per line. If a query
-    /// fails, its result is the SQLSTATE and the message.
+    /// Runs queries that each select one value, and returns one result per query. The result of a
+    /// failed query is the SQLSTATE and the message.
     fn results(&self, queries: &[String]) -> Vec<String>;
 
-    /// Returns an SQL expression for the Unix milliseconds of an instant.
+    /// Returns an SQL expression that converts an instant to Unix milliseconds.
     fn unix_ms(&self, instant: &str) -> String;
 
     /// Converts an RFC 3339 time in UTC to the database's format, or returns `None` if the database
@@ -77,13 +79,13 @@ impl Engine for PostgresServer {
     }
 }
 
-/// Runs queries that each select one column, and compares the results with the expected ones.
+/// Runs queries that each select one value, and compares the results with the expected results.
 fn compare(engine: &impl Engine, cases: &[(String, String)]) {
     let queries: Vec<String> = cases.iter().map(|(query, _)| query.clone()).collect();
     let results = engine.results(&queries);
     assert_eq!(results.len(), cases.len());
     for (result, (query, expected)) in results.iter().zip(cases) {
-        // Two errors count as equal if their SQLSTATE and their code are equal.
+        // Two errors count as equal if they have the same SQLSTATE and the same error code.
         let is_same =
             result == expected || (expected.contains("FLAKEID_") && result.starts_with(expected));
         assert!(is_same, "{query}: {result}, not {expected}");
@@ -98,13 +100,13 @@ fn postgres_decodes_ids_as_in_the_test_vectors() {
     assert!(are_enough(compared), "{compared:?}");
 }
 
-/// Whether the numbers of compared cases are as large as expected from the vectors.
+/// Whether the numbers of compared IDs, bounds and text forms exceed the expected minimums.
 pub(super) fn are_enough([ids, bounds, texts]: [usize; 3]) -> bool {
     ids > 1400 && bounds > 400 && texts > 1500
 }
 
-/// Compares all decoded values with the vectors and the command. Returns the numbers of compared
-/// IDs, bounds and text forms.
+/// Compares all decoded values with the test vectors and with the output of the `flakeid` command.
+/// Returns the numbers of compared IDs, bounds and text forms.
 pub(super) fn check_decoding(server: &impl Engine) -> [usize; 3] {
     let vectors = vectors("layouts.json");
     let mut schemas = schemas(&vectors);
@@ -159,8 +161,8 @@ fn check_bounds(
         let instant = match unix_ms {
             ..FIRST_YEAR => "-infinity".to_owned(),
             FIRST_YEAR..=LAST_FOUR_DIGIT_YEAR => Rfc3339::with_fewest_digits(unix_ms).to_string(),
-            // The database cannot represent the instant: it is later than any timestamp, or its
-            // year has more than four digits.
+            // The year of the instant has more than four digits. The layout ends before that year,
+            // so the bounds are the same as for `infinity`.
             _ if layout.horizon() <= LAST_FOUR_DIGIT_YEAR => "infinity".to_owned(),
             _ => continue,
         };
@@ -170,7 +172,7 @@ fn check_bounds(
             cases.push((query, text(&case[bound]).to_owned()));
         }
     }
-    // An instant within a millisecond belongs to the tick of that millisecond.
+    // An instant between two whole milliseconds belongs to the tick of the earlier millisecond.
     for (layout, schema) in schemas.values() {
         for (text, unix_ms) in [
             ("2026-11-23T02:05:06.789999Z", 1_795_399_506_789),

@@ -1,5 +1,5 @@
-//! Tests of IDs that the scripts' functions generate: in open transactions, with wrong clocks, and
-//! in batches.
+//! Tests of the `PostgreSQL` functions that generate IDs: in open transactions, with incorrect
+//! clocks, and in batches.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use flakeid_test_servers::{PostgresServer, Server};
 
 use super::{OUTCOME, ids, psql, script};
 
-/// Returns the script for a test that sets the clock. `test_clock` contains the time in
-/// milliseconds, and sleeping advances it.
+/// Returns a script that uses a simulated clock instead of the system clock. The table `test_clock`
+/// contains the time in Unix milliseconds, and each sleep advances this time.
 pub(super) fn with_manual_clock(layout: &str, node: u64, schema: &str) -> String {
     let script = script(layout, &["--node", &node.to_string(), "--schema", schema]);
     let replaced = script.replace("clock_timestamp()", "public.test_now()");
@@ -63,7 +63,8 @@ fn session(server: &PostgresServer, sql: &str) -> Child {
     psql.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the package postgresql-client")
 }
 
-/// The functions follow the core's rules for clocks, and report the core's error codes.
+/// The SQL functions handle clock errors by the same rules as the Rust core, and report the same
+/// error codes.
 #[test]
 fn postgres_waits_or_fails_when_the_clock_goes_back() {
     let server = PostgresServer::new();
@@ -86,11 +87,12 @@ fn postgres_waits_or_fails_when_the_clock_goes_back() {
     // first call waits for the next tick.
     assert_eq!(parts(&next(start)), (start + 1, 0));
     assert_eq!(parts(&next(start + 1)), (start + 1, 1));
-    // If the clock goes back a little, calls first use up the tick, and then wait for the clock.
+    // If the clock goes back slightly, calls first use up the latest tick, and then wait until the
+    // clock catches up.
     assert_eq!(parts(&next(start - 500)), (start + 1, 2));
     assert_eq!(at(start + 1, "SELECT count(*) FROM ids.flakeid_next_n(4093)"), "4093");
     assert_eq!(parts(&next(start - 500)), (start + 2, 0));
-    // The clock goes back by more than the longest time that a call waits.
+    // The clock goes back by more than the maximum time for which a call waits.
     assert_eq!(at(start + 2, "SELECT count(*) FROM ids.flakeid_next_n(4095)"), "4095");
     let refusal = next(start - 3_600_000);
     assert!(
@@ -99,7 +101,7 @@ fn postgres_waits_or_fails_when_the_clock_goes_back() {
         ),
         "{refusal}"
     );
-    // The rejected call changes nothing: the next ID has the clock's tick.
+    // The rejected call changes no state, so the next ID has the tick of the clock.
     assert_eq!(parts(&next(start + 10)), (start + 10, 0));
     let refusal = next(layout.epoch() - 1);
     assert!(refusal.starts_with("IDEPO FLAKEID_BEFORE_EPOCH: the clock reads"), "{refusal}");
@@ -112,7 +114,8 @@ fn postgres_waits_or_fails_when_the_clock_goes_back() {
     full_ticks(&server);
 }
 
-/// Checks calls in a full tick that never ends, because sleeping does not advance the clock.
+/// Checks calls in a tick whose sequence numbers are used up. The tick never ends, because sleeping
+/// does not advance the clock.
 fn full_ticks(server: &PostgresServer) {
     let stuck =
         with_manual_clock("sonyflake", 65_535, "stuck").replace("public.test_sleep(", "abs(");
@@ -140,8 +143,8 @@ pub(super) const SHAPES: [(&str, u64); 10] = [
     ("t62.n1@0/1ms", 1),
 ];
 
-/// For every kind of layout, the functions generate ordered IDs that the core can decode, both one
-/// by one and in batches.
+/// For every kind of layout, the functions generate IDs both one by one and in batches. The IDs are
+/// ordered, and the core can decode them.
 #[test]
 fn postgres_generates_ordered_ids_for_every_kind_of_layout() {
     let server = PostgresServer::new();

@@ -1,4 +1,4 @@
-//! Tests of scripts that are run repeatedly, for another layout, in a copy of the database, or for
+//! Tests of installed scripts: repeated runs, runs for another layout, copies of the database, and
 //! roles with few privileges.
 
 use std::process::{Command, Stdio};
@@ -9,8 +9,8 @@ use flakeid_test_servers::{PostgresServer, Server};
 use super::{ids, psql, script};
 use crate::run::flakeid;
 
-/// The help describes this use: the script is piped into psql, and the function is used as a column
-/// default.
+/// Tests the use that the help describes: the script is piped into psql, and a column has the
+/// function as its default.
 #[test]
 fn sql_script_piped_into_psql_installs_id_functions() {
     let server = PostgresServer::new();
@@ -39,7 +39,7 @@ fn sql_script_piped_into_psql_installs_id_functions() {
     check_partitions(&server);
 }
 
-/// Checks that a second run of the script does not affect issued IDs, and that a script for another
+/// Checks that IDs keep increasing after a second run of the script, and that a script for another
 /// layout or node changes nothing.
 fn check_repeated_and_conflicting_runs(server: &PostgresServer) {
     let next = || ids(&psql(server, "SELECT flakeid_next();").unwrap())[0];
@@ -57,7 +57,7 @@ fn check_repeated_and_conflicting_runs(server: &PostgresServer) {
     }
     let same = script("twitter", &["--node", "7"]);
     assert_eq!(psql(server, &same).unwrap(), "");
-    // The script can also run in the caller's transaction, and does not end the transaction.
+    // The script can also run inside the caller's transaction, and leaves that transaction open.
     psql(server, &format!("BEGIN; {same} ROLLBACK;")).unwrap();
     assert_eq!(psql(server, &script("twitter", &["--decode-only"])).unwrap(), "");
     assert!(next() > first);
@@ -65,7 +65,8 @@ fn check_repeated_and_conflicting_runs(server: &PostgresServer) {
     assert_eq!(psql(server, "SELECT flakeid_version();").unwrap(), env!("CARGO_PKG_VERSION"));
 }
 
-/// Checks that any role may generate IDs, but may not change the node or the position.
+/// Checks that any role can generate IDs, but that a role without privileges cannot change the node
+/// or the position.
 fn check_other_roles(server: &PostgresServer) {
     let sql = "CREATE ROLE guest; SET ROLE guest;
                SELECT flakeid_next() > 0, (SELECT count(*) FROM flakeid_next_n(5000)), flakeid_node(1 << 12);";
@@ -76,8 +77,8 @@ fn check_other_roles(server: &PostgresServer) {
     }
 }
 
-/// Checks that the functions detect a copy on the same server, although the copy has the same
-/// system identifier.
+/// Checks that the functions detect a copy of the database on the same server, although both
+/// databases have the same system identifier.
 fn check_copied_database(server: &PostgresServer) {
     server.sql_in("postgres", "CREATE DATABASE copy TEMPLATE ids OWNER flakeid").unwrap();
     let url = server.url_of("flakeid", PostgresServer::PASSWORD, "copy", "");
@@ -93,7 +94,7 @@ fn check_copied_database(server: &PostgresServer) {
             query(call)
         );
     }
-    // Running the script in a copy must not enable the copy to generate IDs.
+    // Running the script in a copy of the database must not enable the copy to generate IDs.
     assert_eq!(query(&script("twitter", &["--node", "7"])), "");
     assert!(query("SELECT flakeid_next()").contains("FLAKEID_FORKED"));
     let refusal = query("SELECT flakeid_rearm(1024)");
@@ -108,8 +109,8 @@ fn check_copied_database(server: &PostgresServer) {
     assert_eq!(psql(server, "SELECT flakeid_node(flakeid_next());").unwrap(), "7");
 }
 
-/// Checks that the planner prunes partitions by the bounds: during planning for constants, and at
-/// the start of execution for `now()`.
+/// Checks that `PostgreSQL` prunes partitions by ID bounds: during planning for constant bounds,
+/// and at the start of execution for bounds from `now()`.
 fn check_partitions(server: &PostgresServer) {
     let sql = "
         CREATE TABLE events (id bigint DEFAULT flakeid_next() PRIMARY KEY) PARTITION BY RANGE (id);

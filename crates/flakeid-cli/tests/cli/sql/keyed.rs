@@ -31,7 +31,8 @@ fn postgres_public_ids_match_the_test_vectors() {
         let (domain, keyring) = (literal(text(&case["domain"])), literal(text(&case["keyring"])));
         let prefix = case["prefix"].as_str().map_or("NULL".to_owned(), literal);
         let (id, public) = (text(&case["id"]), text(&case["text"]));
-        // Some IDs in the vectors belong to the layout's last tick.
+        // Some IDs in the vectors belong to the last tick of their layout, so the test opens all
+        // public IDs at a very late time.
         let sql = format!(
             "SELECT {schema}.flakeid_add_domain({domain}, {keyring}, {prefix});
              SELECT {schema}.flakeid_seal({id}, {domain}),
@@ -55,7 +56,7 @@ fn postgres_opens_only_valid_public_ids_in_test_vectors() {
     psql(&server, &format!("{OUTCOME}{install}")).unwrap();
     let outcome =
         |query: &str| psql(&server, &format!("SELECT outcome({});", literal(query))).unwrap();
-    // In psql, CR LF in a string must be written as an escape.
+    // In input for psql, a CR LF in a string must be written as an escape sequence.
     let escaped = keyring.replace('\r', "\\r").replace('\n', "\\n");
     let opened = |case: &serde_json::Value| {
         let since = case["since_ms"].as_str().map_or(String::new(), |ms| {
@@ -71,7 +72,7 @@ fn postgres_opens_only_valid_public_ids_in_test_vectors() {
     }
     let mut refused = 0;
     for case in array(&vectors["rejected"]) {
-        // A PostgreSQL string cannot contain NUL.
+        // A PostgreSQL string cannot contain a NUL character.
         if text(&case["text"]).contains('\0') {
             continue;
         }
@@ -83,12 +84,13 @@ fn postgres_opens_only_valid_public_ids_in_test_vectors() {
     assert!(refused >= 20, "{refused}");
 }
 
-/// The test vector for Speck64/128 is from <https://eprint.iacr.org/2013/404>, appendix C.
+/// The test vector for Speck64/128 is from appendix C of <https://eprint.iacr.org/2013/404>.
 #[test]
 fn postgres_encryption_matches_the_published_speck_test_vector() {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--decode-only", "--keyed"])).unwrap();
-    // The words of the key are passed in reverse order, as unsigned bigints.
+    // The function expects the 32-bit words of the key in reverse order, as nonnegative values of
+    // type bigint.
     let sql = "SELECT to_hex(flakeid_encrypt(x'3b7265747475432d'::bigint, flakeid_round_keys(ARRAY[
         x'03020100'::bigint, x'0b0a0908'::bigint, x'13121110'::bigint, x'1b1a1918'::bigint])));";
     assert_eq!(psql(&server, sql).unwrap(), "8c6fa548454e028b");
@@ -169,7 +171,8 @@ fn postgres_rejects_invalid_public_ids_without_revealing_why() {
     check_privileges(&server, &sealed, id);
 }
 
-/// Checks that only the owner can read keys, and that other roles need a grant to seal and open.
+/// Checks that only the owner can read keys, and that other roles need a grant to seal and open
+/// public IDs.
 fn check_privileges(server: &PostgresServer, sealed: &str, id: &str) {
     server.sql("CREATE ROLE guest").unwrap();
     let open = format!("SELECT flakeid_open('{sealed}', 'user')");

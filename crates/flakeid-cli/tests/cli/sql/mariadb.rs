@@ -12,14 +12,14 @@ use super::{ids, outcome};
 use crate::refusals::refused;
 use crate::run::run;
 
-/// Starts a private server whose user may create databases.
+/// Starts a private server whose user `flakeid` may create databases.
 pub(super) fn server() -> MariadbServer {
     let server = MariadbServer::new();
     server.sql("GRANT ALL ON *.* TO flakeid").unwrap();
     server
 }
 
-/// Builds the client command for the owner of the database `ids`.
+/// Builds a `mariadb` client command that connects to the database `ids` as its owner.
 pub(super) fn client(server: &MariadbServer) -> Command {
     let mut client = Command::new("mariadb");
     client.args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "-N", "-B", "--raw"]);
@@ -28,12 +28,13 @@ pub(super) fn client(server: &MariadbServer) -> Command {
     client
 }
 
-/// Runs SQL in the client, and returns the output or the error.
+/// Runs SQL in the database `ids`, and returns the output or the error.
 pub(super) fn query(server: &MariadbServer, sql: &str) -> Result<String, String> {
     outcome(client(server), sql)
 }
 
-/// Returns the script for a layout, with additional options.
+/// Returns the script that `flakeid sql` prints for a dialect and a layout. `args` contains
+/// additional options.
 pub(super) fn script(dialect: &str, layout: &str, args: &[&str]) -> String {
     let first = ["sql", "--dialect", dialect, "--layout", layout];
     run(&[&first, args].concat()).quiet().text().to_owned()
@@ -46,8 +47,8 @@ pub(super) struct DialectServer<'a> {
 }
 
 impl Engine for DialectServer<'_> {
-    /// Whether the test includes a layout. The scripts of both dialects have the same functions, so
-    /// a few layouts are enough for the dialect that is not the server's own.
+    /// Whether the test uses the given layout. A few layouts are enough for a dialect other than
+    /// the server's, because the scripts for both dialects contain the same functions.
     fn supports(&self, layout: &str) -> bool {
         let is_own_dialect = self.server.is_mysql() == (self.dialect == "mysql");
         is_own_dialect || ["twitter", "sonyflake", "js-safe"].contains(&layout)
@@ -62,8 +63,8 @@ impl Engine for DialectServer<'_> {
     fn results(&self, queries: &[String]) -> Vec<String> {
         let mut sql =
             "SET NAMES utf8mb4, sql_mode = 'NO_BACKSLASH_ESCAPES';\nDELIMITER $$\n".to_owned();
-        // In MySQL, an error handler requires a procedure, and creating a procedure takes as long
-        // as running many queries.
+        // In MySQL, an error handler requires a procedure. Creating a procedure is slow, so each
+        // procedure runs up to 200 queries.
         for queries in queries.chunks(200) {
             sql += "DROP PROCEDURE IF EXISTS answers $$\nCREATE PROCEDURE answers() READS SQL DATA BEGIN\n";
             for query in queries {
@@ -98,7 +99,7 @@ fn mariadb_id_decoding_matches_the_test_vectors() {
     assert!(are_enough(compared), "{compared:?}");
 }
 
-/// A table with a trigger that works like a column default.
+/// The statements that create a table whose trigger acts as the default of the ID column.
 const TABLE: &str = "
     CREATE TABLE t (id BIGINT DEFAULT 0 PRIMARY KEY, x INT);
     CREATE TRIGGER t_id BEFORE INSERT ON t FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id);
@@ -109,8 +110,8 @@ fn mariadb_script_installs_functions_that_generate_ids() {
     let server = server();
     let own_script = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
     assert_eq!(query(&server, &own_script("7")).unwrap(), "");
-    // In time zones with daylight saving time, one hour occurs twice in autumn, so the session's
-    // time zone must not affect the result.
+    // With daylight saving time, one hour occurs twice in autumn, so the session's time zone must
+    // not affect the generated IDs.
     let sql = format!(
         "{TABLE} SET time_zone = '+05:00', sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION';
          INSERT INTO t (x) SELECT seq FROM seq_1_to_6000;
@@ -127,7 +128,7 @@ fn mariadb_script_installs_functions_that_generate_ids() {
     for id in &all[1..] {
         assert_eq!(Layout::TWITTER.unpack(Id::from_i64(*id)).unwrap().node, 7);
     }
-    // The same script can run again. A script for another node or layout changes nothing.
+    // The same script can run again, but a script for another node or layout is rejected.
     assert_eq!(query(&server, &own_script("7")).unwrap(), "");
     let next = || ids(&query(&server, "SELECT flakeid_next();").unwrap())[0];
     assert!(next() > all[all.len() - 1]);
@@ -151,7 +152,7 @@ fn mariadb_script_installs_functions_that_generate_ids() {
 }
 
 fn check_that_a_copy_does_not_generate(server: &MariadbServer) {
-    // The name of the copy differs from the original name only in case.
+    // The names of the copy and of the original database differ only in case.
     server.sql("CREATE DATABASE Ids").unwrap();
     let dump = Command::new("mariadb-dump")
         .args(["--no-defaults", "-h", "127.0.0.1", "-u", "flakeid", "--routines", "--triggers"])
@@ -180,7 +181,8 @@ fn check_that_a_copy_does_not_generate(server: &MariadbServer) {
     assert_eq!(node, "9");
 }
 
-/// Checks that a caller of the functions needs no privilege on the table that the functions use.
+/// Checks that a user with only the `EXECUTE` privilege can generate IDs, but cannot write to the
+/// table of positions.
 fn check_privileges(server: &MariadbServer) {
     server.sql("CREATE USER guest; GRANT EXECUTE ON ids.* TO guest").unwrap();
     let call = |sql: &str| {
@@ -228,8 +230,7 @@ fn sql_command_requires_a_valid_mariadb_database_name() {
     assert_eq!(run(&["leases", "ls", "--all", "--store", &store]).quiet().text(), "");
 }
 
-/// The first ID is at or above the fence, even if the functions had been installed before the fence
-/// was raised.
+/// After the fence is raised and the script is run again, the next ID is at or above the fence.
 #[test]
 fn mariadb_issues_no_id_below_the_lease_fence() {
     let (_, store) = crate::run::scratch("sql-mariadb-fence");

@@ -1,4 +1,5 @@
-//! Tests of wrong clocks on `MariaDB`: depending on the clock error, calls wait or are rejected.
+//! Tests of incorrect clocks on `MariaDB`. Calls wait if the clock error is small, and are rejected
+//! if the clock error is large.
 
 use flakeid_core::{Id, Layout, Parts};
 use flakeid_test_servers::MariadbServer;
@@ -7,7 +8,8 @@ use super::mariadb::{query, script, server};
 
 const START: i64 = 1_505_914_988_849;
 
-/// A server that generates IDs on node 7. Its clock is in `test_clock`, and sleeping advances it.
+/// A server that generates IDs on node 7 with a simulated clock. The table `test_clock` contains
+/// the time, and each sleep advances this time.
 struct Clocked(MariadbServer);
 
 impl Clocked {
@@ -29,7 +31,7 @@ impl Clocked {
         Self(server)
     }
 
-    /// Returns the value of an expression at an instant, or the server's error.
+    /// Sets the clock to an instant. Returns the value of an expression, or the server's error.
     fn at(&self, ms: i64, expression: &str) -> String {
         let sql = format!("UPDATE test_clock SET ms = {ms}; SELECT {expression};");
         query(&self.0, &sql).unwrap_or_else(|refusal| refusal)
@@ -39,20 +41,22 @@ impl Clocked {
         self.at(ms, "flakeid_next()")
     }
 
-    /// Returns the number of issued IDs.
+    /// Sets the clock to an instant, and generates `count` IDs. Returns the number of generated
+    /// IDs, or the server's error.
     fn many(&self, ms: i64, count: u32) -> String {
         self.at(ms, &format!("COUNT(flakeid_next()) FROM seq_1_to_{count}"))
     }
 }
 
-/// Returns the tick of an ID as an instant, and its sequence number.
+/// Returns the tick of an ID in Unix milliseconds, and the sequence number of the ID.
 fn parts(answer: &str) -> (i64, u64) {
     let id = answer.parse().unwrap_or_else(|_| panic!("{answer}"));
     let Parts { unix_ms, sequence, .. } = Layout::TWITTER.unpack(Id::from_i64(id)).unwrap();
     (unix_ms, sequence)
 }
 
-/// The functions follow the core's rules for clocks, and report the core's error codes.
+/// The SQL functions handle clock errors by the same rules as the Rust core, and report the same
+/// error codes.
 #[test]
 fn mariadb_tolerates_small_clock_rollbacks_and_rejects_large_ones() {
     let clocked = Clocked::new();
@@ -60,12 +64,12 @@ fn mariadb_tolerates_small_clock_rollbacks_and_rejects_large_ones() {
     let next = |ms| clocked.next(ms);
     assert_eq!(parts(&next(START)), (START + 1, 0));
     assert_eq!(parts(&next(START + 1)), (START + 1, 1));
-    // If the clock goes back a little, the call waits for the clock. The first place that the call
-    // took is lost, because it was taken too early.
+    // If the clock goes back slightly, the call waits until the clock catches up. The sequence
+    // number that the call took before the wait is lost.
     assert_eq!(parts(&next(START - 500)), (START + 1, 3));
     assert_eq!(clocked.many(START + 1, 4092), "4092");
     assert_eq!(parts(&next(START - 500)), (START + 2, 0));
-    // The clock goes back by more than the longest time that a call waits.
+    // The clock goes back by more than the maximum time for which a call waits.
     assert_eq!(clocked.many(START + 2, 4095), "4095");
     let refusal = next(START - 3_600_000);
     let expected = "(IDCLK) at line 1: FLAKEID_CLOCK_ROLLBACK: the clock went back: the latest ID is 3600002 ms ahead";
@@ -81,7 +85,7 @@ fn mariadb_tolerates_small_clock_rollbacks_and_rejects_large_ones() {
     assert!(refusal.contains("(IDHOR) at line 1: FLAKEID_HORIZON_REACHED"), "{refusal}");
 }
 
-/// Each rejected call uses up a place, so enough rejected calls reach the places of the next
+/// Each rejected call uses up a position, so enough rejected calls reach the positions of the next
 /// tick.
 #[test]
 fn mariadb_keeps_rejecting_calls_until_the_clock_catches_up() {
@@ -89,7 +93,8 @@ fn mariadb_keeps_rejecting_calls_until_the_clock_catches_up() {
     let hour = START + 3_600_000;
     let tick = hour - Layout::TWITTER.epoch();
     assert_eq!(parts(&clocked.next(hour)), (hour, 0));
-    // After four million rejected calls, only three more places would be left in the tick's slot.
+    // After about four million rejected calls, this position would be reached, with only three more
+    // positions left for the tick.
     let place = (tick << 22) + (1 << 22) - 4;
     let sql = format!(
         "INSERT INTO flakeid_position (value, session) VALUES ({place}, 0);
@@ -103,13 +108,14 @@ fn mariadb_keeps_rejecting_calls_until_the_clock_catches_up() {
             "{call}: {refusal}"
         );
     }
-    // The clock has caught up with the latest ID, whose tick is used up.
+    // The clock has caught up with the latest ID. The tick of that ID is used up, so the next ID
+    // belongs to the next tick.
     assert_eq!(parts(&clocked.next(hour)).0, hour + 1);
     assert_eq!(clocked.many(hour + 1, 4000), "4000");
 }
 
-/// A call waits for a clock that is behind by less than a second, even if the tick of the latest ID
-/// is not used up.
+/// A call waits while the clock is behind the latest ID by less than a second, even if the tick of
+/// that ID is not used up.
 #[test]
 fn mariadb_issues_no_id_ahead_of_the_clock() {
     let clocked = Clocked::new();

@@ -13,7 +13,7 @@ use super::{ids, wait_until};
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
-/// The ways in which a procedure can take an ID.
+/// The names and statements of procedures that each generate IDs in a different way.
 const WAYS: [(&str, &str); 4] = [
     ("by_statement", "INSERT INTO t VALUES (flakeid_next(), i)"),
     ("by_variable", "SET got = flakeid_next(); INSERT INTO t VALUES (got, i)"),
@@ -24,13 +24,14 @@ const WAYS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Returns the statements that change the node, as described in the guide.
+/// Returns the statements that the guide recommends for changing the node.
 fn change_node(node: u32) -> String {
     let script = script("mariadb", "twitter", &["--node", &node.to_string(), "--schema", "ids"]);
     format!("DROP FUNCTION IF EXISTS flakeid_own_node;\n{script}")
 }
 
-/// Starts a server whose database `ids` generates IDs on node 7 and has a table and procedures that fill the table.
+/// Starts a server that generates IDs on node 7. Its database `ids` contains tables, and procedures that fill the
+/// tables.
 fn filled_server() -> MariadbServer {
     let server = server();
     query(&server, &change_node(7)).unwrap();
@@ -58,8 +59,8 @@ fn filled_server() -> MariadbServer {
     server
 }
 
-/// Runs statements while a procedure is running. Returns the result of the procedure, and the nodes in the rows that
-/// it added after the statements.
+/// Runs statements while a procedure is running. Returns the result of the procedure, and the nodes of the rows that
+/// the procedure inserted after the statements.
 fn run_during(
     server: &MariadbServer,
     procedure: &str,
@@ -128,7 +129,7 @@ fn mariadb_node_change_waits_for_transactions_that_generated_ids() {
     }
 }
 
-/// A running procedure keeps a dropped function, so the guide requires that the table is dropped before
+/// A running procedure can still call a dropped function, so the guide requires dropping the table of positions before
 /// a node is released.
 #[test]
 fn dropping_the_position_table_stops_mariadb_id_generation() {
@@ -142,8 +143,8 @@ fn dropping_the_position_table_stops_mariadb_id_generation() {
     }
 }
 
-/// In an older version, the table has no column for the node, and the functions do not name the
-/// table's columns.
+/// In an older version of the script, the table has no column for the node, and the functions insert rows without
+/// naming the columns.
 #[test]
 fn mariadb_script_upgrades_an_older_version() {
     let server = filled_server();
@@ -162,7 +163,7 @@ fn mariadb_script_upgrades_an_older_version() {
     assert_eq!((end, since.as_str()), (Ok(String::new()), "7"));
     let second = query(&server, "SELECT flakeid_next();").unwrap();
     assert!(second > first, "{second} is not above {first}");
-    // After the upgrade, the node is changed.
+    // After the upgrade, a change of the node stops procedures that still use the older function.
     let (end, since) = run_during(&server, "by_function", &change_node(8));
     assert_eq!(since, "NULL", "{end:?}");
     let refusal = end.expect_err("the older function");
@@ -170,12 +171,12 @@ fn mariadb_script_upgrades_an_older_version() {
     assert_eq!(query(&server, NODE).unwrap(), "8");
 }
 
-/// A restored dump sets the position back. The functions cannot detect that, so the guide requires another run of the
-/// script.
+/// Restoring a dump sets the position back. The functions cannot detect the restore, so the guide requires that the
+/// script is run again.
 #[test]
 fn rerunning_the_mariadb_script_after_restore_prevents_duplicate_ids() {
     let server = server();
-    // A tick of this layout lasts a second, so that the dump and its restore fit into one tick.
+    // A tick of this layout lasts a second, so the dump and the restore fit into one tick.
     let script = script("mariadb", "baidu-29", &["--node", "7", "--schema", "ids"]);
     query(&server, &script).unwrap();
     let many = "SELECT flakeid_next() FROM seq_1_to_50;";

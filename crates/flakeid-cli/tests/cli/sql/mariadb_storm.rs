@@ -1,5 +1,5 @@
-//! Tests of `MariaDB` sessions that are cancelled, disconnected and rolled back at any point, and
-//! of a server that is killed. No ID may be issued twice, and no session may be blocked.
+//! Tests that cancel, disconnect and roll back `MariaDB` sessions at any point, and kill the
+//! server. No ID may be issued twice, and no session may be blocked.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -17,9 +17,9 @@ const LENGTH: Duration = Duration::from_secs(7);
 
 /// The statements that each session repeats. Every statement that generates an ID returns the ID.
 ///
-/// The table has no trigger: after one of five runs with a trigger, `MariaDB` 10.11 rejected every
-/// insert, because the trigger had "an error in its body: 'Query was empty'". The reason is
-/// unknown.
+/// The table has no trigger. After one of five runs with a trigger, `MariaDB` 10.11 rejected every
+/// insert with the message that the trigger had "an error in its body: 'Query was empty'". The
+/// cause of the error is unknown.
 const ROUND: &str = "
     INSERT INTO t VALUES (flakeid_next(), 1) RETURNING id;
     INSERT INTO t SELECT flakeid_next(), seq FROM seq_1_to_100 RETURNING id;
@@ -47,8 +47,8 @@ fn mariadb_faults_cause_no_duplicate_ids_or_blocked_sessions() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Cancels statements, disconnects sessions, and kills the server twice. The server then recovers
-/// from its log.
+/// Cancels statements, disconnects sessions, and kills the server twice. After each restart, the
+/// server recovers from its log.
 fn inject_faults(server: &MariadbServer) {
     let begin = Instant::now();
     let mut kills = 0;
@@ -60,7 +60,7 @@ fn inject_faults(server: &MariadbServer) {
         let some = "SELECT id FROM information_schema.PROCESSLIST WHERE user = 'flakeid' ORDER BY RAND() LIMIT 3";
         let verb = if round % 5 == 4 { "KILL HARD CONNECTION" } else { "KILL HARD QUERY" };
         for id in server.sql(some).unwrap().lines() {
-            // The session may have ended in the meantime.
+            // An error is ignored, because the session may already have ended.
             _ = server.sql(&format!("{verb} {id}"));
         }
         if kills < 2 && elapsed >= LENGTH * (kills + 1) / 3 {
@@ -72,7 +72,7 @@ fn inject_faults(server: &MariadbServer) {
     }
 }
 
-/// Runs one connection until it is disconnected.
+/// Runs the statements in one connection, until all statements have run or the connection is lost.
 fn session(server: &MariadbServer, timeout_ms: usize, output: &Path) {
     let input = output.with_extension("sql");
     let seconds = f64::from(u32::try_from(timeout_ms).unwrap()) / 1000.0;

@@ -1,4 +1,4 @@
-//! Tests that run the scripts from `flakeid sql` in databases.
+//! Tests that run the scripts printed by `flakeid sql` in databases.
 
 mod claim;
 mod decode;
@@ -35,7 +35,7 @@ use self::session::psql_client;
 use crate::refusals::refused;
 use crate::run::{pipe, run};
 
-/// Returns the script for a layout, with additional options.
+/// Returns the `PostgreSQL` script that `flakeid sql` prints for a layout. `args` contains additional options.
 fn script(layout: &str, args: &[&str]) -> String {
     let first = ["sql", "--dialect", "postgres", "--layout", layout];
     run(&[&first, args].concat()).quiet().text().to_owned()
@@ -51,7 +51,7 @@ fn psql_at(url: &str, sql: &str) -> Result<String, String> {
     outcome(psql_client(url), sql)
 }
 
-/// Runs SQL in a client, and returns its output, or its error.
+/// Runs SQL in a database client, and returns the client's output or error message.
 fn outcome(mut client: Command, sql: &str) -> Result<String, String> {
     let output = pipe(&mut client, sql.as_bytes());
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
@@ -88,12 +88,12 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Parses the IDs that a query wrote, one per line.
+/// Parses the output of a query that returns one ID per line.
 fn ids(output: &str) -> Vec<i64> {
     output.lines().map(|line| line.parse().expect(line)).collect()
 }
 
-/// Waits until the condition is true.
+/// Waits until the condition is true, for at most 30 s.
 fn wait_until(condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !condition() {
@@ -102,11 +102,12 @@ fn wait_until(condition: impl Fn() -> bool) {
     }
 }
 
-/// The number of connections that issue IDs at the same time while faults are injected.
+/// The number of connections that issue IDs concurrently while faults are injected.
 const SESSIONS: usize = 16;
 
-/// Runs sessions one after another in each of [`SESSIONS`] threads until the faults are injected, and then ends the
-/// running sessions. A session gets a timeout in milliseconds and the file for its output.
+/// Runs sessions in [`SESSIONS`] threads while faults are injected, and then ends the running sessions. Each thread
+/// runs one session after another. A session receives a timeout in milliseconds, where 0 means none, and the path of
+/// its output file.
 fn issue_during(
     folder: &Path,
     session: impl Fn(usize, &Path) + Sync,
@@ -118,7 +119,7 @@ fn issue_during(
         for number in 0..SESSIONS {
             let (session, over) = (&session, &over);
             scope.spawn(move || {
-                // Timeouts cut half of the sessions short, each at a different point.
+                // Half of the threads cancel statements after a timeout, which is different for each of these threads.
                 let timeout = if number % 2 == 0 { 1 + number / 2 } else { 0 };
                 for run in 0.. {
                     if over.load(Ordering::Relaxed) {
@@ -129,7 +130,7 @@ fn issue_during(
             });
         }
         {
-            // The sessions must also end when an assertion fails.
+            // The guard ends the sessions even if an assertion fails.
             let _end = SetOnDrop(&over);
             inject_faults();
         }
@@ -137,8 +138,8 @@ fn issue_during(
     });
 }
 
-/// Returns the IDs in the sessions' output files, and checks that no ID occurs twice. The last line of a file may be
-/// incomplete.
+/// Returns the IDs in the sessions' output files, and checks that no ID occurs twice. Ignores an incomplete last line
+/// of a file.
 fn issued(folder: &Path) -> HashSet<i64> {
     let (mut seen, mut outputs) = (HashSet::new(), 0);
     for file in fs::read_dir(folder).unwrap() {

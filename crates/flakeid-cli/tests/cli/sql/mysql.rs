@@ -1,5 +1,5 @@
-//! Tests of the script for `MySQL`. These tests run the script on `MariaDB`, and `cargo xtask
-//! mysql` runs it on `MySQL`.
+//! Tests of the script for `MySQL`. The tests run on `MariaDB` by default, and on `MySQL` with
+//! `cargo xtask mysql`.
 
 use super::decode::check_decoding;
 use super::mariadb::{DialectServer, query, script, server};
@@ -29,8 +29,8 @@ fn mysql_script_rejects_a_rerun_with_a_different_layout() {
     );
 }
 
-/// `MySQL` does not evaluate functions before it decides how to read a table, so the bounds must be
-/// in variables.
+/// `MySQL` decides how to read a table before it evaluates functions, so a query must contain the
+/// bounds in variables.
 #[test]
 fn query_with_bounds_in_variables_scans_one_index_range() {
     let server = server();

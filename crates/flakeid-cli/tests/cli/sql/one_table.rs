@@ -1,5 +1,5 @@
-//! Tests of a table that is filled both by an application with leased nodes and by a database in
-//! the same namespace.
+//! Tests of a table that contains IDs from an application with leased nodes and IDs from a database
+//! in the same namespace.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,11 +16,11 @@ use super::session::{Session, psql_client};
 use super::{ids, mariadb, psql};
 use crate::run::run;
 
-/// A layout with eight nodes, so that short-lived processes use all of them quickly.
+/// A layout with only eight nodes, so that short-lived processes soon use every node.
 const LAYOUT: &str = "t41.n3.s10@1577836800000/1ms";
 
 /// Returns the duration of the test. The environment variable `FLAKEID_SQL_SECONDS` overrides the
-/// default.
+/// default of 4 s.
 fn length() -> Duration {
     let text = std::env::var("FLAKEID_SQL_SECONDS").unwrap_or_else(|_| "4".to_owned());
     Duration::from_secs(text.parse().expect("FLAKEID_SQL_SECONDS is a number of seconds"))
@@ -38,12 +38,12 @@ fn insert<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> String {
 /// A database that generates IDs and is also the lease store.
 struct Database<'a> {
     dialect: &'static str,
-    /// The schema of the functions, for dialects in which it must be named.
+    /// The schema of the functions, for the `--schema` option.
     schema: &'static str,
     url: String,
     client: &'a (dyn Fn() -> Command + Sync),
     query: &'a dyn Fn(&str) -> String,
-    /// The statements that a session repeats.
+    /// The statements that each database session repeats.
     round: &'static str,
 }
 
@@ -127,7 +127,7 @@ fn fill_one_table(database: &Database<'_>) {
             });
         }
         for _ in 0..2 {
-            // These processes lease a node, use it briefly and release it.
+            // Each run of the command leases a node, generates 1000 IDs, and releases the node.
             scope.spawn(|| {
                 let mut session = Session::new(client());
                 while !is_over() {

@@ -1,4 +1,5 @@
-//! Tests of the places in a statement at which a call returns a new ID for each row.
+//! Tests of the places in an SQL statement where a function call returns a different ID for each
+//! row.
 
 use std::collections::HashSet;
 
@@ -6,7 +7,7 @@ use flakeid_test_servers::PostgresServer;
 
 use super::{mariadb, psql, script};
 
-/// The number of rows in the table `s`, whose column `g` has two different values.
+/// The number of rows in the table `s`. The column `g` of this table has only two different values.
 const ROWS: usize = 3000;
 
 fn count_distinct(answer: &str) -> (usize, usize) {
@@ -49,7 +50,8 @@ fn postgres_rows_get_distinct_ids_except_in_lateral_subqueries() {
         );
         assert_eq!(count_distinct(&psql(&server, &sql).unwrap()), (ROWS, ROWS), "{query}");
     }
-    // If PostgreSQL stops caching these results, the warning in the guide can be removed.
+    // PostgreSQL caches the results of these lateral subqueries, so several rows get the same ID.
+    // If this behaviour changes, the warning in the guide can be removed.
     for query in [
         "SELECT d.id FROM s, LATERAL (SELECT flakeid_next() AS id WHERE s.g >= 0) d",
         "SELECT d.id FROM s, LATERAL (SELECT flakeid_next() AS id FROM o WHERE o.k = s.g LIMIT 1) d",
@@ -92,7 +94,8 @@ fn mariadb_rows_get_distinct_ids_except_in_correlated_subqueries() {
     ] {
         assert_eq!(count_distinct(&query(&format!("{sql};"))), (ROWS, ROWS), "{sql}");
     }
-    // If MariaDB stops caching these results, the warning in the guide can be removed.
+    // MariaDB caches the results of these correlated subqueries, so several rows get the same ID.
+    // If this behaviour changes, the warning in the guide can be removed.
     for sql in [
         "SELECT (SELECT flakeid_next() FROM DUAL WHERE s.g >= 0) FROM s",
         "SELECT (SELECT MAX(flakeid_next()) FROM s t WHERE t.i = s.g + 1) FROM s",

@@ -1,5 +1,5 @@
-//! Tests of `flakeid_rearm` during open transactions. After `flakeid_rearm` returns, no transaction
-//! may issue an ID with the old node.
+//! Tests of `flakeid_rearm`, which changes the node of a database, during open transactions. After
+//! the change, no transaction may issue an ID with the old node.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,8 @@ use super::{SetOnDrop, ids, psql, psql_at, script, wait_until};
 
 const NODE: &str = "SELECT flakeid_node(flakeid_next());";
 
-/// Starts a server whose database `ids` has tables and generates IDs on node 7.
+/// Starts a server that generates IDs on node 7. Its database `ids` contains tables and functions
+/// for the tests.
 fn server() -> PostgresServer {
     let server = PostgresServer::new();
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
@@ -34,10 +35,10 @@ fn session(server: &PostgresServer) -> Session {
     Session::new(psql_client(&server.url()))
 }
 
-/// The number of times that the node is changed.
+/// The number of node changes while two databases exchange nodes.
 const MOVES: usize = 24;
 
-/// The ways in which a transaction can take an ID.
+/// Statements that generate IDs in different ways within a transaction.
 const WAYS: [&str; 9] = [
     "SELECT flakeid_next();",
     "SELECT count(*) FROM flakeid_next_n(5000);",
@@ -57,7 +58,8 @@ fn rearm_fails_during_open_transactions_that_generated_ids() {
     session.answer(&format!("PREPARE prepared AS {}", WAYS[0]));
     let pid = session.answer("SELECT pg_backend_pid();");
     for way in WAYS {
-        // PostgreSQL caches plans from the sixth execution on.
+        // PostgreSQL caches plans from the sixth execution on, so the test executes the statement
+        // seven times.
         assert_eq!(session.answer(&NODE.repeat(7)).lines().last(), Some("7"));
         session.answer(&format!("BEGIN; {way}"));
         let answer = psql(&server, "SELECT flakeid_rearm(8);");
@@ -70,7 +72,8 @@ fn rearm_fails_during_open_transactions_that_generated_ids() {
         assert!(refusal.contains("HINT:") && node == "7", "{node}: {refusal}");
         session.answer("COMMIT;");
     }
-    // Once the transaction has ended, no cached plan contains the old node.
+    // After the transactions have ended, the node can change, and no cached plan contains the old
+    // node.
     psql(&server, "SELECT flakeid_rearm(8);").unwrap();
     for way in &WAYS[..6] {
         assert_eq!(
@@ -95,7 +98,7 @@ fn rearm_changes_the_node_of_transactions_without_ids() {
         psql(&server, "SELECT flakeid_rearm(7);").unwrap();
         let mut session = session(&server);
         session.answer(&format!("PREPARE prepared AS {NODE}"));
-        // After seven executions, the session has cached everything that can be cached.
+        // After seven executions, the session has cached every plan that can be cached.
         session.answer(&"EXECUTE prepared; INSERT INTO t DEFAULT VALUES;".repeat(7));
         session.answer(begin);
         psql(&server, "SELECT flakeid_rearm(8);").unwrap();
@@ -104,7 +107,7 @@ fn rearm_changes_the_node_of_transactions_without_ids() {
     }
 }
 
-/// A procedure that commits runs many transactions in a single call.
+/// A procedure that commits in a loop runs many transactions in a single call.
 #[test]
 fn rearm_changes_the_node_of_a_running_procedure() {
     let server = server();
@@ -134,8 +137,8 @@ fn rearm_changes_the_node_of_a_running_procedure() {
     });
 }
 
-/// Calls `flakeid_rearm` until it succeeds, because on a busy machine a transaction may be open for
-/// a second.
+/// Calls `flakeid_rearm` until the call succeeds. The call fails during open transactions, and on a
+/// busy machine a transaction may stay open for a second.
 fn rearm(url: &str, node: u32) {
     wait_until(|| match psql_at(url, &format!("SELECT flakeid_rearm({node});")) {
         Ok(_) => true,
@@ -167,8 +170,8 @@ fn databases_issue_distinct_ids_while_exchanging_nodes() {
                 let mut session = Session::new(psql_client(url));
                 let mut issued = Vec::new();
                 while !over.load(Ordering::Relaxed) {
-                    // An open transaction that continued to issue IDs could repeat IDs of the other
-                    // database.
+                    // An open transaction that still used the old node could issue the same IDs as
+                    // the other database.
                     session.answer("BEGIN;");
                     for _ in 0..30 {
                         issued.extend(ids(&session.answer("SELECT flakeid_next_n(100);")));
@@ -194,7 +197,7 @@ fn databases_issue_distinct_ids_while_exchanging_nodes() {
     assert!(seen.len() > 1000 * MOVES, "{} IDs", seen.len());
 }
 
-/// Changes the node of each database in turn.
+/// Changes the nodes of the two databases alternately.
 fn exchange_nodes(urls: &[String; 2]) {
     let mut free = 8;
     let mut nodes = [7, 9];
@@ -208,7 +211,7 @@ fn exchange_nodes(urls: &[String; 2]) {
     }
 }
 
-/// The guide requires that the sequence is dropped before a node is released.
+/// The guide requires that the sequence `flakeid_position` is dropped before a node is released.
 #[test]
 fn dropping_the_sequence_waits_for_transactions_that_generated_ids() {
     let server = server();
@@ -223,8 +226,8 @@ fn dropping_the_sequence_waits_for_transactions_that_generated_ids() {
     psql(&server, drop).unwrap();
     let refusal = session.refusal("EXECUTE prepared;");
     assert!(refusal.contains("could not open relation"), "{refusal}");
-    // A new sequence does not contain the latest position, so the functions treat it like a
-    // restored sequence.
+    // A new sequence does not contain the latest position, so the functions treat the new sequence
+    // as restored.
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     let refusal = psql(&server, NODE).unwrap_err();
     assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");

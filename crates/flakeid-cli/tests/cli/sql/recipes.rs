@@ -1,11 +1,11 @@
-//! Tests that recipes in the guide have the described effects. The guide's own check detects only
-//! recipes that fail.
+//! Tests that the SQL recipes in the guide have the documented effects. A separate check of the
+//! guide detects only recipes that fail.
 
 use flakeid_test_servers::PostgresServer;
 
 use super::{ids, psql, script};
 
-/// Returns those psql commands in the guide that contain a string.
+/// Returns the only block of psql commands in the guide that contains the given string.
 fn recipe(text: &str) -> String {
     let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
     let guide = std::fs::read_to_string(path).unwrap();
@@ -60,15 +60,15 @@ fn pg_partman_recipe_creates_daily_partitions() {
         .expect("the package postgresql-15-partman, or that of the server's version");
     let recipe = recipe("partman.create_parent");
     let recipe = if version.starts_with("4.") {
-        // Version 4 requires the partitioning type, because it also supports partitioning by
-        // inheritance.
+        // Version 4 of pg_partman requires the partitioning type, because this version also
+        // supports partitioning by inheritance.
         recipe.replace("p_control => 'id',", "p_control => 'id', p_type => 'native',")
     } else {
         recipe
     };
     psql(&server, &recipe).unwrap();
     let parts = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'visits'::regclass;";
-    // There is a partition for today, one for each of the next seven days, and the default
+    // The recipe creates partitions for today and for each of the next seven days, and a default
     // partition.
     assert_eq!(psql(&server, parts).unwrap(), "9");
     psql(&server, "INSERT INTO visits (page) SELECT 'x' FROM generate_series(1, 100);").unwrap();
@@ -81,6 +81,7 @@ fn pg_partman_recipe_creates_daily_partitions() {
          WHERE id BETWEEN flakeid_min(now() + interval '3 d') AND flakeid_max(now() + interval '3 d 1 h');",
     )
     .unwrap();
-    // PostgreSQL computes bounds from a non-constant time when the query begins.
+    // The bounds depend on the current time, so PostgreSQL prunes partitions at the start of
+    // execution.
     assert!(plan.contains("Subplans Removed"), "{plan}");
 }

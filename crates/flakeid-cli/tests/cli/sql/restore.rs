@@ -1,5 +1,5 @@
-//! Tests of dumps that are restored into their own database, and of functions that an older version
-//! installed.
+//! Tests of dumps that are restored into their original database, and of upgrades from an older
+//! version of the functions.
 
 use std::collections::HashSet;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn dump(server: &PostgresServer, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Waits for the start of a tick in the layout.
+/// Waits until the next tick of the layout has begun.
 fn wait_for_tick() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     thread::sleep(Duration::from_nanos(1_005_000_000 - u64::from(now.subsec_nanos())));
@@ -51,8 +51,8 @@ fn database_restored_from_its_own_dump_generates_no_ids() {
     .into_iter()
     .enumerate()
     {
-        // This session has verified the database and cached every plan, as sessions in a connection
-        // pool have.
+        // Like a session in a connection pool, this session has already verified the database and
+        // cached every plan.
         let mut old = Session::new(psql_client(&server.url()));
         old.answer(&format!(
             "PREPARE prepared AS SELECT ids.flakeid_next();{}",
@@ -80,8 +80,8 @@ fn database_restored_from_its_own_dump_generates_no_ids() {
     }
 }
 
-/// A restore of only the data sets the sequence back. No function can detect that, so the guide
-/// requires `flakeid_rearm`.
+/// Restoring only the data sets the sequence back. The functions cannot detect such a restore, so
+/// the guide requires a call of `flakeid_rearm`.
 #[test]
 fn calling_rearm_after_a_data_restore_prevents_duplicate_ids() {
     let server = server();
@@ -96,15 +96,15 @@ fn calling_rearm_after_a_data_restore_prevents_duplicate_ids() {
     }
 }
 
-/// An older version did not record the sequence, so it could not detect that a restore had set the
-/// sequence back.
+/// An older version of the functions did not record the identity of the sequence, and could not
+/// detect that a restore had set the sequence back.
 #[test]
 fn postgres_script_upgrades_an_older_version() {
     let server = server();
     wait_for_tick();
     let issued = ids(&psql(&server, MANY).unwrap());
-    // An older version would have left the sequence in this state after a restore into the same
-    // database.
+    // With an older version, a restore into the same database would leave the sequence in this
+    // state.
     psql(&server, "SELECT setval('ids.flakeid_position', pg_sequence_last_value('ids.flakeid_position') - 40);
                    DROP FUNCTION ids.flakeid_own_position();").unwrap();
     psql(&server, &own_script()).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of the schedules in the vectors: with the same clock readings, a database must issue the
-//! same IDs as a generator.
+//! Tests of the schedules in the test vectors. With the same clock readings, a database must issue
+//! the same IDs as the Rust generator.
 
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_test_servers::PostgresServer;
@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use super::generate::{MANUAL_CLOCK, with_manual_clock};
 use super::{OUTCOME, array, literal, psql, text, vectors};
 
-/// Whether a schedule uses a fixed node and expects the script's behaviour.
+/// Whether a database can run a schedule. The schedule must use a fixed node and expect the
+/// behaviour of the script.
 fn is_applicable(schedule: &Value, layout: &Layout) -> bool {
     schedule["window"].is_null()
         && schedule["options"] == json!({"overflow": "wait", "rollback": "continue"})
         && schedule["build_error"].is_null()
         && layout.width() < 64
-        // No script generates IDs with a layout that has already ended.
+        // `flakeid sql` prints no script that generates IDs with a layout whose horizon has passed.
         && layout.horizon() > SystemClock.unix_ms()
         && layout.tick_at(text(&schedule["clock"]).parse().unwrap()).is_ok()
 }
@@ -34,13 +35,13 @@ fn postgres_issues_the_ids_expected_by_the_test_vectors() {
     assert!(schedules >= 5 && calls >= 20, "{schedules} schedules, {calls} calls");
 }
 
-/// Runs a schedule and returns the number of compared calls.
+/// Runs a schedule in a database, compares the results, and returns the number of compared calls.
 fn follow(server: &PostgresServer, schedule: &Value, layout: &Layout, schema: &str) -> usize {
     let node = text(&schedule["node"]).parse().unwrap();
     let name = text(&schedule["name"]);
     psql(server, &with_manual_clock(text(&schedule["layout"]), node, schema)).unwrap();
-    // The tick before the start is marked as used up. Like a generator on a manual clock, the
-    // database may then issue IDs in the tick in which it starts.
+    // The tick before the start of the schedule is marked as used up. The database may then issue
+    // IDs in the first tick, like a generator with a manual clock.
     let clock: i64 = text(&schedule["clock"]).parse().unwrap();
     let begin = layout.tick_at(clock).unwrap();
     psql(server, &format!("UPDATE test_clock SET ms = {clock};")).unwrap();
@@ -60,7 +61,8 @@ fn follow(server: &PostgresServer, schedule: &Value, layout: &Layout, schema: &s
         let expect = &step["expect"];
         let query = match text(&step["call"]) {
             "next_id" => format!("SELECT {schema}.flakeid_next()"),
-            // In the schedule, a call that must not wait would fail, but a database waits instead.
+            // A database always waits, so a `try_` call is skipped if the schedule expects an
+            // error.
             "try_next_id" if expect["error"].is_null() => format!("SELECT {schema}.flakeid_next()"),
             "fill" | "try_fill" if expect["error"].is_null() => {
                 format!(

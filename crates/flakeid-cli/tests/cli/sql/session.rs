@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// Builds a `psql` command for the database at a URL. The client ends at the first error.
+/// Builds a `psql` command for the database at a URL. The command exits at the first error.
 pub(super) fn psql_client(url: &str) -> Command {
     let mut psql = Command::new("psql");
     psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", url]);
@@ -42,7 +42,7 @@ impl Session {
         }
     }
 
-    /// Returns the output of statements that must succeed.
+    /// Runs statements that must succeed, and returns their output.
     pub(super) fn answer(&mut self, sql: &str) -> String {
         match self.run(sql) {
             Some(lines) => lines.join("\n"),
@@ -50,7 +50,7 @@ impl Session {
         }
     }
 
-    /// Returns the client's error for a statement that must fail.
+    /// Runs a statement that must fail, and returns the client's error message.
     pub(super) fn refusal(&mut self, sql: &str) -> String {
         match self.run(sql) {
             Some(lines) => panic!("{sql}: {lines:?}"),

@@ -1,5 +1,5 @@
-//! Tests of the script for `SQLite`. The tests of the extension run statements like those in the
-//! script.
+//! Tests of the script for `SQLite`. These tests do not run the script, because the tests of the
+//! `SQLite` extension run similar statements.
 
 use flakeid_test_servers::{PostgresServer, Server};
 
@@ -10,7 +10,7 @@ fn sql(args: &[&str]) -> Run {
     run(&[&["sql", "--dialect", "sqlite"], args].concat())
 }
 
-/// Returns the statements of a script.
+/// Returns the statements of the script that the command prints for the given arguments.
 fn statements(args: &[&str]) -> Vec<String> {
     let run = sql(args).quiet();
     let lines = run.text().lines().filter(|line| !line.starts_with("--"));

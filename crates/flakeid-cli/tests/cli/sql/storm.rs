@@ -1,4 +1,4 @@
-//! Tests of sessions that are cancelled, killed and rolled back at any point. No ID may be issued
+//! Tests that cancel, kill and roll back `PostgreSQL` sessions at any point. No ID may be issued
 //! twice, and no session may be blocked.
 
 use std::fs::{self, File};
@@ -35,7 +35,8 @@ fn postgres_faults_cause_no_duplicate_ids_or_blocked_sessions() {
     psql(&server, "CREATE TABLE t (id bigint DEFAULT flakeid_next() PRIMARY KEY, x int);").unwrap();
     let folder = scratch("sql-storm").0;
     let session = |timeout, output: &Path| session(&server, timeout, output);
-    // No session may be left waiting for a lock that a dead or idle session holds.
+    // Sessions that are still running are terminated at the end. Afterwards, no session may hold an
+    // advisory lock.
     let cancel = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
     let end_sessions = || drop(server.sql(cancel).unwrap());
@@ -52,8 +53,8 @@ fn postgres_faults_cause_no_duplicate_ids_or_blocked_sessions() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Cancels statements and disconnects sessions. Also kills a server process twice, as the kernel
-/// would. After each kill, the whole server recovers from its log.
+/// Cancels statements, disconnects sessions, and twice kills a server process with `SIGKILL`, as
+/// the kernel would. After each kill, the whole server recovers from its log.
 fn inject_faults(server: &PostgresServer) {
     let begin = Instant::now();
     let pick = |function: &str| {
@@ -68,7 +69,7 @@ fn inject_faults(server: &PostgresServer) {
         if elapsed >= LENGTH && kills == 2 {
             break;
         }
-        // A server does not respond while it recovers.
+        // An error is ignored, because a server does not respond while it recovers.
         _ = pick(if round % 5 == 4 { "pg_terminate_backend" } else { "pg_cancel_backend" });
         assert!(elapsed < 5 * LENGTH, "{kills} of 2 server processes were killed");
         if kills < 2 && elapsed >= LENGTH * (kills + 1) / 3 {
@@ -91,7 +92,7 @@ fn inject_faults(server: &PostgresServer) {
     }
 }
 
-/// Runs one connection until it is disconnected.
+/// Runs the statements in one connection, until all statements have run or the connection is lost.
 fn session(server: &PostgresServer, timeout_ms: usize, output: &Path) {
     let input = output.with_extension("sql");
     let round = format!("SET statement_timeout = {timeout_ms};\n{}", ROUND.repeat(20));
