@@ -7,8 +7,8 @@ use flakeid_protocol::{Acquire, Refusal};
 /// The instant 2080-01-01, in Unix milliseconds.
 const FAR: i64 = 3_471_292_800_000;
 
-/// Checks that an acquire and a renewal from a client whose clock is in 2080 are refused, and that neither request
-/// changes the store.
+/// Checks that the store refuses acquire requests from clients whose clocks show 2080 and renewals up to a tick in
+/// 2080, and remains unchanged.
 pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "poison");
     let layout = fixture.namespace.layout;
@@ -34,8 +34,8 @@ pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Checks that an acquire from a client whose clock is in the past is refused, because the window would start long
-/// before the present.
+/// Checks that the store refuses acquire requests from clients whose clocks are far behind, because the windows would
+/// start long before the present.
 pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "dead-battery");
     let mut client = fixture.client();
@@ -51,15 +51,15 @@ pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
 pub fn clients_within_max_skew_are_granted_leases(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "skew");
     let mut client = fixture.client();
-    // The skew stays far enough below `max_skew` to allow for a store clock that shows only whole seconds, and for a
-    // delay of a tenth of a second.
+    // The skew stays below `max_skew` even if the store's clock shows only whole seconds and the request is delayed by
+    // a tenth of a second.
     for skew in [400, -400, 400, -400] {
         let local = now() + skew;
         let only = Acquire { window_ms: 100, now: local, ..fixture.request_node(2) };
         let grant = client.grant(&only);
         let tick = fixture.namespace.layout.tick_at(local).unwrap();
         assert!(grant.start >= tick, "{grant:?}");
-        // The latest tick up to which a client with this clock may renew.
+        // The latest tick up to which a client with this clock may renew its lease.
         let reach = fixture.namespace.layout.tick_at(local + 10_000).unwrap();
         let renewed = client.extend(&grant, reach.max(grant.fence));
         client.release(&renewed, grant.start + 50);

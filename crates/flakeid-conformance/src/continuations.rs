@@ -9,8 +9,8 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Continuity;
 use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
 
-/// Creates a namespace whose holders can continue for most of the first minute after a restore. `max_skew` is large
-/// enough for a store whose clock shows only whole seconds.
+/// Creates a namespace whose holders can still renew their leases during most of the first minute after a restore.
+/// `max_skew` is large enough for a store whose clock shows only whole seconds.
 fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 500, max_skew_ms: 1_000, quiet_ms: 60_000 };
@@ -18,8 +18,8 @@ fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     Fixture::with_namespace(under_test, &Namespace { bounds, ..new })
 }
 
-/// Checks that a holder whose renewals were lost by the store continues above every fence that the store had
-/// confirmed to it, and that other clients wait.
+/// Checks that a holder whose renewals the store has lost continues above every fence that was confirmed to the holder.
+/// Other clients must wait.
 pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "go-on");
     let mut client = fixture.client();
@@ -47,8 +47,8 @@ pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a holder that is too late to continue gets one last window, and that this window ends where the
-/// windows of other holders may begin.
+/// Checks that a holder that is too late to continue gets one last window, which ends where the windows of other
+/// holders may begin.
 pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 20_000, max_skew_ms: 1_000, quiet_ms: 5_000 };
@@ -82,8 +82,8 @@ pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     fixture.log().check_disjoint();
 }
 
-/// Checks that a holder does not continue if its lease is about to expire, if it holds a fixed node, or if
-/// its renewal does not match its grant.
+/// Checks that a holder does not continue if its lease expires soon, its node is fixed, or its renewal contains wrong
+/// values.
 pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "not-on");
     let mut client = fixture.client();
@@ -151,7 +151,7 @@ pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderT
     assert_eq!(client.list().namespace, after.namespace);
 }
 
-/// Checks that a renewal whose row is missing proves that the store lost data.
+/// Checks that a renewal for a node without a row proves that the store lost data.
 pub fn renewal_without_a_row_proves_a_loss(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "lost-row");
     let mut client = fixture.client();
@@ -164,7 +164,7 @@ pub fn renewal_without_a_row_proves_a_loss(under_test: &dyn StoreUnderTest) {
     assert!(floor < held.fence && after.floor >= held.fence, "{after:?}");
 }
 
-/// Checks that a node held in the restored copy is granted again once the quiet time is over.
+/// Checks that a node that is held in the restored copy is granted again after the quiet time.
 pub fn nodes_are_granted_again_after_the_quiet_time(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "after-wait");
     let mut client = fixture.client();
@@ -181,8 +181,8 @@ pub fn nodes_are_granted_again_after_the_quiet_time(under_test: &dyn StoreUnderT
     fixture.log().check_disjoint();
 }
 
-/// Checks that a node that an operator released is granted again only after its lease has expired, or immediately
-/// after [`Repair::ReleaseNow`].
+/// Checks that a node released by an operator is granted again only after its lease has expired, unless the operator
+/// uses [`Repair::ReleaseNow`].
 pub fn operator_release_does_not_shorten_the_lease(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "operator-later");
     let mut client = fixture.client();
@@ -210,7 +210,7 @@ pub fn operator_release_does_not_shorten_the_lease(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// Checks that a request for a fixed node takes over the node only if the holder also requested the node as a fixed
+/// Checks that a request for a fixed node takes over a held node only if the current holder also requested a fixed
 /// node.
 pub fn fixed_claim_is_refused_while_a_node_is_leased(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "claims");

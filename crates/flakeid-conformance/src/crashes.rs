@@ -9,8 +9,8 @@ use super::fixture::{Client, Fixture, eventually, fresh_token, now, renewal};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Refusal};
 
-/// Checks that confirmed grants survive when the store is killed while eight clients acquire and renew nodes, and
-/// that no tick is granted twice.
+/// Kills the store while eight clients acquire and renew nodes. Checks that the store keeps every confirmed grant and
+/// grants no tick twice.
 pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     const WORKERS: usize = 8;
     // The layout has more nodes than any store can grant before the crash.
@@ -46,7 +46,7 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     let mut client = fixture.client();
     let renewal = client.renew(&renewal(&early, early.fence));
     if under_test.crash_voids_tokens() {
-        // The holder may get one last window, which must end where the windows of other holders may begin.
+        // The holder may get one last window, which must end before the windows of other holders may begin.
         match renewal {
             Err(Refusal::Restored { .. }) => {}
             Ok(renewed) => assert!(renewed.fence <= client.list().namespace.floor, "{renewed:?}"),
@@ -58,7 +58,8 @@ pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Acquires a node and renews it once. Records nothing while the store is down, because the outcome is unknown.
+/// Acquires a node and renews its lease once. Records nothing for a request that fails during the crash, because the
+/// outcome is unknown.
 fn work(fixture: &Fixture<'_>, client: &mut Client<'_>, crashed: &AtomicBool) {
     let request =
         Acquire { token: fresh_token(), window_ms: 20, now: now(), from: 1, ..fixture.request() };

@@ -13,11 +13,11 @@ use flakeid_protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
 };
 
-/// The longest time to wait for an expected event. On a busy machine, a store that detects conflicts may need more than
-/// three minutes for 200 simultaneous acquires, because each round commits only one of them.
+/// The longest time to wait for an expected event. On a busy machine, 200 simultaneous acquire requests can take over
+/// three minutes, because a store that detects conflicts commits one request per round.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The longest pause before a client retries after a store was unavailable.
+/// The longest pause before a client retries a request to an unavailable store.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// A test's namespace, with a log of everything that the store confirmed about the namespace.
@@ -75,8 +75,8 @@ impl<'a> Fixture<'a> {
     }
 
     /// Returns the instant at which a client's clock showed `client_now`. Tests read the clock when they build a
-    /// request, but a busy machine may send the request seconds later. In tests with a wrong clock, the clock is
-    /// wrong by an hour or by less than `max_skew`. A request with the time of such a clock counts as just built.
+    /// request, but a busy machine may send the request seconds later. Clocks that are wrong on purpose are wrong by at
+    /// least an hour, or by less than half of `max_skew`. A request from such a clock counts as built just now.
     fn read_at(&self, client_now: i64) -> Instant {
         let age = now().saturating_sub(client_now);
         let least = i64::try_from(self.namespace.bounds.max_skew_ms / 2).unwrap_or(i64::MAX);
@@ -84,18 +84,18 @@ impl<'a> Fixture<'a> {
         Instant::now().checked_sub(Duration::from_millis(age)).unwrap_or_else(Instant::now)
     }
 
-    /// Builds a request for any node, with a TTL of a minute and the longest window that the namespace allows, but at
-    /// most 10 s.
+    /// Builds an acquire request for any node, with a TTL of one minute. The window is the longest that the namespace
+    /// allows, but at most 10 s.
     pub(super) fn request(&self) -> Acquire {
         request(&self.namespace)
     }
 
-    /// Builds a request for a fixed node.
+    /// Builds an acquire request for a fixed node.
     pub(super) fn request_node(&self, node: u64) -> Acquire {
         Acquire { identity: Identity::Node(node), ..self.request() }
     }
 
-    /// Builds a request for the node that the given name last held.
+    /// Builds an acquire request for the node that the holder with the given name last held.
     pub(super) fn request_name(&self, name: &str) -> Acquire {
         let owner = Owner { name: name.into(), host: "test".into(), pid: 1 };
         Acquire { identity: Identity::Name(name.into()), owner, ..self.request() }
@@ -106,8 +106,8 @@ impl<'a> Fixture<'a> {
         self.namespace.layout.tick_at(now()).expect("a tick")
     }
 
-    /// Checks that windows are disjoint and that the store has every confirmed grant. Must not be called while a
-    /// client is writing.
+    /// Checks that windows are disjoint and that the store still contains every confirmed grant. Must not be called
+    /// while a client is writing.
     pub(super) fn check_confirmed(&self) {
         let listing = self.client().list();
         self.log().check_disjoint();
@@ -127,7 +127,7 @@ impl Client<'_> {
     pub(super) fn acquire(&mut self, request: &Acquire) -> Result<Grant, Refusal> {
         let asked = Instant::now();
         let answer = self.persist(|store, namespace| {
-            // Even a wrong clock must advance between attempts, as the client's clock would.
+            // Even a wrong clock must advance between attempts, as a real clock would.
             let client_now = request.now.saturating_add(asked.elapsed().as_millis() as i64);
             let request = Acquire { token: fresh_token(), now: client_now, ..request.clone() };
             operations::acquire_read_at(
@@ -150,7 +150,7 @@ impl Client<'_> {
         operations::acquire_read_at(&mut *self.store, name, request, read)
     }
 
-    /// Acquires a node, and panics if the store refuses.
+    /// Acquires a node, and panics if the store refuses the request.
     pub(super) fn grant(&mut self, request: &Acquire) -> Grant {
         self.acquire(request).unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"))
     }
@@ -168,7 +168,7 @@ impl Client<'_> {
                 Err(Refusal::NoFreeNode { .. }) => 1,
                 Err(refusal) => panic!("{refusal:?}"),
             };
-            // The sleep is short, because the end of the wait depends on the store's clock and not on this host's
+            // The sleep is short, because the end of the wait depends on the store's clock rather than on this host's
             // clock.
             thread::sleep(Duration::from_millis(wait.clamp(1, 200)));
             None
@@ -186,7 +186,7 @@ impl Client<'_> {
         answer
     }
 
-    /// Renews a grant up to a tick, and returns the renewed grant.
+    /// Renews a grant up to the tick `wanted`, and returns the renewed grant.
     pub(super) fn extend(&mut self, grant: &Grant, wanted: u64) -> Grant {
         let request = renewal(grant, wanted);
         let answer = self.renew(&request);
@@ -210,7 +210,8 @@ impl Client<'_> {
         self.fixture.log().record_release(&request);
     }
 
-    /// Sends a release that must have no effect, and does not record it.
+    /// Sends a release without recording it. Tests call this function directly only for releases that must have no
+    /// effect.
     pub(super) fn release_as(&mut self, request: &Release) {
         self.persist(|store, namespace| operations::release(store, namespace, request))
             .expect("releases are not refused");
@@ -249,7 +250,7 @@ impl Client<'_> {
         self.store = self.fixture.under_test.connect();
     }
 
-    /// Runs an operation until its outcome is known.
+    /// Repeats an operation until its outcome is known.
     pub(super) fn persist<T>(
         &mut self,
         mut operation: impl FnMut(&mut dyn Store, &str) -> Result<T, Fault>,
@@ -260,8 +261,8 @@ impl Client<'_> {
                 Err(Fault::Refused(refusal)) => Some(Err(refusal)),
                 Err(Fault::Unavailable(text)) => {
                     println!("  retrying after: {text}");
-                    // Holders also pause for a random time. Otherwise, 200 clients of a slow store would mostly
-                    // conflict with each other.
+                    // The client pauses for a random time, as holders do. Otherwise, 200 clients of a slow store would
+                    // mostly conflict with each other.
                     let bits = fresh_token().to_bits();
                     thread::sleep(LONGEST_PAUSE.mul_f64(flakeid_protocol::random::fraction(bits)));
                     self.reconnect();
@@ -284,8 +285,8 @@ pub(super) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) 
     }
 }
 
-/// Builds a request for any node, with a TTL of a minute and the longest window that the namespace allows, but at
-/// most 10 s.
+/// Builds an acquire request for any node, with a TTL of one minute. The window is the longest that the namespace
+/// allows, but at most 10 s.
 pub(super) fn request(namespace: &Namespace) -> Acquire {
     let layout = namespace.layout;
     Acquire {
@@ -321,12 +322,12 @@ pub(super) fn fresh_token() -> Token {
     Token::from_bits(u128::from(random()) << 64 | u128::from(random()))
 }
 
-/// Returns a name that no other test run on the same server uses.
+/// Returns the given name with a random suffix, so that no other test on the same server uses the same name.
 pub(super) fn fresh_name(name: &str) -> String {
     format!("{name}.{:016x}", random())
 }
 
 fn random() -> u64 {
-    // The keys of a `RandomState` are random, so its hash is different in each run.
+    // Each `RandomState` has different random keys, so each hash is different.
     RandomState::new().build_hasher().finish()
 }

@@ -9,7 +9,7 @@ use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_name, now, renewal};
 use flakeid_protocol::{Acquire, Namespace, Refusal};
 
-/// Checks that the first grant of a node starts at the clock's tick and has the requested window.
+/// Checks that the first grant of a node starts at the current tick and has the requested window.
 pub fn first_grant_starts_at_the_current_tick(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "first-grant");
     let mut client = fixture.client();
@@ -27,7 +27,7 @@ pub fn first_grant_starts_at_the_current_tick(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that windows that are shorter than two ticks, or longer than the namespace allows, are refused.
+/// Checks that the store refuses windows that are shorter than two ticks or longer than the namespace allows.
 pub fn acquire_refuses_windows_out_of_bounds(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "window-bounds");
     let mut client = fixture.client();
@@ -44,9 +44,9 @@ pub fn acquire_refuses_windows_out_of_bounds(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that the last window ends at the last tick of the layout, and that later requests are refused.
+/// Checks that the last window ends with the last tick of the layout, and that later acquire requests are refused.
 pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
-    // The layout has 2^36 ticks of 1 ms (two years), the last of which ends in 4 s.
+    // The layout has 2^36 ticks of 1 ms (about two years). The last tick ends 4 s from now.
     let epoch = now() - (1 << 36) + 4_000;
     let layout: Layout = format!("t36.n10.s12@{epoch}/1ms").parse().unwrap();
     let wanted = Namespace::new(&fresh_name("ticks-run-out"), layout);
@@ -58,7 +58,7 @@ pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
     assert_eq!(grant.fence, end);
     assert_eq!(client.renew(&renewal(&grant, u64::MAX)).unwrap().fence, end);
 
-    // This node has no ticks left. The other nodes have ticks left until the clock reaches the horizon.
+    // Node 1 has no ticks left. The other nodes have ticks left until the clock reaches the horizon.
     assert_eq!(client.acquire(&fixture.request_node(1)), Err(Refusal::Horizon));
     client.grant(&fixture.request_node(2));
     client.wait_until(layout.horizon() + 1_000);
@@ -66,8 +66,8 @@ pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a lease expires according to the store's clock, and that the next holder starts at or
-/// above the old fence.
+/// Checks that a lease expires according to the store's clock, and that the node's next grant starts at or above the
+/// old fence.
 pub fn nodes_expire_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "expiry");
     let mut client = fixture.client();
@@ -87,8 +87,8 @@ pub fn nodes_expire_by_the_stores_clock(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that unused nodes are granted first, and then used nodes in order of their fences. Nodes with the
-/// same fence are granted in order of their numbers.
+/// Checks that the store grants unused nodes first, and then used nodes in ascending order of their fences. Nodes with
+/// the same fence are granted in ascending order of their numbers.
 pub fn coldest_node_is_reused_first(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "coldest");
     let mut client = fixture.client();
@@ -110,7 +110,7 @@ pub fn coldest_node_is_reused_first(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a process is never granted ticks that it has already used, on any node.
+/// Checks that a grant of any node starts after the ticks that the process has already used.
 pub fn grant_starts_after_ticks_the_process_used(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "used-ticks");
     let mut client = fixture.client();

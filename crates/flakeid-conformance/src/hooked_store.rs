@@ -3,8 +3,8 @@
 use flakeid_protocol::MemoryStore;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// An in-memory store that calls a function before each transaction. The function can wait, or return an error that makes
-/// the transaction fail.
+/// An in-memory store that calls a function before each transaction. The function can wait, or return an error, with
+/// which the transaction then fails.
 pub struct HookedStore<F> {
     store: MemoryStore,
     before: F,

@@ -1,11 +1,12 @@
-//! Tests of how nodes are chosen: by name, by number with a takeover, within a range, and as disposable nodes.
+//! Tests of requests for particular nodes: the last node of a name, a fixed node, a node within a range, and a
+//! disposable node.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::{Acquire, Identity, Owner, Refusal};
 
-/// Checks that a name gets its last node again after the node is released or its lease expires, and that the name
-/// gets another node while its last node is held.
+/// Checks that a named holder gets its last node again after the node is released or the lease expires. While that node
+/// is held, a request with the same name gets another node.
 pub fn named_holder_gets_its_last_node_again(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "sticky");
     let mut client = fixture.client();
@@ -54,8 +55,8 @@ pub fn fixed_node_is_taken_over_from_its_holder(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Checks that a takeover beyond `max_ahead` is refused, that the refusal contains the time to wait, and that the
-/// store writes nothing.
+/// Checks that the store refuses a takeover whose window would start beyond `max_ahead`, returns the time to wait, and
+/// writes nothing.
 pub fn takeovers_are_refused_beyond_max_ahead(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-ahead");
     let mut client = fixture.client();
@@ -88,7 +89,7 @@ pub fn nodes_outside_the_range_are_not_granted(under_test: &dyn StoreUnderTest) 
         ),
         "{refused:?}"
     );
-    // A name's last node is used only if it is within the requested range.
+    // A named holder gets its last node only if the node is within the requested range.
     let named = client.grant(&fixture.request_name("roamer"));
     client.release(&named, named.start);
     let elsewhere = Acquire { from: 100, to: 101, ..fixture.request_name("roamer") };
@@ -106,7 +107,7 @@ pub fn nodes_outside_the_range_are_not_granted(under_test: &dyn StoreUnderTest) 
     fixture.check_confirmed();
 }
 
-/// Checks that disposable nodes are not granted again, even after all of them were released.
+/// Checks that disposable nodes are not granted again, even after all of them have been released.
 pub fn disposable_nodes_are_granted_only_once(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "disposable");
     let mut client = fixture.client();
@@ -135,7 +136,7 @@ pub fn disposable_nodes_are_granted_only_once(under_test: &dyn StoreUnderTest) {
     }
     let fixed = client.acquire(&once(Identity::Node(5)));
     assert!(matches!(fixed, Err(Refusal::NoFreeNode { used: 1, .. })), "{fixed:?}");
-    // A request that allows reuse is still granted a node.
+    // A request that allows the reuse of nodes still gets a node.
     client.grant(&Acquire { from: 3, to: 7, ..fixture.request() });
     fixture.check_confirmed();
 }

@@ -1,9 +1,9 @@
-//! Tests of everything that a holder may expect of a lessor, which is either a store or a broker that leases from a
-//! store.
+//! Tests of the guarantees that a lessor gives its holders. A lessor is either a store or a broker that leases blocks
+//! of nodes from a store.
 //!
-//! The store suite checks far more. It also reads rows, requests specific nodes and restores copies, which a broker
-//! does not support. The tests here cover grants, renewals, releases, names, clocks, layouts and races, and need only
-//! the three requests of a [`Lessor`].
+//! The test suite for stores checks far more. It also reads rows, requests specific nodes and restores copies, which a
+//! broker does not support. The tests here cover grants, renewals, releases, names, clocks, layouts and races, and
+//! require only the three requests of a [`Lessor`].
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -50,7 +50,7 @@ pub trait LessorUnderTest: Sync {
     /// Opens another connection, as another process would.
     fn connect(&self) -> Box<dyn Lessor>;
 
-    /// The lessor's namespace. It must have at least 64 nodes, allow windows of 400 ms, and have a
+    /// The lessor's namespace. The namespace must have at least 64 nodes, allow windows of 400 ms, and have a
     /// `max_skew` of less than a minute.
     fn namespace(&self) -> &Namespace;
 }
@@ -86,11 +86,12 @@ const WINDOW_MS: u64 = 200;
 
 struct Fixture<'a> {
     under_test: &'a dyn LessorUnderTest,
-    /// Everything that the lessor confirmed in all tests. The tests share the namespace, so they also share the log.
+    /// A log of everything that the lessor confirmed in all tests. The tests share one namespace, so they also share
+    /// the log.
     log: Mutex<Log>,
 }
 
-/// A connection to the lessor. Grants that are confirmed over the connection are recorded.
+/// A client's connection to the lessor. Everything that the lessor confirms over the connection is recorded.
 struct Client<'a> {
     fixture: &'a Fixture<'a>,
     lessor: Box<dyn Lessor>,
@@ -113,7 +114,7 @@ impl Fixture<'_> {
         Acquire { window_ms: WINDOW_MS, ..fixture::request(self.namespace()) }
     }
 
-    /// Returns the kind of error that a holder would get.
+    /// Returns the kind of error that a holder would get for the given fault.
     fn kind(&self, fault: &Fault) -> ErrorKind {
         let Namespace { name, layout, .. } = self.namespace();
         fault.to_error("the lessor", name, layout).kind()
@@ -169,7 +170,8 @@ impl Client<'_> {
         self.fixture.log(|log| log.record_release(&request));
     }
 
-    /// Sends a release that must have no effect, and does not record it.
+    /// Sends a release without recording it. Tests call this function directly only for releases that must have no
+    /// effect.
     fn release_as(&mut self, request: &Release) {
         let released = self.lessor.release(&self.fixture.namespace().name, request);
         released.unwrap_or_else(|fault| panic!("{fault:?}"));

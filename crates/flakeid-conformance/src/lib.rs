@@ -1,7 +1,8 @@
-//! The conformance suite that every store must pass. Run the suite in tests: it panics if a store fails.
+//! The conformance suite that every store must pass. Call [`run`] in a test: the function panics if the store fails the
+//! suite.
 //!
-//! Each test uses its own namespace, so that all tests can run on one server, one after another. Crashes and restores
-//! affect all namespaces of a server. Brokers must pass the tests of [`lessors`].
+//! Each test uses its own namespace, so all tests can use the same server. The tests must run one after another,
+//! because crashes and restores affect all namespaces of a server. Brokers must pass the tests of [`lessors`].
 
 #![allow(
     clippy::expect_used,
@@ -39,7 +40,7 @@ pub use store_under_test::StoreUnderTest;
 /// A test in the suite.
 pub type Test = fn(&dyn StoreUnderTest);
 
-/// Lists tests with their names.
+/// Expands to a list of tests with their names.
 macro_rules! tests {
     ($($module:ident::$test:ident,)+) => {
         &[$((concat!(stringify!($module), "::", stringify!($test)), $module::$test),)+]
@@ -100,8 +101,8 @@ pub const TESTS: &[(&str, Test)] = tests![
     races::windows_under_contention_are_disjoint,
     races::repeated_takeovers_get_disjoint_windows,
     crashes::confirmed_grants_survive_a_crash,
-    // All subsequent tests restore the store. If the store remembers the loss, even new namespaces have to wait
-    // afterwards, so these tests come last.
+    // All of the following tests restore the store. If the store records the loss, even new namespaces must wait
+    // afterwards, so these tests run last.
     namespaces::lost_namespace_waits_for_its_old_bounds,
     restorations::restored_store_grants_no_old_ticks,
     restorations::tokens_of_a_restored_copy_are_void,

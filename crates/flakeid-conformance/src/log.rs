@@ -3,7 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use flakeid_protocol::operations::Listing;
 use flakeid_protocol::{Grant, Release, Renew, Renewed, State, Token};
 
-/// A record of everything that a store confirmed in one namespace, against which its later responses are checked.
+/// A record of everything that a store confirmed in one namespace. Later responses of the store are checked against
+/// this record.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     windows: Vec<Window>,
@@ -62,7 +63,7 @@ impl Log {
         self.seen.clear();
     }
 
-    /// Returns the latest end of any window of any node.
+    /// Returns the latest end of all recorded windows.
     pub(super) fn highest(&self) -> u64 {
         self.windows.iter().map(|window| window.end).max().unwrap_or(0)
     }
@@ -81,7 +82,7 @@ impl Log {
         }
     }
 
-    /// Checks that the store still has every confirmed grant (I2). Must not be used after a restore.
+    /// Checks that the store still has every confirmed grant (I2). Must not be called after a restore.
     pub(super) fn check_kept(&self, listing: &Listing) {
         let rows: BTreeMap<_, _> = listing.rows.iter().map(|row| (row.node, row)).collect();
         let mut grants: BTreeMap<u64, u64> = BTreeMap::new();

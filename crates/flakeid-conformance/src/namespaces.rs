@@ -1,4 +1,4 @@
-//! Tests of namespaces: different layouts, missing namespaces, invalid names, and independence.
+//! Tests of namespaces: different layouts, missing namespaces, invalid names, and the independence of namespaces.
 
 use flakeid_core::Layout;
 
@@ -8,8 +8,8 @@ use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 
-/// Checks that a different layout is refused, and that a layout is accepted if it only splits the node field
-/// differently.
+/// Checks that a namespace refuses a different layout, but accepts a layout that differs only in the way it splits the
+/// node field.
 pub fn namespace_refuses_another_layout(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "layouts");
     let mut client = fixture.client();
@@ -66,8 +66,8 @@ pub fn namespace_refuses_other_block_bits(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a missing namespace is refused, or created with the default bounds by a store that creates
-/// namespaces.
+/// Checks that requests for a missing namespace are refused. If the store creates namespaces, however, an acquire
+/// request must create the namespace with the default bounds.
 pub fn missing_namespace_is_refused_or_created(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "present");
     let mut client = fixture.client();
@@ -98,7 +98,7 @@ pub fn missing_namespace_is_refused_or_created(under_test: &dyn StoreUnderTest) 
     fixture.check_confirmed();
 }
 
-/// Checks that invalid names are refused, and that the longest valid name is accepted.
+/// Checks that invalid namespace names are refused, and that the longest valid name is accepted.
 pub fn invalid_namespace_names_are_refused(under_test: &dyn StoreUnderTest) {
     let mut store = under_test.connect();
     let long = "n".repeat(65);
@@ -137,7 +137,7 @@ pub fn namespaces_do_not_affect_each_other(under_test: &dyn StoreUnderTest) {
     assert_eq!(far_client.list().namespace.floor, 0);
     far_client.extend(&held_far, held_far.fence + 10);
     far_client.grant(&there.request_node(6));
-    // A token from one namespace is not valid in the other namespace.
+    // A token from one namespace is not valid in another namespace.
     let foreign = renewal(&held_near, held_near.fence + 10);
     assert_eq!(far_client.renew(&foreign), Err(Refusal::FencedOff));
     here.check_confirmed();
@@ -160,8 +160,8 @@ pub fn init_leaves_an_existing_namespace_unchanged(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// Checks that a lost namespace that is created again with smaller bounds does not grant ticks that a holder under
-/// the larger bounds may still use.
+/// Creates a lost namespace again with smaller bounds. Checks that the new namespace does not grant ticks that a holder
+/// under the old bounds may still use.
 pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) {
     const HOUR_MS: u64 = 3_600_000;
     let copy = under_test.backup();

@@ -59,7 +59,7 @@ pub fn operator_release_fences_the_holder_off(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a fast-forward fences off all holders, and that no later grant starts below its tick.
+/// Checks that a fast-forward fences off all holders, and that no later grant starts below the given tick.
 pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fast-forward");
     let mut client = fixture.client();
@@ -88,7 +88,7 @@ pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that `adopt` raises the floor to at least every fence that the store could have granted.
+/// Checks that `adopt` raises the floor to or above every fence that the store could have granted.
 pub fn adopt_raises_the_floor_above_every_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "adoption");
     let mut client = fixture.client();

@@ -49,7 +49,7 @@ pub fn windows_under_contention_are_disjoint(under_test: &dyn StoreUnderTest) {
                         ..fixture.request()
                     };
                     let grant = client.grant_in_time(&few);
-                    // A client that renews too late may be fenced off.
+                    // The renewal may be refused, because another client may have acquired the node in the meantime.
                     let renewal = renewal(&grant, grant.fence + 20);
                     let renewal = Renew { ttl_ms: 1, ..renewal };
                     match client.renew(&renewal) {

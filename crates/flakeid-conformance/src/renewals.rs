@@ -4,8 +4,7 @@ use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Refusal, Release, Renew};
 
-/// Checks that a token can no longer be used for renewals and releases once its lease has been renewed with a newer
-/// token.
+/// Checks that a token is no longer valid for renewals or releases after a renewal has replaced the token.
 pub fn renewals_with_stale_tokens_are_refused(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "stale-token");
     let (mut client, mut other) = (fixture.client(), fixture.client());
@@ -66,8 +65,8 @@ pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a late renewal changes nothing once another holder has the node, and that a renewal whose response was
-/// lost still raises the start of the next grant.
+/// Checks that a late renewal changes nothing once another holder has the node. A renewal whose response was lost still
+/// raises the start of the next grant.
 pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "late-renewal");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());
@@ -95,7 +94,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     fixture.check_confirmed();
 }
 
-/// Checks that a renewal up to a tick below the fence extends the expiry and leaves the fence unchanged.
+/// Checks that a renewal up to a tick at or below the fence extends the expiry time and leaves the fence unchanged.
 pub fn renewals_never_lower_the_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fences");
     let mut client = fixture.client();

@@ -5,15 +5,15 @@ use super::fixture::{Fixture, renewal};
 use flakeid_protocol::store::Continuity;
 use flakeid_protocol::{Refusal, Release, Renew};
 
-/// Checks that a restored store grants nothing until new grants can start above every earlier grant, including grants
-/// made after the backup.
+/// Checks that a restored store grants nothing until new windows can start above all earlier windows, including windows
+/// granted after the backup.
 pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "restored");
     let mut client = fixture.client();
     let held = client.grant(&fixture.request_node(1));
     let other = client.grant(&fixture.request_node(2));
     let copy = under_test.backup();
-    // The following grants and renewals are lost in the restore.
+    // The restore discards the following grants and renewals.
     let held = client.extend(&held, held.fence + 250);
     let taken = client.grant_in_time(&fixture.request_node(2));
     let forgotten = client.grant(&fixture.request_node(3));
@@ -44,7 +44,7 @@ pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     fixture.log().check_disjoint();
 }
 
-/// Checks that the tokens in the copy, and the tokens issued after the copy was made, are void during the quiet time
+/// Checks that tokens issued before or after a backup are void once the backup is restored, both during the quiet time
 /// and afterwards.
 pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "revived");

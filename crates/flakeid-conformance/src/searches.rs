@@ -12,8 +12,8 @@ pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) 
     for (range, first) in [((0, 1023), 0), ((0, 1023), 700), ((5, 5), 5)] {
         assert_eq!(unused(&mut client, range, first), Some(first), "no node was granted yet");
     }
-    // A few nodes in a short range get rows. All nodes from 100 to 899 except 777 also get rows. These are more nodes
-    // than the search reads one by one.
+    // A few nodes in a short range get rows, as do all nodes from 100 to 899 except 777. The long range contains more
+    // nodes than the search reads one by one.
     let few = [10, 11, 12, 14];
     write(&mut client, &fixture.namespace.incarnation, &few.into_iter().chain(100..777));
     write(&mut client, &fixture.namespace.incarnation, &(778..900));
@@ -24,7 +24,7 @@ pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) 
         ((0, 1023), 777, Some(777)),
         ((13, 13), 13, Some(13)),
         ((1023, 1023), 1023, Some(1023)),
-        // A later node has no row.
+        // The search skips nodes with rows, and returns a later node without a row.
         ((0, 1023), 10, Some(13)),
         ((0, 1023), 14, Some(15)),
         ((0, 1023), 100, Some(777)),
@@ -32,27 +32,27 @@ pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) 
         // The search begins at the start of the range.
         ((10, 20), 10, Some(13)),
         ((100, 900), 100, Some(777)),
-        // The search wraps around and ends at the node before its first node.
+        // The search wraps around to the start of the range, and ends just before the node at which it began.
         ((10, 14), 14, Some(13)),
         ((13, 14), 14, Some(13)),
         ((99, 899), 778, Some(99)),
         ((100, 899), 778, Some(777)),
         ((99, 776), 776, Some(99)),
-        // All nodes in the range have rows, and free nodes outside the range do not count.
+        // All nodes in the range have rows. The search ignores nodes outside the range.
         ((10, 10), 10, None),
         ((11, 12), 12, None),
         ((10, 12), 11, None),
         ((100, 776), 100, None),
         ((100, 776), 300, None),
         ((778, 899), 899, None),
-        // Rows outside the range do not count.
+        // The search ignores rows outside the range.
         ((15, 99), 99, Some(99)),
         ((900, 1023), 1000, Some(1000)),
     ] {
         assert_eq!(unused(&mut client, range, first), expected, "{range:?} from {first}");
     }
 
-    // Rows in other namespaces do not count.
+    // The search ignores rows in other namespaces.
     let other = Fixture::new(under_test, "unused-other");
     assert_eq!(unused(&mut other.client(), (0, 1023), 10), Some(10));
 }
@@ -70,7 +70,7 @@ fn unused(client: &mut Client<'_>, (from, to): (u64, u64), first: u64) -> Option
     found.expect("a read cannot be refused")
 }
 
-/// Writes a released row for each node, in a single transaction.
+/// Writes a row with the state `Free` for each node, in a single transaction.
 fn write(client: &mut Client<'_>, incarnation: &str, nodes: &(impl Iterator<Item = u64> + Clone)) {
     let written = client.persist(|store, namespace| {
         store.transact(namespace, &mut |ledger| {

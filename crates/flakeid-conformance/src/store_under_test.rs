@@ -87,7 +87,7 @@ pub trait StoreUnderTest: Sync {
     fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String>;
 
     /// Whether the store itself refuses [`delete_row`](Self::delete_row) and [`lower_fence`](Self::lower_fence).
-    /// Key-value stores cannot refuse them.
+    /// Key-value stores cannot refuse such changes.
     fn guards_rows(&self) -> bool;
 
     /// Writes an invalid value into a field of a node's row (`fence`, `token` or `state`), bypassing this library.

@@ -1,4 +1,4 @@
-//! Tests of sub-grants, from which `whois` determines the broker's client that held a node.
+//! Tests of sub-grants. From the sub-grants, `whois` determines which client of a broker held a node.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ const BLOCK: u64 = 1;
 /// The first node of the block.
 const NODE: u64 = 16;
 
-/// Creates a namespace of blocks of 16 nodes.
+/// Creates a namespace that grants blocks of 16 nodes.
 fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     let new = Namespace::new(&fresh_name(name), Layout::TWITTER);
     Fixture::with_namespace(under_test, &Namespace { block_bits: 4, ..new })
@@ -30,15 +30,15 @@ fn lease(fixture: &Fixture<'_>, client: &mut Client<'_>, name: &str) -> Grant {
     client.grant(&Acquire { block_bits: 4, to: 63, identity, owner, ..fixture.request() })
 }
 
-/// Builds a client's sub-grant of a node, with special characters in its name.
+/// Builds a sub-grant of a node to a client whose name contains special characters.
 fn sub(node: u64, grant: u64, start: u64) -> SubGrant {
     let name = format!("worker:{node} \"{grant}\" ü;");
     let owner = Owner { name, host: "h".repeat(255), pid: u32::MAX };
     SubGrant { node, start, block_grant: 0, grant, owner, acquired: 1_900_000_000_000 }
 }
 
-/// Renews a block and hands over sub-grants. Returns the renewed grant, and the tick up to which the history is
-/// complete.
+/// Renews a block and hands over sub-grants to the store. Returns the renewed grant, and the tick up to which the
+/// history is complete.
 fn hand_over(
     fixture: &Fixture<'_>,
     client: &mut Client<'_>,
@@ -80,8 +80,8 @@ fn client_of(holder: &PastHolder) -> Result<(u64, u64), &'static str> {
     }
 }
 
-/// Checks that `whois` returns the client that held a tick if the history is complete up to that tick, and only the
-/// broker for later ticks. This must still hold after another broker has leased the block.
+/// Checks that `whois` returns the client for ticks up to which the history is complete, and only the broker for later
+/// ticks. The results must stay the same after another broker has leased the block.
 pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants");
     let mut client = fixture.client();
@@ -120,7 +120,7 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     ] {
         assert_eq!(asked(&mut client, node, tick), expected, "node {node}, tick {tick}");
     }
-    // `whois` does not return the history of block 1 for node 1.
+    // `whois` does not return the history of block 1 for node 1, which is in block 0.
     let elsewhere = client.persist(|store, name| operations::whois(store, name, BLOCK, start));
     assert_eq!(elsewhere, Ok(None));
 
@@ -130,7 +130,7 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     assert_eq!(recorded, until + 50);
     assert_eq!(asked(&mut client, NODE, until + 49), known(2, until + 50));
 
-    // The block is taken over, as after a crash. It is then released with a complete history.
+    // Another broker takes over the block, as after a crash, and then releases the block with a complete history.
     let second = lease(&fixture, &mut client, "http://two");
     let two = || "http://two".to_owned();
     assert!(second.start >= held.fence);
@@ -160,8 +160,8 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a broker that has lost its block cannot record sub-grants, and that a holder cannot record sub-grants
-/// for nodes or ticks outside its block.
+/// Checks that a broker cannot record sub-grants after it has lost its block, for nodes outside the block, or for ticks
+/// outside the block's window.
 pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-of-holders");
     let mut client = fixture.client();
@@ -197,8 +197,8 @@ pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTe
     fixture.check_confirmed();
 }
 
-/// Checks that a repeated renewal does not record sub-grants again, that sub-grants that are handed over again stay
-/// unchanged, and that 600 sub-grants fit in one handover.
+/// Checks that repeated renewals record no further sub-grants, and that sub-grants stay unchanged when they are handed
+/// over again. One handover must be able to contain 600 sub-grants.
 pub fn repeated_handovers_are_recorded_once(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-again");
     let mut client = fixture.client();
@@ -226,7 +226,8 @@ pub fn repeated_handovers_are_recorded_once(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that `whois` reports a tick as unrecorded if a gap in the numbers shows that a sub-grant is missing.
+/// Checks that `whois` reports a tick as unrecorded if a gap in the numbers of the sub-grants shows that a sub-grant is
+/// missing.
 pub fn whois_reports_missing_sub_grants_as_unrecorded(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-missing");
     let mut client = fixture.client();
@@ -246,7 +247,7 @@ pub fn whois_reports_missing_sub_grants_as_unrecorded(under_test: &dyn StoreUnde
     fixture.check_confirmed();
 }
 
-/// Checks that a namespace without a history does not keep sub-grants.
+/// Checks that a namespace without a history does not store sub-grants.
 pub fn sub_grants_are_discarded_without_a_history(under_test: &dyn StoreUnderTest) {
     let new = Namespace::new(&fresh_name("no-sub-grants"), Layout::TWITTER);
     let wanted = Namespace { block_bits: 4, keeps_history: false, ..new };

@@ -48,8 +48,8 @@ fn check_refused(
     fixture.check_confirmed();
 }
 
-/// Checks that requests for a damaged row fail with an error that names the row's node, without a panic or a grant, and
-/// that other nodes are not affected. If the row can be read, a quarantine must repair it.
+/// Checks that requests for a damaged row fail with an error that names the row's node, without a panic or a grant.
+/// Other nodes must not be affected. If the row can be read, a quarantine must repair the row.
 pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
     let end = flakeid_core::Layout::TWITTER.max_tick() + 1;
     let cases = [
@@ -92,7 +92,8 @@ pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
     }
 }
 
-/// Quarantines the node of a damaged row, as an operator would, if the row can be read.
+/// Tries to quarantine the node of a damaged row, as an operator would. If the row cannot be read, the error must name
+/// the node.
 fn quarantine_damaged(fixture: &Fixture<'_>, client: &mut Client<'_>, node: u64) {
     let name = &fixture.namespace.name;
     match operations::repair(&mut *client.store, name, node, Repair::Quarantine) {
@@ -114,7 +115,8 @@ fn check_named(outcome: Result<(), Fault>, node: u64, text: &str) {
     assert!(error.contains(&node.to_string()), "the error does not name the node: {error}");
 }
 
-/// Checks that a transaction that fails after its writes has no effect, not even on rows that it had not read.
+/// Checks that a transaction that fails after its writes has no effect, not even on rows that the transaction had not
+/// read.
 pub fn failed_transaction_has_no_effect(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "failed-work");
     let mut client = fixture.client();
@@ -137,7 +139,7 @@ pub fn failed_transaction_has_no_effect(under_test: &dyn StoreUnderTest) {
     assert_eq!(after.rows, before.rows);
     assert_eq!(after.namespace, before.namespace);
 
-    // Both the old connection and a new one must still be usable.
+    // Both the old connection and a new connection must still be usable.
     client.grant(&fixture.request_node(2));
     fixture.client().grant(&fixture.request_node(3));
     fixture.check_confirmed();

@@ -1,4 +1,4 @@
-//! Tests of the history, which shows the process that generated an ID.
+//! Tests of the history, which shows which process generated an ID.
 
 use flakeid_core::Layout;
 
@@ -47,7 +47,7 @@ pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
     assert_eq!(whois(&mut client, 6, third.start), None, "a node that was never granted");
     assert_eq!(whois(&mut client, 5, elsewhere.start).unwrap().record.owner.pid, 400);
 
-    // `whois` does not return a grant that was released unused.
+    // `whois` does not return a grant that was released before it was used.
     let unused = client.grant(&by(4, 500));
     client.release(&unused, 0);
     let fourth = client.grant(&by(4, 600));

@@ -1,4 +1,4 @@
-//! Loads the server's TLS certificate, and the authorities that issue client certificates.
+//! Loads the server's TLS certificate and private key, and the CA certificates that verify client certificates.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use x509_parser::extensions::GeneralName;
 
 use crate::files::{self, unusable};
 
-/// The files for TLS, in PEM.
+/// The certificate and key files for TLS, in PEM format.
 ///
 /// ```
 /// use flakeid_server::{TlsFiles, TlsSettings};
@@ -30,14 +30,13 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The file that contains the private key of the server's certificate.
     pub key: PathBuf,
-    /// The file that contains the authorities that issue client certificates. If this field is
-    /// `None`, the server does not request certificates. Otherwise, each client must present a
-    /// certificate.
+    /// The file that contains the certificates of the authorities that issue client certificates. If this field is
+    /// `None`, the server does not request client certificates. Otherwise, each client must present a certificate.
     pub client_authorities: Option<PathBuf>,
 }
 
-/// A server's settings for TLS 1.2 and 1.3. A running [`Server`](crate::Server) loads the files again when they
-/// change.
+/// A server's settings for TLS 1.2 and 1.3. A running [`Server`](crate::Server) reloads the certificate and key files
+/// when the files change.
 ///
 /// ```
 /// use flakeid_server::{ServeOptions, TlsFiles, TlsSettings};
@@ -52,15 +51,15 @@ pub struct TlsFiles {
 pub struct TlsSettings {
     files: TlsFiles,
     loaded: Arc<RwLock<Arc<Loaded>>>,
-    /// Whether the settings offer HTTP/2.
+    /// Whether TLS handshakes with these settings offer HTTP/2.
     is_http2: bool,
 }
 
-/// The settings that were loaded from the files at one time.
+/// The settings that result from one load of the files.
 struct Loaded {
     contents: Contents,
     acceptor: TlsAcceptor,
-    /// The acceptor that offers HTTP/2.
+    /// The TLS acceptor that offers HTTP/2.
     #[cfg_attr(not(feature = "grpc"), expect(dead_code, reason = "only gRPC uses HTTP/2"))]
     http2: TlsAcceptor,
     /// The time at which the certificate expires, in seconds since 1970.
@@ -120,8 +119,7 @@ impl Loaded {
             .with_client_cert_verifier(verifier)
             .with_single_cert(chain, key)
             .map_err(|error| refused(&error))?;
-        // The TLS handshake must offer HTTP/2, because clients check there whether the server
-        // supports it.
+        // Clients detect HTTP/2 support during the TLS handshake, so the handshake must offer HTTP/2.
         let mut http2 = config.clone();
         http2.alpn_protocols = vec![b"h2".to_vec()];
         let [acceptor, http2] = [config, http2].map(|config| TlsAcceptor::from(Arc::new(config)));
@@ -130,20 +128,20 @@ impl Loaded {
 }
 
 impl TlsSettings {
-    /// Loads the files.
+    /// Loads the settings from the certificate and key files.
     ///
     /// # Errors
-    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error that names the option and
-    /// the file. An expired certificate, or a key that every user of the host can change, is also
-    /// an error.
+    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error that names the option and the file. The error
+    /// occurs if a file is unreadable or invalid, the certificate has expired, or every user of the host can change the
+    /// key file.
     pub fn load(files: &TlsFiles) -> Result<Self, Error> {
         let loaded = Loaded::new(files, Contents::read(files)?)?;
         let loaded = Arc::new(RwLock::new(Arc::new(loaded)));
         Ok(Self { files: files.clone(), loaded, is_http2: false })
     }
 
-    /// Loads the files again if their contents have changed. Returns whether they had changed. After an error, the
-    /// earlier settings stay in use.
+    /// Loads the certificate and key files again if their contents have changed, and returns whether they have changed.
+    /// After an error, the earlier settings remain in use.
     pub(crate) fn reload(&self) -> Result<bool, Error> {
         let contents = Contents::read(&self.files)?;
         if contents == self.loaded().contents {

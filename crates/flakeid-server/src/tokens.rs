@@ -1,5 +1,5 @@
-//! Identifies clients by a bearer token (RFC 6750) or by a name in a client certificate. The scopes
-//! of a client limit the operations that the client may use.
+//! Identifies clients by a bearer token (RFC 6750) or by a name in a client certificate. Each client's scopes limit the
+//! operations that the client may perform.
 
 use std::fmt;
 use std::path::Path;
@@ -12,13 +12,13 @@ use subtle::ConstantTimeEq;
 
 use crate::files;
 
-/// The minimum length of a token. Shorter tokens would be easy to guess.
+/// The minimum length of a token, in characters. Shorter tokens would be easy to guess.
 const SHORTEST: usize = 16;
 
-/// The prefix of a client certificate's name in a token file.
+/// The prefix that marks the name in a client certificate, instead of a token, in a token file.
 const CERTIFICATE: &str = "san:";
 
-/// The clients that a server accepts, from a token file.
+/// The clients that a server accepts, as listed in a token file.
 ///
 /// ```
 /// use flakeid_server::Tokens;
@@ -35,7 +35,7 @@ const CERTIFICATE: &str = "san:";
 #[derive(Clone, Default)]
 pub struct Tokens {
     clients: Arc<[Arc<Client>]>,
-    /// The file that contains the tokens, if the tokens come from a file.
+    /// The path of the token file, or `None` if the tokens were not loaded from a file.
     file: Option<Arc<Path>>,
 }
 
@@ -55,7 +55,8 @@ pub(crate) struct Client {
     grants: Option<Vec<Grant>>,
 }
 
-/// An extension of a gRPC request: the client, or `None` if the server does not require tokens.
+/// The client that sent a gRPC request, stored as an extension of the request. The client is `None` if the server does
+/// not require tokens.
 #[cfg(feature = "grpc")]
 #[derive(Clone)]
 pub(crate) struct Identity(pub(crate) Option<Arc<Client>>);
@@ -92,7 +93,7 @@ pub(crate) enum Scope {
 pub(crate) enum Need<'a> {
     /// The client must be known.
     Known,
-    /// The client must have some scope in the namespace.
+    /// The client must have at least one scope, other than `metrics`, that applies to the namespace.
     Some(&'a str),
     Scope(Scope, Option<&'a str>),
 }
@@ -102,7 +103,7 @@ pub(crate) enum Need<'a> {
 pub(crate) enum Denied {
     Missing,
     Wrong,
-    /// The client is known, but lacks the scope.
+    /// The client is known, but lacks the required scope.
     Forbidden {
         client: Box<str>,
         scope: String,
@@ -136,15 +137,15 @@ impl Scope {
 }
 
 impl Tokens {
-    /// Parses a token file. Each line contains a token of at least 16 characters, optionally after a name and a list
-    /// of scopes: `NAME SCOPES TOKEN`. The scopes are `ids`, `leases`, `read` and `metrics`, separated by commas;
-    /// `ids:orders` permits the scope only for the namespace `orders`, and `all` permits everything. Instead of a
-    /// token, `san:NAME` accepts client certificates with that name (subject alternative name). A line with only a
-    /// token permits everything. Empty lines and lines that begin with `#` are ignored.
+    /// Parses a token file. Each line contains a token of at least 16 characters, optionally preceded by a name and a
+    /// list of scopes: `NAME SCOPES TOKEN`. The scopes are `ids`, `leases`, `read` and `metrics`, separated by commas.
+    /// A scope such as `ids:orders` applies only to the namespace `orders`. The scope `all`, or a line with only a
+    /// token, permits everything. Instead of a token, a line can contain `san:NAME`, which accepts client certificates
+    /// with the subject alternative name `NAME`. Empty lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
-    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error that contains the line
-    /// number, but never the line's content.
+    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error if the token file is invalid. The error can
+    /// contain the number of the invalid line, but never the line's content.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut clients: Vec<Arc<Client>> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -165,8 +166,8 @@ impl Tokens {
         Ok(Self { clients: clients.into(), file: None })
     }
 
-    /// Loads a token file; see [`parse`](Self::parse) for its format. A running [`Server`](crate::Server) loads the
-    /// file again when it changes.
+    /// Loads a token file in the format that [`parse`](Self::parse) describes. A running [`Server`](crate::Server)
+    /// reloads the token file when the file changes.
     ///
     /// # Errors
     /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error if the file cannot be read, is invalid, or
@@ -192,8 +193,8 @@ impl Tokens {
         Arc::ptr_eq(&self.clients, &other.clients)
     }
 
-    /// Finds the client that sent the given token. The search takes the same time for every wrong token of the same
-    /// length.
+    /// Finds the client that has the given token. The search takes the same time for all wrong tokens of one length, so
+    /// response times do not help attackers to guess a token.
     pub(crate) fn by_token(&self, shown: &[u8]) -> Result<Arc<Client>, Denied> {
         let found = self.clients.iter().fold(None, |found, client| match &client.credential {
             Credential::Token(token) if token.ct_eq(shown).into() => Some(client),
@@ -211,7 +212,8 @@ impl Tokens {
         self.clients.iter().find(is_shown).cloned()
     }
 
-    /// Finds the client that sent a request, by its token or by the names in its certificate.
+    /// Finds the client that sent a request. The client is identified by the bearer token in the headers or, without a
+    /// token, by the names in the client's certificate.
     pub(crate) fn by_request(
         &self,
         headers: &HeaderMap,
@@ -289,7 +291,7 @@ impl Client {
         Ok(Self { name, credential, grants: Some(grants) })
     }
 
-    /// Checks that the client may use an operation.
+    /// Checks that the client has the permission that a request requires.
     pub(crate) fn permit(&self, need: Need<'_>) -> Result<(), Denied> {
         let Some(grants) = &self.grants else { return Ok(()) };
         let applies = |grant: &Grant, namespace: Option<&str>| {

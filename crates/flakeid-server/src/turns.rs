@@ -1,23 +1,23 @@
-//! Schedules the pieces of long responses, so that they do not delay short requests. While clients
-//! also send short requests, each piece waits for its turn. Otherwise, pieces are sent without
-//! delay.
+//! Schedules the pieces of long responses, so that long responses do not delay short requests.
+//! While clients also send short requests, each piece waits for its turn. Otherwise, pieces are
+//! sent without delay.
 //!
-//! Without turns, a long response would keep a processor busy for as long as its client reads. The
-//! operating system would then decide when other requests get processor time.
+//! Without turns, a long response would keep a processor busy for as long as the client reads the
+//! response. The operating system would then decide when other requests get processor time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time for which another short request is expected after a short response.
+/// The time after a short response during which the server expects another short request.
 const EXPECTED_FOR: Duration = Duration::from_millis(100);
 
-/// The time between two turns on a machine with at most three processors. A piece has 4,096 IDs, so
-/// the rate equals the maximum rate of one node in Twitter's layout. This rate takes between a
-/// tenth and a third of one processor's time.
+/// The time between two turns on a machine with at most three processors. A piece contains 4,096
+/// IDs, so one piece per turn equals the maximum rate of one node in Twitter's layout. This rate
+/// uses between a tenth and a third of one processor's time.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// The schedule of all long responses of a server.
+/// The schedule for all of a server's long responses.
 #[derive(Debug)]
 pub(crate) struct Turns {
     origin: Instant,
@@ -30,7 +30,8 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Creates a schedule that leaves at least half of this machine's processors to other requests.
+    /// Creates a schedule that leaves at least half of this machine's processors free for other
+    /// requests.
     pub(crate) fn new() -> Self {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         Self::of((processors as u64 / 2).max(1))
@@ -110,7 +111,8 @@ mod tests {
         let after = |ms| Some(now + Duration::from_millis(ms));
         let given: Vec<_> = (0..4).map(|_| turns.next(now)).collect();
         assert_eq!(given, [None, after(1), after(2), after(3)]);
-        // A piece that is ready late gets a turn at once, and the next turn is 1 ms later.
+        // A piece that becomes ready long after the last turn is sent at once, and the next turn is
+        // 1 ms later.
         let late = now + Duration::from_millis(50);
         assert_eq!(turns.next(late), None);
         assert_eq!(turns.next(late), Some(late + Duration::from_millis(1)));

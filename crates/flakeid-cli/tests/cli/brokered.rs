@@ -17,7 +17,7 @@ fn whois(id: &str, url: &str) -> Value {
 }
 
 /// The broker immediately reports the process that generated an ID. The store reports the process
-/// only after the block has been renewed.
+/// only after the broker has renewed its block.
 #[test]
 fn whois_finds_a_client_through_the_broker_or_store() {
     let (_, store) = scratch("brokered");
@@ -53,7 +53,7 @@ fn whois_finds_a_client_through_the_broker_or_store() {
         ..later["holder"]["to_unix_ms"].as_i64().unwrap();
     assert!(range.contains(&later["unix_ms"].as_i64().unwrap()), "{later}");
 
-    // The server still holds the node on which it generates IDs itself.
+    // The server still holds the node with which it generates its own IDs.
     let own = run(&["leases", "ls", "--store", &url]).quiet().json();
     assert_eq!(
         (own.len(), &own[0]["state"], &own[0]["namespace"]),
@@ -68,7 +68,7 @@ fn whois_finds_a_client_through_the_broker_or_store() {
     }
     assert_eq!((&all[1]["grant"], &all[1]["host"]), (&1.into(), &later["holder"]["host"]));
 
-    // A broker records its last grants in the store when it ends.
+    // A broker records its last grants in the store before it exits.
     let last = next(&url, &["--name", "last"]);
     end(&mut server);
     let found = whois(&last, &store);
@@ -80,13 +80,13 @@ fn whois_finds_a_client_through_the_broker_or_store() {
     assert_eq!(whois(&id, &store)["holder"]["pid"], later["holder"]["pid"]);
 }
 
-/// If a broker is killed before it records its grants, the store reports the broker instead of its
-/// client.
+/// If a broker is killed before it records its grants, the store reports the broker instead of the
+/// broker's client.
 #[test]
 fn whois_reports_a_killed_broker_instead_of_its_client() {
     let (_, store) = scratch("brokered_killed");
-    // On a busy machine, the broker may have renewed its block, and thereby recorded the grant,
-    // before it was killed.
+    // On a busy machine, the broker may renew its block, and thereby record the grant, before the
+    // broker is killed. The test therefore makes up to five attempts.
     let mut attempts = (0..5).map(|_| {
         let (mut server, url) = serve(&["--store", &store]);
         let id = next(&url, &["--name", "import"]);
@@ -97,8 +97,8 @@ fn whois_reports_a_killed_broker_instead_of_its_client() {
     let (id, url, found) = attempts.find(|(.., found)| found["holder"].is_null()).unwrap();
     assert_eq!((&found["holder"], &found["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
     assert!(found["reason"].as_str().unwrap().contains("unless it is killed"), "{found}");
-    // Another broker reports the same holder as the store. If a broker does not respond, the error
-    // names its URL.
+    // Another broker returns the same result as the store. If a broker does not respond, the error
+    // contains the broker's URL.
     let (_other, other) = serve(&["--store", &store]);
     let again = whois(&id, &other);
     assert_eq!((&again["holder"], &again["broker"]["owner"]), (&Value::Null, &url.as_str().into()));
@@ -106,8 +106,8 @@ fn whois_reports_a_killed_broker_instead_of_its_client() {
     refused(&gone, "FLAKEID_STORE_UNAVAILABLE", &[&url]);
 }
 
-/// A broker rejects requests that only a store supports. Access to its data requires its token or
-/// its socket.
+/// A broker rejects requests that only a store supports. Access to the broker's data requires the
+/// broker's token or its Unix socket.
 #[test]
 fn broker_rejects_operator_commands_and_requests_without_its_token() {
     let (dir, store) = scratch("brokered_refused");

@@ -1,5 +1,4 @@
-//! Tests of broker processes that are killed while clients use them, that run behind a proxy, or
-//! that crash repeatedly.
+//! Tests of brokers that are killed while in use, run behind a proxy, or crash repeatedly.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +17,7 @@ const CLIENTS: usize = 60;
 /// longest time between two consecutive IDs.
 fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     let builder = Generator::lease(url, Layout::TWITTER).unwrap();
-    // A lease with an observer is not shared with other generators.
+    // With an observer, a generator does not share its lease with other generators in the process.
     let generator = builder.observer(|_| {}).max_wait(Duration::from_secs(10)).open().unwrap();
     let (mut ids, mut longest, mut last) = (Vec::new(), Duration::ZERO, Instant::now());
     while !stop.load(Ordering::Relaxed) {
@@ -88,8 +87,8 @@ fn port_of(url: &str) -> u16 {
     url.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
-/// Each connection through the proxy reaches a different broker from the previous one, but renewals
-/// go to the broker that granted the node. No client therefore loses its node.
+/// The proxy distributes connections to the two brokers in turn, but renewals go to the broker that
+/// granted the node. Therefore, no client loses its node.
 #[test]
 fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     let (_, store) = scratch("brokers-proxied");
@@ -104,8 +103,8 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
-/// A broker that is killed and restarted leases other blocks until its old blocks are free. There
-/// are enough nodes for its clients to continue with other nodes.
+/// A broker that is killed and restarted leases other blocks until its old blocks are free. The
+/// other blocks contain enough nodes for all of the broker's clients.
 #[test]
 fn clients_switch_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;
@@ -125,7 +124,7 @@ fn clients_switch_nodes_while_their_broker_crashes_repeatedly() {
     assert!(fleet.longest < Duration::from_secs(4), "{:?} without an ID", fleet.longest);
 }
 
-/// The test simulates a Kubernetes Service whose brokers advertise the addresses of their pods.
+/// Simulates a Kubernetes Service whose brokers advertise the addresses of their pods.
 #[test]
 fn client_sends_token_only_to_hosts_in_its_url() {
     const TOKEN: &str = "correct-horse-battery-staple";

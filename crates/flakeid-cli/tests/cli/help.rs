@@ -18,7 +18,8 @@ const COMMANDS: [&[&str]; 24] = [
     &["keygen"],
     &["seal"],
     &["open"],
-    // The examples of `whois` run before the examples of commands that make the shared store wait.
+    // The examples of `whois` run before the examples after which the shared store delays new
+    // leases.
     &["whois"],
     &["leases"],
     &["leases", "init"],
@@ -45,7 +46,7 @@ fn short_help_fits_one_screen_and_omits_the_examples() {
     }
 }
 
-/// Users copy the examples from the help, so the test runs the examples unchanged.
+/// Users copy the examples from the help, so the test runs every example in a shell.
 #[cfg(unix)]
 #[test]
 fn every_example_in_the_help_runs_without_errors() {
@@ -56,8 +57,8 @@ fn every_example_in_the_help_runs_without_errors() {
     {
         std::fs::create_dir_all(home.join(place)).unwrap();
     }
-    // All examples share one store, so that later examples find the namespaces of earlier ones. The
-    // URL of this store also replaces the server's URL in an example.
+    // All examples share one store, so that later examples find the namespaces that earlier
+    // examples created. The store's URL also replaces the URL of a database server in the examples.
     let (dir, url) = scratch("examples");
     let mut tried = 0;
     for command in COMMANDS {
@@ -70,7 +71,8 @@ fn every_example_in_the_help_runs_without_errors() {
         for example in examples.lines().filter(is_example) {
             let mut example = example.replace("postgresql://db/app", &url);
             if command == ["serve"] {
-                // SIGTERM makes the server stop gracefully. The server listens on any free port.
+                // `timeout` sends SIGTERM, after which the server stops gracefully. The server
+                // listens on any free port.
                 let port = if example.contains("--unix") { "" } else { " --listen 127.0.0.1:0" };
                 example = example.replace("127.0.0.1:7118", "127.0.0.1:0");
                 let quiet = "--log-level warn --drain 0s";
@@ -81,8 +83,8 @@ fn every_example_in_the_help_runs_without_errors() {
             for name in CLEARED {
                 bash.env_remove(name);
             }
-            // The tests do not use the embedded store, because it is not available if the build
-            // machine is a container.
+            // `flakeid next` does not use its default store here, because the embedded store is not
+            // available if the build machine is a container.
             if example.trim() == "flakeid next" {
                 bash.env("FLAKEID_STORE", &url);
             }

@@ -1,5 +1,5 @@
-//! Tests of `flakeid inspect --guess` and `--stats`: the likely preset of many IDs, and statistics
-//! about these IDs.
+//! Tests of `flakeid inspect --guess` and `--stats`, which report the likely preset of many IDs and
+//! statistics about the IDs.
 
 use crate::run::{Run, run, run_on};
 
@@ -22,7 +22,8 @@ fn guess_option_ranks_presets_and_explains_mismatches() {
     assert_eq!(presets.len(), 13, "one line for every preset");
     assert_eq!((&presets[0]["layout"], &presets[0]["likely"]), (&"twitter".into(), &true.into()));
     assert_eq!(presets[0]["first"], "2018-10-10T20:19:24.211Z");
-    // The `weakness` of an unlikely preset is the field that makes the preset most unlikely.
+    // The `weakness` of an unlikely preset is the field that is the strongest evidence against the
+    // preset.
     let weakness =
         |name| presets.iter().find(|it| it["layout"] == name).unwrap()["weakness"].clone();
     assert_eq!(weakness("discord"), "node");
@@ -38,7 +39,7 @@ fn guess_option_ranks_presets_and_explains_mismatches() {
 
 #[test]
 fn guess_is_ambiguous_for_one_id_but_not_ten() {
-    // The ID is from one of the first Discord servers, but it could also be a tweet.
+    // The ID is from one of the first Discord servers, but it could also be the ID of a tweet.
     let drawn = run(&["inspect", "--guess", "--pretty", "41771983423143937"]).quiet();
     assert!(drawn.text().contains(" or "), "{}", drawn.text());
     assert!(
@@ -81,8 +82,8 @@ fn stats_report_no_repeats_for_ids_in_increasing_order() {
 
 #[test]
 fn stats_count_repeats_and_backward_steps_across_mixed_formats() {
-    // The lines have different formats: Windows line ends, spaces, hexadecimal digits, and a last
-    // line without a line end.
+    // The lines have different formats: Windows line endings, spaces, hexadecimal digits, and a
+    // last line without a line ending.
     let text = "910499571847892992\r\n 910499571847892993\n0x0ca2be895c239000\n910499571847892992";
     let stats = with(&["inspect", "--stats"], text).quiet().json().remove(0);
     assert_eq!((&stats["count"], &stats["repeats"]), (&4.into(), &2.into()));

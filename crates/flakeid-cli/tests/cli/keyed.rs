@@ -1,4 +1,5 @@
-//! Tests of `flakeid keygen`, `flakeid seal` and `flakeid open`: keys and public IDs.
+//! Tests of `flakeid keygen`, which generates keys, and of `flakeid seal` and `flakeid open`, which
+//! create and decrypt public IDs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ fn keygen_labels_each_random_key_with_the_next_letter() {
     let (path, file) = key_file("keygen");
     fs::write(&path, "").unwrap();
     assert_eq!(run(&["keygen", "--key-file", &file]).quiet().text(), "a\n", "an empty file");
-    // An editor may have saved the file without a line end after the last line.
+    // An editor may have saved the file without a newline at the end.
     fs::write(&path, format!("# by hand\n{}", keys[0].text().trim_end())).unwrap();
     let added = run(&["keygen", "--key-file", &file]).quiet();
     assert_eq!(added.text(), "b\n", "a key in a file is not shown");
@@ -76,7 +77,7 @@ fn public_ids_can_still_be_opened_after_key_rotation() {
     let opened = with("open", &[first, later.text().trim_end()]).quiet();
     assert_eq!(opened.lines(), [ID, ID]);
 
-    // The commands also work in pipes, and with the key file named in the environment.
+    // The commands also work in pipes, and can take the key file from an environment variable.
     let generated = run(&["next", "-n", "1000", "--node", "7"]).quiet();
     let sealed = run_on(&generated.stdout, &[&["seal"], &options[..]].concat()).quiet();
     let opened = run_on(&sealed.stdout, &[&["open"], &options[..]].concat()).quiet();
@@ -96,7 +97,7 @@ fn open_rejects_public_ids_with_wrong_prefix_or_time() {
         let options = ["--key-file", &file, "--domain", domain, "--prefix", prefix];
         run(&[&["open"], &options[..], &["--since", since, text]].concat())
     };
-    // With a time range of one second, only one random string in 4 billion is accepted.
+    // The ID was generated within the second that begins at this time.
     let since = "2017-09-20T13:43:08Z";
     assert_eq!(open("user", "usr", since, &sealed).quiet().lines(), [ID]);
     for (domain, prefix, since, text) in [

@@ -35,7 +35,7 @@ fn next_command_releases_all_ticks_after_its_last_id() {
     let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
     let rows = rows(&url);
     assert_eq!((rows.len(), &rows[0]["state"]), (1, &"free".into()), "{rows:?}");
-    // Only the ticks up to and including the tick of the last ID are used up.
+    // The fence is the tick after the last ID's tick, so all later ticks can be granted again.
     let last_tick = Layout::TWITTER.unpack(first[2]).unwrap().tick;
     assert_eq!(rows[0]["fence"], last_tick + 1);
 }
@@ -155,7 +155,7 @@ fn node_from_option_selects_source_and_warns_if_unsafe() {
     refused(&missing, "FLAKEID_INVALID_OPTION", &["env: neither FLAKEID_NODE nor"]);
     for source in ["mac", "ipv4"] {
         let run = run(&["next", "--node-from", source]);
-        // On a machine without a network, the command fails, so it does not print a warning.
+        // On a machine without a network, the command fails instead of printing a warning.
         let part =
             if run.code == Some(0) { "warning: nodes from" } else { "FLAKEID_INVALID_OPTION" };
         assert!(run.stderr.starts_with("flakeid: ") && run.stderr.contains(part), "{}", run.stderr);

@@ -1,12 +1,12 @@
-//! Tests of `flakeid leases` in pipes. The tests in `operator.rs` run `flakeid leases` on a
-//! terminal.
+//! Tests of `flakeid leases` without a terminal. The tests in `operator.rs` run `flakeid leases` on
+//! a terminal.
 
 use serde_json::{Value, json};
 
 use crate::refusals::refused;
 use crate::run::{Run, run, run_and_close, scratch, start};
 
-/// Runs `flakeid leases` with one store.
+/// Runs `flakeid leases` with the given store.
 fn leases(url: &str, args: &[&str]) -> Run {
     run(&[&["leases"], args, &["--store", url]].concat())
 }
@@ -120,7 +120,7 @@ fn init_rejects_invalid_options() {
     assert!(both.stderr.contains("'--fresh' cannot be used with '--lost"), "{}", both.stderr);
 }
 
-/// An embedded store detects losses itself, so --fresh and --lost are allowed but not required.
+/// An embedded store detects lost data itself, so --fresh and --lost are allowed but not required.
 #[test]
 fn init_accepts_fresh_and_lost_flags_for_embedded_stores() {
     let (_, url) = scratch("init_lost");
@@ -128,7 +128,7 @@ fn init_accepts_fresh_and_lost_flags_for_embedded_stores() {
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
     let created = init(&["--namespace", "old", "--lost", "1h,20s,5s"]).quiet().json()[0].clone();
     assert_eq!((&created["created"], &created["max_window_ms"]), (&json!(true), &json!(10_000)));
-    // The wait is the sum of the lost window and twice the lost skew.
+    // The wait is the sum of the lost namespace's `max_window` and twice its `max_skew`.
     let wait_ms = created["wait_ms"].as_u64().unwrap();
     assert!((3_590_000..=3_625_000).contains(&wait_ms), "{created}");
     let next = run(&["next", "--store", &url, "--namespace", "old"]);
@@ -136,7 +136,7 @@ fn init_accepts_fresh_and_lost_flags_for_embedded_stores() {
     assert!(next.stderr.contains("FLAKEID_FENCE_IN_FUTURE"), "{}", next.stderr);
     run(&["next", "--store", &url, "--namespace", "new"]).quiet();
 
-    // A later `init` reports the remaining time of the wait.
+    // A later `init` reports the remaining waiting time.
     let again = init(&["--namespace", "old"]).quiet().json()[0].clone();
     assert_eq!(again["created"], false);
     assert!(again["wait_ms"].as_u64().unwrap() <= wait_ms, "{again}");
@@ -210,7 +210,7 @@ fn commands_report_a_missing_store_without_creating_it() {
         refused(&run, "FLAKEID_STORE_REJECTED", &[&path, "check the path", "flakeid leases init"]);
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "{args:?}");
     }
-    // An empty file does not count as a store, and is left empty.
+    // The commands do not accept an empty file as a store, and leave the file empty.
     std::fs::write(&path, "").unwrap();
     let empty = leases(&url, &["ls"]);
     refused(&empty, "FLAKEID_STORE_REJECTED", &[&path, "flakeid leases init"]);

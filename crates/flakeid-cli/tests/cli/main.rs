@@ -1,5 +1,5 @@
-//! Tests that run the command as users do, with arguments and environment variables, and check its
-//! output, messages and exit codes.
+//! Tests that run the `flakeid` command as users do, with arguments and environment variables, and
+//! check its output, messages and exit codes.
 
 #![allow(
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ mod plan;
 mod refusals;
 mod run;
 mod shells;
-// The `script` command takes different arguments on other systems.
+// The `script` command takes different arguments on systems other than Linux.
 #[cfg(target_os = "linux")]
 mod operator;
 // The database servers for the tests are installed only on Linux.

@@ -18,7 +18,7 @@ const ROUNDS: u64 = 8;
 /// reused.
 const LAYOUT: &str = "t41.n4.s12@2010-01-01T00:00:00Z/1ms";
 
-/// A process that ran, and the IDs that it wrote.
+/// The outcome of one process, including the IDs that it wrote.
 struct Outcome {
     pid: u32,
     ids: Vec<Id>,
@@ -29,8 +29,8 @@ fn spawn(url: &str) -> Child {
     start(&["next", "-n", "60000", "--format", "bytes", "--layout", LAYOUT, "--store", url])
 }
 
-/// Runs a process and reads all of its output, or kills the process after the given number of
-/// bytes.
+/// Runs a process and reads all of its output. If `kill_after` is set, kills the process shortly
+/// after reading that number of bytes.
 fn generate(url: &str, kill_after: Option<u64>) -> Option<Outcome> {
     let mut child = spawn(url);
     let pid = child.id();
@@ -59,7 +59,7 @@ fn generate(url: &str, kill_after: Option<u64>) -> Option<Outcome> {
 fn release_node_of(url: &str, outcome: &Outcome) {
     let listing = run(&["leases", "ls", "--store", url]);
     if listing.code != Some(0) && outcome.ids.is_empty() {
-        // If the store does not exist, the process was killed before the store was created.
+        // If the store does not exist, the process was killed before it created the store.
         assert!(listing.stderr.contains("`flakeid leases init"), "{}", listing.stderr);
         return;
     }
@@ -80,8 +80,7 @@ fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     let turn = process * ROUNDS + round;
-                    // Every third process is killed, at a moment between its start and the time
-                    // when it has written many IDs.
+                    // Every third process is killed after it has written between 0 and 25,000 IDs.
                     let kill_after = turn.is_multiple_of(3).then_some(turn * 2_500 % 200_000);
                     let Some(outcome) = generate(url, kill_after) else { continue };
                     if outcome.was_killed {
@@ -113,7 +112,7 @@ fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
     let killed_at_work = all.iter().filter(is_killed_at_work).count();
     let ended = all.iter().filter(|outcome| !outcome.was_killed).count();
     assert!(killed_at_work >= 16 && ended >= 32, "{killed_at_work} killed, {ended} ended");
-    // For each ID, the history contains the process that generated it.
+    // For each of these IDs, `whois` must return the process that generated the ID.
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let found = run(&arguments).quiet().json();
     assert_eq!(found.len(), expected.len());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::refusals::refused;
 use crate::run::{Run, run, scratch};
 
-/// IDs that the libraries themselves generated, most of them on the same day.
+/// Sample IDs that other ID libraries generated, most of them on the same day.
 const GENERATED: &str = include_str!("../../../../tests/vectors/guess.json");
 
 fn migrate(url: &str, args: &[&str]) -> Run {
@@ -21,7 +21,7 @@ fn next(url: &str, namespace: &str, layout: &str) -> Vec<u64> {
     ids.lines().iter().map(|line| line.parse().unwrap()).collect()
 }
 
-/// Returns the IDs from one system in `GENERATED`.
+/// Returns the IDs in `GENERATED` that come from the given system.
 fn ids_of(system: &str) -> Vec<String> {
     let file: Value = serde_json::from_str(GENERATED).unwrap();
     let groups = file["groups"].as_array().unwrap();
@@ -54,8 +54,8 @@ fn ids_after_migration_exceed_the_ids_of_every_library() {
         assert_eq!(done["created"], true, "{done}");
         let last = done["last"].as_array().unwrap();
         assert_eq!(last.len(), ids.len());
-        // The times are in the years in which the library has existed. A wrong layout would show
-        // different years.
+        // The time of each ID must be in a year in which the library existed. A wrong layout would
+        // yield other years.
         for last in last {
             assert!(("2016".."2027").contains(&&last["time"].as_str().unwrap()[..4]), "{last}");
         }
@@ -80,7 +80,7 @@ fn migrate_quarantines_nodes_that_are_still_in_use() {
     }
     let none = run(&["next", "--store", &url, "--node", "7", "--layout", "js-safe"]);
     refused(&none, "FLAKEID_STORE_REJECTED", &["node 7 of namespace \"default\" is quarantined"]);
-    // A second migration that specifies another node warns that this node has already been leased
+    // A second migration that quarantines another node warns that this node has already been leased
     // from the store.
     let more = migrate(&url, &["--from", "yitter", "--last-id", &last, "--in-use", "31"]);
     assert_eq!(more.code, Some(0));

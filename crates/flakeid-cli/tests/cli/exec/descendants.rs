@@ -1,4 +1,4 @@
-//! Tests of processes that the command of `flakeid exec` started and left behind. `flakeid exec`
+//! Tests of processes that the command of `flakeid exec` started and left running. `flakeid exec`
 //! ends these processes before it releases the node.
 
 use std::fs;
@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::{check_ends_before_a_lost_lease, compiled, ended, exec, row, script, wait_for_file};
 use crate::run::{CLEARED, Run, run, scratch};
 
-/// A script that writes the time every few milliseconds for about a minute, and does not keep the
-/// output of `flakeid exec` open.
+/// A script that writes the time to a file about every 20 ms for about a minute. The script does
+/// not keep the output of `flakeid exec` open.
 const WRITER: &str = "exec > /dev/null 2>&1
     for i in $(seq 2000); do date +%s%3N >> times; sleep 0.02; done
     echo > survived";
@@ -19,8 +19,8 @@ const WRITER: &str = "exec > /dev/null 2>&1
 /// A script that waits until the writer has started.
 const STARTED: &str = "until [ -s times ]; do sleep 0.02; done";
 
-/// Asserts that the writer was ended, and that the fence of the free node is above all times that
-/// the writer wrote.
+/// Asserts that the writer has been ended, that the node is free, and that the node's fence is
+/// above every time that the writer wrote.
 fn assert_ended(dir: &Path, store: &str) {
     assert!(!dir.join("survived").exists(), "a process was not ended");
     let times = || fs::read_to_string(dir.join("times")).unwrap();
@@ -131,18 +131,20 @@ fn orphaned_processes_do_not_change_the_exit_status() {
     }
 }
 
-/// A command with a process that belongs to another user, as with set-uid programs. `flakeid exec`
-/// is therefore not allowed to signal the process. The process runs until the test ends it.
+/// A command that starts a process of another user, as a set-uid program does. `flakeid exec` is
+/// not permitted to signal this process, which runs until the test ends it.
 struct Unsignalled {
     command: Child,
     dir: PathBuf,
 }
 
 impl Unsignalled {
-    /// Starts a script, which uses `$UNSIGNALLED` to start the process of the other user.
+    /// Starts `flakeid exec` with a script. The script uses `$UNSIGNALLED` to start the process of
+    /// the other user.
     fn start(dir: &Path, store: &str, arguments: &[&str], script: &str) -> Self {
         const WAITER: &str = "echo yes >&3; read line <&4";
-        // The store must belong to the current user, even if root opens it.
+        // The store is created here, so that it belongs to the current user even if root opens it
+        // later.
         run(&["leases", "init", "--store", store]).quiet();
         assert!(Command::new("mkfifo").arg(dir.join("gate")).status().unwrap().success());
         let mut command = Command::new("sudo");
@@ -150,7 +152,7 @@ impl Unsignalled {
         if rustix::process::geteuid().is_root() {
             command = Command::new("env");
         }
-        // Root may signal the processes of other users only because of a capability, which is
+        // Root can signal other users' processes only with the capability `CAP_KILL`, which is
         // removed here.
         command.args(["setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "--", "env"]);
         command.args(CLEARED.map(|name| format!("--unset={name}")));

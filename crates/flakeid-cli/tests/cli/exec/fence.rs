@@ -1,4 +1,5 @@
-//! Tests of the fence after the node is released, and of its effect on the next grant.
+//! Tests of a node's fence after `flakeid exec` releases the node, and of the fence's effect on the
+//! next grant.
 
 use std::fs;
 use std::thread::sleep;
@@ -31,7 +32,8 @@ fn exec_releases_the_node_without_lowering_its_fence() {
     assert_eq!((&free["state"], fence(&free)), (&"free".into(), fence(&held)));
 }
 
-/// If the clock was not set, the current tick is above all ticks that the command could have used.
+/// With `--no-ahead`, the command cannot have used a tick above the current tick, unless the clock
+/// was set.
 #[cfg(target_os = "linux")]
 #[test]
 fn exec_no_ahead_flag_lowers_fence_to_current_tick() {
@@ -60,7 +62,8 @@ fn second_exec_on_a_node_waits_for_its_fence() {
     }
 }
 
-/// The second command never started, so the window of its grant was not used.
+/// The second command never starts, so the release restores the fence that the node had before the
+/// grant.
 #[test]
 fn signal_before_the_command_starts_releases_the_node() {
     let (dir, store) = scratch("exec_interrupted");
@@ -90,7 +93,7 @@ mod clock {
     use super::{Clock, SystemClock, ended, fence, fs, row, scratch};
     use crate::run::Run;
 
-    /// The manual wall clock of a command and of the processes that the command starts.
+    /// A simulated wall clock for a command and the processes that the command starts.
     struct TestClock {
         dir: PathBuf,
         library: PathBuf,
@@ -111,8 +114,9 @@ mod clock {
         }
     }
 
-    /// Many generators end when the clock goes back, and their supervisors then restart them. The
-    /// fence must therefore stay above the IDs that were issued before the clock went back.
+    /// Many generators exit when the clock goes back, and their supervisors then restart them. The
+    /// fence must therefore stay above the ticks of the IDs that were issued before the clock went
+    /// back.
     #[test]
     fn fence_is_not_lowered_when_the_clock_goes_back() {
         for flags in [&[][..], &["--no-ahead"]] {
@@ -125,8 +129,8 @@ mod clock {
         }
     }
 
-    /// The two clock steps cancel out between two checks of the clock, but the kernel cancels the
-    /// watch's timer at each step.
+    /// Two opposite steps between two checks leave the clock unchanged, but each step makes the
+    /// kernel cancel the timer that watches the clock.
     #[test]
     fn exec_no_ahead_flag_detects_two_opposite_clock_steps() {
         let (dir, store) = scratch("exec_forward");

@@ -1,4 +1,4 @@
-//! Tests that end `flakeid exec` with `kill -9`. The guide describes the effects.
+//! Tests of the effects of `kill -9` on `flakeid exec`. The guide describes these effects.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,12 @@ use crate::run::scratch;
 /// Whether a process exists and has not ended. A zombie counts as ended.
 fn is_running(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The state follows the process name, which is in parentheses.
+    // In the `stat` file, the process state follows the process name, which is in parentheses.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
-/// Kills `flakeid exec` while its command runs a writer. Returns whether the writer keeps writing.
+/// Kills `flakeid exec` while its command runs a writer. Returns whether the writer continues to
+/// write.
 fn writer_outlives_exec(dir: &Path, command: &str) -> bool {
     script(dir, "writer", &format!("exec > /dev/null 2>&1; echo $$ > pid; {STUBBORN}"));
     let store = format!("sqlite://{}", dir.join("flakeid.db").display());

@@ -1,6 +1,7 @@
 //! Tests of `flakeid exec`, which runs a command that generates its own IDs on a leased node.
 
-// Systems other than Linux cannot find processes that left the command's group, and have no clock library to preload.
+// On systems other than Linux, `flakeid exec` cannot find processes that left the command's process group, and the
+// tests have no clock library to preload.
 #[cfg(target_os = "linux")]
 mod descendants;
 mod fence;
@@ -21,7 +22,7 @@ use crate::serve::serve;
 /// The longest time to wait for a process.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A script that writes the time every few milliseconds and ignores SIGTERM.
+/// A script that writes the time to a file about every 20 ms and ignores SIGTERM.
 const STUBBORN: &str = "trap '' TERM; while :; do date +%s%3N >> times; sleep 0.02; done";
 
 fn command(dir: &Path, arguments: &[&str]) -> Command {
@@ -94,7 +95,7 @@ fn exec_passes_the_node_in_the_given_environment_variables() {
     assert_eq!(printed(&parts, "echo $DC $W ${WORKER_ID-none}").text(), "1 5 none\n");
 }
 
-/// The store URL must not be inherited, because it may contain a password.
+/// The command must not inherit the store's URL, because the URL may contain a password.
 #[test]
 fn command_does_not_inherit_variables_that_exec_reads() {
     let (_, store) = scratch("exec_variables");
@@ -116,7 +117,7 @@ fn command_does_not_inherit_variables_that_exec_reads() {
         found.sort();
         found
     };
-    // `flakeid exec` does not read the variable for the key file.
+    // `flakeid exec` does not read `FLAKEID_KEY_FILE`, so the command inherits this variable.
     let others = ["FLAKEID_KEY_FILE=keys", "OTHER=kept"];
     assert_eq!(printed(&[]), [&others[..], &["WORKER_ID=37"]].concat());
     let named = ["--layout", "sonyflake", "--namespace", "named", "--env", "FLAKEID_NODE"];
@@ -182,9 +183,9 @@ fn exec_forwards_signals_to_the_command() {
     assert_eq!(row(&store)["state"], "free");
 }
 
-/// Runs a command, kills its broker, and checks that all processes of the command end before the lease ends. The
-/// command writes the time to `times`. On a busy machine, `flakeid exec` can run too late to kill the command in
-/// time, so only one of three runs must be in time.
+/// Runs a command, kills the broker that granted the lease, and checks that all processes of the command end before the
+/// lease ends. The command writes the time to `times`. On a busy machine, `flakeid exec` can run too late to end the
+/// command in time, so only one of three runs must succeed.
 fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &str) {
     let mut late = Vec::new();
     for run in 0..3 {
@@ -215,13 +216,13 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
     panic!("the command ran for {late:?} ms after the broker was killed");
 }
 
-/// The command and its processes are ended although they ignore SIGTERM.
+/// `flakeid exec` ends the command and its processes, although they ignore SIGTERM.
 #[test]
 fn exec_ends_the_command_before_an_unrenewed_lease_expires() {
     check_ends_before_a_lost_lease("exec_lost", |_| (), &format!("({STUBBORN}) & wait"));
 }
 
-/// --grace, the time that the command has to end, is longer than the window.
+/// The grace period (`--grace`), in which the command can end after SIGTERM, is longer than the lease window.
 #[test]
 fn command_keeps_running_when_grace_period_exceeds_window() {
     let (dir, store) = scratch("exec_short");
