@@ -7,7 +7,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::{id, json, thrown, unix_ms};
 
-/// A layout, and the number of processes that can choose a node at random.
+/// A description of a layout, with the numbers of processes at which random nodes collide with
+/// certain probabilities.
 #[derive(Serialize)]
 struct DescribedLayout {
     #[serde(flatten)]
@@ -15,8 +16,8 @@ struct DescribedLayout {
     random_nodes: RandomNodes,
 }
 
-/// The largest numbers of processes of which two have the same node with a probability of at most 1
-/// in 1,000, 1 in 100 and 1 in 2.
+/// The largest numbers of processes whose random nodes collide with a probability of at most 1 in
+/// 1,000, 1 in 100 and 1 in 2.
 #[derive(Serialize)]
 struct RandomNodes {
     thousandth: u64,
@@ -25,9 +26,9 @@ struct RandomNodes {
 }
 
 impl RandomNodes {
-    /// Solves the birthday problem. There are n(n-1)/2 pairs, and each pair has the same node with
-    /// a probability of 1/nodes. The probability that no pair has the same node is therefore about
-    /// exp(-n(n-1)/(2 nodes)).
+    /// Solves the birthday problem for n processes, which form n(n-1)/2 pairs. The two processes of
+    /// a pair have the same node with a probability of 1/nodes. The probability that all nodes are
+    /// distinct is therefore about exp(-n(n-1)/(2 nodes)).
     fn new(layout: &Layout) -> Self {
         let nodes = layout.max_node() as f64 + 1.0;
         let most = |chance: f64| {
@@ -39,10 +40,10 @@ impl RandomNodes {
     }
 }
 
-/// Describes all presets in the format of [`layout`].
+/// Returns a list with the description of each preset, in the format of [`layout`].
 ///
 /// # Errors
-/// Never: this function always succeeds.
+/// This function never returns an error.
 #[wasm_bindgen]
 pub fn presets(now: f64) -> Result<String, JsValue> {
     let described = |(_, layout): &(&str, Layout)| described(layout, now);
@@ -56,19 +57,20 @@ fn described(layout: &Layout, now: f64) -> DescribedLayout {
     }
 }
 
-/// Describes a preset or a descriptor: its fields and its capacity.
+/// Describes the fields and the capacity of a layout. `text` is the name of a preset or a
+/// descriptor.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_LAYOUT`.
+/// `FLAKEID_INVALID_LAYOUT` if `text` is not a valid layout.
 #[wasm_bindgen]
 pub fn layout(text: &str, now: f64) -> Result<String, JsValue> {
     json(&described(&text.parse().map_err(thrown)?, now))
 }
 
-/// Decodes an ID with the layout, and writes it in all text forms.
+/// Decodes an ID with the given layout, and returns the ID's fields and all its text forms.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_ID`, `FLAKEID_INVALID_LAYOUT`.
+/// `FLAKEID_INVALID_ID` if the ID is invalid; `FLAKEID_INVALID_LAYOUT` if the layout is invalid.
 #[wasm_bindgen]
 pub fn inspect(text: &str, form: &str, layout: &str) -> Result<String, JsValue> {
     let described = || -> Result<_, Error> { Ok((layout.parse::<Layout>()?, id(text, form)?)) };
@@ -84,7 +86,7 @@ pub fn forms() -> String {
     TextForm::ALL.map(TextForm::name).join(" ")
 }
 
-/// The smallest and the largest ID of a range, the condition to paste into a query, and warnings.
+/// The smallest and the largest ID of a time range, the SQL condition for the range, and warnings.
 #[derive(Serialize)]
 struct DescribedRange<'a> {
     #[serde(flatten)]
@@ -93,11 +95,12 @@ struct DescribedRange<'a> {
     warnings: Vec<String>,
 }
 
-/// Computes the bounds of a range. Either end may be empty, but not both.
+/// Computes the smallest and the largest ID of a time range. Either end of the range may be empty,
+/// but not both ends.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_OPTION` for an invalid time or column, and for ends in the wrong order;
-/// `FLAKEID_INVALID_LAYOUT`.
+/// `FLAKEID_INVALID_OPTION` if a time or the column is invalid, if both ends are empty, or if the
+/// ends are in the wrong order; `FLAKEID_INVALID_LAYOUT` if the layout is invalid.
 #[wasm_bindgen]
 pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String, JsValue> {
     let layout: Layout = layout.parse().map_err(thrown)?;
@@ -111,11 +114,11 @@ pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String
     })
 }
 
-/// Guesses the presets that could have produced the IDs, the likeliest first. Without IDs, the list
-/// is empty.
+/// Guesses which presets could have produced the IDs, and returns the most likely preset first.
+/// Returns an empty list if `texts` contains no IDs.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_ID`.
+/// `FLAKEID_INVALID_ID` if a string is not an ID in the given text form.
 #[wasm_bindgen]
 pub fn guess(texts: &str, form: &str, now: f64) -> Result<String, JsValue> {
     let lines = texts.split_whitespace().map(|text| id(text, form));

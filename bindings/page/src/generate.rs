@@ -1,4 +1,4 @@
-//! Generation of IDs on the page.
+//! Generation of IDs on the web page.
 
 use flakeid_core::{Error, Id, Layout};
 use wasm_bindgen::prelude::*;
@@ -11,11 +11,12 @@ pub struct Generator(flakeid_core::Generator);
 
 #[wasm_bindgen]
 impl Generator {
-    /// Builds a generator for the given node.
+    /// Builds a generator for the given node. `node` must be a string of digits.
     ///
     /// # Errors
-    /// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE` for the node, which is a string of
-    /// digits.
+    /// `FLAKEID_INVALID_LAYOUT` if the layout is invalid or can only decode IDs;
+    /// `FLAKEID_FIELD_OUT_OF_RANGE` if `node` is not a node of the layout;
+    /// `FLAKEID_HORIZON_REACHED` if the layout's ticks have run out.
     #[wasm_bindgen(constructor)]
     pub fn new(layout: &str, node: &str, now: f64) -> Result<Self, JsValue> {
         set_time(now);
@@ -24,11 +25,12 @@ impl Generator {
         flakeid_core::Generator::builder(layout).node(node).build().map(Self).map_err(thrown)
     }
 
-    /// Generates at most `count` IDs, one per line, without waiting.
+    /// Generates at most `count` IDs without waiting, and returns one ID per line.
     ///
     /// # Errors
-    /// An error if no ID is available before the next tick starts. This happens in the first tick
-    /// of a generator and after a full tick.
+    /// This function returns an error if it cannot issue an ID before the next tick. This happens
+    /// in the first tick of a generator, and after a generator has used up the sequence numbers of
+    /// a tick.
     pub fn next(&self, count: u32, now: f64) -> Result<String, JsValue> {
         set_time(now);
         let mut ids = vec![Id::from_u64(0); count as usize];
@@ -38,18 +40,18 @@ impl Generator {
     }
 }
 
-/// Parses the number of requested IDs: a string of digits, from 1 to `most`.
+/// Parses the number of requested IDs from a string of digits.
 ///
 /// # Errors
-/// `FLAKEID_FIELD_OUT_OF_RANGE`.
+/// `FLAKEID_FIELD_OUT_OF_RANGE` if the string is not a number from 1 to `most`.
 #[wasm_bindgen]
 pub fn count(text: &str, most: u32) -> Result<u32, JsValue> {
     let count = number("count", text, 1, most.into()).map_err(thrown)?;
     Ok(u32::try_from(count).unwrap_or(most))
 }
 
-/// Parses a number that consists only of digits. JavaScript would also accept `1e3`, `0x10` and an
-/// empty string.
+/// Parses a number that consists only of digits. JavaScript's number conversion would also accept
+/// `1e3`, `0x10` and an empty string.
 fn number(field: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Error> {
     let text = text.trim();
     let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -61,14 +63,14 @@ fn number(field: &'static str, text: &str, min: u64, max: u64) -> Result<u64, Er
     })
 }
 
-/// Sets the time of the core, which has no clock in the browser.
+/// Sets the time that the core uses, because the core has no clock in the browser.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn set_time(now: f64) {
     flakeid_core::set_host_time(unix_ms(now));
 }
 
-/// Does nothing on other targets, on which this crate is only checked, because the core has a clock
-/// there.
+/// Does nothing on other targets, because the core has its own clock there. This crate is only
+/// checked on other targets, and never runs there.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 fn set_time(now: f64) {
     let _ = unix_ms(now);

@@ -1,8 +1,8 @@
-//! The WebAssembly module of the page. Its functions take strings, return JSON, and report errors
-//! as `CODE: message`. This crate contains no logic of its own, and the page's JavaScript repeats
-//! no logic of the core.
+//! The WebAssembly module of the web page. The module's functions take strings, return JSON, and
+//! report errors as `CODE: message`. This crate contains no logic of its own, and the page's
+//! JavaScript repeats no logic of the core.
 //!
-//! `now` is always `Date.now()`, because WebAssembly has no clock.
+//! The argument `now` is always the result of `Date.now()`, because WebAssembly has no clock.
 
 pub mod describe;
 pub mod generate;
@@ -23,13 +23,13 @@ fn json(value: &impl Serialize) -> Result<String, JsValue> {
     serde_json::to_string(value).map_err(|error| JsValue::from_str(&error.to_string()))
 }
 
-/// Converts `Date.now()` to Unix milliseconds.
+/// Converts the result of `Date.now()` to an integer of Unix milliseconds.
 fn unix_ms(now: f64) -> i64 {
     now as i64
 }
 
-/// Parses a pasted ID in the text form named `form`. A decimal ID may also be `0x` with hexadecimal
-/// digits, or a negative number from a signed column.
+/// Parses a pasted ID in the text form named `form`. If the form is decimal, the ID may also be
+/// `0x` with hexadecimal digits, or a negative number from a signed column.
 fn id(text: &str, form: &str) -> Result<Id, Error> {
     let text = text.trim();
     let named = TextForm::ALL.into_iter().find(|known| known.name() == form);

@@ -1,5 +1,5 @@
-//! Statistics of many IDs, computed in the worker, which reads a file or a pasted string piece by
-//! piece.
+//! Statistics of many IDs. A web worker computes the statistics while it reads a file or a pasted
+//! string piece by piece.
 
 use flakeid_core::{Error, Layout};
 use flakeid_json::{Bars, FiguresJson, TopNodes};
@@ -8,19 +8,20 @@ use wasm_bindgen::prelude::*;
 
 use crate::{id, json, thrown};
 
-/// The length of the longest line that is parsed as an ID, with room for spaces around the ID.
+/// The maximum length of a line that is parsed as an ID, in bytes. The length includes room for
+/// spaces around the ID.
 const LONGEST_LINE: usize = 256;
 
-/// The largest numbers of nodes and bars that the page shows. With larger numbers, the page would
+/// The maximum numbers of nodes and bars that the page shows. With larger numbers, the page would
 /// have to parse and sort all nodes several times a second.
 const MOST_NODES: usize = 24;
 const MOST_BARS: usize = 120;
 
-/// The UTF-8 byte order mark, which Windows programs write at the beginning of a file.
+/// The UTF-8 byte order mark, which some Windows programs write at the beginning of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A reader of IDs that are separated by line breaks, spaces, commas, semicolons, quotation marks or
-/// brackets, as in a JSON list or a table.
+/// A reader of many IDs, for example from a JSON list or a table. The IDs are separated by line
+/// breaks, spaces, tabs, commas, semicolons, double quotation marks or square brackets.
 #[wasm_bindgen]
 pub struct Many {
     layout: Layout,
@@ -28,16 +29,17 @@ pub struct Many {
     statistics: flakeid_core::Statistics,
     /// The incomplete line at the end of the last piece of input, if there is one.
     partial: Vec<u8>,
-    /// Whether the incomplete line is already too long for an ID, so that the rest of the line is
-    /// skipped.
+    /// Whether the incomplete line is already too long for an ID. If it is, the reader skips the
+    /// remaining bytes of the line.
     is_too_long: bool,
     lines: u64,
-    /// The number of lines that are not IDs of the layout, and the reason for the first such line.
+    /// The number of lines that are not IDs of the layout. `first_rejected` contains the reason for
+    /// the first such line.
     rejected: u64,
     first_rejected: Option<String>,
 }
 
-/// The figures that the page shows.
+/// The statistics that the page shows.
 #[derive(Serialize)]
 struct Figures {
     #[serde(flatten)]
@@ -49,10 +51,10 @@ struct Figures {
 
 #[wasm_bindgen]
 impl Many {
-    /// Builds statistics that contain no IDs yet.
+    /// Builds a reader of IDs that have the given layout and text form.
     ///
     /// # Errors
-    /// `FLAKEID_INVALID_LAYOUT`.
+    /// `FLAKEID_INVALID_LAYOUT` if the layout is invalid.
     #[wasm_bindgen(constructor)]
     pub fn new(layout: &str, form: String) -> Result<Self, JsValue> {
         let layout: Layout = layout.parse().map_err(thrown)?;
@@ -83,10 +85,11 @@ impl Many {
         self.extend(last);
     }
 
-    /// Returns the figures so far, with the number of repeated IDs if the input has ended.
+    /// Returns the statistics of the input so far. If the input has ended, the statistics include
+    /// the number of repeated IDs.
     ///
     /// # Errors
-    /// Never: this function always succeeds.
+    /// This function never returns an error.
     pub fn figures(&mut self, ended: bool) -> Result<String, JsValue> {
         if ended {
             self.finish_line();
@@ -105,7 +108,8 @@ impl Many {
         self.rejected as f64
     }
 
-    /// Returns the number of the first line that is not an ID of the layout, and the reason.
+    /// Returns the number of the first line that is not an ID of the layout, and the reason why the
+    /// line was rejected.
     #[must_use]
     pub fn first_rejected(&self) -> Option<String> {
         self.first_rejected.clone()
@@ -122,7 +126,7 @@ impl Many {
         }
     }
 
-    /// Finishes the incomplete line.
+    /// Ends the incomplete line, and parses the line as an ID.
     fn finish_line(&mut self) {
         if std::mem::take(&mut self.is_too_long) {
             self.lines += 1;

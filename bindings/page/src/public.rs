@@ -1,4 +1,4 @@
-//! Public IDs. The keys stay in the page's memory.
+//! Encryption and decryption of public IDs. The keys stay in the page's memory.
 
 use flakeid_core::{Layout, PublicIds};
 use wasm_bindgen::prelude::*;
@@ -20,7 +20,7 @@ fn public_ids(
 ///
 /// # Errors
 /// `FLAKEID_INVALID_OPTION` if the keyring, the domain or the prefix is invalid;
-/// `FLAKEID_INVALID_ID` if the ID is invalid.
+/// `FLAKEID_INVALID_LAYOUT` if the layout is invalid; `FLAKEID_INVALID_ID` if the ID is invalid.
 #[wasm_bindgen]
 pub fn seal(
     keyring: &str,
@@ -36,7 +36,7 @@ pub fn seal(
 /// Decrypts a public ID.
 ///
 /// # Errors
-/// The errors of [`seal`].
+/// This function returns the same errors as [`seal`].
 #[wasm_bindgen]
 pub fn open(
     keyring: &str,

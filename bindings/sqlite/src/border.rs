@@ -1,5 +1,5 @@
-//! The functions that SQLite calls, and the functions that call SQLite, all through `extension.c`. All of them catch
-//! panics.
+//! The functions that SQLite calls, and the functions that call SQLite, all through `extension.c`. No panic propagates
+//! to SQLite.
 
 #![allow(unsafe_code)]
 
@@ -16,8 +16,8 @@ use crate::functions::{ADD_DOMAIN, FUNCTIONS, Function, Scope};
 use crate::value::{Answer, Argument};
 
 const SQLITE_OK: c_int = 0;
-/// The result code that keeps the library loaded after its connection is closed, because other connections use the
-/// library, and the library's thread renews leases.
+/// The result code that keeps the library loaded after its connection is closed. Other connections and the thread that
+/// renews leases still use the library.
 const SQLITE_OK_LOAD_PERMANENTLY: c_int = 256;
 
 const INTEGER: c_int = 1;
@@ -64,8 +64,8 @@ unsafe extern "C" {
     fn flakeid_sqlite_fail(message: *mut *mut c_char, text: *const c_char) -> c_int;
 }
 
-/// Registers the functions. SQLite calls this function when it loads a library named `flakeid_sqlite` or
-/// `libflakeid_sqlite`.
+/// Registers the extension's SQL functions. SQLite calls this function when it loads a library named `flakeid_sqlite`
+/// or `libflakeid_sqlite`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sqlite3_flakeidsqlite_init(
     database: *mut c_void,
@@ -87,7 +87,7 @@ unsafe extern "C" fn sqlite3_flakeidsqlite_init(
     }
 }
 
-/// Does the same as `sqlite3_flakeidsqlite_init`, for a library that was renamed to `flakeid`.
+/// Does the same as `sqlite3_flakeidsqlite_init`, for a library file that was renamed to `flakeid`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sqlite3_flakeid_init(
     database: *mut c_void,
@@ -101,7 +101,7 @@ unsafe extern "C" fn sqlite3_flakeid_init(
 /// Registers all functions on a connection.
 ///
 /// # Safety
-/// `database` must be a connection, and `flakeid_sqlite_begin` must have received SQLite's table of
+/// `database` must point to an open connection, and `flakeid_sqlite_begin` must have received SQLite's table of
 /// functions.
 unsafe fn register(database: *mut c_void) -> c_int {
     let connection = Arc::new(Connection::default());
@@ -110,7 +110,7 @@ unsafe fn register(database: *mut c_void) -> c_int {
     };
     for function in FUNCTIONS.iter().chain([&ADD_DOMAIN]) {
         let (name, pointer) = (function.name.as_ptr(), registered(function));
-        // SAFETY: the caller guarantees that `database` is a connection. SQLite passes the pointer to
+        // SAFETY: the caller guarantees that `database` is a connection. SQLite passes `pointer` to
         // `flakeid_sqlite_drop`, even if this call fails.
         let code = unsafe {
             flakeid_sqlite_add(database, name, function.arguments, function.flags, pointer)
@@ -119,13 +119,13 @@ unsafe fn register(database: *mut c_void) -> c_int {
             return code;
         }
     }
-    // The table uses only the connection of this pointer, so any function will do.
+    // The table function uses only the connection of a registered function, so any entry of `FUNCTIONS` is suitable.
     let pointer = registered(&FUNCTIONS[0]);
-    // SAFETY: the caller guarantees that `database` is a connection, and SQLite frees the pointer.
+    // SAFETY: the caller guarantees that `database` is a connection, and SQLite frees `pointer`.
     unsafe { flakeid_sqlite_add_table(database, c"flakeid_next_n".as_ptr(), pointer) }
 }
 
-/// Calls an SQL function. See `extension.h`.
+/// Calls a registered SQL function. The file `extension.h` declares this function for C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_call(
     registered: &Registered,
@@ -136,9 +136,9 @@ unsafe extern "C" fn flakeid_sqlite_call(
 ) -> c_int {
     let answered = guard(|| {
         let count = usize::try_from(count).unwrap_or(0);
-        // SAFETY: C passes `count` arguments, whose strings live until this function returns.
+        // SAFETY: `extension.c` passes `count` arguments, whose strings remain valid until this function returns.
         let given = unsafe { std::slice::from_raw_parts(arguments, count) };
-        // SAFETY: C guarantees that the strings of the arguments live until this function returns.
+        // SAFETY: `extension.c` guarantees that the strings of the arguments remain valid until this function returns.
         let arguments: Vec<_> =
             given.iter().map(|value| unsafe { argument(value) }).collect::<Result<_, _>>()?;
         let function = registered.function;
@@ -153,7 +153,8 @@ unsafe extern "C" fn flakeid_sqlite_call(
     answer(answered, result)
 }
 
-/// Fills an array with at least one of the next IDs, or returns an error. See `extension.h`.
+/// Fills an array with at least one and at most `count` new IDs, or returns an error. The file `extension.h` declares
+/// this function for C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_fill(
     registered: &Registered,
@@ -164,8 +165,8 @@ unsafe extern "C" fn flakeid_sqlite_fill(
 ) -> c_int {
     let made = guard(|| {
         let count = usize::try_from(count).unwrap_or(0);
-        // SAFETY: the caller guarantees room for `count` elements. `i64` and `u64` have the same size and
-        // alignment.
+        // SAFETY: the caller guarantees that `ids` has room for `count` elements. `i64` and `u64` have the same size
+        // and alignment.
         let ids = unsafe { std::slice::from_raw_parts_mut(ids.cast::<u64>(), count) };
         let made = registered.connection.generator()?.fill(Id::from_u64_slice_mut(ids))?;
         *filled = c_int::try_from(made).unwrap_or(c_int::MAX);
@@ -174,7 +175,7 @@ unsafe extern "C" fn flakeid_sqlite_fill(
     answer(made, error)
 }
 
-/// Frees a string that a call returned.
+/// Frees a string that `flakeid_sqlite_call` or `flakeid_sqlite_fill` returned.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_free_text(text: *const c_char, length: c_int) {
     if !text.is_null() {
@@ -185,10 +186,11 @@ unsafe extern "C" fn flakeid_sqlite_free_text(text: *const c_char, length: c_int
     }
 }
 
-/// Frees a registered function. The last function of a connection also frees its generator, which releases the node.
+/// Frees a registered function. Freeing the last function of a connection also frees the connection's generator, which
+/// releases the node.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn flakeid_sqlite_drop(registered: *mut Registered) {
-    // SAFETY: `register` created the pointer from a box, and SQLite calls this function once.
+    // SAFETY: `register` created the pointer from a box, and SQLite calls this function only once for each pointer.
     let registered = unsafe { Box::from_raw(registered) };
     // There is no way to report an error to SQLite here, so a panic is ignored.
     drop(catch_unwind(AssertUnwindSafe(|| drop(registered))));
@@ -202,7 +204,7 @@ fn guard(call: impl FnOnce() -> Result<Answer, Error>) -> Result<Answer, String>
     }
 }
 
-/// Writes a result, and returns 1 if the result is an error, otherwise 0.
+/// Writes a result for C. Returns 1 if the result is an error, and 0 otherwise.
 fn answer(answered: Result<Answer, String>, result: &mut Value) -> c_int {
     let is_error = answered.is_err();
     let text = match answered {
@@ -225,7 +227,7 @@ fn answer(answered: Result<Answer, String>, result: &mut Value) -> c_int {
 /// Converts a value from C to an argument.
 ///
 /// # Safety
-/// The string pointer in `value` must point to `length` readable bytes while the result lives.
+/// The string pointer in `value` must point to `length` readable bytes for as long as the returned argument is used.
 unsafe fn argument<'a>(value: &Value) -> Result<Argument<'a>, Error> {
     let bytes = || {
         let length = usize::try_from(value.length).unwrap_or(0);
@@ -250,15 +252,15 @@ unsafe fn argument<'a>(value: &Value) -> Result<Argument<'a>, Error> {
 /// Lists the files of the connection's databases.
 ///
 /// # Safety
-/// `database` must be a connection.
+/// `database` must point to an open connection.
 unsafe fn files(database: *mut c_void) -> Result<Vec<PathBuf>, Error> {
     unsafe extern "C" fn visit(files: *mut c_void, path: *const c_char) {
-        // SAFETY: `files` points to the vector below, and SQLite passes a NUL-terminated path.
+        // SAFETY: `files` points to a vector of paths, and SQLite passes a NUL-terminated path.
         unsafe { (*files.cast::<Vec<PathBuf>>()).push(path_of(CStr::from_ptr(path))) };
     }
     let mut files = Vec::new();
-    // SAFETY: the caller guarantees a connection, and `visit` receives a pointer to the vector that it
-    // expects.
+    // SAFETY: the caller guarantees that `database` is a connection, and `visit` receives a pointer to a vector of
+    // paths, as it requires.
     let code = unsafe { flakeid_sqlite_files(database, (&raw mut files).cast(), visit) };
     if code == SQLITE_OK {
         return Ok(files);

@@ -1,4 +1,4 @@
-//! The configuration of one connection.
+//! The flakeid configuration of one SQLite connection.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flakeid::{Error, Generator, Layout, LeaseBuilder, Location, PublicIds, SetByName};
 
-/// The state of a connection, which all functions of the connection share. SQLite calls these functions one at a
-/// time.
+/// The state that all functions of one connection share. SQLite calls the functions of a connection one at a time.
 #[derive(Default)]
 pub(crate) struct Connection(Mutex<State>);
 
@@ -35,7 +34,8 @@ impl Connection {
         })
     }
 
-    /// The configured generator. The lock is not held while a call waits for an ID.
+    /// The configured generator. The lock is released before the generator issues IDs, so no call holds the lock while
+    /// it waits for an ID.
     pub(crate) fn generator(&self) -> Result<Generator, Error> {
         self.state().generator.clone().ok_or_else(|| {
             let reason = "this connection has no generator; first SELECT \
@@ -44,7 +44,7 @@ impl Connection {
         })
     }
 
-    /// Applies options, each `name=value`, and opens a generator if the options include generator options. `files`
+    /// Applies options of the form `name=value`, and opens a generator if any option besides `layout` is given. `files`
     /// lists the files of the connection's databases.
     pub(crate) fn configure(&self, options: &[&str], files: &[PathBuf]) -> Result<Layout, Error> {
         let mut known = self.state().layout;
@@ -63,7 +63,8 @@ impl Connection {
                 _ => others.push((name, value)),
             }
         }
-        // The layout cannot change, because an index may contain values that the first layout decoded.
+        // The layout of a connection cannot change, because an index may contain values that were decoded with the
+        // first layout.
         if let (Some(known), Some(given)) = (&known, &layout)
             && known != given
         {
@@ -91,7 +92,7 @@ impl Connection {
         Ok(layout)
     }
 
-    /// Adds a domain of public IDs, and replaces any previous domain with that name.
+    /// Adds a domain of public IDs. The new domain replaces any previous domain with the same name.
     pub(crate) fn add_domain(&self, name: &str, ids: PublicIds) {
         self.state().domains.insert(name.to_owned(), ids);
     }
@@ -115,8 +116,8 @@ fn set<B: SetByName>(mut builder: B, options: &[(&str, &str)]) -> Result<B, Erro
     Ok(builder)
 }
 
-/// Checks that a layout's IDs fit into a signed column. Such a column would sort IDs with the top bit set before all
-/// others, and bounds would be wrong.
+/// Checks that a layout's IDs fit into a signed column. Otherwise, an ID with the top bit set would sort before all
+/// other IDs, and the bounds of time ranges would be wrong.
 fn fits_a_column(layout: &Layout) -> Result<(), Error> {
     if layout.width() < 64 {
         return Ok(());
@@ -128,8 +129,9 @@ fn fits_a_column(layout: &Layout) -> Result<(), Error> {
     Err(Error::invalid_option("layout", &reason))
 }
 
-/// Checks that a store is not a database of the connection. The program's SQLite and the library's own SQLite do not
-/// see each other's locks: when one of them closes a file, the process loses the locks of the other.
+/// Checks that the lease store is not a database of the connection. The program's SQLite and the library's own copy of
+/// SQLite do not detect each other's locks. When one copy closes a file, the process also loses the other copy's locks
+/// on the file.
 fn is_no_database(store: &Location, files: &[PathBuf]) -> Result<(), Error> {
     let Some(store) = store.file() else { return Ok(()) };
     match files.iter().find(|file| is_same(file, &store)) {
@@ -148,7 +150,8 @@ fn is_no_database(store: &Location, files: &[PathBuf]) -> Result<(), Error> {
 fn is_same(file: &Path, store: &Path) -> bool {
     match (fs::canonicalize(file), fs::canonicalize(store)) {
         (Ok(file), Ok(store)) => file == store,
-        // One of the files does not exist yet, so only folders can be resolved. SQLite returns full paths.
+        // At least one of the files does not exist yet, so only the folders can be resolved. SQLite returns absolute
+        // paths.
         _ => file == store || is_in_same_folder(file, store),
     }
 }

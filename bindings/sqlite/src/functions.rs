@@ -8,13 +8,14 @@ use flakeid_json::{IdJson, layout_name, parse_instant};
 use crate::connection::Connection;
 use crate::value::{Answer, Argument};
 
-/// The flags SQLITE_DETERMINISTIC and SQLITE_INNOCUOUS. Equal arguments produce equal results, so an index may use
-/// the function, and an untrusted schema may call it.
+/// The flags SQLITE_DETERMINISTIC and SQLITE_INNOCUOUS. Equal arguments always produce equal results, so an index may
+/// use the function. An untrusted schema may also call the function.
 const PURE: i32 = 0x0000_0800 | 0x0020_0000;
-/// The flag SQLITE_DIRECTONLY, which excludes views, triggers and other parts of a schema, because the schema
+/// The flag SQLITE_DIRECTONLY, which forbids calls from views, triggers and other parts of a schema, because the schema
 /// may be untrusted.
 const DIRECT: i32 = 0x0008_0000;
-/// The flags of a function that changes state and that a schema may call, for example in a column default.
+/// The flags of a function that is not deterministic, and that a trusted schema may call, for example in a column
+/// default.
 const IN_SCHEMA: i32 = 0;
 
 /// The context that a function reads in addition to its arguments.
@@ -114,7 +115,7 @@ fn time(scope: &Scope<'_>, ids: &[Argument<'_>]) -> Result<Answer, Error> {
     Ok(Answer::Text(layout.timestamp(parts.unix_ms).to_string()))
 }
 
-/// Returns a numeric part of an ID, or NULL if the layout does not have the part.
+/// Returns a numeric part of an ID, or NULL if the layout does not contain that part.
 fn part(
     scope: &Scope<'_>,
     ids: &[Argument<'_>],
@@ -135,8 +136,8 @@ fn inspect(scope: &Scope<'_>, ids: &[Argument<'_>]) -> Result<Answer, Error> {
     })
 }
 
-/// Parses an instant, either in a form that the `flakeid` command accepts, or in the form that SQLite's own time
-/// functions return, which is in UTC.
+/// Parses an instant in a form that the `flakeid` command accepts, or in the form that SQLite's time functions return.
+/// SQLite's form is in UTC.
 fn instant(argument: &Argument<'_>) -> Result<i64, Error> {
     let text = argument.text("time")?;
     let in_utc = || parse_instant("time", &format!("{text}Z"));
@@ -147,7 +148,8 @@ fn form(argument: &Argument<'_>) -> Result<TextForm, Error> {
     argument.text("form")?.parse()
 }
 
-/// Adds a domain. The arguments are `(name, keyring, prefix, since)`; the last two may be omitted or NULL.
+/// Adds a domain of public IDs. The arguments are `(name, keyring, prefix, since)`. The arguments `prefix` and `since`
+/// may be omitted or NULL.
 fn add_domain(scope: &Scope<'_>, arguments: &[Argument<'_>]) -> Result<Answer, Error> {
     let ([name, keyring, others @ ..], 2..=4) = (arguments, arguments.len()) else {
         let reason = format!(

@@ -1,5 +1,5 @@
-//! Tests of connections in a forked child. SQLite's documentation forbids the use of a connection in the child. A
-//! child that does so anyway, or opens another connection, must not repeat an ID.
+//! Tests of SQLite connections in a forked child process. SQLite's documentation forbids the child to use a connection
+//! of its parent. A child that uses this connection anyway, or opens another connection, must not repeat an ID.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::doc_markdown)]
@@ -36,18 +36,18 @@ fn ids(connection: &Connection) -> Result<String, String> {
     connection.query_row(sql, [], |row| row.get(0)).map_err(|error| error.to_string())
 }
 
-/// Runs `work` in a forked child, and returns the string that the child writes.
+/// Runs `work` in a forked child process, and returns the string that the child writes to a pipe.
 #[allow(unsafe_code, reason = "the test forks")]
 fn in_child(work: impl FnOnce() -> String) -> String {
     let (mut reader, mut writer) = std::io::pipe().unwrap();
-    // SAFETY: no other thread of the process can hold a lock that `work` takes. A fork handler stops the
-    // lease's thread at its gate.
+    // SAFETY: no other thread of the process holds a lock that `work` takes. During a fork, a fork handler makes the
+    // thread that renews leases wait at a gate.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
         drop(reader);
         let written = writer.write_all(work().as_bytes());
-        // SAFETY: `_exit` ends the child without running the exit handlers of its parent.
+        // SAFETY: `_exit` ends the child without running the exit handlers that it inherited from its parent.
         unsafe { libc::_exit(written.is_err().into()) };
     }
     drop(writer);

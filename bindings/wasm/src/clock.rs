@@ -1,4 +1,5 @@
-//! A clock for tests, and the system clock, whose time and waits JavaScript provides.
+//! A manual clock for tests, and the system clock. JavaScript sets the time of the system clock and
+//! performs its waits.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ pub struct ManualClock(pub(crate) flakeid_core::ManualClock);
 
 #[wasm_bindgen]
 impl ManualClock {
-    /// Builds a clock that reads `unix_ms`.
+    /// Builds a clock that shows the time `unix_ms`, in Unix milliseconds.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(unix_ms: i64) -> Self {
@@ -29,7 +30,7 @@ impl ManualClock {
         flakeid_core::Clock::unix_ms(&self.0)
     }
 
-    /// Sets the clock to `unix_ms`, forward or back.
+    /// Sets the time of the clock to `unix_ms`, which may be earlier than the current time.
     pub fn set(&self, unix_ms: i64) {
         self.0.set(unix_ms);
     }
@@ -40,20 +41,22 @@ impl ManualClock {
     }
 }
 
-/// Sets the core's time to what `Date.now()` returned, in Unix milliseconds.
+/// Sets the core's time to `unix_ms`, a result of `Date.now()` in Unix milliseconds.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(crate) fn set_time(unix_ms: f64) {
-    // A cast of a float saturates, but converts NaN to 1970.
+    // A cast from a float to an integer saturates, but would convert NaN to the start of 1970.
     flakeid_core::set_host_time(if unix_ms.is_nan() { i64::MIN } else { unix_ms as i64 });
 }
 
-/// Returns the time that the call that has just failed would have waited before its next attempt.
+/// Returns the wait that the core could not perform in the last call. The pair contains the end of
+/// the wait in Unix milliseconds, and the maximum duration of the wait.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 fn take_wait() -> Option<(i64, Duration)> {
     flakeid_core::take_host_wait()
 }
 
-/// Does nothing on other targets, where this crate is only checked and the core has its own clock.
+/// Does nothing on other targets, because the core has its own clock there. This crate is only
+/// checked on other targets, and never runs there.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) fn set_time(_unix_ms: f64) {}
 
@@ -62,9 +65,9 @@ fn take_wait() -> Option<(i64, Duration)> {
     None
 }
 
-/// Returns the time at which the call that has just failed would have stopped waiting, and the
-/// longest possible wait in milliseconds. Returns undefined if the call's policies do not allow
-/// waiting.
+/// Returns the wait that the core could not perform in the last call. The array contains the end of
+/// the wait in Unix milliseconds, and the maximum duration in milliseconds. Returns undefined if
+/// the call did not have to wait, or if the call's policies do not allow waiting.
 #[wasm_bindgen(js_name = takeWait)]
 #[must_use]
 pub fn take_host_wait() -> Option<Vec<f64>> {

@@ -28,13 +28,13 @@ thread_local! {
     static MAKE_ERROR: RefCell<Option<MakeError>> = const { RefCell::new(None) };
 }
 
-/// Sets the function that builds errors. JavaScript calls this once, before any other function.
+/// Sets the function that builds JavaScript errors. JavaScript calls `setup` once, before any other function.
 #[wasm_bindgen]
 pub fn setup(make_error: MakeError) {
     MAKE_ERROR.with_borrow_mut(|slot| *slot = Some(make_error));
 }
 
-/// Returns the JavaScript error to throw for a core error; an argument for `map_err`.
+/// Converts a core error to the JavaScript error to throw. The function is an argument for `map_err`.
 #[inline(never)]
 #[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub(crate) fn thrown(error: Error) -> JsValue {
@@ -54,7 +54,8 @@ pub(crate) fn thrown(error: Error) -> JsValue {
     })
 }
 
-/// Returns whole milliseconds. Unlike `Duration::as_millis`, needs no 128-bit arithmetic.
+/// Returns a duration in whole milliseconds. Unlike `Duration::as_millis`, this function does not require 128-bit
+/// arithmetic.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs() as f64 * 1000.0 + f64::from(duration.subsec_millis())
 }

@@ -1,4 +1,4 @@
-//! Generation of IDs. JavaScript passes the time to every call.
+//! Generation of IDs. JavaScript passes the current time to every call that issues IDs.
 
 use wasm_bindgen::prelude::*;
 
@@ -30,7 +30,8 @@ impl Generator {
         self.outcome.register(self.core.next_id())
     }
 
-    /// Writes the next ID to the register like `nextId`, but never waits.
+    /// Writes the next ID to the register without ever waiting. Returns false if no ID could be
+    /// issued.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -38,7 +39,8 @@ impl Generator {
         self.outcome.register(self.core.try_next_id())
     }
 
-    /// Fills the buffer from its beginning. Returns the number of IDs, or −1 on failure.
+    /// Fills the beginning of the buffer with up to `count` IDs. Returns the number of IDs, or −1
+    /// on failure.
     #[must_use]
     pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
         clock::set_time(now);
@@ -47,37 +49,39 @@ impl Generator {
         self.outcome.count_or_failed(count)
     }
 
-    /// Returns the JavaScript error of the last call; undefined if that call did not fail.
+    /// Returns the JavaScript error of the last call, or undefined if the last call did not fail.
     #[wasm_bindgen(js_name = takeFailure)]
     #[must_use]
     pub fn take_failure(&self) -> JsValue {
         self.outcome.take_failure()
     }
 
-    /// Counts a wait that JavaScript did for this generator.
+    /// Counts a wait that JavaScript performed for this generator.
     #[wasm_bindgen(js_name = countWait)]
     pub fn count_wait(&self) {
         self.outcome.count_wait();
     }
 
-    /// Raises the end of the window to the tick `fence`, exclusive.
+    /// Extends the generator's window to the tick `fence`, exclusive.
     ///
     /// # Errors
-    /// The errors of the core's `extend`.
+    /// `FLAKEID_FIELD_OUT_OF_RANGE` if `fence` is not a valid tick, and the errors of the core's
+    /// `extend`.
     pub fn extend(&self, fence: &str) -> Result<(), JsValue> {
         field("fence", fence, u64::MAX).and_then(|fence| self.core.extend(fence)).map_err(thrown)
     }
 
-    /// Retires the generator. Returns the last tick in which it issued an ID, or nothing if it
-    /// issued no ID.
+    /// Retires the generator. Returns the last tick in which the generator issued an ID, or
+    /// undefined if it issued no ID.
     ///
     /// # Errors
-    /// The errors of the core's `retire`.
+    /// This function returns the errors of the core's `retire`.
     pub fn retire(&self) -> Result<Option<u64>, JsValue> {
         self.core.retire().map_err(thrown)
     }
 
-    /// Returns, in this order: waits, rollbacks, largest distance ahead of the clock in ticks.
+    /// Returns three numbers, in this order: waits, rollbacks, and the largest distance ahead of
+    /// the clock in ticks.
     #[must_use]
     pub fn stats(&self) -> Vec<u64> {
         let stats = self.core.stats();

@@ -1,4 +1,5 @@
-//! Public IDs. The keys are in the module's memory, which scripts on the same page can read.
+//! Encryption and decryption of public IDs. The keys are in the module's memory, which scripts on the same page can
+//! read.
 
 use flakeid_core::{Id, Layout};
 use wasm_bindgen::prelude::*;
@@ -11,7 +12,8 @@ pub struct PublicIds(flakeid_core::PublicIds);
 
 #[wasm_bindgen]
 impl PublicIds {
-    /// Creates a converter between a layout's IDs and public IDs, for IDs from the instant `since` or later.
+    /// Creates a converter between the IDs of a layout and public IDs. `since` is an instant in Unix milliseconds. If
+    /// `since` is given, `open` rejects IDs from before this instant.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_OPTION` if the keyring, the domain or the prefix is invalid; `FLAKEID_INVALID_LAYOUT` if the
@@ -32,27 +34,28 @@ impl PublicIds {
         made.map(Self).map_err(thrown)
     }
 
-    /// Returns the public form of an ID.
+    /// Encrypts an ID, and returns the public ID as a string.
     ///
     /// # Errors
-    /// `FLAKEID_INVALID_ID` for an ID with bits that the layout never sets.
+    /// `FLAKEID_INVALID_ID` if the ID has bits that the layout never sets.
     pub fn seal(&self, id: u64) -> Result<String, JsValue> {
         self.0.seal(Id::from_u64(id)).map_err(thrown)
     }
 
-    /// Returns the public form of an ID as 64 bits.
+    /// Encrypts an ID, and returns the public ID as 64 bits, without the prefix and the key letter.
     ///
     /// # Errors
-    /// The errors of `seal`.
+    /// This function returns the same errors as `seal`.
     #[wasm_bindgen(js_name = sealBits)]
     pub fn seal_bits(&self, id: u64) -> Result<u64, JsValue> {
         self.0.seal_bits(Id::from_u64(id)).map_err(thrown)
     }
 
-    /// Opens a public ID at the instant `now`, and returns the ID.
+    /// Decrypts a public ID, and returns the ID. `now` is the current time in Unix milliseconds.
     ///
     /// # Errors
-    /// `FLAKEID_INVALID_ID`.
+    /// `FLAKEID_INVALID_ID` if the public ID is invalid, or if the ID is from before `since` or more than a minute
+    /// ahead of `now`.
     pub fn open(&self, text: &str, now: i64) -> Result<u64, JsValue> {
         self.0.open_at(text, now).map(Id::to_u64).map_err(thrown)
     }

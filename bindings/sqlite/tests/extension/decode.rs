@@ -1,4 +1,4 @@
-//! Tests that the SQL functions decode IDs to the values in the test vectors.
+//! Tests that the SQL functions return the values in the shared test vectors.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{answer, configured};
 
-/// An instant in the first year that RFC 3339 writes without a sign.
+/// An instant in the year 0, the first year that RFC 3339 writes without a sign.
 const FIRST_YEAR: i64 = -62_150_000_000_000;
 /// The last millisecond of the year 9999.
 const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;
@@ -30,7 +30,7 @@ fn signed(case: &Value) -> i64 {
     text(&case["id"]).parse::<u64>().unwrap().cast_signed()
 }
 
-/// A connection for each layout whose IDs fit into a column.
+/// A connection for each layout whose IDs fit into a signed column.
 #[derive(Default)]
 struct Connections(BTreeMap<String, Option<Connection>>);
 
@@ -96,7 +96,7 @@ fn id_bounds_for_a_time_match_the_test_vectors() {
         let mut ways = vec![unix_ms.to_string()];
         if (FIRST_YEAR..=LAST_FOUR_DIGIT_YEAR).contains(&unix_ms) {
             let instant = Rfc3339::new(unix_ms, 3).to_string();
-            // SQLite's functions write a time with a space instead of `T` and without `Z`.
+            // SQLite's time functions return a time with a space instead of `T` and without `Z`.
             ways.push(instant.replace('T', " ").replace('Z', ""));
             ways.push(instant);
         }

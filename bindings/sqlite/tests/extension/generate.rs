@@ -1,4 +1,4 @@
-//! Tests of IDs as defaults, as rows, and from several connections.
+//! Tests of IDs as column defaults, as rows of the table function, and from several connections.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ fn table_function_returns_the_given_number_of_ids() {
         assert_eq!(ids.len(), count);
         rising(&ids);
     }
-    // IDs are generated only as rows are read, a thousand at a time.
+    // The table function generates IDs only as rows are read, about a thousand IDs at a time.
     assert_eq!(column(&connection, "SELECT id FROM flakeid_next_n(1000000000) LIMIT 3").len(), 3);
     let counts = "(SELECT 2 AS n UNION ALL SELECT 3) AS counts";
     let joined = format!("SELECT count(DISTINCT id) FROM {counts}, flakeid_next_n(counts.n)");
@@ -88,8 +88,8 @@ fn table_function_returns_the_given_number_of_ids() {
     }
 }
 
-/// Connections of one process share the position of a node, so a pool may configure all of its connections
-/// with the same node.
+/// Connections in the same process share the next position of a node, so a connection pool may configure all its
+/// connections with the same node.
 #[test]
 fn connections_that_share_a_node_issue_distinct_ids() {
     let threads: Vec<_> = (0..4)
@@ -106,7 +106,7 @@ fn connections_that_share_a_node_issue_distinct_ids() {
     assert_eq!(ids.len(), 12_000);
 }
 
-/// The thread that renews leases runs in the library, which must stay loaded after its connection is closed.
+/// The thread that renews leases runs in the library, so the library must stay loaded after its connection is closed.
 #[test]
 fn library_stays_loaded_after_its_connection_is_closed() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +130,7 @@ fn second_configure_call_replaces_the_generator() {
         let made = "SELECT flakeid_node(flakeid_next())";
         assert_eq!(answer(&connection, made).as_deref(), Ok(node));
     }
-    // The connection already has a layout.
+    // The option `layout` is optional here, because the connection already has a layout.
     configure(&connection, &["datacenter=22", "worker=4", "overflow=error"]).unwrap();
     assert_eq!(answer(&connection, "SELECT flakeid_worker(flakeid_next())").as_deref(), Ok("4"));
 }

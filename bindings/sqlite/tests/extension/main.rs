@@ -1,5 +1,4 @@
-//! Tests of the extension, which is loaded into the tests' own SQLite and into the program
-//! `sqlite3`.
+//! Tests of the extension. The tests load the extension into their own copy of SQLite and into the program `sqlite3`.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::doc_markdown)]
@@ -13,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, types::Value};
 
-/// Returns the path of the library, which cargo builds next to the tests.
+/// Returns the path of the library, which Cargo builds into the directory of the test executable.
 fn library() -> PathBuf {
     let name =
         format!("{}flakeid_sqlite{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -39,7 +38,7 @@ fn load(connection: &Connection) {
     connection.load_extension_disable().unwrap();
 }
 
-/// Opens a database in memory and configures the extension.
+/// Opens an in-memory database and configures the extension.
 fn configured(options: &[&str]) -> Connection {
     let connection = open(Path::new(":memory:"));
     configure(&connection, options).unwrap();
@@ -53,7 +52,7 @@ fn configure(connection: &Connection, options: &[&str]) -> Result<String, String
     connection.query_row(&sql, params, |row| row.get(0)).map_err(|error| error.to_string())
 }
 
-/// Returns the only value of a query as a string, or the message of SQLite's error.
+/// Returns the single value of a query as a string, or SQLite's error message.
 fn answer(connection: &Connection, sql: &str) -> Result<String, String> {
     let value = connection.query_row(sql, [], |row| row.get::<_, Value>(0));
     value.map_err(|error| error.to_string()).map(|value| match value {
@@ -64,7 +63,7 @@ fn answer(connection: &Connection, sql: &str) -> Result<String, String> {
     })
 }
 
-/// Returns all values of a query that has one column.
+/// Returns all values of a query that selects one column.
 fn column(connection: &Connection, sql: &str) -> Vec<i64> {
     let mut statement = connection.prepare(sql).unwrap();
     let rows = statement.query_map([], |row| row.get(0)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of several processes that run the program `sqlite3` with the system's SQLite.
+//! Tests with several processes, each of which runs the program `sqlite3` with the system's SQLite.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -72,7 +72,7 @@ fn closing_a_connection_releases_its_node() {
     }
 }
 
-/// Runs the statements from the guide with a separate store.
+/// Runs the statements from the guide with a temporary store instead of the guide's store.
 #[test]
 fn sqlite_example_from_the_guide_inserts_all_rows() {
     let folder = tempfile::tempdir().unwrap();

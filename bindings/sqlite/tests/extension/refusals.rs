@@ -1,4 +1,4 @@
-//! Tests of the errors for calls that the extension rejects.
+//! Tests of calls that the extension rejects, and of the error messages.
 
 use std::path::Path;
 
@@ -133,6 +133,6 @@ fn index_on_a_non_deterministic_function_is_rejected() {
 fn extension_can_be_loaded_twice_in_one_connection() {
     let connection = configured(&["layout=twitter", "node=713"]);
     load(&connection);
-    // The call uses the functions from the second load, which have not been configured yet.
+    // The second load replaces all functions of the extension. The new functions have not been configured yet.
     says(answer(&connection, "SELECT flakeid_next()"), &["flakeid_configure"]);
 }

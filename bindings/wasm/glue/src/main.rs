@@ -1,5 +1,7 @@
-//! `flakeid-wasm-glue <compiled.wasm> <folder> <name>`: writes the module and its JavaScript, once for
-//! Node's `require` (`node/`) and once as an ES module (`web/`).
+//! Writes a WebAssembly module and its JavaScript glue, once for Node's `require` (in `node/`) and once as an ES module
+//! (in `web/`).
+//!
+//! The command line is `flakeid-wasm-glue <compiled.wasm> <folder> <name>`.
 
 use std::env;
 use std::fs;
@@ -26,8 +28,8 @@ fn main() -> ExitCode {
 fn generate(input: &Path, folder: &Path, name: &str) -> Result<(), String> {
     let compiled = fs::read(input).map_err(|error| format!("{}: {error}", input.display()))?;
     // The section `target_features` is removed, because it lists the reference types of the precompiled standard
-    // library. With reference types, wasm-bindgen would add instructions that Debian's wasm-opt cannot read. The
-    // binding itself is compiled without reference types.
+    // library. If the section lists reference types, wasm-bindgen adds instructions that Debian's wasm-opt cannot read.
+    // The binding itself is compiled without reference types.
     let module = without_custom(&compiled, "target_features")
         .ok_or_else(|| format!("{} is not a WebAssembly module", input.display()))?;
     let say = |error| format!("{error:?}");
@@ -46,10 +48,11 @@ fn bindgen(module: &[u8], name: &str) -> Bindgen {
     bindgen
 }
 
-/// The number of bytes of the magic number and the version.
+/// The length of a module's magic number and version, in bytes.
 const HEADER: usize = 8;
 
-/// Returns the module without its custom sections of the given name, or `None` if the bytes are not a module.
+/// Returns the module without any custom sections of the given name. Returns `None` if the bytes are not a WebAssembly
+/// module.
 fn without_custom(module: &[u8], name: &str) -> Option<Vec<u8>> {
     let mut kept = module.get(..HEADER).filter(|header| header.starts_with(b"\0asm"))?.to_vec();
     let mut rest = &module[HEADER..];
@@ -70,7 +73,7 @@ fn custom_name(content: &[u8]) -> Option<&[u8]> {
     rest.get(..length)
 }
 
-/// Reads a LEB128 number, and returns the number and the bytes after it.
+/// Reads a LEB128 number, and returns the number and the bytes that follow it.
 fn number(mut bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut value = 0;
     for shift in (0..35).step_by(7) {

@@ -1,4 +1,4 @@
-//! Tests specific to `PostgreSQL`: its durability settings, standbys and dumps.
+//! Tests of features that are specific to `PostgreSQL`: durability settings, standbys and dumps.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn server_without_durable_commits_is_refused() {
     assert!(matches!(&refused, Fault::Rejected(text) if text.contains("fsync")), "{refused:?}");
 }
 
-/// Checks that waiting for a lock for longer than `max_skew` does not cause a request to be refused.
+/// Checks that a request is not refused after it has waited for a lock for longer than `max_skew`.
 #[test]
 fn table_lock_wait_is_not_reported_as_clock_skew() {
     let server = PostgresServer::new();
@@ -75,7 +75,7 @@ fn standby_is_refused_and_counts_as_restored_once_promoted() {
         matches!(&fault, Fault::Unavailable(text) if text.contains("is a standby")),
         "{fault:?}"
     );
-    // The promoted standby counts as another run, because the last confirmed grants of the primary may be missing.
+    // A promoted standby begins a new run, because it may lack the last grants that the primary confirmed.
     drop(store);
     standby.sql("SELECT pg_promote()").unwrap();
     let mut store = connect(&standby.url()).unwrap();
@@ -83,14 +83,14 @@ fn standby_is_refused_and_counts_as_restored_once_promoted() {
     assert!(matches!(refused, Err(Fault::Refused(Refusal::Restored { .. }))), "{refused:?}");
 }
 
-/// Checks that neither of two primaries grants anything if both wait for a standby that does not exist. The second
+/// Checks that two primaries grant no leases while both wait for a synchronous standby that does not exist. The second
 /// primary is a standby that was promoted while the first primary was running.
 #[test]
 fn two_primaries_without_a_synchronous_standby_grant_nothing() {
     let primary = PostgresServer::new();
     let namespace = fresh_namespace("two-primaries");
     primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'").unwrap();
-    // The standby copies this setting from the primary.
+    // The standby copies `synchronous_standby_names` from the primary.
     let standby = primary.standby();
     primary.sql("SELECT pg_reload_conf()").unwrap();
     let mut store = connect(&primary.url()).unwrap();
@@ -105,7 +105,7 @@ fn two_primaries_without_a_synchronous_standby_grant_nothing() {
     }
 }
 
-/// Checks that a restored dump is detected, even if the dump replaces the table in a running server.
+/// Checks that the store detects a restored dump, even if the dump replaces a table while the server is running.
 #[test]
 fn table_replaced_by_a_restored_dump_is_detected() {
     let server = PostgresServer::new();

@@ -1,4 +1,4 @@
-//! Tests of leases in `PostgreSQL`: the tests for all SQL servers, and tests specific to `PostgreSQL`.
+//! Tests of leases in `PostgreSQL`: the tests that all SQL servers share, and tests specific to `PostgreSQL`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 #[path = "../client/mod.rs"]

@@ -15,11 +15,11 @@ use crate::operations;
 use crate::sql::check_lease_continues;
 use crate::sql::{UnderTest, acquire_at_once};
 
-/// The guide recommends this setting, because by default the pooler does not reconnect to a failed server for 15 s.
+/// The pooler setting that the guide recommends. By default, the pooler does not reconnect to a failed server for 15 s.
 const RETRY: &str = "server_login_retry = 1";
 
-/// The tests of the conformance suite that are skipped, because they wait for five seconds each and do not test
-/// anything specific to a pooler.
+/// The conformance tests that are skipped. Each of these tests waits for five seconds and tests nothing specific to a
+/// pooler.
 const SKIPPED: [&str; 5] = [
     "grants::last_window_ends_at_the_horizon",
     "operators::adopt_raises_the_floor_above_every_fence",
@@ -100,7 +100,7 @@ fn thirty_clients_share_three_server_connections() {
     assert!((1..=3).contains(&connections), "{connections}");
 }
 
-/// Opens a leased generator with the default bounds. Its window is renewed several times a second.
+/// Opens a leased generator in a namespace with the default bounds. The lease is renewed several times a second.
 fn holder(url: &str, namespace: &Namespace) -> Generator {
     operations::init(&mut *connect(url).unwrap(), namespace).unwrap();
     let lease = Generator::lease(url, namespace.layout).unwrap();
@@ -134,13 +134,13 @@ fn holders_continue_after_the_pooler_restarts() {
     let before = generator.lease_status().unwrap();
     pooler.start();
     check_lease_continues(&generator, &before);
-    // The server is still in the same run, so new clients do not have to wait.
+    // The server was not restarted and is still in the same run, so new clients do not have to wait.
     let mut store = connect(&pooler.url()).unwrap();
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
 }
 
-/// Checks that after the server is killed, the remaining statements of a transaction are not sent through another
-/// connection, where they would be committed on their own.
+/// Checks that the remaining statements of a transaction are not sent through another connection after the server is
+/// killed. On another connection, each remaining statement would be committed separately.
 #[test]
 fn transaction_does_not_continue_on_another_connection() {
     let server = PostgresServer::new();

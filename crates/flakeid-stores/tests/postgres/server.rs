@@ -1,4 +1,4 @@
-//! The names, options and statements that the tests shared by all SQL servers use for `PostgreSQL`.
+//! The names, options and statements for `PostgreSQL` that the tests shared by all SQL servers require.
 
 use std::any::Any;
 
@@ -95,8 +95,7 @@ impl SqlServer for PostgresServer {
         self.restore(&copy.downcast::<TempDir>().expect("a backup"));
     }
 
-    /// The triggers are disabled and the checks are dropped first, as the owner of the tables could
-    /// do.
+    /// Changes a field after disabling the triggers and dropping the checks, as the owner of the tables could do.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = "SELECT string_agg('DROP CONSTRAINT ' || conname, ', ') FROM pg_constraint \
              WHERE conrelid = 'flakeid_node'::regclass AND contype = 'c'";

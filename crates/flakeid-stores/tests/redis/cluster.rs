@@ -1,4 +1,4 @@
-//! Tests of Redis Cluster, in which each namespace is stored on one node.
+//! Tests of Redis Cluster, which stores each namespace on a single cluster node.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,8 @@ use flakeid_test_servers::{RedisCluster, Server};
 use crate::client::{connect, fresh_namespace, leases, renewal, request};
 use crate::operations;
 
-/// Creates a namespace with one grant on the given node of the cluster. Also returns the namespace's hash slot.
+/// Creates a namespace on the given cluster node, and acquires one lease in the namespace. Returns the namespace, the
+/// grant and the namespace's hash slot.
 fn lease_on(cluster: &RedisCluster, node: usize) -> (Namespace, Grant, u16) {
     let placed = (0..).map(|number| fresh_namespace(&format!("n{number}")));
     let mut placed = placed.map(|namespace| (cluster.place_of(&namespace.name), namespace));
@@ -36,7 +37,7 @@ fn eventually_list(url: &str, namespace: &Namespace) -> Listing {
     }
 }
 
-/// Checks that the store counts as restored, and that the next acquire records the restore.
+/// Checks that the store counts as restored, and that the next acquire request records the restore.
 fn check_restored(url: &str, namespace: &Namespace, last: &Grant) {
     let listing = eventually_list(url, namespace);
     assert_eq!((listing.continuity, listing.rows.len()), (Continuity::Restored, 1));
@@ -58,7 +59,7 @@ fn namespaces_on_every_cluster_node_grant_leases() {
     let names = store.namespaces().unwrap();
     for (namespace, grant, _) in &leased {
         assert!(names.contains(&namespace.name), "{names:?}");
-        // A single store connects to all nodes.
+        // A single `store` object reaches all nodes of the cluster.
         operations::renew(&mut *store, &namespace.name, &renewal(grant)).unwrap();
         let found = operations::whois(&mut *store, &namespace.name, grant.node, grant.start);
         assert!(found.unwrap().is_some());
@@ -75,8 +76,8 @@ fn promoted_replica_of_a_cluster_counts_as_restored() {
     check_restored(&cluster.url(&[0, 1, 2, 3]), &namespace, &grant);
 }
 
-/// Checks that a namespace counts as restored when it is moved to another node, and again when it is moved back. A
-/// transaction that began on one node must not be written to another node.
+/// Checks that a namespace counts as restored when it is moved to another cluster node, and again when it is moved
+/// back. A transaction that began on one cluster node must not be written to another cluster node.
 #[test]
 fn namespace_moved_to_another_node_counts_as_restored() {
     let cluster = RedisCluster::new();

@@ -1,5 +1,5 @@
-//! Tests of a primary that is demoted, receives its replica's data, and is promoted again. The primary's process is
-//! still the same, but its data belongs to another run.
+//! Tests of a primary that is demoted, receives its replica's data, and is promoted again. The server process is still
+//! the same, but its data belongs to a different run.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -42,14 +42,14 @@ impl Pair {
         }
     }
 
-    /// Cuts the replication, so that the replica does not receive any further writes.
+    /// Waits until the replica is synchronized, and then cuts the replication. The replica receives no further writes.
     fn lag(&self) {
         self.wait_until_synced();
         self.replication.cut();
     }
 
-    /// Fails over to the replica and back. The replica's data, which no client has changed, replaces the primary's
-    /// data.
+    /// Fails over to the replica, and then back to the primary. The replica's data, which no client has changed,
+    /// replaces the primary's data.
     fn fail_over_and_back(&self) {
         self.replica.promote();
         self.primary.follow(self.replica.port());
@@ -57,7 +57,7 @@ impl Pair {
     }
 }
 
-/// Checks that the loss of confirmed writes is detected, although the primary's `run_id` is the same.
+/// Checks that the loss of confirmed writes is detected, although the primary's `run_id` has not changed.
 #[test]
 fn primary_counts_as_restored_after_serving_as_a_replica() {
     let pair = Pair::new();
@@ -77,7 +77,8 @@ fn primary_counts_as_restored_after_serving_as_a_replica() {
     assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
 }
 
-/// Checks that two generators never issue the same ID. The first generator is cut off before the failover.
+/// Checks that two generators never issue the same ID. The first generator loses its connection to the server before
+/// the failover.
 #[test]
 fn ids_stay_unique_across_failover_and_failback() {
     const WINDOW_MS: u64 = 10_000;
@@ -104,8 +105,8 @@ fn ids_stay_unique_across_failover_and_failback() {
     assert_ids_are_unique(&first.stop(), &second.stop());
 }
 
-/// Checks that a demoted primary counts as restored even if it received no data. The demoted primary lost nothing,
-/// but another primary may have granted leases in the meantime.
+/// Checks that a demoted primary counts as restored even if it received no data. The demoted primary lost no data, but
+/// another primary may have granted leases in the meantime.
 #[test]
 fn primary_counts_as_restored_after_demotion_without_syncing() {
     let server = RedisServer::new();
@@ -121,8 +122,8 @@ fn primary_counts_as_restored_after_demotion_without_syncing() {
     assert_eq!(listing.continuity, Continuity::Restored);
 }
 
-/// Checks that a transaction that began in one run of the data is not committed in another run, although all values
-/// that the transaction read are the same in both runs.
+/// Checks that a transaction that began before a failover is not committed after the failover. All values that the
+/// transaction read are the same, but the data belongs to a different run.
 #[test]
 fn transaction_is_not_committed_if_a_failover_interrupts_it() {
     let pair = Pair::new();
@@ -172,8 +173,8 @@ fn transaction_is_not_committed_on_a_writable_replica() {
     assert_eq!(rows[0].fence, grant.fence);
 }
 
-/// Checks when `master_replid`, which distinguishes runs, changes without a restore: when the first replica connects,
-/// and some time after the last replica disconnects.
+/// Checks when `master_replid`, which identifies a run, changes although no data was lost. The value changes when the
+/// first replica connects, and some time after the last replica disconnects.
 #[test]
 fn only_the_first_replica_connection_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);

@@ -1,4 +1,5 @@
-//! Tests of URLs with several hosts, and of Sentinel. The client must find the primary, even after a failover.
+//! Tests of URLs that contain several hosts or several sentinels. The client must find the primary, even after a
+//! failover.
 
 use std::time::{Duration, Instant};
 
@@ -35,8 +36,8 @@ fn sentinels_lead_clients_to_the_primary_after_each_failover() {
     all.wait_for_primary(1);
     check_restored(&url, &namespace, &grant);
 
-    // The first server starts as a primary, and remains a primary until the sentinels make it a replica. Clients must
-    // not use this server.
+    // The restarted first server acts as a primary until the sentinels make it a replica. Clients must not use this
+    // server.
     first.start();
     let mut store = eventually_connect(&url);
     assert_eq!(
@@ -84,8 +85,7 @@ fn sentinel_errors_name_the_server_and_hide_passwords() {
     check_faults(&cases, &["wr0ng", "secret", PASSWORD, RedisSentinels::PASSWORD]);
 }
 
-/// Checks that clients find the new primary through a URL without sentinels after an operator has promoted the
-/// replica.
+/// Checks that clients find the new primary after an operator has promoted the replica. The URL contains no sentinels.
 #[test]
 fn client_uses_the_first_host_that_is_a_primary() {
     let (primary, replica) = (RedisServer::new(), RedisServer::new());
@@ -100,7 +100,7 @@ fn client_uses_the_first_host_that_is_a_primary() {
     assert!(text.contains("is a replica") && text.contains("in time"), "{text}");
     replica.promote();
     check_restored(&url, &namespace, &grant);
-    // The server is killed, because resuming it would make it a second primary.
+    // The old primary is killed, because resuming it would make it a second primary.
     primary.kill();
 
     let wrong = format!("redis://:wr0ng,secret@{hosts}/0");

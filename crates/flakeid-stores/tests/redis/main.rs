@@ -1,4 +1,4 @@
-//! Tests of leases in Redis: the conformance suite, and tests specific to this store.
+//! Tests of leases in Redis: the conformance suite, and tests specific to Redis.
 #![cfg(feature = "redis")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
@@ -29,8 +29,8 @@ fn conformance_suite_passes() {
     conformance::run(&Redis(RedisServer::new()));
 }
 
-/// Checks leases on the running server that an environment variable names, so that other server versions can be
-/// tested. If the variable is not set, uses a private server.
+/// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be
+/// tested. If the variable is not set, the test starts a private server.
 #[test]
 fn server_from_an_environment_variable_grants_leases() {
     match std::env::var("FLAKEID_TEST_REDIS_URL") {

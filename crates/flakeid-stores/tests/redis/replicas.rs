@@ -16,7 +16,7 @@ fn replica_of(primary: &RedisServer) -> RedisServer {
     replica
 }
 
-/// Connects with the option that makes the given number of replicas confirm each write.
+/// Connects with the option that requires the given number of replicas to confirm each write.
 fn confirmed_by(replicas: u32, server: &RedisServer) -> Result<Box<dyn Store>, Fault> {
     connect(&server.url_of("", RedisServer::PASSWORD, &format!("0?replicas={replicas}")))
 }
@@ -41,7 +41,7 @@ fn replica_grants_nothing_and_counts_as_restored_when_promoted() {
     assert_eq!(listing.rows[0].fence, grant.fence, "the confirmed grant must be on the replica");
 }
 
-/// Checks that a primary that has lost its replicas confirms nothing, not even a repeated renewal.
+/// Checks that a primary confirms no write while its only replica is paused, not even a repeated renewal.
 #[test]
 fn store_is_reported_as_unavailable_if_no_replica_confirms_writes() {
     let primary = RedisServer::new();
@@ -62,20 +62,21 @@ fn store_is_reported_as_unavailable_if_no_replica_confirms_writes() {
     operations::renew(&mut *client.store, &client.namespace.name, &renewal).unwrap();
 }
 
-/// Checks that a primary with three replicas is refused if one replica must confirm. One replica could stay with the
-/// old primary while another follows a new primary, so that both primaries would confirm writes.
+/// Checks that a primary with three replicas is refused if only one replica must confirm each write. One replica could
+/// stay with the old primary while another replica follows a new primary. Both primaries would then confirm writes.
 #[test]
 fn primary_with_over_twice_the_required_replicas_is_refused() {
     let primary = RedisServer::new();
     let _two = [replica_of(&primary), replica_of(&primary)];
-    // A connection that only copies the data (`redis-cli --rdb`) is not a replica that could be promoted.
+    // This connection only copies the data, as `redis-cli --rdb` does. The store must not count the connection as a
+    // replica that could be promoted.
     let mut copying = TcpStream::connect((Ipv4Addr::LOCALHOST, primary.port())).unwrap();
     let mut answer = [0; 5];
     copying.write_all(format!("AUTH {}\r\n", RedisServer::PASSWORD).as_bytes()).unwrap();
     copying.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"+OK\r\n");
     copying.write_all(b"SYNC\r\n").unwrap();
-    // The server sends the data, or an empty line while the data is not ready.
+    // The server sends the data, or an empty line if the data is not ready yet.
     copying.read_exact(&mut answer[..1]).unwrap();
     let state = primary.command(&["INFO", "replication"]).unwrap();
     assert!(state.contains("connected_slaves:3"), "{state}");
@@ -90,8 +91,8 @@ fn primary_with_over_twice_the_required_replicas_is_refused() {
     connect(&primary.url()).unwrap();
 }
 
-/// Checks that a new primary does not record its run before its replicas follow it. Otherwise, the new primary would
-/// later grant ticks that the old primary granted in the meantime with a replica's confirmation.
+/// Checks that a new primary records its run only after its replicas follow it. Otherwise, the new primary could later
+/// grant ticks that the old primary granted with a replica's confirmation.
 #[test]
 fn new_primary_grants_no_windows_of_the_old_primary() {
     let old = RedisServer::new();
@@ -110,7 +111,7 @@ fn new_primary_grants_no_windows_of_the_old_primary() {
     let alone = acquire(&new);
     assert!(matches!(&alone, Err(Fault::Unavailable(text)) if text.contains("0 of 1 replicas")));
 
-    // The clock is now past any floor that the new primary could have recorded.
+    // After this wait, the clock is past any floor that the new primary could have recorded.
     sleep(Duration::from_millis(4_000 + 100 + 2 * 1_000 + 100));
     let granted = acquire(&old).unwrap();
     other.follow(new.port());
@@ -123,8 +124,8 @@ fn new_primary_grants_no_windows_of_the_old_primary() {
     assert!(noted.namespace.floor >= granted.fence);
 }
 
-/// Checks that a demotion between a write and its confirmation is reported as unavailable, because the outcome of the
-/// write is unknown.
+/// Checks that the store is reported as unavailable if the primary is demoted between a write and its confirmation. In
+/// this case, the outcome of the write is unknown.
 #[test]
 fn renewal_fails_when_the_primary_is_demoted_before_confirmation() {
     let primary = RedisServer::new();

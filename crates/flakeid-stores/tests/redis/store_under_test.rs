@@ -32,7 +32,7 @@ impl StoreUnderTest for Redis {
         self.0.start();
     }
 
-    /// Copies the append-only file, which Redis allows at any time.
+    /// Copies the append-only file. Redis allows this file to be copied at any time.
     fn backup(&self) -> Box<dyn Any> {
         let copied = tempfile::tempdir().unwrap();
         copy(&self.0.data(), copied.path());

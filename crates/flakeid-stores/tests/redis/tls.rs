@@ -6,8 +6,8 @@ use tempfile::TempDir;
 
 use crate::client::{Authority, connect, leases};
 
-/// The files with a server's certificate and key, with the certificate of the authority that signed the server's
-/// certificate, and with the certificate of another authority.
+/// The paths of four files: a server's certificate and key, the certificate of the server's authority, and the
+/// certificate of another authority.
 struct Files {
     right: String,
     wrong: String,
@@ -74,7 +74,8 @@ fn server_certificates_are_verified() {
     }
 }
 
-/// Checks that the client verifies the certificate of a sentinel and of the server that the sentinel names.
+/// Checks that the client verifies the certificate of a sentinel, and the certificate of the server that the sentinel
+/// reports.
 #[test]
 fn certificates_of_sentinels_and_their_servers_are_verified() {
     let Files { right, wrong, certificate, key, .. } = &Files::new();

@@ -7,7 +7,7 @@ use flakeid_core::{Clock, SystemClock};
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_stores::Location;
 
-/// The longest time for which a request to a store on a busy machine is retried.
+/// The maximum time for which a request is retried while the machine is busy.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Connects to a store that uses the system clock.
@@ -20,8 +20,8 @@ pub(crate) fn connect_with(url: &str, clock: &Arc<dyn Clock>) -> Result<Box<dyn 
     Ok(Box::new(Retrying(Location::parse(url).unwrap().connect(clock)?)))
 }
 
-/// A store that repeats a request while the machine is too busy to open the file within half a second. A request that
-/// fails in this way has no effect, so repeating the request is safe.
+/// A store that repeats a request if the machine is too busy to open the file within half a second. Repeating the
+/// request is safe, because a request that fails for this reason has no effect.
 struct Retrying(Box<dyn Store>);
 
 impl Retrying {

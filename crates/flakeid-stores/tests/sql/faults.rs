@@ -31,8 +31,8 @@ pub(crate) fn missing_table_is_named_in_the_error<S: SqlServer>() {
     assert!(fault.to_string().contains("version 5"), "{fault}");
 }
 
-/// Checks that a server that hangs is reported as unavailable, before and after connecting, and that the server is
-/// usable once it resumes.
+/// Checks that a hanging server is reported as unavailable to open and new connections, and that the server is usable
+/// after it resumes.
 pub(crate) fn paused_server_is_unavailable_until_it_resumes<S: SqlServer>() {
     let server = S::new();
     let mut client = Client::new(&server.url(), "paused");
@@ -75,7 +75,7 @@ pub(crate) fn killed_server_is_unavailable_until_it_restarts<S: SqlServer>() {
     assert_eq!(listing.rows[0].fence, grant.fence);
 }
 
-/// Checks that a request for a row that remains locked fails after a timeout.
+/// Checks that a request fails after a timeout if its row remains locked.
 pub(crate) fn locked_row_is_unavailable_until_it_is_unlocked<S: SqlServer>() {
     let server = S::new();
     let mut client = Client::new(&server.url(), "locked");

@@ -1,5 +1,5 @@
-//! Tests for all SQL servers. Each test runs on `PostgreSQL` and `MariaDB`, and `cargo xtask mysql` runs the tests on
-//! `MySQL`.
+//! Tests that all SQL servers share. Each test runs on `PostgreSQL` and `MariaDB`, and `cargo xtask mysql` also runs
+//! the tests on `MySQL`.
 
 mod faults;
 mod roles;
@@ -23,7 +23,7 @@ use flakeid_test_servers::Server;
 use crate::client::{self, connect, eventually_connect, fresh_namespace, request};
 use crate::operations;
 
-/// A private server, with the names, options and statements for its kind of server.
+/// A private SQL server, and the names, options and statements that are specific to its kind of server.
 pub(crate) trait SqlServer: Server + Sized {
     /// The URL scheme for this kind of server.
     const SCHEME: &'static str;
@@ -32,22 +32,22 @@ pub(crate) trait SqlServer: Server + Sized {
     /// The environment variable that contains the URL of a running server to test.
     const GIVEN: &'static str;
 
-    /// Statements that create a user `service` with [`PASSWORD`](Self::PASSWORD) and the rights that the
-    /// documentation recommends for a service.
+    /// Statements that create a user named `service` with the password [`PASSWORD`](Self::PASSWORD). The user has the
+    /// rights that the documentation recommends for a service.
     const CREATE_SERVICE: &'static str;
-    /// A part of the server's error message when a right is missing.
+    /// A part of the server's error message that reports a missing right.
     const DENIED: &'static str;
-    /// A part of the server's error message, in uppercase, when a constraint rejects a value.
+    /// A part of the server's error message, in uppercase, that reports a violated constraint.
     const CONSTRAINT: &'static str;
-    /// Additional statements, specific to this kind of server, that would delete rows.
+    /// Additional statements, specific to this kind of server, that delete rows unless a trigger rejects them.
     const LOSING: &'static [&'static str];
 
     /// Returns a statement that sleeps for the given number of seconds.
     fn sleep(seconds: u32) -> String;
-    /// A query for the number of sleeping connections.
+    /// A query that returns the number of sleeping connections.
     const SLEEPING: &'static str;
 
-    /// Sets of URL options that disable the verification of certificates.
+    /// Sets of URL options with which the client does not verify certificates.
     const UNVERIFIED: &'static [&'static str];
     /// Sets of URL options that require TLS.
     const REQUIRED: &'static [&'static str];
@@ -57,10 +57,11 @@ pub(crate) trait SqlServer: Server + Sized {
     const AUTHORITIES: &'static str;
     /// The URL options that enable verification of the authority and the host name.
     const VERIFY_HOST: &'static str;
-    /// A part of the error message when TLS is required but the server does not support it.
+    /// A part of the error message that reports that TLS is required but not supported by the server.
     const TLS_MISSING: &'static str;
     /// URL options that the store refuses, each with a part of the error message. `{right}` is replaced with the path
-    /// of the right authority's file, and `{wrong}` with the path of another authority's file.
+    /// of the certificate of the server's authority. `{wrong}` is replaced with the path of another authority's
+    /// certificate.
     const BAD_TLS: &'static [(&'static str, &'static str)];
 
     fn new() -> Self;
@@ -76,29 +77,29 @@ pub(crate) trait SqlServer: Server + Sized {
     /// Executes statements in the database `ids` as the administrator.
     fn sql(&self, sql: &str) -> Result<String, String>;
 
-    /// Checks that connections to the first URL are encrypted, and that connections to the second URL are not. A
-    /// connection to the first URL is already open.
+    /// Checks that connections to the URL `encrypted` use TLS, and that connections to the URL `plain` do not. A
+    /// connection to `encrypted` is already open.
     fn check_encryption(&self, encrypted: &str, plain: &str);
 
-    /// Returns URLs to which connections fail. Each URL comes with a flag that shows whether the error is retryable,
-    /// and with a part of the error message. Every password in the URLs contains `wr0ng` or `secret`.
+    /// Returns URLs to which connections fail. Each URL comes with a flag that is true if the error is retryable, and
+    /// with a part of the error message. Every wrong password contains `wr0ng` or `secret`.
     fn unreachable(&self) -> Vec<(String, bool, &'static str)>;
 
     fn back_up(&self) -> Box<dyn Any>;
     fn put_back(&self, copy: Box<dyn Any>);
 
-    /// Prepares the server for [`damage`](Self::damage). Must be called before clients connect, because clients would
-    /// detect the change.
+    /// Prepares the server for [`damage`](Self::damage). This function must be called before clients connect, because
+    /// connected clients would detect the change.
     fn allow_damage(&self) {}
 
     /// Changes a field of a row while all triggers and constraints are disabled.
     fn damage(&self, field: &str, text: &str, condition: &str);
 
-    /// Whether a column can hold a string while all triggers and constraints are disabled.
+    /// Whether the column `field` can hold the string `text` while all triggers and constraints are disabled.
     fn can_hold(field: &str, text: &str) -> bool;
 }
 
-/// A server for the conformance suite.
+/// An SQL server on which the conformance suite runs.
 pub(crate) struct UnderTest<S>(pub(crate) S);
 
 fn condition(namespace: &str, node: u64) -> String {
@@ -151,7 +152,7 @@ impl<S: SqlServer> StoreUnderTest for UnderTest<S> {
     }
 }
 
-/// Runs every test in these modules on one kind of server.
+/// Defines a test function for each shared SQL test, for one kind of server.
 macro_rules! test_sql_server {
     ($server:ty) => {
         $crate::sql::test_sql_server!(
@@ -189,8 +190,8 @@ pub(crate) fn conformance_suite_passes<S: SqlServer>() {
     conformance::run(&UnderTest(server));
 }
 
-/// Checks leases on the running server that an environment variable names, so that other server versions can be
-/// tested. If the variable is not set, uses a private server.
+/// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be
+/// tested. If the variable is not set, the test starts a private server.
 pub(crate) fn server_from_an_environment_variable_grants_leases<S: SqlServer>() {
     match std::env::var(S::GIVEN) {
         Ok(url) => client::leases(&url),
@@ -198,16 +199,16 @@ pub(crate) fn server_from_an_environment_variable_grants_leases<S: SqlServer>() 
     }
 }
 
-/// Checks that 200 clients that all prefer the same node get distinct nodes without having to retry one after
-/// another.
+/// Checks that 200 clients that request nodes at the same time get distinct nodes, although all clients prefer the same
+/// node. Most clients must succeed without a retry.
 pub(crate) fn two_hundred_clients_get_distinct_nodes_at_once<S: SqlServer>() {
     let server = S::new();
     acquire_at_once(&server.url(), 200);
 }
 
-/// Acquires a node in each of the given number of clients, and checks that the nodes are distinct. Clients retry, as
-/// a keeper does, because a busy machine may delay a request beyond the timeout. More than half of the clients must
-/// succeed at the first attempt.
+/// Acquires a node for each of the given number of clients, and checks that the nodes are distinct. Clients retry, as a
+/// keeper does, because a request may exceed the timeout on a busy machine. More than half of the clients must succeed
+/// on the first attempt.
 pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     let namespace = fresh_namespace("rush");
     operations::init(&mut *connect(url).unwrap(), &namespace).unwrap();

@@ -17,7 +17,8 @@ pub(crate) fn documented_privileges_suffice_for_a_service_and_no_more<S: SqlServ
     let namespace = fresh_namespace("roles");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
     server.sql(&S::CREATE_SERVICE.replace("{password}", S::PASSWORD)).unwrap();
-    // After the restart, the service is the first client that connects, so it must record the server's new run.
+    // After the restart, the service is the first client that connects, so the service must record the server's new
+    // run.
     server.stop();
     server.start();
     let url = server.url_of("service", S::PASSWORD, "ids", "");
@@ -34,7 +35,7 @@ pub(crate) fn documented_privileges_suffice_for_a_service_and_no_more<S: SqlServ
     // A service may record a restore, and may call `init` for an existing namespace.
     client.adopt();
     operations::init(&mut *client.store, &client.namespace).unwrap();
-    // A broker's sub-grants are recorded in the history.
+    // A service may also record a broker's sub-grants in the history.
     let namespace = blocks("blocks");
     operations::init(&mut *connect(&server.url()).unwrap(), &namespace).unwrap();
     let (node, tick) = hand_over(&mut *client.store, &namespace);
@@ -45,7 +46,7 @@ pub(crate) fn documented_privileges_suffice_for_a_service_and_no_more<S: SqlServ
     assert!(matches!(&refused, Fault::Rejected(text) if text.contains(S::DENIED)), "{refused:?}");
 }
 
-/// Checks that the triggers reject invalid changes, even by the owner of the tables or by a superuser.
+/// Checks that the triggers reject invalid changes, even if the owner of the tables or a superuser makes the changes.
 pub(crate) fn triggers_reject_unsafe_changes_by_the_owner<S: SqlServer>() {
     let server = S::new();
     let mut client = Client::new(&server.url(), "guards");
@@ -89,7 +90,8 @@ fn blocks(name: &str) -> Namespace {
     Namespace { block_bits: 4, ..fresh_namespace(name) }
 }
 
-/// Leases a block and renews it with a sub-grant, as a broker does. Returns the sub-grant's node and first tick.
+/// Leases a block of nodes, and renews the lease with a sub-grant of one node, as a broker does. Returns the
+/// sub-grant's node and first tick.
 fn hand_over(store: &mut dyn Store, namespace: &Namespace) -> (u64, u64) {
     let base = request(namespace);
     let (to, now, ttl_ms, owner) = (namespace.max_row(), base.now, base.ttl_ms, base.owner.clone());

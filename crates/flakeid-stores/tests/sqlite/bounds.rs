@@ -32,8 +32,8 @@ fn take(store: &Sqlite, at: i64, window_ms: u64) -> Result<Grant, Fault> {
     operations::acquire(&mut *connect_with(&store.url(), &clock)?, WIDE, &request)
 }
 
-/// Creates a store with a namespace whose windows may be an hour long, and acquires one node for an hour. Returns the
-/// store, the grant and the time of the grant.
+/// Creates a store with a namespace whose windows may be up to an hour long, and acquires one node for an hour. Returns
+/// the store, the grant and the time of the grant.
 fn held() -> (Sqlite, Grant, i64) {
     let (store, then) = (Sqlite::new(), now());
     make_wide(&store);
@@ -41,8 +41,8 @@ fn held() -> (Sqlite, Grant, i64) {
     (store, grant, then)
 }
 
-/// Checks that the store recreates the namespace with the default bounds, but grants nothing for an hour, because the
-/// window of `held` may still be in use.
+/// Checks that the store recreates the namespace with the default bounds, but grants nothing for an hour. The window of
+/// the grant `held` may still be in use.
 fn check_waits_for_old_bounds(store: &Sqlite, held: &Grant, then: i64) {
     for minutes in [1, 2, 30, 59] {
         let answer = take(store, then + minutes * MINUTE_MS, 10_000);
@@ -67,8 +67,8 @@ fn recreated_database_waits_until_the_longest_old_window_ends() {
     check_waits_for_old_bounds(&store, &grant, then);
 }
 
-/// Restores a copy that was made before the namespace was created. The copy contains either no namespace or only a
-/// namespace with another name.
+/// Restores a copy of the store that was made before the namespace was created. The copy contains either no namespace
+/// or only a namespace with another name.
 #[test]
 fn restored_copy_waits_until_windows_of_lost_namespaces_end() {
     for with_another in [false, true] {

@@ -86,7 +86,7 @@ fn symlinks_directories_and_world_writable_folders_are_rejected() {
     assert!(rejection(&at(&open.join("x.db"))).contains("all users can write to the directory"));
     fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
     use_it(&at(&open.join("x.db"))).unwrap();
-    // A symbolic link to the directory is also accepted.
+    // A symbolic link to the directory of the database file is accepted.
     symlink(&open, directory.path().join("to-open")).unwrap();
     use_it(&at(&directory.path().join("to-open/x.db"))).unwrap();
 }
@@ -114,8 +114,8 @@ fn databases_of_other_programs_are_rejected() {
     assert!(rejection(&store.url()).contains("version 99"));
 }
 
-/// Checks that a request fails as unavailable while another process is stopped in a transaction, and that requests
-/// succeed after that process is killed.
+/// Checks that the store is reported as unavailable while another process waits in an open transaction, and that
+/// requests succeed after that process is killed.
 #[test]
 fn store_locked_by_another_process_is_reported_as_unavailable() {
     let store = Sqlite::new();
@@ -158,7 +158,7 @@ fn acquire_refuses_clocks_that_show_an_impossible_time() {
     assert!(!store.file().exists());
 }
 
-/// Checks that `SQLite` checkpoints the log into the database file before the log reaches 4 MB.
+/// Checks that `SQLite` checkpoints the write-ahead log into the database file before the log reaches 4 MB.
 #[test]
 fn write_ahead_log_is_merged_before_reaching_four_megabytes() {
     let store = Sqlite::new();
@@ -173,7 +173,7 @@ fn write_ahead_log_is_merged_before_reaching_four_megabytes() {
     assert!(fs::metadata(store.file()).unwrap().len() > 10_000);
 }
 
-/// Checks that files from another machine are refused until an operator adopts them.
+/// Checks that files from another machine are refused until an operator adopts the files.
 #[test]
 fn files_of_another_machine_are_refused_until_adopted() {
     let store = Sqlite::new();
@@ -188,7 +188,7 @@ fn files_of_another_machine_are_refused_until_adopted() {
     assert!(waits(&refused), "{refused:?}");
 }
 
-/// Checks that a request fails as unavailable when the disk is full, and that the store remains undamaged.
+/// Checks that the store is reported as unavailable when the disk is full, and that the store remains undamaged.
 #[test]
 fn full_disk_makes_the_store_unavailable_but_loses_nothing() {
     let store = Sqlite::new();
@@ -210,8 +210,8 @@ fn full_disk_makes_the_store_unavailable_but_loses_nothing() {
     use_it(&store.url()).unwrap();
 }
 
-/// Acquires a node if this process is a child of [`full_disk_makes_the_store_unavailable_but_loses_nothing`].
-/// Otherwise, does nothing.
+/// Acquires a node and prints the outcome if [`full_disk_makes_the_store_unavailable_but_loses_nothing`] started this
+/// process. Otherwise, does nothing.
 #[test]
 fn child_process_reports_acquire_outcome_on_a_full_disk() {
     let Ok(url) = std::env::var("FLAKEID_TEST_SQLITE_FULL") else { return };

@@ -63,8 +63,8 @@ mod unix {
     }
 
     fn fork(url: &str, log: &Path) -> libc::pid_t {
-        // SAFETY: the child calls only functions that are safe after a threaded process forks, and ends with `_exit`.
-        // The allocator of this C library is safe after a fork.
+        // SAFETY: the child calls only functions that are safe after a multithreaded process forks, and ends with
+        // `_exit`. The C library's allocator is also safe after a fork.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "fork failed");
         if pid == 0 {

@@ -1,4 +1,4 @@
-//! Runs child processes that lease a node for 20 s and exit without releasing it.
+//! Child processes that each lease a node for a window of 10 s and exit without releasing the node.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,7 +14,7 @@ const LESSEE: &str = "FLAKEID_TEST_SQLITE_LESSEE";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The node, the first tick of its window, and the window's fence.
+    /// The granted node, the first tick of the window, and the window's fence.
     Granted(u64, u64, u64),
     Refused(String),
 }
@@ -35,7 +35,7 @@ impl Answer {
     }
 }
 
-/// Builds a command that leases any free node of the store in `file` for 20 s.
+/// Builds a command that leases any free node of the store in `file` for a window of 10 s.
 pub fn of(file: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([
@@ -90,7 +90,7 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Leases a node if this process is a child of another test. Otherwise, does nothing.
+/// Leases a node and prints the outcome if another test started this process. Otherwise, does nothing.
 #[test]
 fn child_process_leases_a_node_and_prints_the_outcome() {
     let Ok(url) = std::env::var(LESSEE) else { return };

@@ -10,7 +10,7 @@ use crate::lessee::{self, Answer, check_apart};
 use crate::mounts;
 use crate::store_under_test::Sqlite;
 
-/// One boot of a host whose containers have no machine ID.
+/// The files that identify one boot of a host whose containers have no machine ID.
 struct Boot {
     files: TempDir,
 }
@@ -59,15 +59,15 @@ fn containers_on_the_same_host_lease_distinct_nodes() {
 }
 
 /// Checks that a reboot counts as a restore, but that the operator does not have to adopt the store. Adoption is
-/// required only for files from another machine, because the original files may still be in use.
+/// required only for files from another machine, because that machine may still use the original files.
 #[test]
 fn host_reboot_counts_as_a_restore_of_the_store() {
     let store = Sqlite::new();
     monday().lease(&store).node();
     let answer = tuesday().lease(&store);
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
-    // The store now belongs to the new boot. A second request is also refused, because earlier windows may still be in
-    // use.
+    // The store has now recorded the new boot. A second request is also refused, because earlier windows may still be
+    // in use.
     let answer = tuesday().lease(&store);
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
 }

@@ -31,8 +31,8 @@ mod store_under_test;
 
 use store_under_test::Sqlite;
 
-/// Runs the conformance suite. Each test that restores an older copy uses its own store. After a restore, any new
-/// namespace may replace a lost namespace, so the new namespace first waits for the longest window.
+/// Runs the conformance suite. Each test that restores an older copy uses a separate store. After a restore, each new
+/// namespace waits for the longest window, because the namespace may replace a lost namespace.
 #[test]
 fn conformance_suite_passes() {
     let store = Sqlite::new();
@@ -47,7 +47,7 @@ fn conformance_suite_passes() {
     }
 }
 
-/// Waits in a transaction if this process is a child that another test will kill. Otherwise, does nothing.
+/// Waits in an open transaction if another test started this process and will kill it. Otherwise, does nothing.
 #[test]
 fn child_process_waits_in_a_transaction_until_killed() {
     store_under_test::wait_in_a_transaction_if_child();

@@ -9,7 +9,8 @@ use tempfile::TempDir;
 use crate::lessee::{self, check_apart, names};
 use crate::mounts;
 
-/// A directory on the host, and one directory in each of two containers, into which the host's files are mounted.
+/// A directory on the host, and a directory in each of two containers. The host's files are mounted into the
+/// directories of the containers.
 struct Containers {
     host: TempDir,
     guests: [TempDir; 2],

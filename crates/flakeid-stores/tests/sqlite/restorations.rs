@@ -100,7 +100,7 @@ fn overwriting_the_database_with_an_older_copy_is_detected() {
     }
 }
 
-/// Checks that restoring only the database file is detected. The newer log remains in place.
+/// Checks that the store detects a restore of only the database file, which leaves the newer log in place.
 #[test]
 fn older_database_file_with_a_newer_log_is_detected() {
     for (before, after) in [(0, 3), (70, 3), (70, 140), (140, 70)] {
@@ -152,8 +152,8 @@ fn deletion_of_the_write_ahead_log_is_detected() {
     check_detected(&store, &held, highest);
 }
 
-/// Checks that replacing the file with an identical copy counts as a restore, because the original file may still be in
-/// use.
+/// Checks that replacing the database file with an identical copy counts as a restore, because another process may
+/// still use the original file.
 #[test]
 fn identical_copy_replacing_the_database_counts_as_a_restore() {
     let (store, held) = prepared();
@@ -173,13 +173,14 @@ fn deletion_of_the_database_file_is_detected() {
             fs::remove_file(store.beside("-wal")).unwrap();
         }
         check_detected(&store, &held, highest);
-        // A namespace that is created after the loss must also wait, because it may replace a lost namespace.
+        // A namespace that is created after the loss of the database must also wait, because the namespace may replace
+        // a lost namespace.
         let other = operations::acquire(&mut *store.connect(), "other", &request(1));
         assert!(waits(&other), "{other:?}");
     }
 }
 
-/// Checks that a namespace must wait before it grants nodes again if the restored copy does not contain the namespace.
+/// Checks that a namespace that is missing from the restored copy must wait before it grants nodes again.
 #[test]
 fn namespace_missing_from_a_restored_copy_waits_before_granting() {
     let (store, _) = prepared();
@@ -197,7 +198,7 @@ fn copy_directory(from: &Path, to: &Path) {
 }
 
 /// Checks that restoring the whole directory, including the `-serial` file, is detected. No process uses the store
-/// during the restore. On ext4, the restored files may get the inodes of the deleted files.
+/// during the restore. On ext4, the restored files may have the same inode numbers as the deleted files.
 #[test]
 fn every_restore_of_the_whole_directory_is_detected() {
     let store = Sqlite::new();
@@ -229,7 +230,8 @@ fn every_restore_of_the_whole_directory_is_detected() {
     check_detected(&store, &held, after.fence);
 }
 
-/// Checks that a store without a `-serial` file counts as restored, even if it has had only one transaction.
+/// Checks that a store without its `-serial` file counts as restored, even if the restored copy contains only one
+/// transaction.
 #[test]
 fn missing_serial_file_is_detected_even_after_one_transaction() {
     let store = Sqlite::new();
@@ -262,7 +264,7 @@ fn damaged_serial_file_is_rejected() {
     assert!(text.contains("-serial was edited or damaged"), "{text}");
 }
 
-/// Checks that each restore of the same copy is detected.
+/// Checks that each restore of the same copy is detected and begins another run.
 #[test]
 fn each_restore_of_the_same_copy_is_detected() {
     let (store, held) = prepared();

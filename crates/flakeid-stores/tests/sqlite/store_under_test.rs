@@ -50,8 +50,8 @@ impl Sqlite {
     }
 }
 
-/// Repeats a request until the store is available or the timeout passes. The store is unavailable while another process
-/// holds the store's lock, for example.
+/// Repeats a request until the store is available or the timeout passes. For example, the store is unavailable while
+/// another process holds the store's lock.
 pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -62,7 +62,7 @@ pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault>
     }
 }
 
-/// Starts a transaction and waits forever if this process is a child that another test will kill. Otherwise, does
+/// Starts a transaction and waits forever if another test started this process and will kill it. Otherwise, does
 /// nothing.
 pub fn wait_in_a_transaction_if_child() {
     let Ok(url) = std::env::var(VICTIM) else { return };
@@ -75,7 +75,7 @@ pub fn wait_in_a_transaction_if_child() {
             std::thread::park();
         }
     });
-    // The transaction failed, because the child did not get the lock within 2 s. The parent starts another child.
+    // The transaction fails only if the child did not get the lock within 2 s. The parent then starts another child.
     println!("{outcome:?}");
 }
 
