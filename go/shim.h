@@ -1,5 +1,6 @@
-/* The functions that Go calls. The last error belongs to an operating-system thread, and a goroutine can move to
- * another thread between two calls. Each function therefore calls the library and takes the error in one call. */
+/* C functions that Go calls. The library keeps the last error for each operating-system thread, and a goroutine can
+ * move to another thread between two calls. Each function therefore calls the library and reads the error in a single
+ * call. */
 #ifndef FLAKEID_GO_SHIM_H
 #define FLAKEID_GO_SHIM_H
 
@@ -7,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error of a failed call, which Go frees. */
+/* The error of a failed call. Go frees the error. */
 typedef struct {
     flakeid_status status;
     int64_t retry_after_ms, rollback_ms, horizon_ms;
-    char *field; /* stored in the same allocation, after the message; or NULL */
+    char *field; /* NULL, or a string in the same allocation after the message */
     char message[];
 } failure;
 
@@ -27,7 +28,7 @@ static failure *failed(flakeid_status status) {
     length = strlen(message) + 1;
     made = malloc(sizeof *made + length + (field == NULL ? 0 : strlen(field) + 1));
     if (made == NULL) {
-        abort(); /* Go programs also abort if memory runs out. */
+        abort(); /* Go itself also aborts the program if memory runs out. */
     }
     made->status = status;
     made->retry_after_ms = flakeid_retry_after_ms();
@@ -38,10 +39,11 @@ static failure *failed(flakeid_status status) {
     return made;
 }
 
-/* Returns the message. Go cannot access arrays without a length, such as `message`. */
+/* Returns the message, because Go cannot access arrays without a length, such as `message`. */
 static const char *message_of(const failure *of) { return of->message; }
 
-/* Results are returned by value, because Go would allocate, in each call, a variable whose address is passed to C. */
+/* Results are returned by value. If Go passed the address of a variable to C, Go would allocate the variable on the
+ * heap in each call. */
 typedef struct {
     uint64_t id;
     flakeid_status status;
@@ -62,8 +64,8 @@ typedef struct {
     failure *failed;
 } filled;
 
-/* The address of a generator, as a number. For a pointer to an unknown type, Go checks at each call whether the
- * pointer points into Go's memory. */
+/* Takes an ID without waiting. The generator's address is passed as a number. If the address were passed as a pointer
+ * to an opaque type, Go would check in each call whether the pointer points into Go's memory. */
 static attempt attempt_next(uintptr_t generator) {
     attempt made;
     made.status = flakeid_generator_try_next((const flakeid_generator *)generator, &made.id);
@@ -138,7 +140,7 @@ RESULT(result, upper_bound, flakeid_upper_bound, (const char *layout, int64_t un
 typedef flakeid_status (*encoder)(uint64_t, char *, size_t);
 typedef flakeid_status (*decoder)(const char *, uint64_t *);
 
-/* The text forms, in the order of Go's constants. */
+/* The encoders and decoders of the text forms, in the order of the constants in Go. */
 static const encoder encoders[] = {flakeid_to_decimal, flakeid_to_base32, flakeid_to_base36,
                                    flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex,
                                    flakeid_to_base58_flickr, flakeid_to_zbase32};
@@ -168,7 +170,7 @@ RESULT(result, open_public_at, flakeid_public_ids_open_at,
        (const flakeid_public_ids *ids, const char *text, int64_t unix_ms), ids, text, unix_ms,
        &made.value)
 
-/* The Go function that receives lease events; `observer` is a handle from Go. */
+/* The Go function that receives lease events. `observer` is a handle that Go created. */
 extern void flakeidGoEvent(flakeid_lease_event *event, uintptr_t observer);
 
 static void on_event(const flakeid_lease_event *event, void *observer) {
@@ -186,7 +188,7 @@ static failure *open_lease(const char *url, const flakeid_options *options, uint
     return failed(flakeid_generator_open(url, &config, made));
 }
 
-/* Returns the initial value of the counters, which is a macro and therefore unusable in Go. */
+/* Returns the initial value of the counters. The value is defined as a macro, which Go cannot use. */
 static flakeid_stats no_stats(void) {
     flakeid_stats none = FLAKEID_STATS_INIT;
     return none;

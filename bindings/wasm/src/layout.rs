@@ -1,4 +1,4 @@
-//! Layouts by descriptor or name: their properties, and packing and unpacking of IDs.
+//! The properties of layouts, and functions that pack and unpack IDs. Callers pass a layout as its descriptor or name.
 
 use flakeid_core::{Error, GivenParts, Id, Layout, Parts};
 use wasm_bindgen::prelude::*;
@@ -31,10 +31,10 @@ pub struct Figures(Layout);
 
 #[wasm_bindgen]
 impl Figures {
-    /// Builds the layout with this descriptor or name.
+    /// Parses the descriptor or name of a layout.
     ///
     /// # Errors
-    /// `FLAKEID_INVALID_LAYOUT`.
+    /// `FLAKEID_INVALID_LAYOUT` if the layout is invalid.
     #[wasm_bindgen(constructor)]
     pub fn new(descriptor: &str) -> Result<Self, JsValue> {
         parse(descriptor).map(Self)
@@ -46,7 +46,7 @@ impl Figures {
         self.0.to_string()
     }
 
-    /// The layout's name, if it is a preset.
+    /// The name of the layout, or undefined if the layout is not a preset.
     #[wasm_bindgen(js_name = presetName)]
     #[must_use]
     pub fn preset_name(&self) -> Option<String> {
@@ -59,14 +59,14 @@ impl Figures {
         self.0.width()
     }
 
-    /// Whether the layout splits its node into datacenter and worker.
+    /// Whether the layout splits the node into a datacenter and a worker.
     #[wasm_bindgen(js_name = isSplit)]
     #[must_use]
     pub fn is_split(&self) -> bool {
         self.0.is_split()
     }
 
-    /// Whether a JavaScript number represents every ID exactly.
+    /// Whether JavaScript numbers can represent every ID of the layout exactly.
     #[wasm_bindgen(js_name = fitsF64)]
     #[must_use]
     pub fn fits_f64(&self) -> bool {
@@ -80,15 +80,16 @@ impl Figures {
         self.0.can_generate()
     }
 
-    /// The number of IDs that one node can issue in a second.
+    /// The number of IDs that one node can issue per second.
     #[wasm_bindgen(js_name = idsPerSecond)]
     #[must_use]
     pub fn ids_per_second(&self) -> f64 {
         self.0.ids_per_second()
     }
 
-    /// Returns, in this order: epoch, unit, last tick, largest node, sequence and clock sequence, IDs per
-    /// tick, horizon, end of signed 64 bits, largest datacenter and worker.
+    /// Returns the following properties of the layout, in this order: `epoch`, `unit_ms`, `max_tick`, `max_node`,
+    /// `max_sequence`, `max_clock_sequence`, `ids_per_tick`, `horizon`, `fits_i64_until`. The last two numbers are the
+    /// largest datacenter and the largest worker, or 0 if the layout does not split the node.
     #[must_use]
     pub fn numbers(&self) -> Vec<u64> {
         let layout = &self.0;
@@ -109,21 +110,21 @@ impl Figures {
     }
 }
 
-/// Returns the descriptor of this layout with another epoch.
+/// Replaces the epoch of a layout, and returns the descriptor of the new layout.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_LAYOUT`.
+/// `FLAKEID_INVALID_LAYOUT` if the layout or the epoch is invalid.
 #[wasm_bindgen(js_name = withEpoch)]
 pub fn with_epoch(descriptor: &str, unix_ms: i64) -> Result<String, JsValue> {
     let layout = parse(descriptor)?.with_epoch(unix_ms).map_err(thrown)?;
     Ok(layout.to_string())
 }
 
-/// Returns, in this order: tick, Unix milliseconds, node, datacenter, worker, clock sequence, sequence;
-/// 0 for fields that the layout does not have.
+/// Unpacks an ID into its parts, in this order: tick, Unix milliseconds, node, datacenter, worker, clock sequence,
+/// sequence. The value is 0 for fields that the layout does not have.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_INVALID_ID`.
+/// `FLAKEID_INVALID_LAYOUT` if the layout is invalid; `FLAKEID_INVALID_ID` if the ID does not belong to the layout.
 #[wasm_bindgen]
 pub fn unpack(descriptor: &str, id: u64) -> Result<Vec<u64>, JsValue> {
     let parts = parse(descriptor)?.unpack(Id::from_u64(id)).map_err(thrown)?;
@@ -141,7 +142,7 @@ pub fn unpack(descriptor: &str, id: u64) -> Result<Vec<u64>, JsValue> {
 /// Returns the smallest ID in the tick that contains the given instant.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_LAYOUT`.
+/// `FLAKEID_INVALID_LAYOUT` if the layout is invalid.
 #[wasm_bindgen(js_name = lowerBound)]
 pub fn lower_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
     Ok(parse(descriptor)?.lower_bound(unix_ms).to_u64())
@@ -150,13 +151,14 @@ pub fn lower_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
 /// Returns the largest ID in the tick that contains the given instant.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_LAYOUT`.
+/// `FLAKEID_INVALID_LAYOUT` if the layout is invalid.
 #[wasm_bindgen(js_name = upperBound)]
 pub fn upper_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
     Ok(parse(descriptor)?.upper_bound(unix_ms).to_u64())
 }
 
-/// Parses strings in the order of `PARTS` in `node/wasm/lib/backend.js`.
+/// Parses the parts of an ID, and derives missing parts. The strings are in the order of `PARTS` in
+/// `node/wasm/lib/backend.js`.
 fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
     let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
     let mut given = GivenParts::default();
@@ -170,10 +172,12 @@ fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
     layout.complete(&given)
 }
 
-/// Packs parts into an ID.
+/// Packs the given parts into an ID.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_LAYOUT`, `FLAKEID_FIELD_OUT_OF_RANGE`, `FLAKEID_INVALID_OPTION`.
+/// `FLAKEID_INVALID_LAYOUT` if the layout is invalid; `FLAKEID_FIELD_OUT_OF_RANGE` if a part does not fit into its
+/// field; `FLAKEID_INVALID_OPTION` if a part is missing or contradicts another part; the errors of the core's
+/// `tick_at`.
 #[wasm_bindgen]
 pub fn pack(descriptor: &str, texts: Vec<JsValue>) -> Result<u64, JsValue> {
     let layout = parse(descriptor)?;

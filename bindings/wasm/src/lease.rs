@@ -1,5 +1,5 @@
-//! A node that is leased from a broker. JavaScript sends the requests and sets the timers; `FetchLease`
-//! makes all decisions.
+//! Leases of nodes from a broker. JavaScript sends the requests and sets the timers; the core's `FetchLease` makes all
+//! decisions.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ extern "C" {
     fn get_random_values(bytes: &mut [u8]);
 }
 
-/// Returns the names and kinds of the lease options, as `name: kind, name: kind`.
+/// Returns the names and kinds of the lease options, in the form `name: kind, name: kind`.
 #[wasm_bindgen(js_name = leaseOptions)]
 #[must_use]
 pub fn lease_options() -> String {
     FetchOptions::described()
 }
 
-/// Passes the host's time and random numbers to the core.
+/// Passes the host's time and its source of random numbers to the core.
 fn meet(now: f64, moment: f64) {
     clock::set_time(now);
     flakeid::fetch::set_host_moment(milliseconds(moment));
@@ -46,15 +46,15 @@ fn in_milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// The core's `FetchLease`. It has the methods of a `Generator` that `node/wasm/lib/backend.js` calls. `now` is what
-/// `Date.now()` returned, and `moment` is what `performance.now()` returned.
+/// The core's `FetchLease`, with the methods of a `Generator` that `node/wasm/lib/backend.js` calls. The arguments
+/// `now` and `moment` are the results of `Date.now()` and `performance.now()`.
 #[wasm_bindgen]
 pub struct Lease {
     core: FetchLease,
     outcome: Outcome,
 }
 
-/// A request that JavaScript has to send.
+/// An HTTP request that JavaScript must send.
 #[wasm_bindgen]
 pub struct LeaseRequest(flakeid::fetch::HttpRequest);
 
@@ -72,7 +72,7 @@ impl LeaseRequest {
         self.0.url.clone()
     }
 
-    /// The value of the `Authorization` header.
+    /// The value of the `Authorization` header, or undefined if the request omits the header.
     #[must_use]
     pub fn authorization(&self) -> Option<String> {
         self.0.authorization.clone()
@@ -103,7 +103,8 @@ impl LeaseEvent {
         self.0.kind().to_owned()
     }
 
-    /// Returns, in this order: node, start, fence; undefined for the values that the event does not have.
+    /// Returns the node, the start and the fence of the event, in this order. A value that the event does not have is
+    /// undefined.
     #[must_use]
     pub fn numbers(&self) -> Vec<JsValue> {
         let numbers = [self.0.node(), self.0.start(), self.0.fence()];
@@ -119,7 +120,8 @@ impl LeaseEvent {
 
 #[wasm_bindgen]
 impl Lease {
-    /// Opens a lease from the brokers at a URL. The strings have the same order as the strings of `options`.
+    /// Opens a lease from the brokers at the given URL. The strings in `texts` have the order that the function
+    /// `options` expects.
     ///
     /// # Errors
     /// The errors of the core's `FetchLease::open`.
@@ -133,25 +135,25 @@ impl Lease {
         open().map(|core| Self { core, outcome: Outcome::default() }).map_err(thrown)
     }
 
-    /// Updates the lease after time has passed.
+    /// Prepares the next request if a request is due.
     pub fn wake(&mut self, now: f64, moment: f64) {
         meet(now, moment);
         self.core.wake();
     }
 
-    /// Returns the request to send now, if there is one.
+    /// Returns the request that JavaScript must send now, or undefined if no request is due.
     pub fn request(&mut self, now: f64, moment: f64) -> Option<LeaseRequest> {
         meet(now, moment);
         self.core.request().map(LeaseRequest)
     }
 
-    /// Handles a response.
+    /// Handles the response to the latest request.
     pub fn answered(&mut self, status: u16, body: String, now: f64, moment: f64) {
         meet(now, moment);
         self.core.answered(Ok(HttpAnswer::new(status, body.into_bytes())));
     }
 
-    /// Handles a request that got no response, for the given reason.
+    /// Handles the failure of a request that got no response. `reason` is the error message.
     pub fn unanswered(&mut self, reason: String, now: f64, moment: f64) {
         meet(now, moment);
         self.core.answered(Err(reason));
@@ -163,72 +165,76 @@ impl Lease {
         self.core.is_ended()
     }
 
-    /// Returns the time until the next request is due, in milliseconds, if no call needs a window earlier.
+    /// Returns the time in milliseconds until JavaScript must call `wake`, unless a call needs a window earlier.
     pub fn rest(&mut self, now: f64, moment: f64) -> f64 {
         meet(now, moment);
         in_milliseconds(self.core.rest())
     }
 
-    /// Returns the time to wait after a failure, in milliseconds. The wait applies even if calls need a window.
+    /// Returns the remaining time of the pause after a failure, in milliseconds. During the pause, JavaScript does not
+    /// call `wake`, even if a call needs a window.
     #[must_use]
     pub fn pause(&self, now: f64, moment: f64) -> f64 {
         meet(now, moment);
         in_milliseconds(self.core.pause())
     }
 
-    /// Ends the lease.
+    /// Closes the lease.
     pub fn close(&mut self) {
         self.core.close();
     }
 
-    /// Whether the last call failed because there was no window.
+    /// Whether the last call failed because the lease had no window.
     #[wasm_bindgen(js_name = lacksWindow)]
     #[must_use]
     pub fn lacks_window(&self) -> bool {
         self.core.lacks_window()
     }
 
-    /// Returns the reason why there is no window.
+    /// Returns the error that explains why the lease has no window.
     #[must_use]
     pub fn why(&self) -> JsValue {
         thrown(self.core.why())
     }
 
-    /// Whether waiting for the given number of milliseconds cannot succeed.
+    /// Whether the latest error rules out that the lease gets a window within `left` milliseconds.
     #[wasm_bindgen(js_name = cannotSucceed)]
     #[must_use]
     pub fn cannot_succeed(&self, left: f64) -> bool {
         self.core.cannot_succeed(milliseconds(left))
     }
 
-    /// Returns, in this order: the number of attempts that have ended, and the number of attempts that took effect.
+    /// Returns two numbers: the completed attempts to acquire or renew a node, and the grants and renewals that took
+    /// effect.
     #[must_use]
     pub fn progress(&self) -> Vec<f64> {
         let (attempts, gains) = self.core.attempts_and_gains();
         vec![attempts as f64, gains as f64]
     }
 
-    /// Returns, in this order: the longest wait of a call, and the longest wait of opening a lease, in milliseconds.
+    /// Returns two timeouts in milliseconds: the longest time that a call waits, and the longest time that opening the
+    /// lease may take.
     #[must_use]
     pub fn timeouts(&self) -> Vec<f64> {
         vec![in_milliseconds(self.core.max_wait()), in_milliseconds(self.core.open_timeout())]
     }
 
-    /// Returns the next event.
+    /// Removes and returns the oldest pending event.
     #[wasm_bindgen(js_name = nextEvent)]
     pub fn next_event(&mut self) -> Option<LeaseEvent> {
         self.core.next_event().map(LeaseEvent)
     }
 
-    /// Returns, in this order: start, fence, renewals, grants, failures.
+    /// Returns, in this order, the first tick of the grant, the fence, and the numbers of renewals, grants and
+    /// failures.
     #[must_use]
     pub fn numbers(&self) -> Vec<u64> {
         let status = self.core.status();
         vec![status.start, status.fence, status.renewals, status.grants, status.failures]
     }
 
-    /// Returns, in this order: the beginning of the fence and the expiry of the row, in Unix milliseconds,
-    /// and 1 if the node was lost.
+    /// Returns the time at which the fence begins, and the time until which the node is reserved, in Unix milliseconds.
+    /// The third number is 1 if another process holds the node from the fence onward, and otherwise 0.
     #[must_use]
     pub fn times(&self) -> Vec<f64> {
         let status = self.core.status();
@@ -255,7 +261,7 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
     }
 
-    /// Writes the next ID to the register, and never waits.
+    /// Writes the next ID to the register like `nextId`, but never waits.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -263,7 +269,7 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::try_next_id))
     }
 
-    /// Fills the buffer from its beginning. Returns the number of IDs, or −1 on failure.
+    /// Writes up to `count` IDs to the beginning of the buffer. Returns the number of IDs, or −1 on failure.
     #[must_use]
     pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
         clock::set_time(now);
@@ -281,13 +287,13 @@ impl Lease {
         self.outcome.take_failure()
     }
 
-    /// Counts a wait that JavaScript did for this generator.
+    /// Counts a wait that JavaScript performed for this generator.
     #[wasm_bindgen(js_name = countWait)]
     pub fn count_wait(&self) {
         self.outcome.count_wait();
     }
 
-    /// Fails, because a lease renews its window automatically.
+    /// Always fails, because a lease renews its window automatically.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_OPTION` for every call.
@@ -298,7 +304,7 @@ impl Lease {
         )))
     }
 
-    /// Fails, because a lease is closed rather than retired.
+    /// Always fails, because a lease is closed rather than retired.
     ///
     /// # Errors
     /// `FLAKEID_INVALID_OPTION` for every call.
@@ -309,7 +315,8 @@ impl Lease {
         )))
     }
 
-    /// Returns, in this order: waits, rollbacks, largest distance ahead of the clock in ticks.
+    /// Returns the numbers of waits and of clock rollbacks, followed by the largest number of ticks by which an ID was
+    /// ahead of the clock.
     #[must_use]
     pub fn stats(&self) -> Vec<u64> {
         let stats = self.core.stats();
@@ -329,15 +336,15 @@ impl Lease {
         self.core.layout().unit_ms() as f64
     }
 
-    /// The node in the generator's IDs.
+    /// The node in the generator's IDs, or 0 before the first grant.
     #[must_use]
     pub fn node(&self) -> u64 {
         self.core.node()
     }
 }
 
-/// Parses options. The first two strings are the layout and the epoch, and the others are a name, its
-/// value, the next name and so on.
+/// Parses options. The first two strings are the layout and the epoch. The following strings are alternately the names
+/// and the values of options.
 fn options(texts: &Texts) -> Result<FetchOptions, Error> {
     let mut layout: Option<Layout> = texts.get(0).map(|text| text.parse()).transpose()?;
     if let Some(epoch) = texts.get(1) {

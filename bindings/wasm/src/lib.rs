@@ -1,9 +1,9 @@
-//! The core for JavaScript, as WebAssembly: each function converts its arguments, calls the core once and
+//! The core for JavaScript, compiled to WebAssembly. Each function converts its arguments, calls the core once and
 //! returns the result.
 //!
-//! JavaScript users use the classes of `node/lib`, which call these functions through `node/wasm/lib/backend.js`. A
-//! `BigInt` argument must fit its type, because otherwise the glue would truncate it silently. User values that may
-//! not fit are passed as decimal strings.
+//! JavaScript programs use the classes in `node/lib`, which call these functions through `node/wasm/lib/backend.js`. A
+//! `BigInt` argument must fit into the parameter's Rust type, because the generated glue code truncates larger values
+//! silently. Values from users may be too large, and are therefore passed as decimal strings.
 
 pub mod clock;
 pub mod failure;

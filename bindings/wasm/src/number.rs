@@ -1,18 +1,18 @@
-//! Numbers in the form of JavaScript's `BigInt`: decimal digits of any length, with an optional sign.
+//! Parses numbers in the string form of JavaScript's `BigInt`: any number of decimal digits, with an optional sign.
 //!
-//! The functions are never inlined, because each has a dozen callers and the module must stay small.
+//! The functions are never inlined, because each function has several callers and the module must stay small.
 
 use flakeid_core::Error;
 use wasm_bindgen::prelude::*;
 
-/// Reads a field that must be from 0 to `most`. The string may have any length, so the number may be
-/// too large for the integers that the core takes.
+/// Parses a field whose range is from 0 to `most`. Rejects only numbers that do not fit into 64 bits, because the core
+/// checks smaller numbers.
 #[inline(never)]
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// Reads a field as `field` does, if the field is present.
+/// Parses a field like `field`, or returns `None` if the field is missing.
 #[inline(never)]
 pub(crate) fn optional(
     name: &'static str,
@@ -22,7 +22,7 @@ pub(crate) fn optional(
     text.map(|text| field(name, &text, most)).transpose()
 }
 
-/// Reads an instant. An instant that does not fit into 64 bits becomes the nearest instant that does, which is
+/// Parses an instant. An instant that does not fit into 64 bits is replaced with the nearest 64-bit number, which is
 /// outside the range of every layout.
 #[inline(never)]
 pub(crate) fn instant(text: &str) -> i64 {
@@ -30,7 +30,7 @@ pub(crate) fn instant(text: &str) -> i64 {
     text.parse().unwrap_or(nearest)
 }
 
-/// Numbers and other values of a JavaScript object as strings; undefined for missing values.
+/// Numbers and other values that JavaScript passes as strings. Missing values are undefined.
 pub(crate) struct Texts(Vec<JsValue>);
 
 impl Texts {

@@ -1,4 +1,4 @@
-//! Creation of generators from JavaScript options.
+//! Builds generators from JavaScript options.
 
 use flakeid_core::{Error, GeneratorBuilder, Layout, SetByName};
 use wasm_bindgen::prelude::*;
@@ -8,15 +8,15 @@ use crate::failure::thrown;
 use crate::generator::Generator;
 use crate::number::{Texts, instant};
 
-/// Returns the names and kinds of the generator options, as `name: kind, name: kind`.
+/// Returns the names and kinds of the generator options, in the form `name: kind, name: kind`.
 #[wasm_bindgen(js_name = generatorOptions)]
 #[must_use]
 pub fn generator_options() -> String {
     GeneratorBuilder::described()
 }
 
-/// Parses options. The first two strings are the layout and the epoch, and the others are a name, its
-/// value, the next name and so on.
+/// Parses options. The first two strings are the layout and the epoch. The following strings are alternately the names
+/// and the values of options.
 fn builder(texts: &Texts) -> Result<GeneratorBuilder, Error> {
     let mut layout: Layout = texts.get(0).map_or(Ok(Layout::default()), |text| text.parse())?;
     if let Some(epoch) = texts.get(1) {
@@ -31,7 +31,7 @@ fn builder(texts: &Texts) -> Result<GeneratorBuilder, Error> {
     Ok(builder)
 }
 
-/// Builds a generator at the time `now`.
+/// Builds a generator. `now` is the result of `Date.now()`.
 ///
 /// # Errors
 /// The errors of the core's `GeneratorBuilder::build`.

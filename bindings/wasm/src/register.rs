@@ -1,4 +1,4 @@
-//! Transfer of IDs and failures to JavaScript through memory, which costs less than returning them from calls.
+//! Transfers IDs and errors to JavaScript through memory, which costs less than returning IDs and errors from calls.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::failure::thrown;
 /// than returning the ID from the call.
 static REGISTER: AtomicU64 = AtomicU64::new(0);
 
-/// The outcome of a generator's last call.
+/// The error of a generator's last call, if the call failed, and the number of the generator's waits.
 #[derive(Default)]
 pub(crate) struct Outcome {
     failed: RefCell<Option<Error>>,
@@ -20,7 +20,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Keeps the error instead of throwing it, because a call that may throw costs more than generating the ID.
+    /// Keeps the error instead of throwing it, because a call that may throw an error costs more than generating an ID.
     #[cold]
     fn keep(&self, error: Error) {
         *self.failed.borrow_mut() = Some(error);
@@ -48,7 +48,8 @@ impl Outcome {
     }
 
     pub(crate) fn take_failure(&self) -> JsValue {
-        // Building the error runs JavaScript, which may call this function again.
+        // The error is taken first, because converting the error runs JavaScript code that may call this function
+        // again.
         let failed = self.failed.take();
         failed.map_or(JsValue::UNDEFINED, thrown)
     }
@@ -62,10 +63,10 @@ impl Outcome {
     }
 }
 
-/// Memory for many IDs, from which JavaScript copies them.
+/// Memory from which JavaScript copies many IDs at once.
 ///
-/// The memory begins at a cache line, because some processors copy ten times more slowly from addresses that are not
-/// multiples of 16.
+/// The IDs begin at the start of a cache line, because some processors copy ten times more slowly from addresses that
+/// are not multiples of 16.
 #[wasm_bindgen]
 pub struct Buffer {
     memory: Box<[u64]>,
@@ -97,14 +98,15 @@ impl Buffer {
     }
 }
 
-/// Returns the offset of the register of single IDs in the module's memory, in bytes.
+/// Returns the byte offset in the module's memory at which the register for single IDs begins.
 #[wasm_bindgen(js_name = registerAddress)]
 #[must_use]
 pub fn register_address() -> usize {
     REGISTER.as_ptr().addr()
 }
 
-/// Returns the module's memory. When the memory grows, arrays over it become empty and must be created again.
+/// Returns the module's memory. When the memory grows, JavaScript arrays that view the memory become empty and must be
+/// created again.
 #[wasm_bindgen(js_name = linearMemory)]
 #[must_use]
 pub fn linear_memory() -> JsValue {

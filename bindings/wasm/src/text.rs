@@ -10,28 +10,29 @@ fn parse(form: &str) -> Result<TextForm, JsValue> {
     form.parse().map_err(thrown)
 }
 
-/// Returns the ID in the text form with this name.
+/// Encodes an ID in the text form whose name is `form`.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_OPTION` if there is no text form with this name.
+/// `FLAKEID_INVALID_OPTION` if `form` is not the name of a text form.
 #[wasm_bindgen(js_name = idToText)]
 pub fn id_to_text(form: &str, id: u64) -> Result<String, JsValue> {
     Ok(parse(form)?.encode(Id::from_u64(id)).as_str().to_owned())
 }
 
-/// Parses an ID in the text form with this name.
+/// Parses an ID in the text form whose name is `form`.
 ///
 /// # Errors
-/// `FLAKEID_INVALID_ID`; `FLAKEID_INVALID_OPTION` if there is no text form with this name.
+/// `FLAKEID_INVALID_ID` if `text` is not an ID in this text form; `FLAKEID_INVALID_OPTION` if `form` is not the name of
+/// a text form.
 #[wasm_bindgen(js_name = textToId)]
 pub fn text_to_id(form: &str, text: &str) -> Result<u64, JsValue> {
     parse(form)?.decode(text).map(Id::to_u64).map_err(thrown)
 }
 
-/// Throws the error for a value that is out of its field's range.
+/// Always fails with the error for a value outside the range of its field.
 ///
 /// # Errors
-/// Always: `FLAKEID_FIELD_OUT_OF_RANGE`.
+/// `FLAKEID_FIELD_OUT_OF_RANGE` for every call.
 #[wasm_bindgen(js_name = outOfRange)]
 pub fn out_of_range(field: &str, value: &str, most: u64) -> Result<(), JsValue> {
     const FIELDS: [&str; 8] =

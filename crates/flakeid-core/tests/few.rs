@@ -1,4 +1,4 @@
-//! Tests that are small enough for the interpreter Miri (`cargo xtask miri`). Threads that share a node take only a few
+//! Tests that are small enough for the Miri interpreter (`cargo xtask miri`). Threads that share a node take only a few
 //! IDs with each kind of call.
 
 #![allow(clippy::unwrap_used)]
@@ -60,7 +60,7 @@ fn threads_that_share_a_node_take_distinct_ids() {
     }
 }
 
-/// Takes IDs from a ring on two threads, while the ring is refilled. A third thread takes IDs from the ring's generator
+/// Takes IDs from a ring on two threads while the ring is refilled. A third thread takes IDs from the ring's generator
 /// directly.
 #[test]
 fn small_ring_returns_distinct_ids_to_two_threads() {

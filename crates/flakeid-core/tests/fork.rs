@@ -59,8 +59,8 @@ mod unix {
     /// Calls `clone` without the C library, so that no fork handler of a library runs.
     #[cfg(target_os = "linux")]
     unsafe extern "C" fn raw_clone() -> libc::pid_t {
-        // SAFETY: without `CLONE_VM`, this call is equivalent to `fork`. The parent has only one thread when it makes
-        // the call, so the child does not inherit a locked lock.
+        // SAFETY: without `CLONE_VM`, this call is equivalent to `fork`. The parent makes the call while it has only
+        // one thread, so the child does not inherit a lock that another thread holds.
         unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t }
     }
 
@@ -173,7 +173,7 @@ mod unix {
         let mut local = shared.local();
         local.next_id().unwrap();
         in_child(fork, |_| {
-            // A chunk that was reserved before the fork also belongs to the parent.
+            // A chunk that a local handle reserved before the fork belongs to the parent.
             is_forked(local.next_id());
             for generator in [&fixed, &unused, &windowed, &borrowing] {
                 every_call_is_refused(generator);
@@ -212,7 +212,7 @@ mod unix {
     }
 
     /// Checks that new slots in the child do not make the parent's generators usable. Builds so many generators that
-    /// their slots take several pages, first in the parent and then in the child.
+    /// their slots occupy several memory pages, first in the parent and then in the child.
     fn new_pages_keep_parents_generators_refused(fork: Fork) {
         const MANY: usize = 1000;
         let parents: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
@@ -231,7 +231,7 @@ mod unix {
     }
 
     /// Checks that the IDs of a parent and of four forked children are distinct. Each child generates IDs on its own
-    /// node, and the parent continues with its node.
+    /// node, and the parent continues on its original node.
     fn parent_and_children_share_no_id(fork: Fork) {
         const EACH: usize = 10_000;
         let generator = Generator::new(Layout::TWITTER, 10).unwrap();
@@ -276,7 +276,7 @@ mod unix {
     }
 
     /// Checks that a child can build a generator while threads of the parent build generators. The registry and the
-    /// slots of generators use no lock, because a child could inherit a lock that is never released.
+    /// slots of generators do not use locks, because a child could inherit a lock that is never released.
     fn child_builds_generator_while_parents_threads_build() {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

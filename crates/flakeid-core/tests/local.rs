@@ -58,7 +58,7 @@ fn local_handle_discards_its_chunk_when_the_clock_advances() {
     assert_eq!((first.tick, first.sequence), (1_000, 0));
     let second = Layout::TWITTER.unpack(local.next_id().unwrap()).unwrap();
     assert_eq!((second.tick, second.sequence), (1_000, 1));
-    // The next ID of the generator follows the positions that the handle reserved as its chunk.
+    // The generator's next ID follows the chunk of positions that the local handle reserved.
     let strict = Layout::TWITTER.unpack(generator.next_id().unwrap()).unwrap();
     assert_eq!((strict.tick, strict.sequence), (1_000, 256));
     clock.set(Layout::TWITTER.epoch() + 1_001);
@@ -117,7 +117,7 @@ fn local_poll_and_try_next_id_never_wait() {
         .unwrap();
     let mut local = generator.local();
     assert_eq!(local.poll(), None, "no chunk is reserved yet");
-    // Each chunk contains a sixteenth of the tick's positions, which is two positions here.
+    // Each chunk contains one sixteenth of the tick's positions, which is two positions in this test.
     let first = local.try_next_id().unwrap();
     let second = local.poll().unwrap();
     assert!(first < second);

@@ -1,4 +1,5 @@
-//! Tests of generators with several nodes. Such a generator issues every ID of every node once, in increasing order.
+//! Tests of generators with several nodes. Each generator issues every ID of all its nodes exactly once, in increasing
+//! order.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -13,7 +14,7 @@ use flakeid_core::{
 
 const TICK: u64 = 1_000;
 
-/// Returns two layouts: one with the node above the sequence, and one with the sequence above the node.
+/// Returns two layouts: one with the node in higher bits than the sequence, and one with the sequence in higher bits.
 fn layouts() -> [Layout; 2] {
     ["t41.n10.s3@1288834974657/1ms", "t39.s3.n16@1409529600000/10ms"]
         .map(|text| text.parse().unwrap())
@@ -28,7 +29,7 @@ fn assert_increasing(ids: &[Id]) {
     assert!(ids.is_sorted_by(|a, b| a < b), "the IDs must increase");
 }
 
-/// Returns all IDs of the nodes in one tick of the layout, in order.
+/// Returns all IDs of the given nodes in one tick of the layout, in increasing order.
 fn all_of(layout: Layout, nodes: &[u64], tick: u64) -> Vec<Id> {
     let mut ids: Vec<Id> = nodes
         .iter()
@@ -58,7 +59,7 @@ fn generator_issues_every_id_of_every_node_in_order() {
             }
             assert_eq!(ids, all_of(layout, nodes, TICK));
             clock.advance(std::time::Duration::from_millis(layout.unit_ms()));
-            // The sizes of the pieces make some pieces begin and end in the middle of a node's IDs.
+            // The sizes of the pieces are chosen so that some pieces begin and end in the middle of a node's IDs.
             let mut filled = vec![Id::default(); ids.len()];
             let (mut have, mut piece) = (0, 1);
             while have < filled.len() {

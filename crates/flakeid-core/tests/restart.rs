@@ -17,7 +17,7 @@ fn main() {
         println!("{}", Generator::new(layout, 1).unwrap().next_id().unwrap());
         return;
     }
-    // With one-second ticks, each start has to wait for the next tick.
+    // The layout `baidu-29` gets only a few starts, because each start must wait for the next one-second tick.
     for (layout, starts) in [("twitter", 3_000), ("baidu-29", 6)] {
         let ids = run(layout, starts);
         let distinct: HashSet<&Id> = ids.iter().collect();

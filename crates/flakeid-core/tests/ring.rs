@@ -1,4 +1,4 @@
-//! Tests of rings, which contain IDs generated in advance. The IDs of a ring are unique, increase, and respect the
+//! Tests of rings, which contain IDs generated in advance. The IDs of a ring are unique and increasing, and respect the
 //! limits `max_age` and `max_ahead`.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -40,7 +40,8 @@ fn drain(cached: &CachedGenerator) -> Vec<Id> {
     std::iter::from_fn(|| cached.take().ok()).collect()
 }
 
-/// Waits until the background thread has had an effect, which `what` names and `holds` detects.
+/// Waits up to 10 s until `holds` detects an effect of the background thread. Otherwise, panics with a message that
+/// contains `what`, the name of the effect.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..5_000 {
         if holds() {
@@ -273,7 +274,7 @@ fn ring_keeps_refilling_after_a_handler_panics() {
     clock.advance(Duration::from_secs(2_000));
     eventually("a rejected put", || cached.stats().rejected_put >= 1);
     cached.generator().extend(START + 3_000_000).unwrap();
-    // The timeout is long, because printing a panic is slow.
+    // The timeout is long, because printing a panic message is slow.
     let id = cached.next_id_within(Duration::from_secs(20)).unwrap();
     assert_eq!(tick(&cached, id), START + 2_000_000);
 }
@@ -318,7 +319,7 @@ fn dropping_the_ring_ends_its_thread() {
     .unwrap();
     assert_eq!(Arc::strong_count(&held), 2);
     drop(cached);
-    // The thread shares the ownership of the handlers, so the handlers are freed only after the thread has ended.
+    // The thread shares ownership of the handlers, so the handlers are freed only after the thread has ended.
     assert_eq!(Arc::strong_count(&held), 1);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flakeid_core::{Clock, ErrorKind, Generator, Layout, ManualClock, Overflow, SystemClock};
 
-/// Returns a layout with ticks so long that a test does not reach the next tick by accident.
+/// Returns a layout whose ticks are so long that a test does not reach the next tick by accident.
 fn slow() -> Layout {
     "t36.n8.s8@0/200ms".parse().unwrap()
 }
@@ -36,7 +36,8 @@ fn ids_increase_across_layouts_with_split_and_unsplit_nodes() {
     assert!(ids.is_sorted_by(|a, b| a < b));
 }
 
-/// Checks pairs of layouts, as presets or descriptors, whose IDs have the same fields at the same bit positions.
+/// Checks pairs of layouts whose IDs have the same fields at the same bit positions. Each layout is given as a preset
+/// or a descriptor.
 #[test]
 fn ids_increase_across_layouts_that_differ_only_in_horizon() {
     for (node, one, other) in [
@@ -58,8 +59,8 @@ fn ids_increase_across_layouts_that_differ_only_in_horizon() {
     }
 }
 
-/// Checks that two ID spaces can use the same node number independently: one alone, and the other together with other
-/// nodes. Within one ID space, only one of these uses is allowed.
+/// Checks that a generator in one ID space can use a node alone while a generator in another ID space uses the same
+/// node number together with a second node. Within one ID space, this combination is rejected.
 #[test]
 fn layouts_that_encode_ids_differently_have_separate_id_spaces() {
     let build = |layout: &str, nodes: &[u64]| {
@@ -102,7 +103,7 @@ fn generators_with_different_policies_never_reuse_an_id() {
 fn rebuilt_generator_continues_after_the_last_position() {
     let mut last = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
     for _ in 0..5_000 {
-        // The generator does not wait for the tick after its creation, because this process already has the node's
+        // The generator does not wait for the tick after its creation, because this process has kept the node's
         // position.
         let id = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
         assert!(id > last, "{id} after {last}");
@@ -123,8 +124,8 @@ fn first_id_comes_from_a_tick_after_generator_creation() {
                 assert!(error.retry_after().unwrap() <= Duration::from_millis(200));
             }
         }
-        // `Overflow::Error` allows this wait, because the generator waits for its first tick to begin, not for a full
-        // tick to end.
+        // `Overflow::Error` allows this wait, because the generator waits for its first tick to begin. The option
+        // forbids only waits for the end of a tick whose IDs are used up.
         let id = generator.next_id().unwrap();
         assert!(id.parts(&layout).unwrap().tick > before);
     }

@@ -1,4 +1,5 @@
-//! Tests that threads of the library block the program's signals, so that only the program's threads handle them.
+//! Tests that the library's threads block the program's signals, so that only the program's own threads handle the
+//! signals.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
@@ -22,8 +23,8 @@ fn blocked_here() -> u64 {
     blocked("../../thread-self")
 }
 
-/// Finds the thread with this name. Repeats the search, because the system shows the name of a thread only shortly
-/// after the thread has started.
+/// Returns the ID of the thread with the given name. Repeats the search, because a thread's name becomes visible
+/// shortly after the thread has started.
 fn task(name: &str) -> String {
     loop {
         for entry in fs::read_dir("/proc/self/task").unwrap() {

@@ -36,8 +36,8 @@ fn chi_square(ids: &[u64], k: u32) -> f64 {
     counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum()
 }
 
-/// Returns the critical chi-square value, which random IDs exceed once in a million runs (Wilson
-/// and Hilferty's approximation).
+/// Returns the critical chi-square value, which random IDs exceed in one of a million runs on
+/// average. The value is computed with the Wilson-Hilferty approximation.
 fn critical(k: u32) -> f64 {
     const Z: f64 = 4.753_424;
     let df = f64::from((1 << k) - 1);
@@ -60,7 +60,7 @@ fn ids_are_multiples_of_64_without_random_sequence_start() {
     let ids = at_low_rate(0);
     assert!(ids.iter().all(|id| id % 64 == 0));
     for k in 1..=6 {
-        // All IDs have the same one of 2^k possible remainders, so the statistic is n × (2^k − 1).
+        // All n IDs have the same remainder modulo 2^k, so the statistic is n × (2^k − 1).
         assert!(chi_square(&ids, k) >= IDS as f64);
     }
 }

@@ -32,7 +32,8 @@ fn take(generator: &Generator, published: &AtomicU64, batch: usize) -> Vec<u64> 
 
 #[test]
 fn eight_threads_take_ten_million_distinct_ids() {
-    // The timeout is a minute, because on a busy machine one thread may wake last in many consecutive ticks.
+    // The timeout is one minute, because one thread may be the last to wake in many consecutive ticks on a busy
+    // machine.
     let builder = Generator::builder(Layout::TWITTER).node(77).max_wait(Duration::from_secs(60));
     let generator = builder.build().unwrap();
     let published = AtomicU64::new(0);

@@ -25,7 +25,7 @@ pub struct BoundsJson<'a> {
 }
 
 impl<'a> BoundsJson<'a> {
-    /// Builds the JSON of a time range for a layout whose [`layout_name`](crate::layout_name) is `name`. The JSON
+    /// Builds the JSON of a time range. `name` is the [`layout_name`](crate::layout_name) of the layout. The JSON
     /// fields `from` and `to` are the start times of the ticks that contain the range's ends.
     #[must_use]
     pub fn new(range: &TimeRange, name: &'a str) -> Self {

@@ -1,9 +1,9 @@
-//! A guessed preset for given IDs, as JSON.
+//! The result of guessing which preset the given IDs belong to, as JSON.
 
 use flakeid_core::{Aspect, Guess, Id, Rfc3339};
 use serde::Serialize;
 
-/// The guess for one preset. The JSON keys are in the same order as the fields.
+/// The result of the guess for one preset. The JSON keys are in the same order as the fields.
 ///
 /// ```
 /// use flakeid_core::{Id, guess};
@@ -18,19 +18,19 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct GuessJson<'a> {
     layout: &'a str,
-    /// Whether this preset is the likeliest one, or about as likely as the likeliest one.
+    /// Whether this preset is the likeliest preset, or about as likely as the likeliest preset.
     likely: bool,
-    /// The number of bits needed to describe the IDs under this preset; a likelier preset needs fewer bits.
+    /// The number of bits needed to describe the IDs as IDs of this preset. A likelier preset needs fewer bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     bits: Option<f64>,
     /// The strongest evidence against this preset: `rarity`, `time`, `node` or `sequence`. `None` for the likeliest
     /// preset and for impossible presets.
     #[serde(skip_serializing_if = "Option::is_none")]
     weakness: Option<&'static str>,
-    /// The time in the first given ID, decoded with this preset; `None` if the preset is impossible.
+    /// The time of the first ID, decoded with this preset; `None` if the preset is impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<String>,
-    /// The time in the last given ID, decoded with this preset; `None` if the preset is impossible.
+    /// The time of the last ID, decoded with this preset; `None` if the preset is impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<String>,
     /// The reason why this preset is impossible; `None` for a possible preset.
@@ -39,7 +39,8 @@ pub struct GuessJson<'a> {
 }
 
 impl<'a> GuessJson<'a> {
-    /// Builds the JSON of `guess`, one of the `guesses` for `ids`. The likeliest guess must come first in `guesses`.
+    /// Builds the JSON of `guess`, which is one of the `guesses` for `ids`. The likeliest guess must come first in
+    /// `guesses`.
     #[must_use]
     pub fn new(guess: &'a Guess, guesses: &[Guess], ids: &[Id]) -> Self {
         let times = guess.verdict.is_ok().then(|| Self::times(guess, ids));
@@ -54,13 +55,14 @@ impl<'a> GuessJson<'a> {
         }
     }
 
-    /// Whether a guess is the first and best of the `guesses`, or about as likely as the best one.
+    /// Whether a guess is the best guess, or about as likely as the best guess. The best guess must come first in
+    /// `guesses`.
     #[must_use]
     pub fn is_likely(guess: &Guess, guesses: &[Guess]) -> bool {
         guesses.first().is_some_and(|best| guess.is_as_likely_as(best))
     }
 
-    /// Returns the strongest evidence against a guess, or `None` for the best guess and for impossible guesses.
+    /// Returns the strongest evidence against a guess, or `None` for the best guess and for impossible presets.
     #[must_use]
     pub fn weakness(guess: &Guess, guesses: &[Guess]) -> Option<&'static str> {
         guesses.first().and_then(|best| guess.weakness(best)).map(Aspect::name)

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use flakeid_core::TextForm;
 
 /// Removes the prefix `0x` from an ID that a user entered, and returns the digits with their text form. The prefix
-/// marks a hexadecimal number, which is padded with leading zeros. The prefix is removed only if `form` is decimal or
-/// hexadecimal, because an ID in base32 or base62 may begin with the digits `0x`.
+/// marks a hexadecimal number, which is padded to 16 digits with leading zeros. The prefix is removed only if `form` is
+/// decimal or hexadecimal, because an ID in base32 or base62 may begin with the digits `0x`.
 #[must_use]
 pub fn without_prefix(text: &str, form: TextForm) -> (Cow<'_, str>, TextForm) {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));

@@ -3,11 +3,11 @@
 use flakeid_core::{Error, FieldSpan, Generator, Layout, ManualClock, Rfc3339};
 use serde::Serialize;
 
-/// Returns the error with which a generator of this layout fails at the time `now`, or `None` if the generator can
-/// generate IDs.
+/// Returns the error that prevents generators from using this layout at the time `now`, in Unix milliseconds. Returns
+/// `None` if generators can use the layout.
 #[must_use]
 pub fn layout_obstacle(layout: &Layout, now: i64) -> Option<Error> {
-    // A generator with a manual clock does not share its position with real generators.
+    // A generator with a manual clock does not share its position with the program's other generators.
     let built = Generator::builder(*layout).node(0).clock(ManualClock::new(now)).build();
     built.err().or_else(|| layout.tick_at(now).err())
 }

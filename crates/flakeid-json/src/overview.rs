@@ -21,7 +21,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[non_exhaustive]
 pub struct TopNodes {
-    /// The number of distinct nodes, up to the number that the statistics can count separately.
+    /// The number of distinct nodes, excluding the nodes that the statistics could not count separately.
     pub count: u64,
     /// The number of IDs from nodes that the statistics could not count separately.
     pub other_ids: u64,

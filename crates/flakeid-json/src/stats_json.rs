@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::layout_name;
 
-/// The statistics that consist of one number each. The JSON keys are in the same order as the fields.
+/// The statistics that consist of a single value each. The JSON keys are in the same order as the fields.
 ///
 /// ```
 /// use flakeid_core::{Id, Layout, Statistics};

@@ -102,19 +102,19 @@ impl TimeRange {
         }
     }
 
-    /// Returns the beginning of the range, with the smallest ID, or `None` if the range has no beginning.
+    /// Returns the beginning of the range, which contains the smallest ID, or `None` if the range has no beginning.
     #[must_use]
     pub const fn lower(&self) -> Option<&Bound> {
         self.lower.as_ref()
     }
 
-    /// Returns the end of the range, with the largest ID, or `None` if the range has no end.
+    /// Returns the end of the range, which contains the largest ID, or `None` if the range has no end.
     #[must_use]
     pub const fn upper(&self) -> Option<&Bound> {
         self.upper.as_ref()
     }
 
-    /// Returns a warning for each part of the range that the user may not have intended.
+    /// Returns warnings about the properties of the range that the user may not have intended.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();

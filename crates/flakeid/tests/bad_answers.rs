@@ -1,5 +1,5 @@
-//! Tests of leases whose broker sends responses with random errors. The client must not panic, must not send a
-//! secret to another address, and must not issue an ID twice.
+//! Tests of leases whose broker sends responses with random errors. The client must not panic, must not send its secret
+//! to an address outside its URL, and must not issue an ID twice.
 
 // Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// Returns a number at or near a boundary, or an arbitrary number.
+/// Returns a number at or near a boundary, such as the current tick or a power of two, or an arbitrary number.
 fn number(random: &mut Random) -> Value {
     let now = SystemClock.unix_ms();
     let tick = Layout::TWITTER.tick_at(now).unwrap();
@@ -176,7 +176,7 @@ fn answer(request: &HttpRequest, random: &mut Random) -> Result<HttpAnswer, Stri
     Ok(HttpAnswer::new(status, body))
 }
 
-/// Changes, removes or adds a field of a response.
+/// Changes, removes or adds a field of a response, or replaces the whole response.
 fn spoil(body: &mut Value, random: &mut Random) {
     let new = value(random, 3);
     let Some(fields) = body.as_object_mut().filter(|fields| !fields.is_empty()) else {
@@ -194,7 +194,7 @@ fn spoil(body: &mut Value, random: &mut Random) {
 }
 
 /// Checks that the secret is sent only to addresses in the URL, and that each request uses the path of the broker's
-/// lease API. If `follows` is true, the client has no secret and may follow other addresses.
+/// lease API. If `follows` is true, the client has no secret and may also send requests to other addresses.
 fn check_request(request: &HttpRequest, follows: bool) {
     let address = request.url.split("/v1/").next().unwrap();
     let is_known = ["http://one:1", "http://two:1", "http://x.svc"].contains(&address);
@@ -203,7 +203,7 @@ fn check_request(request: &HttpRequest, follows: bool) {
     assert_eq!(request.authorization.is_some(), !follows, "{}", request.url);
 }
 
-/// The numbers of IDs and events over all cases.
+/// The numbers of IDs and lease events in all cases.
 #[derive(Debug, Default)]
 struct Tally {
     ids: u64,

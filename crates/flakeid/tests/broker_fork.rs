@@ -60,8 +60,8 @@ mod unix {
 
     fn memory_broker(clock: Arc<dyn Clock>) -> Broker {
         let mut store = MemoryStore::new();
-        // The permitted skew is large, because one test stops a thread after the thread has read the clock for its
-        // request.
+        // The permitted clock skew is large, because one test stops a thread after the thread has read the clock for
+        // its request.
         let bounds = Bounds {
             max_window_ms: 5_000,
             max_ahead_ms: 10_000,
@@ -148,7 +148,7 @@ mod unix {
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
         in_child(5, || {
             check_all_requests_are_refused(&broker, &grant);
-            // SAFETY: the child exits without using the broker from which this copy was made.
+            // SAFETY: the child exits without dropping the original handle of the broker, of which this is a copy.
             let last = unsafe { std::ptr::read(&raw const broker) };
             drop(last);
             check_all_requests_are_refused(&broker, &grant);
@@ -205,7 +205,7 @@ mod unix {
         broker.close(Duration::from_secs(5));
     }
 
-    /// Forks at many moments while other threads of the parent use the broker.
+    /// Forks many times while other threads of the parent use the broker.
     fn forked_child_of_a_busy_process_does_not_hang() {
         let broker = memory_broker(Arc::new(SystemClock));
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
@@ -232,8 +232,8 @@ mod unix {
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
         assert!(granted > FORKS, "the parent was granted {granted} nodes");
-        // A node may not be free immediately, because the fences of all nodes may be ahead of the clock by as much as
-        // the bounds allow.
+        // The first attempts may fail, because the fences of all nodes may be as far ahead of the clock as the bounds
+        // allow.
         let deadline = Instant::now() + Duration::from_secs(5);
         while let Err(fault) = broker.acquire(&request(number()), Instant::now()) {
             assert!(Instant::now() < deadline, "{fault}");

@@ -1,4 +1,5 @@
-//! Tests of local handles and rings on leased nodes: across tenures, after closing, and at their limits.
+//! Tests of local handles and rings on leased nodes: when the node changes, after the lease is closed, and at the
+//! limits of options.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -120,7 +121,7 @@ fn ring_runs_ahead_of_the_clock_up_to_max_ahead() {
     let store = MemoryStore::new();
     let leased = on(&store).overflow(Overflow::Borrow).open().unwrap();
     let cached = CachedGenerator::with(&leased, RingOptions::new().boost_power(6)).unwrap();
-    // This many IDs fill 64 ticks, far more than the clock alone allows in this time.
+    // These IDs fill 64 ticks, which is far more than the clock alone allows while the test takes the IDs.
     let ids: Vec<Id> = (0..64 * 4_096).map(|_| cached.next_id().unwrap()).collect();
     assert_increasing(&ids);
     let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;
@@ -153,7 +154,7 @@ fn closed_generator_issues_no_ids() {
     }
 }
 
-/// Checks that a closed generator issues no IDs although another generator keeps the shared lease.
+/// Checks that a closed generator issues no IDs, even if another generator still uses the shared lease.
 #[test]
 fn closed_generator_issues_no_ids_from_a_shared_lease() {
     let directory = tempfile::tempdir().unwrap();

@@ -56,7 +56,7 @@ fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// 2026-11-22 in Unix milliseconds. The layouts in these tests have ticks of one millisecond.
+/// 2026-11-22 in Unix milliseconds. The tests that use this time have layouts with one-millisecond ticks.
 const START_MS: i64 = 1_795_305_600_000;
 
 /// Returns a layout with four IDs per node and tick.
@@ -64,11 +64,11 @@ fn small_layout() -> Layout {
     "t41.n10.s2@1288834974657/1ms".parse().unwrap()
 }
 
-/// Makes a lease whose windows are used up lose one of its two nodes while the renewal of the other node is still
-/// awaiting its response. The replacement therefore starts above the confirmed window. When the renewal is confirmed,
-/// `at_confirmation` runs, and no generator can be created.
+/// Makes a lease use up the windows of its two nodes, and lose one node while the renewal of the other node is awaiting
+/// its response. The window of the replacement node therefore starts above the confirmed window of the other node. When
+/// the renewal is confirmed, `at_confirmation` runs, and no generator can be created.
 ///
-/// Checks that the used ticks of the second node are not granted again.
+/// Checks that ticks in which the remaining node has issued IDs are not granted again.
 fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&ManualClock)) {
     let layout = small_layout();
     let clock = ManualClock::new(START_MS);
@@ -97,7 +97,8 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
         })
         .fails()
         .answers();
-    // A single call uses up both windows, so that the keeper does not renew them when they are half used.
+    // A single call uses up both windows, so that the keeper does not renew the windows when half of their ticks are
+    // used.
     let all = usize::try_from(window.as_millis()).unwrap() * 8;
     let mut ids = leased.next_ids(all).unwrap();
     assert_eq!(ids.len(), all);
@@ -282,7 +283,7 @@ fn panic_in_the_store_is_reported_and_the_lease_continues() {
     assert!(events.iter().any(is_reported), "{events:?}");
 }
 
-/// The system clock, which panics once its flag is set.
+/// A system clock that panics while its flag is set.
 #[derive(Clone, Default)]
 struct Fragile(Arc<AtomicBool>);
 

@@ -1,4 +1,4 @@
-//! Tests that a forked child does not use its parent's lease, and leases its own node.
+//! Tests that a forked child does not use its parent's lease, but leases its own node.
 
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
@@ -113,7 +113,7 @@ mod unix {
         assert_eq!(node_of(generator.next_id().unwrap()), parents);
     }
 
-    /// Limits the child's memory so that it cannot start a thread, even if it runs as root.
+    /// Limits the child's memory so that the child cannot start a thread, even if the child runs as root.
     #[cfg(target_os = "linux")]
     fn forked_child_that_cannot_start_a_thread_tries_again() {
         let directory = tempfile::tempdir().unwrap();
@@ -132,7 +132,8 @@ mod unix {
                 assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
             };
             limit(used * 4096 + (1 << 20));
-            // New threads reuse the stacks of the parent's threads before they allocate memory.
+            // New threads reuse the stacks of the parent's threads before they allocate memory. The loop uses up the
+            // stacks.
             let sleep = || std::thread::sleep(std::time::Duration::from_secs(60));
             while std::thread::Builder::new().spawn(sleep).is_ok() {}
             for _ in 0..2 {
@@ -148,8 +149,8 @@ mod unix {
         });
     }
 
-    /// Forks in a thread. The child has two leases and a ring, whose threads must not keep it alive after the forking
-    /// thread has returned.
+    /// Forks in a thread. The child has two leases and a ring. Their threads must not keep the child alive after the
+    /// forking thread has returned.
     #[cfg(target_os = "linux")]
     fn child_forked_in_a_thread_exits_when_the_thread_returns() {
         let directory = tempfile::tempdir().unwrap();

@@ -103,7 +103,8 @@ fn generator_of_four_nodes_replaces_lost_nodes() {
 fn disjoint_windows_of_nodes_are_raised_until_they_overlap() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
-    // One node's window starts further ahead of the clock than the other node's window ends.
+    // The fence of node 5 is so far ahead of the clock that the node's next window starts after the window of node 6
+    // ends.
     let ahead = on(&store, layout).nodes(5, 5).window(Duration::from_secs(1)).open().unwrap();
     ahead.next_id().unwrap();
     let fence = ahead.lease_status().unwrap().fence;

@@ -12,7 +12,7 @@ pub struct Options {
     pub sequence_mask: i128,
     pub max_ahead_ms: i128,
     pub max_wait_ms: i128,
-    /// The first tick of the window, and the fence (the tick after the last).
+    /// The window: its first tick, and the fence, which is the tick after the window's last tick.
     pub window: Option<(i128, i128)>,
 }
 
@@ -158,7 +158,8 @@ impl Model {
             let kind = ErrorKind::LeaseExpired;
             return Step::Stuck(Failure { kind, retry_after_ms, by_ms: None }, None);
         }
-        // Once a generator has entered a tick, it issues the rest of the tick without checking the clock rules again.
+        // Once a generator has entered a tick, it issues the tick's remaining IDs without checking the clock rules
+        // again.
         let entered = self.may_use_up_ticks()
             && first == self.next
             && first < self.ahead_until

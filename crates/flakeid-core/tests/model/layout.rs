@@ -5,7 +5,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 
-/// A layout, which may be invalid. The letters and widths of its fields begin with the most significant field.
+/// A layout, which may be invalid. `fields` contains the letter and the width of each field, beginning with the most
+/// significant field.
 #[derive(Clone, Debug)]
 pub struct BigLayout {
     pub fields: Vec<(char, u32)>,
@@ -59,7 +60,7 @@ impl BigLayout {
         self.fields.iter().map(|(_, width)| width).sum()
     }
 
-    /// Returns the sum of value × 2^(bits below the field) over all fields.
+    /// Returns the ID: the sum of value × 2^n over all fields, where n is the number of bits below the field.
     pub fn pack(&self, values: &[(&str, u64)]) -> i128 {
         let mut sum = 0;
         for (name, value) in values {
@@ -127,7 +128,7 @@ fn epoch() -> impl Strategy<Value = i128> {
     prop_oneof![Just(0), Just(1_288_834_974_657), 0..253_402_300_800_000i128]
 }
 
-/// Generates layouts with any letters in any order. The layouts are often invalid.
+/// Generates layouts with arbitrary field letters in any order. Many of these layouts are invalid.
 fn wild() -> impl Strategy<Value = BigLayout> {
     let field = (prop::sample::select(b"tdwnscr".to_vec()), 0..70u32);
     (vec(field, 1..7), epoch(), 0..3i128).prop_map(|(fields, epoch, unit)| BigLayout {
@@ -148,7 +149,7 @@ pub fn valid_layout() -> impl Strategy<Value = BigLayout> {
             let mut fields = vec![('t', time)];
             let mut left = 64 - time;
             for (letter, pick) in below.iter().flat_map(|item| item.chars()).zip(picks) {
-                // The limit leaves at least one bit for each of the following fields.
+                // If possible, the limit leaves at least one bit for each of the following fields.
                 let width = 1 + pick.index(left.saturating_sub(6).max(1) as usize) as u32;
                 if width > left {
                     return None;
@@ -165,7 +166,7 @@ pub fn any_layout() -> impl Strategy<Value = BigLayout> {
     prop_oneof![wild(), valid_layout()]
 }
 
-/// Generates 64-bit values of every magnitude, so that narrow fields are tested, too.
+/// Generates 64-bit values of every magnitude, so that the tests also cover narrow fields.
 pub fn value() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64u32).prop_map(|(value, shift)| value >> shift)
 }

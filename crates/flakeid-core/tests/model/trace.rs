@@ -1,4 +1,5 @@
-//! Runs random generators on random clocks and compares them with the model.
+//! Runs generators with random options on random clock readings, and compares the generators' results with
+//! the results of the model.
 
 use std::collections::HashSet;
 use std::time::Duration;

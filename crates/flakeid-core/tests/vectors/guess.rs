@@ -1,11 +1,11 @@
-//! Tests of `guess` with published IDs from other systems and with IDs that those systems' own packages generated.
+//! Tests of `guess` with IDs that other systems published, and with IDs that the packages of other systems generated.
 
 use flakeid_core::{Aspect, Guess, Id, Layout, Mismatch, guess};
 use serde_json::Value;
 
 use crate::{load, number, rows, text};
 
-/// Whether the guessed preset is the expected preset or decodes the ID to the same values.
+/// Whether the guessed preset decodes the ID to the same time, node and sequence as the expected preset.
 fn is_right(guessed: &Guess, wanted: &str, id: Id) -> bool {
     let wanted = Layout::presets().iter().find(|(name, _)| *name == wanted).unwrap().1;
     let parts = |layout: &Layout| layout.unpack(id).map(|it| (it.unix_ms, it.node, it.sequence));
@@ -17,7 +17,7 @@ fn ids(group: &Value) -> Vec<Id> {
     ids.map(|id| Id::from_u64(id.as_str().unwrap().parse().unwrap())).collect()
 }
 
-/// The numbers of IDs and of groups of ten IDs, in total and guessed correctly.
+/// The numbers of tested IDs and of tested groups of ten IDs, and the numbers of correct guesses for both.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     ids: usize,
@@ -53,7 +53,7 @@ impl Counts {
         self.groups_first += more.groups_first;
     }
 
-    /// Formats these counts as a row of the guide's table.
+    /// Formats the counts as a row of the table in `docs/src/inspect.md`.
     fn row(&self, name: &str, layout: &str) -> String {
         let Self { ids, first, among, groups, groups_first } = self;
         let (groups, groups_first) = match groups {
@@ -64,7 +64,7 @@ impl Counts {
     }
 }
 
-/// Checks that the guide's table states how many IDs of each tested system were guessed correctly.
+/// Checks that the table in `docs/src/inspect.md` states how many IDs of each system were guessed correctly.
 #[test]
 fn guess_recognizes_as_many_ids_as_the_guide_states() {
     let file = load("guess");
@@ -93,8 +93,8 @@ fn guess_recognizes_as_many_ids_as_the_guide_states() {
     assert!(all.groups_first * 100 >= all.groups * 95, "{} groups", all.groups_first);
 }
 
-/// Checks that IDs generated years apart are attributed to the right preset. If the age of every ID counted, the preset
-/// with the latest epoch would be favoured.
+/// Checks that IDs generated years apart are attributed to the right preset. If the age of every ID contributed to the
+/// cost, the guess would favour the preset with the latest epoch.
 #[test]
 fn guess_finds_the_right_preset_for_ids_years_apart() {
     let file = load("guess");

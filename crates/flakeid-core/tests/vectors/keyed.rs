@@ -78,7 +78,7 @@ fn small_input_change_flips_half_of_public_id_bits() {
         Keyring::new('a', Key::from_bytes(bytes)).unwrap().domain(domain, layout).unwrap()
     };
     let ids = of([7; 16], "user");
-    // The range extends six standard deviations on either side of 32, because the average over 1,000 IDs has a standard
+    // The range extends six standard deviations on either side of 32. The average over 1,000 IDs has a standard
     // deviation of 0.13.
     let is_half = |distance: f64| (31.2..32.8).contains(&distance);
     for bit in 0..64 {
@@ -100,8 +100,8 @@ fn small_input_change_flips_half_of_public_id_bits() {
 }
 
 proptest! {
-    /// Checks that each public ID opens to its ID with any key and domain, and that different IDs have different public
-    /// IDs.
+    /// Checks, for any key and domain, that each public ID opens to the original ID and that different IDs have
+    /// different public IDs.
     #[test]
     fn distinct_ids_get_distinct_public_ids_that_round_trip(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {
         let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
@@ -112,7 +112,7 @@ proptest! {
         prop_assert_eq!(first.len(), 12);
     }
 
-    /// Checks that opening a string never panics, and that `InvalidId` is the only error.
+    /// Checks that opening an arbitrary string never panics, and fails only with `InvalidId`.
     #[test]
     fn opening_an_arbitrary_string_fails_only_with_invalid_id(text in ".{0,20}") {
         let ids = Keyring::new('a', Key::from_bytes([1; 16])).unwrap();

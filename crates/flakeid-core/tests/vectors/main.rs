@@ -17,8 +17,8 @@ fn load(name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Returns the list under a key of a vector file. Panics if the list is empty, because an empty list would test
-/// nothing.
+/// Returns the list that has the given key in a vector file. Panics if the list is empty, because an empty list would
+/// test nothing.
 fn rows<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     let rows = value[key].as_array().unwrap_or_else(|| panic!("{key} is not a list"));
     assert!(!rows.is_empty(), "{key} is empty");

@@ -1,5 +1,5 @@
-//! Tests of all overflow and rollback policies. With the clock readings of a vector, a generator must return the IDs or
-//! errors in that vector.
+//! Tests of all overflow and rollback policies. Each test vector contains clock readings, and the IDs or errors that a
+//! generator must return for these readings.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Tests of a broker to which the store grants a block that the broker still appears to hold. This happens when the
-//! store responds after the block's lease has expired.
+//! Tests of a broker to which the store grants a block of nodes that the broker still appears to hold. This happens
+//! when the store responds after the block's lease has expired.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::requests::{SPACE, bounds, namespace, renewal, request};
 
 const BLOCK_WINDOW_MS: u64 = 200;
 const MAX_SKEW_MS: u64 = 50;
-/// A delay that is longer than the lease of a block.
+/// A delay that is longer than the lease of a block, in milliseconds.
 const SLOW_MS: u64 = BLOCK_WINDOW_MS + MAX_SKEW_MS + 100;
 
 fn only_row(store: &MemoryStore) -> Row {
@@ -23,9 +23,8 @@ fn only_row(store: &MemoryStore) -> Row {
     rows[0].clone()
 }
 
-/// Checks that the loss of an earlier grant of a block, detected while a later grant is in use, does not remove the
-/// rows of the later grant. Otherwise, the block would be released with a fence below the windows of its holders
-/// (I13).
+/// Checks that the rows of a block's later grant remain when the broker detects that an earlier grant of the block was
+/// lost. Otherwise, the block would be released with a fence below the windows of its holders (I13).
 #[test]
 fn later_block_grant_survives_loss_of_an_earlier_grant() {
     let mut store = MemoryStore::new();

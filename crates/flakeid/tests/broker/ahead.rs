@@ -1,5 +1,5 @@
-//! Tests of windows that are far ahead of the clock, as after the store was restored. Their rows expire seconds
-//! before the clock comes near their fences, so the rows must be renewed earlier.
+//! Tests of windows that are far ahead of the clock, for example after a restore of the store. The rows of these
+//! windows expire seconds before the clock approaches the fences, so the rows must be renewed before they expire.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn block_ahead_of_the_clock_is_renewed_before_expiry() {
     assert_eq!(rows.iter().map(|row| row.grant).collect::<Vec<_>>(), [1, 1]);
 }
 
-/// Checks nodes whose holders requested a TTL of one minute but got a shorter TTL.
+/// Checks the renewal of nodes whose holders requested a TTL of one minute but got a shorter TTL.
 #[test]
 fn node_ahead_of_the_clock_is_renewed_before_expiry() {
     let (_, broker) = broker_ahead();
@@ -70,7 +70,7 @@ fn node_ahead_of_the_clock_is_renewed_before_expiry() {
     let others = [(); 2].map(|()| builder(&broker).open().unwrap());
     let nodes: HashSet<_> = first.iter().chain(&others).map(Generator::node).collect();
     assert_eq!(nodes.len(), 4, "nodes in use were granted again: {nodes:?}");
-    // During this pause, the clock comes close to the fences.
+    // During these two pauses, the clock comes close to the fences.
     pause();
     pause();
     assert_kept(&first);

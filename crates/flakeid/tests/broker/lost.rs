@@ -12,7 +12,7 @@ use flakeid_protocol::{MemoryStore, Namespace};
 
 use crate::requests::{SPACE, bounds, namespace, request};
 
-/// A gate at which the transactions of a store wait while it is closed.
+/// A gate at which the transactions of a store wait while the gate is closed.
 #[derive(Clone, Default)]
 struct Gate {
     is_closed: Arc<AtomicBool>,
@@ -28,8 +28,8 @@ impl Gate {
     }
 }
 
-/// Checks that a waiting caller gets a node from another block, because only the holders of nodes in the lost block
-/// need an error.
+/// Checks that a waiting caller gets a node from another block when a block is lost. Only the holders of nodes in the
+/// lost block must get an error.
 #[test]
 fn waiting_caller_gets_a_node_despite_a_lost_block() {
     let mut store = MemoryStore::new();
@@ -54,7 +54,7 @@ fn waiting_caller_gets_a_node_despite_a_lost_block() {
     let ask = |number| broker.acquire(&request(number, SystemClock.unix_ms(), 300), Instant::now());
     assert_eq!([1, 2].map(|number| ask(number).unwrap().node), [0, 1], "the block is full");
 
-    // A caller is waiting when the renewal detects that the block is lost.
+    // The following steps make a caller wait while the renewal detects that the block is lost.
     operations::repair(&mut store, SPACE, 0, Repair::Quarantine).unwrap();
     gate.is_closed.store(true, Ordering::SeqCst);
     while !gate.is_waiting.load(Ordering::SeqCst) {

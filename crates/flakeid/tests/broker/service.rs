@@ -137,7 +137,7 @@ fn holder_issues_ids_until_the_block_fence_during_outages() {
     let mut ids = HashSet::new();
     store.set_away(true);
     let went = Instant::now();
-    // At least half of the block's window is still left.
+    // At least half of the block's window is left when the store becomes unavailable.
     while went.elapsed() < Duration::from_millis(250) {
         assert!(ids.insert(generator.try_next_id().or_else(|_| generator.next_id()).unwrap()));
     }
@@ -164,7 +164,8 @@ fn holder_issues_ids_until_the_block_fence_during_outages() {
     wait_until("another ID", || generator.try_next_id().is_ok_and(|id| ids.insert(id)));
 }
 
-/// Checks that the pauses between a broker's attempts stay short, because all its holders wait for the next attempt.
+/// Checks that the pauses between a broker's attempts to reach the store stay short, because all holders wait for the
+/// next attempt.
 #[test]
 fn holders_continue_within_a_second_after_an_outage() {
     let store = InterruptedStore::new(2);
@@ -172,7 +173,7 @@ fn holders_continue_within_a_second_after_an_outage() {
     let generator = generator(&broker);
     let before = generator.next_id().unwrap();
     store.set_away(true);
-    // After this sleep, the pauses have their maximum length, and the window is used up.
+    // After this sleep, the pauses between attempts have their maximum length, and the window is used up.
     std::thread::sleep(Duration::from_secs(3));
     store.set_away(false);
     let back = Instant::now();
@@ -180,8 +181,8 @@ fn holders_continue_within_a_second_after_an_outage() {
     assert!(back.elapsed() < Duration::from_secs(1), "{:?} after the outage", back.elapsed());
 }
 
-/// Checks that a broker waits after a restore, like a holder that leases directly from the store, and that no ID is
-/// issued twice.
+/// Checks that a broker waits after the store was restored, like a holder that leases directly from the store, and that
+/// no ID is issued twice.
 #[test]
 fn broker_holders_issue_unique_ids_after_a_store_restore() {
     let store = InterruptedStore::new(2);

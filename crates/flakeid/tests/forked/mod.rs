@@ -1,6 +1,6 @@
 //! A helper that runs code in a forked child.
 
-/// Runs `child` in a forked child, and fails if the child panics or runs for longer than `seconds`. The closure
+/// Runs `child` in a forked child process, and fails if the child panics or runs for longer than `seconds`. The closure
 /// must forget values that the child must not drop.
 pub(crate) fn in_child(seconds: u32, child: impl FnOnce()) {
     // SAFETY: the forked process runs `child` and exits without unwinding into the parent's code.

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_core::{Clock, Error, ErrorKind, Layout, ManualClock, SystemClock};
 
-/// The `max_wait` for attempts to open a lease; these attempts must fail.
+/// The `max_wait` of attempts to open a lease. All these attempts must fail.
 pub(crate) const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// The time that `open` may take in addition to `max_wait`: 2 s, plus a margin for a busy machine.
 const BEYOND: Duration = Duration::from_secs(2 + 5);
 
-/// Two strings, one of which occurs in every password in these tests, whether right or wrong.
+/// Two strings. Every password in these tests, whether right or wrong, contains one of the two strings.
 const SECRETS: [&str; 2] = ["sesame", "s3cret"];
 
-/// Returns a layout with two nodes, whose ticks last from 1970 to 2109.
+/// Returns a layout with two nodes and with ticks from 1970 to 2109.
 pub(crate) fn layout() -> Layout {
     "t42.n1.s12@0/1ms".parse().unwrap()
 }
@@ -22,11 +22,11 @@ pub(crate) fn on(url: &str) -> LeaseBuilder {
     Generator::lease(url, layout()).unwrap()
 }
 
-/// Parts that the error's message must contain.
+/// Strings that an error message must contain.
 pub(crate) type Parts<'a> = &'a [&'a str];
 
-/// Checks that opening a lease fails with the expected kind of error, and that the error's message contains the
-/// expected parts.
+/// Checks that opening a lease fails in time with the expected kind of error. The error message must contain the
+/// expected parts and must not contain secrets.
 pub(crate) fn refused(builder: LeaseBuilder, kind: ErrorKind, parts: Parts<'_>) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
@@ -56,7 +56,7 @@ pub(crate) fn check_error(error: &Error, kind: ErrorKind, parts: Parts<'_>) {
     check_secrecy(&format!("{error:?}"));
 }
 
-/// Checks that a string contains no password, and nothing that looks like a token.
+/// Checks that a string contains neither a password nor anything that looks like a token.
 pub(crate) fn check_secrecy(text: &str) {
     for secret in SECRETS {
         assert!(!text.contains(secret), "{text}");
@@ -65,8 +65,8 @@ pub(crate) fn check_secrecy(text: &str) {
     assert!(digits.clone().all(|run| run.len() < 32), "{text}");
 }
 
-/// Checks the refusals that all stores share. `open` returns a builder for the given layout in a namespace that
-/// has [`layout`] and no held nodes.
+/// Checks the requests that every kind of store must refuse. `open` must return a builder for the given layout. The
+/// builder's namespace must have the layout [`layout`] and no held nodes.
 pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder) {
     refused(
         open(Layout::SONYFLAKE),
@@ -83,7 +83,7 @@ pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder)
             generator.next_id().unwrap();
         }
     }
-    // All nodes are free: refused requests took no node, and the held nodes were released.
+    // All nodes must be free, because the refused requests took no node and the held nodes were released.
     for node in 0..2 {
         let generator = open(layout()).nodes(node, node).observer(|_| ()).open().unwrap();
         assert_eq!(layout().unpack(generator.next_id().unwrap()).unwrap().node, node);
