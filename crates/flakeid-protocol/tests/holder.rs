@@ -1,5 +1,5 @@
-//! Tests of the holder with random events in random order. The holder must never claim more ticks than were confirmed
-//! to it.
+//! Tests of a lease holder with random events in random order. The holder must never claim more ticks than a lessor
+//! has confirmed.
 
 // Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -9,7 +9,8 @@ use flakeid_protocol::{
 };
 use proptest::prelude::*;
 
-/// An event for a holder. `age` is the number of requests sent after the request that this response answers.
+/// An event for a holder. For a response, `age` is the number of requests that the holder sent after the request to
+/// which this response belongs.
 #[derive(Clone, Debug)]
 enum Step {
     Wake { now: u64, next: u64, margin: u64, reserve: u64 },
@@ -78,7 +79,7 @@ fn event(step: &Step, count: u128) -> Event {
     }
 }
 
-/// An observer of all messages, which tracks the current grant and the unanswered requests.
+/// An observer of all events and effects. The observer tracks the current grant and the unanswered requests.
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact that messages show")]
 struct Observer {
@@ -87,9 +88,9 @@ struct Observer {
     unconfirmed: Option<Renew>,
     waits: bool,
     fenced_off: bool,
-    /// Whether the latest renewal has failed, or its granter shuts down soon.
+    /// Whether the latest renewal failed, or its response announced that the lessor will shut down soon.
     failing: bool,
-    /// A grant that arrived while the holder held another node, or was closing.
+    /// A grant that arrived while the holder held another node, or while the holder was closing.
     offered: Option<Grant>,
     /// The offered grant that will replace the confirmed grant.
     moving_to: Option<Grant>,
@@ -159,7 +160,7 @@ impl Observer {
                 (self.unconfirmed, self.waits) = (Some(*renew), true);
             }
             Effect::Install(installed) => match event {
-                // The next message is the release of the old node.
+                // The holder installs the new grant before it releases the old node.
                 Event::Ended { .. } => assert_eq!(Some(*installed), self.moving_to),
                 _ => assert_eq!(Some(*installed), grant),
             },
@@ -210,7 +211,7 @@ impl Observer {
         }
     }
 
-    /// Updates the state after all effects of an event have been applied.
+    /// Updates the observer's state after all effects of an event have been observed.
     fn finish_event(&mut self, event: &Event) {
         assert!(self.offered.is_none(), "an offered grant must be used or released");
         match event {

@@ -1,4 +1,4 @@
-//! Runs the conformance suite on the memory store, which is the model for all other stores.
+//! Runs the conformance suite on the memory store, which is the reference model for all other stores.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
 use std::any::Any;

@@ -1,6 +1,6 @@
-//! Tests of a process that is stopped for longer than its lease and its window, for example by a debugger, a frozen
-//! container or a closed laptop. Another process leases the node in the meantime, so the stopped process must not
-//! continue with the node.
+//! Tests of a process that is stopped, for example by a debugger, a frozen container or a closed laptop. The process
+//! is stopped for longer than its window and the TTL of its lease. Another process leases the node in the meantime,
+//! so the stopped process must not issue IDs in the other process's window.
 #![cfg(unix)]
 #![allow(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
@@ -18,8 +18,8 @@ use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Error, ErrorKind, Id, Layout};
 use flakeid_protocol::Identity;
 
-/// The environment variables that specify the store of a child of this test binary and, if the child has one, its
-/// fixed node.
+/// The environment variables that specify the store and, optionally, the fixed node for a child process of this test
+/// binary.
 const URL: &str = "FLAKEID_TEST_STOPPED_URL";
 const NODE: &str = "FLAKEID_TEST_STOPPED_NODE";
 
@@ -44,14 +44,14 @@ fn tick_of(id: Id) -> u64 {
     layout().unpack(id).unwrap().tick
 }
 
-/// A line of a holder's output.
+/// A line of output from a holder process: an ID or the code of an error.
 #[derive(Debug, PartialEq)]
 enum Word {
     Id(Id),
     Error(String),
 }
 
-/// A child process that continuously issues IDs.
+/// A child process that leases a node and continuously issues IDs.
 struct Holder {
     child: Child,
     words: Receiver<Word>,
@@ -99,10 +99,10 @@ impl Holder {
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
-    /// Whether the holder is in a transaction, so that no other process can use the store.
+    /// Whether the holder is in a transaction, during which no other process can use the store.
     fn is_in_transaction(&self) -> bool {
         let flock = |operation| {
-            // SAFETY: the descriptor belongs to an open file.
+            // SAFETY: `self.locked` keeps the file descriptor open.
             unsafe { libc::flock(self.locked.as_raw_fd(), operation) }
         };
         let is_free = flock(libc::LOCK_EX | libc::LOCK_NB) == 0;
@@ -112,10 +112,10 @@ impl Holder {
         !is_free
     }
 
-    /// Stops the process outside a transaction, and returns the IDs that it has issued.
+    /// Suspends the process while no transaction is in progress, and returns the IDs in the process's output.
     fn stop(&self) -> Vec<Id> {
         let mut said = Vec::new();
-        // On a busy machine, the window may end between two IDs.
+        // On a busy machine, the holder's window may have ended, so the holder may report errors before the next ID.
         while said.is_empty() {
             said.extend(id_of(self.next()));
         }
@@ -125,7 +125,7 @@ impl Holder {
             thread::sleep(Duration::from_millis(5));
             self.signal(libc::SIGSTOP);
         }
-        // The stopped process writes nothing more, so the pipe contains all its remaining output.
+        // The stopped process writes nothing more, so all remaining output is already in the pipe.
         while let Ok(word) = self.words.recv_timeout(Duration::from_millis(200)) {
             said.extend(id_of(word));
         }
@@ -135,13 +135,13 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        // An error means that the child has exited.
+        // The result is ignored, because killing the child process fails only if it has already exited.
         let _ = self.child.kill();
         self.child.wait().unwrap();
     }
 }
 
-/// Does nothing unless another test started this process as its child.
+/// Does nothing unless another test started this process as a child process.
 #[test]
 fn child_process_issues_ids_until_it_is_killed() {
     let Ok(url) = std::env::var(URL) else { return };
@@ -171,7 +171,8 @@ fn id_of(word: Word) -> Option<Id> {
     }
 }
 
-/// Opens a lease. Tries again as long as a busy machine is too slow for the store's timeout.
+/// Opens a lease. Retries for up to `TIMEOUT` if the store is unavailable, because a busy machine may exceed the
+/// store's timeout.
 fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -183,11 +184,11 @@ fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     }
 }
 
-/// Leases a node as soon as one is free.
+/// Leases the given node as soon as the node is free.
 fn take(url: &str, identity: &Identity, node: u64) -> Generator {
     let deadline = Instant::now() + TIMEOUT;
     loop {
-        // The observer keeps this lease from sharing an earlier lease of this process.
+        // With an observer, the generator does not share another lease of this process.
         let builder = || on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
         match open(builder) {
             Ok(generator) => return generator,
@@ -219,7 +220,7 @@ fn resumed_holder_takes_another_node_if_its_lease_expired() {
         let mut theirs = successor.next_ids(1000).unwrap();
         assert!(theirs.iter().all(|id| node_of(*id) == node));
         holder.signal(libc::SIGCONT);
-        // The holder may report once that it has no lease.
+        // The holder may first report that its lease has expired, or issue IDs below the successor's window.
         let moved = loop {
             match holder.next() {
                 Word::Id(id) if node_of(id) != node => break id,

@@ -1,4 +1,4 @@
-//! Tests of how a broker grants the nodes in its blocks.
+//! Tests of the rules by which a broker grants the nodes in its blocks.
 
 use flakeid_core::Layout;
 use flakeid_protocol::broker::{Blocks, Denial};
@@ -13,8 +13,8 @@ fn tick(ms: i64) -> u64 {
     Layout::TWITTER.tick_at(ms).unwrap()
 }
 
-/// Builds the store's grant of the block with nodes `2 * number` and `2 * number + 1`. The grant lasts for 10 s from
-/// `now`.
+/// Builds the store's grant of the block that contains the nodes `2 * number` and `2 * number + 1`. The grant lasts
+/// for 10 s from `now`.
 fn block(number: u64, now: i64) -> Grant {
     Grant {
         node: number,
@@ -42,7 +42,7 @@ fn window_never_extends_beyond_the_fence_of_its_block() {
     assert_eq!((first.node, first.start, first.fence), (6, tick(NOW), tick(NOW) + WINDOW_MS));
     assert_eq!((first.max_window_ms, first.expires), (WINDOW_MS, NOW + TTL_MS.cast_signed()));
 
-    // No window ends above the block's confirmed fence, no matter how long a window is requested (I11).
+    // No window ends above the block's confirmed fence, even if a longer window is requested (I11).
     let late = NOW + 7_000;
     let renewed = blocks.renew(&renewal(&first, 2, tick(late) + WINDOW_MS, late), late).unwrap();
     assert_eq!(renewed.fence, tick(NOW) + 10_000);
@@ -79,8 +79,8 @@ fn losing_a_block_returns_its_highest_granted_fence() {
     assert_eq!(blocks.renew(&renewal(&again, 3, again.fence + 1, NOW), NOW), Err(Denial::NotHeld));
 }
 
-/// Checks that windows start at or above the start of the block's current grant (I12), and that holders under the
-/// block's earlier grant are fenced off.
+/// Checks that windows start at or above the start of the block's current grant (I12). Holders under an earlier grant
+/// of the block must be fenced off.
 #[test]
 fn new_grant_of_a_block_fences_off_earlier_holders() {
     let mut blocks = blocks(&[5]);
@@ -108,8 +108,8 @@ fn acquire_fills_partly_used_blocks_before_empty_blocks() {
     assert_eq!(blocks.acquire(&request(6, NOW, WINDOW_MS), NOW), Err(Denial::NoRoom));
     assert_eq!((blocks.holders(), blocks.room()), (6, 0));
 
-    // A holder that does not renew within the TTL loses its node, and the next holder starts above the holder's
-    // window.
+    // A holder that does not renew its grant within the TTL loses its node. The next holder's window starts above the
+    // previous window.
     let expired = NOW + TTL_MS.cast_signed();
     blocks.raise(0, tick(expired) + 10_000);
     blocks.expire(expired);
@@ -119,8 +119,8 @@ fn acquire_fills_partly_used_blocks_before_empty_blocks() {
     assert_eq!((next.node, next.start), (0, tick(expired)));
 }
 
-/// Checks that a request that arrives after all nodes have expired frees only some of the nodes, so that the request
-/// is fast. A name whose node is freed last must still get its node.
+/// Checks that one request frees only some of the expired nodes, so that the request is fast. A named client must
+/// still get its previous node, even if that node expired last.
 #[test]
 fn expired_nodes_are_freed_in_batches() {
     let namespace = Namespace { block_bits: 9, ..namespace() };
@@ -168,7 +168,7 @@ fn repeated_and_late_requests_succeed_unless_outdated() {
     let stale = renewal(&granted, 3, granted.fence + 2_000, NOW + 2_000);
     assert_eq!(blocks.renew(&stale, NOW + 2_000), Err(Refusal::FencedOff.into()));
 
-    // The renewal is late, but no other holder has the node.
+    // The renewal arrives after the grant has expired, but no other holder has acquired the node.
     let late = NOW + 30_000;
     blocks.raise(0, tick(late) + 10_000);
     blocks.expire(late);
@@ -194,13 +194,13 @@ fn named_holder_gets_its_last_node_if_still_free() {
     blocks.release(&release(&third, third.start), NOW);
     let again = blocks.acquire(&named(4, "c", NOW + 10), NOW + 10).unwrap();
     assert_eq!((again.node, again.start), (2, tick(NOW) + 10));
-    // Another holder gets the node first.
+    // Another holder acquires node 1, which the client named `b` held before.
     assert_eq!(blocks.acquire(&request(5, NOW + 10, 100), NOW + 10).unwrap().node, 1);
     assert_eq!(blocks.acquire(&named(6, "b", NOW + 10), NOW + 10).unwrap().node, 3);
 }
 
-/// Checks that a repeated request gets the same grant only if the request comes from the same process, because two
-/// processes with the same window would issue the same IDs.
+/// Checks that a repeated request gets the same grant only if the request comes from the same process. Two processes
+/// with the same window would issue the same IDs.
 #[test]
 fn acquire_refuses_the_token_of_another_process() {
     let mut blocks = blocks(&[0]);
@@ -249,7 +249,8 @@ fn acquire_refuses_chosen_nodes_skewed_clocks_and_other_layouts() {
     ));
 }
 
-/// Checks that a request that no node can serve is refused, so that the broker does not lease another block for it.
+/// Checks that a request that no block can satisfy is refused, so that the broker does not lease another block
+/// unnecessarily.
 #[test]
 fn requests_that_no_block_can_serve_are_refused() {
     let mut blocks = blocks(&[]);

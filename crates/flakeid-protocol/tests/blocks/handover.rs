@@ -34,7 +34,7 @@ fn acquire(blocks: &mut Blocks, number: u64, now: i64) -> Grant {
     blocks.acquire(&Acquire { owner, ..request(number, now, WINDOW_MS) }, now).unwrap()
 }
 
-/// Returns the node, the number and the process of each sub-grant.
+/// Returns the node, the grant number and the process ID of each sub-grant.
 fn handed(handover: &Handover) -> Vec<(u64, u64, u32)> {
     handover.sub_grants.iter().map(|sub| (sub.node, sub.grant, sub.owner.pid)).collect()
 }
@@ -47,13 +47,13 @@ fn sub_grants_are_handed_over_until_the_store_confirms_them() {
     let second = acquire(&mut blocks, 2, NOW + 20);
     acquire(&mut blocks, 3, NOW + 20);
 
-    // The history is complete up to one `max_skew` (1 s) before the clock's time, because later ticks may still be
-    // granted.
+    // The history is complete only up to one `max_skew` (1 s) before the current time, because later ticks may still
+    // be granted.
     let now = NOW + 3_000;
     let sent = blocks.hand_over(3, now, 256);
     assert_eq!(handed(&sent), [(6, 1, 1), (6, 2, 3), (7, 1, 2)]);
     assert_eq!(sent.until, tick(now) - 1_000);
-    // The response to the renewal was lost, and another sub-grant was made in the meantime.
+    // The response to the renewal is lost, and the broker makes another sub-grant in the meantime.
     blocks.release(&release(&second, second.start + 1), NOW + 3_400);
     let fourth = acquire(&mut blocks, 4, NOW + 3_500);
     assert_eq!(blocks.hand_over(3, NOW + 4_000, 0), sent);
@@ -63,7 +63,8 @@ fn sub_grants_are_handed_over_until_the_store_confirms_them() {
     assert_eq!(next.until, tick(NOW + 4_000));
     blocks.confirm_history(3, next.until);
 
-    // An empty handover makes the history complete up to a later tick, and later windows start at or above that tick.
+    // A handover without sub-grants makes the history complete up to a later tick, and later windows start at or
+    // above that tick.
     let empty = blocks.hand_over(3, NOW + 9_000, 256);
     assert_eq!((handed(&empty), empty.until), (vec![], tick(NOW + 8_000)));
     blocks.release(&release(&fourth, fourth.start + 1), NOW + 9_000);
@@ -110,7 +111,8 @@ fn oldest_sub_grants_are_dropped_when_the_limit_is_exceeded() {
             blocks.release(&release(&grant, grant.start + 1), NOW);
         }
     };
-    // The two nodes get 400 grants in turn. The last two grants have not ended.
+    // The two nodes are granted 400 times in total. The limit of 256 sub-grants does not apply to the latest
+    // sub-grant of each node.
     churn(&mut blocks, 400);
     assert_eq!(blocks.dropped(), 400 - 2 - 256);
     let first = blocks.hand_over(3, NOW + 10_000, 256);
@@ -130,7 +132,7 @@ fn oldest_sub_grants_are_dropped_when_the_limit_is_exceeded() {
         assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{numbers:?}");
     }
 
-    // Sub-grants that were sent but not confirmed are lost with the block, too.
+    // If the block is lost, sub-grants that were sent but not confirmed are dropped, too.
     churn(&mut blocks, 10);
     blocks.lose(3);
     assert_eq!(blocks.dropped(), 142 + 2 + 10);
@@ -145,7 +147,7 @@ fn restored_store_gets_the_latest_sub_grants_again() {
     blocks.confirm_history(3, first.until);
     let empty = blocks.hand_over(3, NOW + 5_000, 256);
     assert_eq!(handed(&empty), []);
-    // The store is restored to a copy from before the first handover.
+    // The store is restored to a copy that was saved before the first handover.
     blocks.confirm_history(3, 0);
     let again = blocks.hand_over(3, NOW + 8_000, 256);
     assert_eq!(handed(&again), [(6, 1, 1), (7, 1, 2)]);

@@ -23,7 +23,7 @@ enum Step {
     Lease {
         broker: usize,
     },
-    /// A broker renews a block. The response may get lost.
+    /// A broker renews a block. The response is lost unless `is_answered` is `true`.
     Renew {
         broker: usize,
         block: Index,
@@ -37,15 +37,15 @@ enum Step {
     Crash {
         broker: usize,
     },
-    /// A holder requests a node. The holder's clock is wrong by `off` milliseconds, and the holder has used `after`
-    /// ticks, starting with the current tick.
+    /// A holder requests a node. The holder's clock is wrong by `off` milliseconds, and the grant must start at least
+    /// `after` ticks after the current tick.
     Acquire {
         broker: usize,
         off: i64,
         window: u64,
         after: u64,
     },
-    /// A holder raises its fence by `more` ticks.
+    /// A holder requests a fence that is `more` ticks higher.
     Extend {
         holder: Index,
         more: u64,
@@ -80,13 +80,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A broker with the grants of its blocks.
+/// A broker, and the store's grants of the broker's blocks.
 struct Broker {
     blocks: Blocks,
     grants: Vec<Grant>,
 }
 
-/// A holder of a node, and its broker.
+/// A holder's grant, and the index of the broker that made the grant.
 #[derive(Clone, Copy)]
 struct Holder {
     broker: usize,
@@ -99,10 +99,10 @@ struct History {
     copy: Option<MemoryContents>,
     brokers: [Broker; 2],
     holders: Vec<Holder>,
-    /// The windows of each node: the holder's number, the first tick and the fence.
+    /// The windows of each node. Each window consists of the holder's number, the first tick and the fence.
     windows: HashMap<u64, Vec<(usize, u64, u64)>>,
     counter: u64,
-    /// The number of windows granted in total.
+    /// The total number of granted windows.
     granted: usize,
 }
 
@@ -186,7 +186,8 @@ impl History {
                         grants[index].fence = grants[index].fence.max(renewed.fence);
                         grants[index].token = asked.next;
                     }
-                    // The next renewal has an old token, so the broker will lose the block.
+                    // The response is lost. The next renewal will therefore contain an old token, and the broker will
+                    // lose the block.
                     Ok(_) => {}
                     Err(Fault::Refused(_)) => {
                         blocks.lose(grants[index].node);
@@ -236,7 +237,7 @@ impl History {
                 let Holder { broker, grant } = self.holders[index];
                 let used_until = (grant.start + used).min(grant.fence);
                 self.brokers[broker].blocks.release(&release(&grant, used_until), now);
-                // The holder issues no IDs above this fence.
+                // After its release, the holder issues no IDs at or above this fence.
                 let grant = Grant { fence: used_until, ..grant };
                 self.holders[index].grant = grant;
                 self.record(index, &grant);

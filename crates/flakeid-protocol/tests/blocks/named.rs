@@ -22,7 +22,7 @@ enum Step {
     Lease {
         broker: usize,
     },
-    /// A broker renews a block. If the response is lost, the next renewal repeats this renewal.
+    /// A broker renews a block. If the response is lost, the next renewal repeats the same request.
     Renew {
         broker: usize,
         block: usize,
@@ -78,7 +78,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A block that a broker holds, and its unanswered renewal.
+/// A broker's grant of a block, and the renewal that still awaits a response.
 struct Held {
     grant: Grant,
     sent: Option<Renew>,
@@ -92,7 +92,7 @@ struct Broker {
 struct Holder {
     broker: usize,
     grant: Grant,
-    /// The tick after the last tick that the holder may have used.
+    /// The first tick after all ticks that the holder may have used.
     end: u64,
 }
 
@@ -237,8 +237,8 @@ impl History {
         }
     }
 
-    /// Acquires a node for a client whose clock was read `late` milliseconds ago. Releases the node after `used`
-    /// ticks, if `used` is given.
+    /// Acquires a node for a client that read its clock `late` milliseconds ago. If `used` is given, the client then
+    /// uses that number of ticks and releases the node.
     fn acquire(&mut self, broker: usize, late: u64, used: Option<u64>) {
         let (number, now) = (self.fresh(), self.now());
         let pid = self.holders.len() as u32;
@@ -261,7 +261,8 @@ impl History {
         *end = used_until;
     }
 
-    /// Checks that, for each used tick, `whois` returns either the tick's client or no client.
+    /// Checks the first and the last tick of each holder. For both ticks, `whois` must return either the right client
+    /// or no client.
     fn check(&mut self) {
         for (pid, holder) in self.holders.iter().enumerate() {
             let Holder { grant, end, .. } = holder;
@@ -279,7 +280,8 @@ impl History {
                     Some(Client::Nobody) => {
                         panic!("tick {tick} of {grant:?} is reported as unused")
                     }
-                    // The store has no record of a grant that was lost in a restore.
+                    // The store may not have received the record of the grant yet, or may have lost the record in a
+                    // restore.
                     Some(Client::Unrecorded) | None => self.unnamed += 1,
                 }
             }
@@ -303,8 +305,8 @@ proptest! {
     }
 }
 
-/// Checks that the last handover does not make the history complete if the store was restored to a copy without an
-/// earlier handover, and the response that would have revealed the restore was lost.
+/// Checks a broker whose store is restored to a copy from before an earlier handover. The response that would have
+/// revealed the restore is lost. The last handover must therefore not make the history complete.
 #[test]
 fn last_handover_after_an_undetected_restore_leaves_history_incomplete() {
     let renew = |is_answered| Step::Renew { broker: 0, block: 0, is_answered, most: 256 };
@@ -349,8 +351,8 @@ fn random_histories_contain_ticks_of_known_and_unknown_clients() {
     assert!(named > 500 && unnamed > 500, "{named} ticks with a client, {unnamed} without");
 }
 
-/// Checks that the broker hands over its grants again after each of several restores, although the store already
-/// reported the history as incomplete after the first one.
+/// Checks that the broker hands over its grants again after each restore, even if the store has reported an
+/// incomplete history since the first restore.
 #[test]
 fn broker_hands_over_sub_grants_again_after_each_restore() {
     let renew = || Step::Renew { broker: 0, block: 0, is_answered: true, most: 256 };

@@ -1,4 +1,4 @@
-//! Helpers that build a namespace of blocks and requests.
+//! Helpers that build requests and a namespace with blocks.
 
 use flakeid_core::Layout;
 use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Owner, Release, Renew, Token};
@@ -21,7 +21,7 @@ pub(crate) fn bounds(
     Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms }
 }
 
-/// Builds a token for a number. Both halves differ from the tokens for other numbers.
+/// Builds a token from a number. Tokens for different numbers differ in both halves.
 pub(crate) fn token(number: u64) -> Token {
     Token::from_bits(u128::from(number) << 64 | u128::from(number))
 }

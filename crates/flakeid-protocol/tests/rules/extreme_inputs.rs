@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::history::units;
 use crate::{EPOCH, SPACE, check_error};
 
-/// Generates numbers at likely boundaries as well as arbitrary numbers.
+/// Generates boundary values and arbitrary numbers.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),
@@ -214,7 +214,8 @@ proptest! {
                     prop_assert!(!(continues && row.fixed), "I14");
                     prop_assert!(renewed.expires >= row.expires);
                     if renewed.incarnation != namespace.incarnation {
-                        // The last window of a grant ends below the floor of every later run.
+                        // A last window must not raise the row's fence above the floor of a later
+                        // run.
                         prop_assert_eq!(&renewed.incarnation, &row.incarnation);
                         let times = |row: &Row| (row.renewed, row.expires);
                         prop_assert_eq!(times(&renewed), times(&row));

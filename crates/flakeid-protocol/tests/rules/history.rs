@@ -17,7 +17,7 @@ const NODES: u64 = 3;
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The store's clock advances by this many quarter ticks.
+    /// The store's clock advances by the given number of quarter ticks.
     Pass(u64),
     /// A client acquires a node. `off` is the error of the client's clock in quarter ticks, and `window` is the
     /// length of the window in ticks.
@@ -44,7 +44,7 @@ pub enum Step {
     },
     Backup,
     Restore,
-    /// The store loses all data, and the namespace is created again with these bounds, in ticks.
+    /// The store loses all data, and the namespace is recreated with the given bounds, in ticks.
     Lose(Bounds),
 }
 
@@ -88,7 +88,7 @@ pub struct History {
     clock: ManualClock,
     unit: u64,
     bounds: Bounds,
-    /// The largest bounds of the namespace so far.
+    /// The largest value that each bound of the namespace has had so far.
     widest: Bounds,
     layout: Layout,
     tokens: u128,
@@ -96,11 +96,11 @@ pub struct History {
     holders: Vec<Grant>,
     /// The last renewal of each holder.
     renewals: HashMap<usize, Renew>,
-    /// The holder of each tick, by node.
+    /// The holder of each granted tick, by node and tick.
     owners: HashMap<(u64, u64), usize>,
     /// The holders that have released their nodes.
     closed: HashSet<usize>,
-    /// The saved copy of the namespace, as a function that restores it.
+    /// A function that restores the saved copy of the namespace, or `None` if no copy is saved.
     backup: Option<Restoration>,
 }
 
@@ -137,11 +137,11 @@ impl History {
 
     fn fresh(&mut self) -> Token {
         self.tokens += 1;
-        // Both halves of the token are set, as in random tokens.
+        // As with random tokens, any two of these tokens differ in both halves.
         Token::from_bits(self.tokens << 64 | self.tokens)
     }
 
-    /// Whether a row belongs to the store's current incarnation.
+    /// Whether a row belongs to the namespace's current incarnation.
     fn is_current(&mut self, row: &Row) -> bool {
         let listing = operations::list(&mut self.store, SPACE).unwrap();
         listing.namespace.incarnation == row.incarnation && listing.continuity == Continuity::Same
@@ -227,7 +227,7 @@ impl History {
             Step::Restore => {
                 if let Some(restore) = &self.backup {
                     restore(&self.store);
-                    // The restored rows are compared from the next step on.
+                    // A restore may lower fences, so the rows are not compared until the next step.
                     return;
                 }
             }
@@ -260,17 +260,17 @@ impl History {
                 let applied = kept == renew.next && was_current;
                 let continues = !was_current && kept.is_same_grant(renew.token);
                 assert!(applied || continues || kept == renew.token, "I7");
-                // Repeating an old renewal of a holder that continued may return a lower fence, because more ticks
-                // were confirmed after that renewal.
+                // Repeating an old renewal may return a lower fence after the holder has continued, because more
+                // ticks were confirmed after that renewal.
                 assert!(answer.fence >= grant.fence || continues && again);
                 self.holders[holder].fence = answer.fence.max(grant.fence);
                 self.holders[holder].token = renew.next;
                 self.renewals.insert(holder, renew);
-                // A holder issues no IDs after its release, even if a late renewal is confirmed.
+                // A holder issues no IDs after it releases its node, even if a late renewal is confirmed.
                 if !self.closed.contains(&holder) {
                     self.own(grant.node, grant.start..answer.fence, holder);
                 }
-                // Repeating the same renewal changes nothing.
+                // Repeating the same renewal returns the same response and does not change the rows.
                 let rows = self.rows();
                 let twice = operations::renew(&mut self.store, SPACE, &renew);
                 assert_eq!(twice, Ok(answer));
@@ -292,7 +292,8 @@ impl History {
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds, ..Namespace::new(SPACE, self.layout) };
         operations::init_lost(&mut self.store, &wanted, &self.widest).unwrap();
-        // Any saved copy of the older namespace is dropped, because restoring it would restore the older bounds.
+        // The saved copy of the old namespace is dropped, because restoring the copy would also restore the old
+        // bounds.
         (self.bounds, self.backup) = (bounds, None);
         self.widest = self.widest.fieldwise_max(&bounds);
     }

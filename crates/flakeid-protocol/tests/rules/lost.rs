@@ -1,4 +1,4 @@
-//! Tests of namespaces that the store lost and an operator created again with other bounds.
+//! Tests of namespaces that a store lost and that an operator created again, usually with different bounds.
 
 use flakeid_core::{Layout, ManualClock};
 use flakeid_protocol::store::Fault;
@@ -11,7 +11,7 @@ use crate::{EPOCH, SPACE};
 const HOUR_MS: u64 = 3_600_000;
 const LAYOUT: Layout = Layout::TWITTER;
 
-/// A store, and a clock that the store and its clients share.
+/// A store, and a manual clock that the store shares with its clients.
 struct Fixture {
     store: MemoryStore,
     clock: ManualClock,
@@ -72,7 +72,8 @@ impl Fixture {
         Grant { fence: renewed.fence, ..grant }
     }
 
-    /// Deletes all data in the store, and creates the namespace again with the new bounds.
+    /// Deletes all data in the store, and recreates the namespace with the bounds `new`. `lost` contains the bounds
+    /// of the lost namespace.
     fn lose(&mut self, lost: Bounds, new: Bounds) -> Namespace {
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds: new, ..Namespace::new(SPACE, LAYOUT) };
@@ -92,8 +93,8 @@ impl Fixture {
     }
 }
 
-/// Checks that a new namespace with the default bounds grants no ticks that belong to a holder in the lost namespace.
-/// The lost namespace allowed windows of an hour.
+/// Checks that a namespace recreated with the default bounds grants no ticks that belong to a holder in the lost
+/// namespace. The lost namespace allowed windows of an hour.
 #[test]
 fn namespace_recreated_with_smaller_bounds_keeps_the_longer_wait() {
     let mut fixture = Fixture::new();
@@ -111,7 +112,7 @@ fn namespace_recreated_with_smaller_bounds_keeps_the_longer_wait() {
         held.fence,
     );
     assert!(made.floor >= held.fence);
-    // The wait is an hour plus twice `max_skew`, and no longer.
+    // The expected wait is an hour plus twice `max_skew`. The range allows a few seconds more.
     assert!((3_600..=3_611).contains(&waited_s), "{waited_s}");
 }
 
@@ -133,7 +134,8 @@ fn recreated_namespace_respects_each_bound_of_the_lost_namespace() {
     }
 }
 
-/// Checks that larger bounds in the new namespace do not affect grants from the lost namespace.
+/// Checks that a namespace recreated with larger bounds grants no ticks that belong to a holder in the lost
+/// namespace.
 #[test]
 fn namespace_recreated_with_larger_bounds_keeps_windows_disjoint() {
     let mut fixture = Fixture::new();
@@ -145,7 +147,7 @@ fn namespace_recreated_with_larger_bounds_keeps_windows_disjoint() {
     assert!(grant.start >= held.fence);
 }
 
-/// Checks that a holder in the lost namespace cannot renew its grant in the new namespace.
+/// Checks that the grant of a lost namespace cannot be renewed in the recreated namespace.
 #[test]
 fn renew_rejects_tokens_of_a_lost_namespace() {
     let mut fixture = Fixture::new();

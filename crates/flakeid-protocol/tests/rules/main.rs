@@ -1,5 +1,5 @@
-//! Tests of the lease rules: random histories, which are checked against a set of all granted ticks; extreme
-//! requests, clocks and rows; and the errors that users see for refusals.
+//! Tests of the lease rules with random histories and extreme inputs, and tests of the errors that users get for
+//! refusals. The random histories are checked against a set of all granted ticks.
 
 // Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
@@ -104,15 +104,15 @@ fn refusals_convert_to_errors_of_the_right_kind() {
     }
 }
 
-/// Checks that the error for a lagging clock also mentions a slow request. A request that waits in the queue of an
-/// overloaded server looks the same as a request from a host with a lagging clock.
+/// Checks that the error for a lagging clock also mentions a slow request as a possible cause. A request that waits
+/// in an overloaded server's queue looks the same as a request from a host with a lagging clock.
 #[test]
 fn clock_error_mentions_a_slow_request_as_a_possible_cause() {
     let layout = Layout::builder().time(41).node(10).sequence(12).build_const();
     let message =
         |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
     assert!(message(-1_500).contains("took that long to arrive"), "{}", message(-1_500));
-    // A slow request cannot explain a clock that is ahead, or a clock that is an hour behind.
+    // A slow request cannot make a clock appear to be ahead, or an hour behind.
     for by_ms in [1_500, -3_600_000] {
         assert!(!message(by_ms).contains("took that long"), "{}", message(by_ms));
     }

@@ -23,7 +23,8 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
         b"GET /liv\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nHost : x\r\n\r\n",
         b"GET /livez HTTP/1.1\r\nBad\x00Name: x\r\n\r\n",
-        // If a request has two lengths, a proxy and this server could disagree about its end.
+        // If a request has two lengths, a proxy and this server could disagree about where the
+        // request ends.
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nabcde",
         b"POST /v1/default/ids HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
@@ -33,8 +34,8 @@ fn malformed_requests_get_an_error_or_a_closed_connection() {
         path.as_bytes(),
     ] {
         let mut client = server.connect();
-        // Errors are ignored, because the server may close the connection before it has read the
-        // whole request.
+        // Write errors are ignored, because the server may close the connection before it has read
+        // the whole request.
         drop(client.stream.write_all(sent));
         let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
         if let Some(reply) = client.reply() {
@@ -66,8 +67,8 @@ fn requests_hidden_in_a_body_are_never_processed() {
         ),
     ] {
         let mut client = server.connect();
-        // The last request makes the server close the connection, so that the test can read all
-        // replies.
+        // The last request makes the server close the connection, so the test can read all replies
+        // until the end of the stream.
         let last = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         drop(client.stream.write_all(format!("{sent}{last}").as_bytes()));
         let replies: Vec<_> = std::iter::from_fn(|| client.reply()).collect();
@@ -97,7 +98,7 @@ fn slow_and_idle_clients_are_disconnected() {
     }
     assert!(answers > 5, "{answers}");
     for client in &mut waiting {
-        // Before it closes the connection, the server may send a response with the reason.
+        // Before the server closes the connection, it may send a response that states the reason.
         if let Some(reply) = client.reply() {
             assert_eq!(reply.status, 408);
         }
@@ -105,7 +106,7 @@ fn slow_and_idle_clients_are_disconnected() {
 }
 
 /// When a broker becomes available again, all its clients reconnect at once. A client whose
-/// connection does not fit into the backlog would retry only a second later.
+/// connection does not fit into the listen backlog would not retry until a second later.
 #[cfg(target_os = "linux")]
 #[test]
 fn listen_backlog_has_room_for_a_thousand_connections() {
@@ -115,7 +116,7 @@ fn listen_backlog_has_room_for_a_thousand_connections() {
     for listener in [Listener::Tcp(any), Listener::bound(any).unwrap()] {
         let server = Server::bind(service(), &listener, ServeOptions::default()).unwrap();
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
-        // The server does not accept connections, because it is bound but not running.
+        // The server is bound but does not run, so all connections wait in the backlog.
         let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(500));
         let waiting: Vec<_> = (0..wanted).map_while(|number| connect(number).ok()).collect();
         assert_eq!(waiting.len(), wanted, "{listener:?}");
@@ -125,8 +126,8 @@ fn listen_backlog_has_room_for_a_thousand_connections() {
 /// A client that requests many IDs but does not read the responses must not delay other clients.
 #[test]
 fn large_unread_http_responses_do_not_delay_other_clients() {
-    // A busy machine may delay a piece of a response for a long time, so the test allows a wait of
-    // one minute.
+    // On a busy machine, part of a response may be delayed for a long time, so `max_wait` is one
+    // minute.
     let service = service().max_wait(Duration::from_secs(60));
     let server = TestServer::new(service, ServeOptions::default());
     let mut greedy: Vec<_> = (0..16).map(|_| server.connect()).collect();

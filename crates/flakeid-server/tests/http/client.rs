@@ -1,4 +1,4 @@
-//! A server for tests, and a client that can send arbitrary bytes.
+//! A test server, and a client that can send arbitrary bytes.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -24,7 +24,7 @@ pub fn service_of(generator: impl Into<Generator>) -> Service {
 /// A server that runs until it is dropped.
 pub struct TestServer {
     pub address: SocketAddr,
-    /// The address for Redis clients, or `None` if the server does not use the Redis protocol.
+    /// The address for Redis clients, or `None` if the server does not serve the Redis protocol.
     pub resp: Option<SocketAddr>,
     /// The address for gRPC, or `None` if the server does not serve gRPC.
     #[cfg(feature = "grpc")]
@@ -44,7 +44,7 @@ impl TestServer {
         Self::draining(listener, service, ServeOptions { drain: Duration::ZERO, ..options })
     }
 
-    /// Starts a server. When the server stops, it drains for the time in `options`.
+    /// Starts a server that drains for the time in `options` when it is stopped.
     pub fn draining(listener: &Listener, service: Service, options: ServeOptions) -> Self {
         let server = Server::bind(service, listener, options).unwrap();
         let Listener::Tcp(address) = server.address().unwrap() else { panic!("TCP") };
@@ -121,7 +121,7 @@ impl Reply {
         })
     }
 
-    /// Returns the IDs of a JSON response, in the order of the response.
+    /// Returns the IDs in a JSON response, in the order in which they appear.
     pub fn ids(&self) -> Vec<u64> {
         let list = self.text().strip_prefix("{\"ids\":[").unwrap().strip_suffix("]}\n").unwrap();
         let id = |text: &str| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok();
@@ -138,15 +138,15 @@ impl<S: Read + Write> Client<S> {
         self.ask_with(method, target, headers, b"")
     }
 
-    /// Sends a request with a body, and reads the reply. The given headers must contain the length
-    /// of the body.
+    /// Sends a request with a body, and reads the reply. Unless `body` is empty, `headers` must
+    /// contain the length of the body.
     pub fn ask_with(&mut self, method: &str, target: &str, headers: &str, body: &[u8]) -> Reply {
         let request = format!("{method} {target} HTTP/1.1\r\nHost: flakeid\r\n{headers}\r\n");
         self.stream.write_all(&[request.as_bytes(), body].concat()).unwrap();
         self.reply().expect("a reply")
     }
 
-    /// Reads a reply. Returns `None` if the server closes the connection without a reply.
+    /// Reads a reply. Returns `None` if the server closes the connection without a complete reply.
     pub fn reply(&mut self) -> Option<Reply> {
         let end = self.read_until(b"\r\n\r\n")?;
         let head = String::from_utf8(self.rest.drain(..end).collect()).unwrap();
@@ -190,7 +190,7 @@ impl<S: Read + Write> Client<S> {
     fn read_more(&mut self) -> Option<()> {
         let mut buffer = [0; 8_192];
         match self.stream.read(&mut buffer) {
-            // A timeout fails the test, because it means that the connection is still open.
+            // A timeout means that the connection is still open, so the test must fail.
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 panic!("the server neither replied nor closed the connection: {error}")
             }

@@ -42,7 +42,7 @@ fn web_pages_of_allowed_origins_may_send_requests() {
         assert_eq!(issued.ids().len(), 1);
         assert_eq!(issued.header("access-control-allow-origin"), Some(origin));
         assert_eq!(issued.header("vary"), Some("origin"));
-        // An error response also needs the CORS header, so that the page can read the reason.
+        // An error response also needs the CORS header, so that the web page can read the error.
         let refused = server.ask("POST", "/v1/default/ids", &format!("Origin: {origin}\r\n"));
         assert_eq!(refused.status, 401);
         assert_eq!(refused.header("access-control-allow-origin"), Some(origin));
@@ -92,7 +92,7 @@ fn wildcard_allows_web_pages_of_every_origin() {
     assert_eq!(server.ask("POST", "/v1/default/ids", &headers).ids().len(), 1);
 }
 
-/// If the server does not require tokens, it can recognize the requests of web pages only by their
+/// A server that does not require tokens can recognize requests from web pages only by the request
 /// headers, such as `Origin` and `Host`.
 #[test]
 fn web_pages_cannot_use_servers_that_require_no_token() {

@@ -1,4 +1,5 @@
-//! Clients that occupy connections without using them. Other clients and health checks are still served.
+//! Tests of clients that occupy connections without using them. The server must still serve other clients and health
+//! checks.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -9,8 +10,8 @@ use flakeid_server::{Listener, ServeOptions, Tokens};
 use crate::client::{Client, TestServer, service};
 
 const TOKEN: &str = "0123456789abcdef";
-/// The longest time for a new client to get a response on a busy machine. Without replacing connections, the client
-/// would wait until the strangers leave.
+/// The longest acceptable time until a new client gets a response on a busy machine. If the server did not replace
+/// connections, a new client would wait until the clients without a token disconnect.
 #[cfg(target_os = "linux")]
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -18,7 +19,8 @@ fn free_port() -> Listener {
     Listener::Tcp("127.0.0.1:0".parse().unwrap())
 }
 
-/// Connects from one of the loopback addresses, which the server treats as different clients.
+/// Connects from the loopback address whose last byte is `last`. The server treats each loopback address as a
+/// different client.
 #[cfg(target_os = "linux")]
 fn connect_from(last: u8, server: SocketAddr) -> TcpStream {
     let source = SocketAddr::new(IpAddr::from([127, 0, 0, last]), 0);
@@ -44,8 +46,9 @@ fn time_of_a_new_client(last: u8, server: SocketAddr) -> Duration {
     began.elapsed()
 }
 
-/// 600 connections of strangers cannot keep a server with room for 300 connections from serving others: 200 send
-/// nothing, 200 send requests without reading, and 200 send a health check from time to time.
+/// Checks that 600 connections without a token do not lock out other clients of a server with room for 300
+/// connections. Of the 600 connections, 200 send nothing, 200 send requests without reading the responses, and 200
+/// send one health check.
 #[cfg(target_os = "linux")]
 #[test]
 fn clients_without_a_token_cannot_lock_out_other_clients() {
@@ -67,7 +70,8 @@ fn clients_without_a_token_cannot_lock_out_other_clients() {
                 1 => "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n".repeat(500),
                 _ => "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n".into(),
             };
-            // The server may already have replaced the connection, or may not read any more.
+            // Write errors are ignored, because the server may already have replaced the connection or stopped
+            // reading from it.
             drop(stream.write_all(sent.as_bytes()));
             strangers.push(stream);
         }
@@ -88,7 +92,8 @@ fn clients_without_a_token_cannot_lock_out_other_clients() {
     assert!(metrics.contains("flakeid_max_connections 300"), "{metrics}");
 }
 
-/// A stranger keeps a connection only for the idle timeout, even if it sends requests that need no token, or pings.
+/// A client without a token keeps its connection only for the idle timeout, even if the client sends pings or
+/// requests that require no token.
 #[test]
 fn connections_without_an_accepted_request_are_closed() {
     let options = ServeOptions {
@@ -124,7 +129,7 @@ fn connections_without_an_accepted_request_are_closed() {
             && redis.read(&mut reply).is_ok_and(|count| count > 0);
         #[cfg(feature = "grpc")]
         {
-            // The payload of a PING frame has 8 bytes.
+            // The payload of an HTTP/2 PING frame has 8 bytes.
             began_http2 &= pinging.write_all(b"\0\0\x08\x06\0\0\0\0\0flakeid!").is_ok();
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -136,13 +141,13 @@ fn connections_without_an_accepted_request_are_closed() {
         pinging.set_nonblocking(false).unwrap();
         pinging.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         let ended = pinging.read_to_end(&mut rest);
-        // A client that still writes may get a reset instead of the end of the stream.
+        // A client that is still writing may receive a connection reset instead of the end of the stream.
         let is_timeout = ended.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
         assert!(!is_timeout, "pings must not keep a connection open (writing: {began_http2})");
     }
 }
 
-/// A client that sends requests and never reads loses its connection after the write timeout.
+/// A client that sends requests but never reads the responses loses its connection after the write timeout.
 #[test]
 fn http_clients_that_do_not_read_responses_are_disconnected() {
     let options = ServeOptions { write_timeout: Duration::from_millis(300), ..Default::default() };
@@ -155,7 +160,7 @@ fn http_clients_that_do_not_read_responses_are_disconnected() {
     loop {
         let metrics = server.ask("GET", "/metrics", "");
         let count = metrics.text().lines().find_map(|text| text.strip_prefix(line)).unwrap();
-        // The connection of the request for metrics is counted, too.
+        // The request for the metrics also uses a connection, which is counted too.
         if count.starts_with('1') {
             break;
         }
@@ -164,7 +169,7 @@ fn http_clients_that_do_not_read_responses_are_disconnected() {
     }
 }
 
-/// The admin listener serves health checks and metrics without a token, and nothing else.
+/// The admin listener serves health checks and metrics without a token, and serves nothing else.
 #[test]
 fn admin_listener_serves_only_health_checks_and_metrics() {
     let options = ServeOptions { admin: Some(free_port()), ..Default::default() };
@@ -183,7 +188,8 @@ fn admin_listener_serves_only_health_checks_and_metrics() {
     assert_eq!(server.ask("GET", "/metrics", "").status, 401, "the public listener needs a token");
 }
 
-/// Floods of frames that the server must answer or process end with GOAWAY, even if their client has a token.
+/// A flood of control frames must end the connection with a GOAWAY frame. The server in this test requires no token,
+/// so it accepts all clients.
 #[cfg(feature = "grpc")]
 #[test]
 fn floods_of_control_frames_end_the_connection() {
@@ -200,7 +206,7 @@ fn floods_of_control_frames_end_the_connection() {
         let mut reader = stream.try_clone().unwrap();
         let flood = std::thread::spawn(move || {
             let many = frame.repeat(1_000);
-            // Writing fails when the server has closed the connection.
+            // Writing fails once the server has closed the connection.
             while stream.write_all(&many).is_ok() {}
         });
         let mut received = Vec::new();

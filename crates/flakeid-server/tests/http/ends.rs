@@ -14,8 +14,8 @@ fn shutdown_completes_http_responses_in_progress() {
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/livez", "").status, 200);
     let mut long = server.connect();
-    // The response is larger than the buffers, so the server can complete it only while the client
-    // reads.
+    // The response is larger than the network buffers, so the server can send all of the response only while the
+    // client reads.
     let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
     long.stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(300));
@@ -37,11 +37,11 @@ fn stalled_client_cannot_delay_shutdown_beyond_the_timeout() {
     stalled.stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     server.stop();
-    // The shutdown must end although the client never reads the response.
+    // The shutdown must finish even though the client never reads the response.
     server.wait();
 }
 
-/// A server that drains reports that it is not ready, asks clients to open new connections, and still serves them.
+/// A draining server reports that it is not ready and sends `Connection: close`, but still serves requests.
 #[test]
 fn draining_server_serves_requests_until_the_drain_ends() {
     let options = ServeOptions { drain: Duration::from_secs(2), ..ServeOptions::default() };
@@ -66,7 +66,7 @@ fn draining_server_serves_requests_until_the_drain_ends() {
     assert!(TcpStream::connect(server.address).is_err());
 }
 
-/// A client that has sent only a part of a request does not delay the shutdown.
+/// A client that has sent only part of a request does not delay the shutdown.
 #[test]
 fn incomplete_request_does_not_delay_shutdown() {
     let mut server = TestServer::new(service(), ServeOptions::default());
@@ -89,7 +89,7 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flakeid.sock");
-    // The dropped listener leaves its socket file behind, as a killed server does.
+    // The dropped listener leaves its socket file behind, as a killed server would.
     drop(UnixListener::bind(&path).unwrap());
     let listener = Listener::Unix(path.clone());
     let options = || ServeOptions { drain: Duration::ZERO, ..ServeOptions::default() };

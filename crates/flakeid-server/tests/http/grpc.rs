@@ -57,7 +57,7 @@ impl tonic::codegen::Service<Request<Body>> for Channel {
     }
 }
 
-/// A gRPC server, and the runtime of the clients that a test connects to the server.
+/// A gRPC server, and the Tokio runtime on which the test's clients run.
 struct Pair {
     server: TestServer,
     runtime: Runtime,
@@ -103,7 +103,7 @@ fn client(channel: Channel) -> IdsClient<Channel> {
     IdsClient::with_origin(channel, "http://localhost".parse().unwrap())
 }
 
-/// A gRPC client that waits for the result of each call.
+/// A gRPC client whose methods block until they receive the result of the call.
 struct Calls<'a> {
     client: IdsClient<Channel>,
     runtime: &'a Runtime,
@@ -189,8 +189,8 @@ fn grpc_requires_a_token_except_for_health_checks() {
         let mut calls = Calls { client: client(channel.clone()), runtime: &pair.runtime };
         let refused = calls.next("default", None).unwrap_err();
         assert_eq!((refused.code(), code(&refused)), (Code::Unauthenticated, "HTTP_UNAUTHORIZED"));
-        // The error for an unknown namespace is the same, so that it does not reveal the existing
-        // namespaces.
+        // An unknown namespace causes the same error, so that errors do not reveal which namespaces
+        // exist.
         assert_eq!(calls.next("other", None).unwrap_err().code(), Code::Unauthenticated);
     }
     assert_eq!(health(&pair, channel.clone(), ""), Ok(ServingStatus::Serving));
@@ -337,8 +337,8 @@ fn grpc_and_http_clients_never_get_the_same_id() {
 /// A client that requests many IDs but does not read the responses must not delay other clients.
 #[test]
 fn large_unread_grpc_responses_do_not_delay_other_clients() {
-    // A busy machine may delay a piece of a response for a long time, so the test allows a wait of
-    // one minute.
+    // On a busy machine, part of a response may be delayed for a long time, so `max_wait` is one
+    // minute.
     let pair = Pair::new(service().max_wait(Duration::from_secs(60)));
     let mut greedy = client(pair.channel());
     let calls_in_progress: Vec<_> = (0..150)
@@ -346,12 +346,12 @@ fn large_unread_grpc_responses_do_not_delay_other_clients() {
             let request = StreamRequest { namespace: "default".to_owned(), count: 100_000 };
             let limit = Duration::from_secs(2);
             let started = async { timeout(limit, greedy.stream(request)).await };
-            // The client delays further calls, because the server processes at most 100 calls per
-            // connection at a time.
+            // The server processes at most 100 calls per connection at a time, so the client delays
+            // further calls until the timeout.
             Some(pair.runtime.block_on(started).ok()?.unwrap().into_inner())
         })
         .collect();
-    // The client may buffer some calls beyond the server's limit of 100.
+    // The client may buffer a few calls beyond the server's limit of 100.
     assert!((100..150).contains(&calls_in_progress.len()), "{}", calls_in_progress.len());
     let mut calls = pair.ids();
     for _ in 0..200 {
@@ -368,8 +368,8 @@ fn large_unread_grpc_responses_do_not_delay_other_clients() {
     assert_eq!(count, 100_000);
 }
 
-/// The server must close connections that do not use HTTP/2 or that are slow to begin. A thousand
-/// of these connections must not delay other clients.
+/// The server must close connections that do not use HTTP/2 or that do not send the complete HTTP/2
+/// preface in time. A thousand such connections must not delay other clients.
 #[test]
 fn grpc_server_closes_connections_that_do_not_use_http2() {
     let idle_timeout = Duration::from_millis(700);

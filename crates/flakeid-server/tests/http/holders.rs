@@ -1,5 +1,5 @@
-//! Requests for the holder of an ID. The server reads the holder from the history in its store, and
-//! other requests do not wait for the store.
+//! Tests of requests for the holder that issued an ID. The server may read the holder from the
+//! history in its store, but a slow store must not delay other requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +18,8 @@ use crate::client::{TestServer, service};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 
-/// A store to which each new connection takes the given number of milliseconds. If the number is
-/// 60,000 or more, connecting fails at once.
+/// A store to which connecting takes `delay_ms` milliseconds. If `delay_ms` is 60,000 or more,
+/// connecting fails immediately.
 #[derive(Clone)]
 struct SlowStore {
     store: MemoryStore,
@@ -86,7 +86,7 @@ fn holder_lookup_succeeds_before_and_after_history_is_recorded() {
     assert!(broker.owner.is_some_and(|owner| owner.starts_with("http://127.0.0.1:")));
     assert_eq!(found.reason, None);
 
-    // After the block has been renewed, the store can report the holder without the broker.
+    // After the broker has renewed its block, the store can report the holder without the broker.
     let parts = Layout::TWITTER.unpack(flakeid_core::Id::from_u64(own)).unwrap();
     let started = Instant::now();
     loop {
@@ -120,8 +120,8 @@ fn slow_history_queries_do_not_delay_other_requests() {
     store.delay_ms.store(1_500, Ordering::SeqCst);
     let (started, headers) = (Instant::now(), bearer());
     std::thread::scope(|scope| {
-        // The number of readers exceeds the number of runtime threads, and the limit on concurrent
-        // readers.
+        // The number of readers exceeds both the number of runtime threads and the limit on
+        // concurrent readers.
         let readers: Vec<_> =
             (0..8).map(|_| scope.spawn(|| server.ask("GET", &path, &headers).status)).collect();
         std::thread::sleep(Duration::from_millis(200));

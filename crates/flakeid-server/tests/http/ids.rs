@@ -42,7 +42,7 @@ fn every_response_format_returns_all_ids_in_increasing_order() {
     assert_eq!(server.ask("POST", "/v1/default/ids", "").ids().len(), 1);
 }
 
-/// Many simultaneous clients, each on a connection that it keeps open, never get the same ID.
+/// Concurrent clients with persistent connections must never get the same ID.
 #[test]
 fn concurrent_http_clients_never_get_the_same_id() {
     let server = TestServer::new(service(), ServeOptions::default());
@@ -67,8 +67,8 @@ fn concurrent_http_clients_never_get_the_same_id() {
     assert!(count > 15_000);
 }
 
-/// The layout has two IDs per second. Requests wait for more IDs, but at most for `max_wait`, and
-/// without blocking a thread.
+/// The layout allows two IDs per second. Requests that need more IDs wait for at most `max_wait`,
+/// and do not block a thread.
 #[test]
 fn waiting_requests_time_out_and_do_not_block_threads() {
     let slow: Layout = "t31.n20.s1@1420070400000/1s".parse().unwrap();
@@ -76,7 +76,7 @@ fn waiting_requests_time_out_and_do_not_block_threads() {
     let service = service_of(generator()).max_wait(Duration::from_secs(10));
     let server = TestServer::new(service, ServeOptions::default());
     std::thread::scope(|scope| {
-        // The number of requests exceeds the number of threads.
+        // The number of waiting requests exceeds the number of the server's threads.
         let waiting: Vec<_> = (0..5)
             .map(|_| scope.spawn(|| server.ask("POST", "/v1/default/ids?count=1", "").ids()))
             .collect();

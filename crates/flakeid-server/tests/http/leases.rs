@@ -1,4 +1,5 @@
-//! Leases over HTTP: generators that use a broker as their store, and plain requests.
+//! Tests of leases over HTTP, with generators that use a broker as their store and with plain
+//! requests.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -140,7 +141,7 @@ fn generators_with_leases_from_a_broker_issue_unique_ids() {
     );
 }
 
-/// The test sends the requests from the guide, and checks every response.
+/// This test sends the requests from the user guide, and checks every response.
 #[test]
 fn lease_can_be_held_with_plain_http_requests() {
     let leasing = Leasing::new(&store());
@@ -184,7 +185,7 @@ fn lease_can_be_held_with_plain_http_requests() {
         assert!([200, 503].contains(&reply.status), "{field}: {}", reply.text());
     }
 
-    // The renewal has replaced the old token, which is no longer valid.
+    // An earlier renewal has replaced the old token, so the old token is no longer valid.
     renew["next"] = json!("00112233445566770000000000000000");
     let stale = leasing.send("PATCH", &path, &renew);
     assert_eq!((stale.status, &value(&stale)["error"]["refusal"]), (409, &json!("fenced-off")));
@@ -252,15 +253,16 @@ fn broker_redirects_renewals_to_the_granting_broker() {
         200,
         "the granting broker must renew the node"
     );
-    // The request names the other broker, as if the other broker had granted the node and then
-    // restarted.
+    // The request states that the other broker granted the node. This simulates a broker that
+    // restarted after it granted the node.
     renew["broker"] = json!(other.url);
     let lost = other.send("PATCH", &path, &renew);
     assert_eq!((lost.status, &value(&lost)["error"]["refusal"]), (409, &json!("fenced-off")));
 }
 
-/// When a broker ends, its holders continue until their windows end, and lease other nodes by then.
-/// Other load on the machine may delay the holders, but not three times in a row.
+/// When a broker stops, its holders issue IDs until their windows end, and lease other nodes by
+/// then. The test fails only after three slow runs in a row, because other load on the machine may
+/// delay the holders.
 #[test]
 fn holders_switch_nodes_in_time_when_their_broker_stops() {
     let waits: Vec<Duration> = std::iter::repeat_with(longest_wait_at_the_end_of_a_broker)

@@ -1,4 +1,4 @@
-//! The server over real connections: protocols, limits, leases and shutdown.
+//! Tests of the server over real connections: protocols, limits, leases and shutdown.
 
 // A failing test panics.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]

@@ -1,4 +1,4 @@
-//! The rate limit for one client over HTTP and over the Redis protocol.
+//! Tests of the rate limit per client, over HTTP and over the Redis protocol.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,8 +11,8 @@ use crate::client::{TestServer, service};
 fn rate_limited_http_client_gets_429_with_retry_after() {
     let server = TestServer::new(service().rate_limit(100), ServeOptions::default());
     let ask = |count: u32| server.ask("POST", &format!("/v1/default/ids?count={count}"), "");
-    // The request uses up the rate limit for ten minutes, so that a busy machine does not affect
-    // the result. The unit tests check the exact waits with manual clocks.
+    // This request uses up the client's allowance for ten minutes, so a busy machine does not
+    // affect the result. The unit tests check the exact waiting times with manual clocks.
     assert_eq!(ask(60_000).ids().len(), 60_000);
     let refused = ask(1);
     assert_eq!(refused.status, 429, "{}", refused.text());
@@ -22,7 +22,7 @@ fn rate_limited_http_client_gets_429_with_retry_after() {
     let wait = error["error"]["retry_after_ms"].as_u64().unwrap();
     assert!((500_000..=600_000).contains(&wait), "{wait}");
     assert_eq!(seconds, wait.div_ceil(1_000));
-    // The limit does not apply to requests without new IDs.
+    // The rate limit does not apply to requests that do not generate IDs.
     for path in ["/livez", "/v1/default/layout", "/metrics"] {
         assert_eq!(server.ask("GET", path, "").status, 200, "{path}");
     }
@@ -45,7 +45,7 @@ fn redis_and_http_clients_share_one_rate_limit() {
     assert!(metrics.text().contains(counted), "{}", metrics.text());
 }
 
-/// Each client has its own allowance of requests, which health checks do not use up.
+/// The server limits the request rate of each client. Health checks do not count toward this limit.
 #[test]
 fn request_rate_limit_does_not_apply_to_health_checks() {
     let server = TestServer::new(service().request_rate_limit(1), ServeOptions::default());

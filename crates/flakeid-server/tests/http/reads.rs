@@ -51,7 +51,7 @@ fn web_page_is_served_without_a_token() {
     assert!(missing.text().contains("--ui"), "{}", missing.text());
 }
 
-/// The server supports every path and method in the API description.
+/// The server supports every path and method in its OpenAPI description.
 #[test]
 fn server_supports_every_path_in_the_openapi_description() {
     let server = TestServer::new(service().page("<!doctype html>"), ServeOptions::default());
@@ -68,8 +68,8 @@ fn server_supports_every_path_in_the_openapi_description() {
             .replace("bounds", "bounds?from=0");
         for method in methods.as_object().unwrap().keys() {
             let reply = server.ask(&method.to_uppercase(), &target, "");
-            // The server in this test grants no leases, because other tests cover the lease
-            // methods.
+            // The server in this test grants no leases, so it may refuse the lease methods. Other
+            // tests cover the lease methods.
             let is_of_leases = path.contains("leases") || path.ends_with("/holder");
             let is_refused = is_of_leases && reply.text().contains(without_broker);
             assert!(reply.status == 200 || is_refused, "{method} {path}: {}", reply.text());
@@ -97,13 +97,12 @@ fn metrics_count_ids_and_requests_by_result() {
     }
 }
 
-/// The clock stands still, so only the first 4,096 IDs are available without waiting for another
-/// tick.
+/// The clock does not advance, so only the 4,096 IDs of one tick are available without waiting.
 #[test]
 fn metrics_count_each_waiting_response_only_once() {
     let clock = ManualClock::new(1_800_000_000_000);
-    // No other test uses this layout, because generators with the same layout and node share their
-    // position.
+    // This test needs its own layout, because generators with the same layout and node share their
+    // next position.
     let layout = "t41.n10.s12@1/1ms".parse().unwrap();
     let generator = Generator::builder(layout).node(7).clock(clock).build().unwrap();
     let service = service_of(generator).max_wait(Duration::from_millis(20));

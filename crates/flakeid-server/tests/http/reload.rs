@@ -1,4 +1,4 @@
-//! Tokens and certificates that are replaced while the server runs.
+//! Tests that replace tokens and certificates while the server runs.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,17 +11,17 @@ use flakeid_server::{Listener, ServeOptions, TlsFiles, TlsSettings, Tokens};
 use crate::client::{Client, TestServer, service};
 use crate::secured::Certificates;
 
-/// The longest time until a changed file is in use.
+/// The longest acceptable time until the server uses a changed file.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Replaces a file as orchestrators do, so that no reader sees a part of it.
+/// Replaces a file atomically, as orchestrators do, so that no reader sees a partial file.
 fn replace(path: &Path, content: impl AsRef<[u8]>) {
     let new = path.with_extension("new");
     std::fs::write(&new, content).unwrap();
     std::fs::rename(new, path).unwrap();
 }
 
-/// Waits until a check succeeds.
+/// Waits until `check` succeeds, or panics after [`LIMIT`].
 fn eventually(check: impl Fn() -> bool) {
     let began = Instant::now();
     while !check() {
@@ -88,7 +88,7 @@ fn new_certificates_take_effect_without_closing_connections() {
     let server = TestServer::new(service(), ServeOptions { tls, ..ServeOptions::default() });
     let is_served = |certificates: &Certificates| {
         let mut stream = certificates.connect(server.address, true);
-        // The handshake fails if one side does not trust the other's certificate.
+        // The TLS handshake fails if either side does not trust the other side's certificate.
         stream.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").is_ok()
             && stream.read(&mut [0; 16]).is_ok_and(|count| count > 0)
     };

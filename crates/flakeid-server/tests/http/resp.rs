@@ -1,4 +1,4 @@
-//! Redis clients: commands that they send on connecting, requests for IDs, and malformed input.
+//! Tests of the Redis protocol: connection commands, requests for IDs, and malformed input.
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
@@ -10,7 +10,7 @@ use flakeid_server::{Listener, ServeOptions, Service, Tokens};
 
 use crate::client::{TestServer, service};
 
-/// An address whose port 0 selects any free port.
+/// An address with port 0, for which the operating system selects a free port.
 const FREE: &str = "127.0.0.1:0";
 
 fn options() -> ServeOptions {
@@ -29,7 +29,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends bytes, and checks that the reply consists of the expected bytes.
+/// Sends commands, and checks that the server replies with the expected bytes.
 fn ask(stream: &mut TcpStream, sent: &str, expected: &str) {
     stream.write_all(sent.as_bytes()).unwrap();
     let mut reply = vec![0; expected.len()];
@@ -37,10 +37,11 @@ fn ask(stream: &mut TcpStream, sent: &str, expected: &str) {
     assert_eq!(String::from_utf8_lossy(&reply), expected, "{sent:?}");
 }
 
-/// Sends bytes and then QUIT, and returns everything that the server sends.
+/// Sends the given bytes and then `QUIT`, and returns everything that the server sends.
 fn all(address: SocketAddr, sent: &[u8]) -> String {
     let mut stream = connect(address);
-    // The server may close the connection before it has read all bytes.
+    // Write errors are ignored, because the server may close the connection before it has read all
+    // bytes.
     drop(stream.write_all(sent));
     drop(stream.write_all(b"QUIT\r\n"));
     rest(&mut stream)
@@ -89,7 +90,8 @@ fn redis_connection_commands_get_the_expected_replies() {
     assert_eq!(stream.read(&mut [0]).unwrap(), 0, "the connection must be closed");
 }
 
-/// IDs that eight clients request over the Redis protocol and HTTP at the same time never repeat.
+/// Eight concurrent clients, four over the Redis protocol and four over HTTP, must never get the
+/// same ID.
 #[test]
 fn redis_and_http_clients_never_get_the_same_id() {
     let (server, address) = serving(service(), options());
@@ -190,7 +192,8 @@ fn malformed_redis_commands_end_the_connection() {
     ] {
         let shown: String = String::from_utf8_lossy(sent).chars().take(60).collect();
         let reply = all(address, sent);
-        // If a client keeps sending, the connection may be reset before the client reads the reply.
+        // If a client is still sending, the connection may be reset before the client has read the
+        // reply.
         let is_error = reply.starts_with("-ERR Protocol error") && reply.matches('\n').count() == 1;
         assert!(is_error || reply.is_empty(), "{shown}: {reply}");
         ask(&mut connect(address), "PING\r\n", "+PONG\r\n");
@@ -233,7 +236,7 @@ fn server_closes_idle_and_stalled_redis_connections() {
 }
 
 /// A client that does not read its replies gets no further replies and is disconnected. In the
-/// meantime, other clients are served.
+/// meantime, the server must still serve other clients.
 #[test]
 fn redis_clients_that_do_not_read_replies_are_disconnected() {
     let idle_timeout = Duration::from_millis(500);
@@ -266,7 +269,7 @@ fn idle_redis_connections_do_not_delay_requests_or_shutdown() {
     }
 }
 
-/// A reply in progress is completed before the server shuts down.
+/// The server completes a reply in progress before it shuts down.
 #[test]
 fn shutdown_completes_redis_replies_in_progress() {
     let (mut server, address) = serving(service(), options());

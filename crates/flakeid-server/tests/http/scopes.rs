@@ -1,4 +1,4 @@
-//! The scopes of tokens and client certificates.
+//! Tests of the scopes of tokens and client certificates.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -26,7 +26,7 @@ fn tokens_permit_only_requests_within_their_scopes() {
     for (token, statuses) in [
         ('0', [200, 403, 403, 200, 403]),
         ('1', [403, 403, 403, 403, 403]),
-        // The namespace has no leases, so a permitted request gets 404.
+        // The server grants no leases, so even a permitted lease request gets status 404.
         ('2', [403, 404, 404, 200, 403]),
         ('3', [403, 403, 403, 403, 200]),
     ] {
@@ -66,7 +66,7 @@ fn redis_clients_get_only_ids_of_their_namespaces() {
     }
 }
 
-/// A client certificate replaces a token if the token file contains the certificate's name.
+/// A client with a certificate needs no token if the token file contains the certificate's name.
 #[test]
 fn client_certificate_permits_only_the_scopes_of_its_name() {
     let certificates = Certificates::new();
@@ -85,7 +85,8 @@ fn client_certificate_permits_only_the_scopes_of_its_name() {
     }
 }
 
-/// A client that tries tokens gets one response per connection, and waits for it.
+/// A client that guesses tokens gets only one response per connection, and each response is
+/// delayed.
 #[test]
 fn wrong_token_delays_the_response_and_closes_the_connection() {
     let service = service().tokens(Tokens::parse(FILE).unwrap());

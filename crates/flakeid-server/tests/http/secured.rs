@@ -43,7 +43,7 @@ fn http_requires_a_token_except_for_health_checks() {
     assert_eq!(server.ask("GET", "/readyz", "").status, 200);
 }
 
-/// Files with the certificates of an authority, a server and a client.
+/// A directory with the certificates of a certificate authority, a server and a client.
 pub struct Certificates(TempDir);
 
 impl Certificates {
@@ -55,7 +55,7 @@ impl Certificates {
         Self::until(2_020)
     }
 
-    /// Creates certificates that are valid until the first day of a year.
+    /// Creates certificates that are valid until January 1 of the given year.
     fn until(year: i32) -> Self {
         let certificates = Self(tempfile::tempdir().unwrap());
         let mut authority = CertificateParams::new(Vec::new()).unwrap();
@@ -79,7 +79,7 @@ impl Certificates {
         self.0.path().join(name)
     }
 
-    /// Returns settings for a server that requires client certificates.
+    /// Returns TLS settings for a server that requires client certificates.
     pub fn settings(&self) -> TlsSettings {
         let files = TlsFiles {
             certificate: self.path("server.pem"),
@@ -89,7 +89,8 @@ impl Certificates {
         TlsSettings::load(&files).unwrap()
     }
 
-    /// Returns a client configuration, which includes a certificate if `shows` is set.
+    /// Returns a TLS configuration for a client. The configuration includes a client certificate if
+    /// `shows` is `true`.
     pub fn client(&self, shows: bool) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(self.path("ca.pem")).unwrap()).unwrap();

@@ -20,13 +20,14 @@ use flakeid_test_servers::OtherService;
 use crate::client::TestServer;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The longest tolerated delay on a busy machine in tests that do not measure delays.
+/// The timeout for clients to recover from an outage. The timeout is long, because the machine may be busy and the
+/// test does not measure delays.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
-/// A time that exceeds the window of a block plus the window of a node.
+/// A duration that exceeds the window of a block plus the window of a node.
 const LONGER_THAN_WINDOWS: Duration = Duration::from_secs(16);
 
-/// Builds a store and a layout with the given number of node bits. The store has a namespace with
-/// blocks and the default bounds.
+/// Builds a store, and a layout with the given number of node bits. The store contains a namespace with blocks and
+/// the default bounds.
 fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
     let mut store = MemoryStore::new();
     let layout = format!("t41.n{node_bits}.s12@1288834974657/1ms").parse().unwrap();
@@ -35,12 +36,13 @@ fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
     (store, layout)
 }
 
-/// The conditions under which a broker runs.
+/// The simulated conditions under which a broker runs.
 #[derive(Clone, Default)]
 struct Conditions {
     /// Whether the broker is cut off from its store.
     is_cut_off: Arc<AtomicBool>,
-    /// The time by which the broker's clock is ahead of the true time, in milliseconds.
+    /// The number of milliseconds by which the broker's clock is ahead of the system clock. A negative number means
+    /// that the broker's clock is behind.
     ahead_ms: Arc<AtomicI64>,
 }
 
@@ -87,7 +89,7 @@ impl Served {
         Self { _server: server, broker, address, conditions }
     }
 
-    /// Ends the broker as `kill -9` would, without releasing anything.
+    /// Ends the broker like `kill -9`, so the broker does not release its blocks.
     fn kill(self) -> SocketAddr {
         self.conditions.is_cut_off.store(true, Ordering::Relaxed);
         let Self { _server: server, broker, address, .. } = self;
@@ -103,12 +105,11 @@ fn url(brokers: [&Served; 2]) -> String {
 
 fn client(url: &str, layout: Layout) -> Generator {
     let builder = Generator::lease(url, layout).unwrap();
-    // Because of the observer, the clients in this process do not share a lease.
+    // A client with an observer does not share a lease with other clients in this process.
     builder.observer(|_| {}).open().unwrap()
 }
 
-/// A guard that ends the clients when it is dropped, so that the test also ends after a failed
-/// check.
+/// A guard that stops the client threads when it is dropped, so that the test also ends if a check fails.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
@@ -119,8 +120,8 @@ impl Drop for SetOnDrop<'_> {
 
 /// Runs eight clients while `happen` runs.
 ///
-/// Returns all IDs, and the longest time for which any client was without an ID. The longest time
-/// by which the machine itself delayed a client is subtracted.
+/// Returns the longest time for which a client was without an ID, and all IDs. The longest delay that the machine
+/// itself caused is subtracted from the time.
 fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, Vec<Id>) {
     const CLIENTS: usize = 8;
     const PAUSE: Duration = Duration::from_millis(10);
@@ -172,8 +173,8 @@ fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, V
     (gap.into_inner().unwrap().saturating_sub(stall.into_inner().unwrap()), ids)
 }
 
-/// Checks that no client is without an ID for a second in at least one of three measurements,
-/// because a busy machine may delay a client in the other two.
+/// Measures the gaps between IDs up to three times, because a busy machine may delay a client. In at least one
+/// measurement, no client may be without an ID for a second or longer.
 fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
     let mut gaps = Vec::new();
     for _ in 0..3 {
@@ -188,8 +189,8 @@ fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
     panic!("{gaps:?} without an ID");
 }
 
-/// Checks that new clients get an ID within two seconds, although the first broker in their list
-/// may be unable to grant a node. A busy machine may delay at most two of the clients.
+/// Checks that new clients get an ID within two seconds, even if the first broker in their list cannot grant a node.
+/// At most two clients may take longer, because the machine may be busy.
 fn check_new_clients(count: usize, url: &str, layout: Layout) {
     let slow: Vec<_> = (0..count)
         .map(|_| {
@@ -205,7 +206,8 @@ fn check_new_clients(count: usize, url: &str, layout: Layout) {
     assert!(slow.len() < 3, "{slow:?} until the clients got an ID");
 }
 
-/// A broker that drains tells its holders to move, so that no holder waits for a node when the broker has ended.
+/// A draining broker signals its holders to move to another broker, so that no holder waits for a node after the
+/// broker has ended.
 #[test]
 fn clients_move_to_another_broker_while_theirs_drains() {
     check_gaps(|| {
@@ -238,7 +240,7 @@ fn clients_leave_a_broker_cut_off_from_its_store() {
     });
 }
 
-/// With `flakeid exec`, another generator may use the node number, so the lease must keep this
+/// With `flakeid exec`, the child command may use the node number in its own generator, so the lease must keep this
 /// node.
 #[test]
 fn lease_that_keeps_its_node_does_not_switch_brokers() {
@@ -299,7 +301,7 @@ fn clients_leave_a_restarted_broker_with_a_restored_store() {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
         let url = url([&one, &other]);
-        // The other broker already has a block with free nodes, because the store grants no blocks
+        // This client makes the other broker lease a block in advance, because a restored store grants no blocks
         // during its quiet time.
         let guest = client(&format!("http://{}", other.address), layout);
         let measured = longest_gap(&url, layout, || {
@@ -351,7 +353,7 @@ fn clients_acquire_at_most_two_nodes_during_store_outages() {
         broker.conditions.is_cut_off.store(true, Ordering::Relaxed);
     }
     thread::sleep(LONGER_THAN_WINDOWS);
-    // Each client changes its broker at most once, to the broker whose blocks end later.
+    // Each client switches brokers at most once, to the broker whose blocks end later.
     let acquired = acquired.load(Ordering::Relaxed);
     assert!(acquired <= 16, "8 clients acquired {acquired} nodes");
     for broker in [&one, &other] {
@@ -366,7 +368,7 @@ fn clients_acquire_at_most_two_nodes_during_store_outages() {
             );
         }
     }
-    // Clients that moved to another broker have released their previous nodes.
+    // Clients that moved to another broker must release their previous nodes.
     let held = || [&one, &other].map(|served| served.broker.status().unwrap().holders);
     let healed = Instant::now();
     while held().iter().sum::<usize>() > clients.len() {

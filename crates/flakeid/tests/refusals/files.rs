@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::expectation::{MAX_WAIT, check_error, layout, on, refused};
 use crate::servers::connect;
 
-/// The environment variables that tell a child of this test binary which action to run, and on which store.
+/// The environment variables that specify the action and the store for a child process of this test binary.
 const ACT: &str = "FLAKEID_TEST_REFUSALS_ACT";
 const URL: &str = "FLAKEID_TEST_REFUSALS_URL";
 
@@ -24,7 +24,7 @@ const NOBODY: u32 = 65_534;
 struct Place(TempDir);
 
 impl Place {
-    /// Creates a directory with a store that has granted a node.
+    /// Creates a directory with a store that has already granted a lease.
     fn used() -> Self {
         let place = Self::empty();
         drop(on(&place.url()).open().unwrap());
@@ -49,7 +49,7 @@ impl Place {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// Makes the child's user the owner of the directory and its files.
+    /// Makes the user `nobody` the owner of the directory and its files if this process runs as root.
     fn change_owner(&self) {
         if is_root() {
             let files = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -70,7 +70,7 @@ impl Place {
         child
     }
 
-    /// Runs a child with an action, and fails if the child fails.
+    /// Runs an action in a child process, and panics if the child process fails.
     fn act(&self, act: &str) {
         check_done(&self.child(act).output().unwrap());
     }
@@ -98,7 +98,7 @@ fn become_nobody() {
     if !is_root() {
         return;
     }
-    // SAFETY: this child process runs only one test, and libc changes the user of all its threads.
+    // SAFETY: this child process runs only one test, and libc changes the user of all threads of the process.
     unsafe {
         assert_eq!(libc::setgroups(0, std::ptr::null()), 0);
         assert_eq!(libc::setgid(NOBODY), 0);
@@ -106,10 +106,11 @@ fn become_nobody() {
     }
 }
 
-/// Limits the size of files that this process writes, to simulate a full disk. `None` removes the limit.
+/// Limits the size of the files that this process can write, to simulate a full disk. `None` removes the limit.
 fn limit_file_size(bytes: Option<u64>) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a local variable. The signal is ignored because it would kill the process.
+    // SAFETY: `limit` is a local variable, so the pointers to it are valid. `SIGXFSZ` is ignored because the signal
+    // would kill the process.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit), 0);
@@ -118,7 +119,7 @@ fn limit_file_size(bytes: Option<u64>) {
     }
 }
 
-/// Does nothing unless another test started this process as its child.
+/// Does nothing unless another test started this process as a child process.
 #[test]
 fn child_process_performs_the_action_of_its_parent_test() {
     let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
@@ -162,7 +163,7 @@ fn read_only_store_files_are_refused() {
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0);
 }
 
-/// The files of a store: the database, and the file with the lock and the serial number.
+/// The files of an SQLite store: the database, and the file that contains the lock and the serial number.
 const FILES: [&str; 2] = ["flakeid.db", "flakeid.db-serial"];
 
 #[test]
@@ -195,8 +196,7 @@ fn store_files_mounted_without_their_directory_are_refused() {
 fn open_fails_on_a_full_disk_and_changes_nothing() {
     let place = Place::empty();
     place.act("open on a full disk");
-    // Opening a lease succeeds after the disk has space again, and the failed attempt left nothing
-    // behind.
+    // The failed attempt left nothing behind, so a lease can be opened after the disk has space again.
     drop(on(&place.url()).open().unwrap());
     assert_eq!(place.rows().len(), 1);
 
@@ -210,7 +210,7 @@ fn lease_ends_with_its_window_on_a_full_disk() {
     Place::used().act("hold on a full disk");
 }
 
-/// Checks that IDs continue up to the stored fence while the disk is full, and resume when the disk has
+/// Checks that a generator issues IDs up to the stored fence while the disk is full, and resumes when the disk has
 /// space again.
 fn hold_on_a_full_disk(url: &str) {
     let generator = on(url).window(Duration::from_millis(500)).max_wait(MAX_WAIT).open().unwrap();
@@ -235,7 +235,7 @@ fn hold_on_a_full_disk(url: &str) {
     assert!(back > *ids.last().unwrap());
 }
 
-/// Takes IDs until an error occurs, and returns the error.
+/// Adds new IDs to `ids` until `next_id` fails, and returns the error.
 pub(crate) fn use_up(ids: &mut Vec<Id>, next_id: impl Fn() -> Result<Id, Error>) -> Error {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {

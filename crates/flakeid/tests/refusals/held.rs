@@ -12,7 +12,7 @@ use crate::servers::{SPACE, connect, init};
 
 type Events = Arc<Mutex<Vec<LeaseEvent>>>;
 
-/// Opens a lease with a short window, and collects its events.
+/// Opens a lease with a short window. Returns the generator and a list that collects the lease's events.
 fn hold(builder: LeaseBuilder) -> (Generator, Events) {
     let events = Events::default();
     let log = Arc::clone(&events);
@@ -23,8 +23,8 @@ fn hold(builder: LeaseBuilder) -> (Generator, Events) {
     (builder.open().unwrap(), events)
 }
 
-/// Uses up a lease that the store no longer renews. Checks that the lease's IDs end at the fence, and that no error,
-/// status or event contains a secret.
+/// Requests IDs until a lease that can no longer be renewed ends. Checks that all IDs are below the fence, and that
+/// no error, status or event contains a secret.
 fn check_end(
     (generator, events): &(Generator, Events),
     kind: ErrorKind,
@@ -45,7 +45,7 @@ fn check_end(
     ids
 }
 
-/// Checks that all IDs are below the fences in the store.
+/// Checks that the tick of each ID is below the fence that the store has for the ID's node.
 fn check_covered(url: &str, ids: &[Id]) {
     let rows = operations::list(&mut *connect(url), SPACE).unwrap().rows;
     for id in ids {
@@ -55,7 +55,8 @@ fn check_covered(url: &str, ids: &[Id]) {
     }
 }
 
-/// Checks leases in two cases: the password is changed and all connections are closed, or the server is killed.
+/// Checks that a lease ends with its window after `change` invalidates the lease's credentials, and after the server
+/// is killed.
 fn check_server(
     server: &dyn Server,
     (url, change, changed): (&str, impl FnOnce(), &str),
@@ -130,7 +131,7 @@ fn etcd_lease_ends_with_its_window_after_password_changes() {
     check_server(&server, (&server.url(), change, &changed), &["user name is empty"]);
 }
 
-/// Checks a lease while the host's clock is set forward or back by 50 years.
+/// Checks that all IDs are below the stored fence, even if the host's clock is set forward or back by 50 years.
 #[test]
 fn clock_changes_never_extend_a_lease_beyond_its_window() {
     const YEARS: i64 = 50 * 365 * 86_400_000;

@@ -1,5 +1,6 @@
-//! Tests of failures while a lease is opened or held. Each failure must be reported in time, as a clear error with
-//! its code and without a password or token. No failure may lead to an ID above the stored fence.
+//! Tests of failures that occur while a lease is opened or held. Each failure must be reported within the time limit,
+//! as a clear error that has a code and contains no password or token. No failure may lead to an ID at or above the
+//! stored fence.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
 
@@ -37,7 +38,7 @@ fn custom_stores_refuse_invalid_requests() {
     refused(broken(no), ErrorKind::StoreRejected, &["the server refuses"]);
 }
 
-/// Checks that a clock outside the range of the layout's ticks causes an error about the layout.
+/// Checks that opening a lease fails if the clock is before the layout's epoch or after the layout's horizon.
 #[test]
 fn clocks_outside_the_range_of_the_layout_are_refused() {
     const YEAR: i64 = 365 * 86_400_000;

@@ -22,7 +22,7 @@ fn closed_port_is_reported_as_unavailable() {
     }
 }
 
-/// Checks that a listener that accepts connections but never responds is reported as unavailable.
+/// Checks that a server that accepts connections but never responds is reported as unavailable.
 #[test]
 fn silent_server_is_reported_as_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -32,7 +32,8 @@ fn silent_server_is_reported_as_unavailable() {
     }
 }
 
-/// Checks a URL with several hosts that never respond. The timeout must be divided among the hosts.
+/// Checks that the error contains every host in the URL if none of the hosts responds. The timeout
+/// must be divided among the hosts.
 #[test]
 fn several_silent_servers_are_reported_as_unavailable() {
     let silent: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();

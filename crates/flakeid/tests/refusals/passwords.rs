@@ -1,5 +1,4 @@
-//! Tests that no error from a server store contains any part of a password, regardless of the characters in the
-//! password.
+//! Tests that no connection error contains any part of a password, regardless of the characters in the password.
 
 use std::sync::Arc;
 
@@ -21,8 +20,8 @@ const SCHEMES: [&str; 10] = [
     "etcds",
 ];
 
-/// The halves of passwords before and after a special character. No message may contain either half. The first half
-/// may look like a port.
+/// The parts of each test password before and after a special character. No error message may contain either part.
+/// One of the first parts looks like a port number.
 const HALVES: [(&str, &str); 3] =
     [("fir5t", "s3cond"), ("31415", "s3cond"), ("fir5t", "n0thing=s3cond&more")];
 
@@ -51,7 +50,7 @@ fn errors_hide_passwords_with_special_characters() {
                     check(&url, [first, "s3cond", "n0thing"]);
                 }
             }
-            // A percent-encoded password is accepted, so only the connection fails.
+            // The URL is valid because the password is percent-encoded, so only the connection fails.
             let url = format!("{scheme}://user:fir5t{encoded}s3cond@{hosts}/{path}");
             let fault = fault_of(&url);
             assert!(matches!(fault, Fault::Unavailable(_)), "{url}: {fault:?}");

@@ -9,10 +9,10 @@ use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServe
 
 use crate::expectation::{Parts, check_refusals_of_any_store, layout, on, refused};
 
-/// The namespace of these tests.
+/// The namespace that these tests use.
 pub(crate) const SPACE: &str = "ids";
 
-/// The password of a user whose permissions do not suffice for leases.
+/// The password of a user who lacks the permissions that leases require.
 const WEAK: &str = "weak-s3cret";
 
 pub(crate) fn connect(url: &str) -> Box<dyn Store> {
@@ -26,14 +26,14 @@ pub(crate) fn init(url: &str) {
     operations::init(&mut *connect(url), &Namespace::new(SPACE, layout())).unwrap();
 }
 
-/// Checks that each URL is refused with the expected kind of error, whose message contains the expected parts.
+/// Checks that each URL causes the expected kind of error, and that the error message contains the expected parts.
 fn check(cases: &[(String, ErrorKind, Parts<'_>)]) {
     for (url, kind, parts) in cases {
         refused(on(url).namespace(SPACE), *kind, parts);
     }
 }
 
-/// Checks the refusals that all servers have in common, starting before the namespace exists.
+/// Checks the refusals that all servers have in common. The test namespace must not exist before this call.
 fn check_server(url: &str) {
     let missing = |namespace: &str| {
         let parts = ["`flakeid leases init`"];
@@ -45,7 +45,7 @@ fn check_server(url: &str) {
     check_refusals_of_any_store(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
 }
 
-/// Runs `happens` and checks that the namespace and its rows do not change.
+/// Runs `happens`, and checks that the namespace and its rows are the same as before.
 fn check_untouched(url: &str, happens: impl FnOnce()) {
     let before = operations::list(&mut *connect(url), SPACE).unwrap();
     happens();
@@ -83,7 +83,7 @@ fn requests_refused_by_postgres_leave_the_store_unchanged() {
         sql("ALTER ROLE flakeid SET default_transaction_read_only = on");
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["read-only"])]);
         sql("ALTER ROLE flakeid RESET default_transaction_read_only");
-        // The trigger returns the server's error for a full disk.
+        // The trigger raises the error that the server returns when the disk is full.
         sql("CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
                  RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; \
              END $$; \
@@ -118,7 +118,7 @@ fn requests_refused_by_mariadb_leave_the_store_unchanged() {
         sql("SET GLOBAL read_only = 1");
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["read-only"])]);
         sql("SET GLOBAL read_only = 0");
-        // The trigger returns the server's error for a full disk.
+        // The trigger raises the error that the server returns when the disk is full.
         sql("CREATE TRIGGER ids.fill BEFORE UPDATE ON ids.flakeid_node FOR EACH ROW \
              SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114, MESSAGE_TEXT = 'The table is full'");
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["The table is full"])]);
@@ -169,7 +169,8 @@ fn requests_refused_by_etcd_leave_the_store_unchanged() {
         let filler = "x".repeat(100_000);
         let full = || !server.ctl(&["alarm", "list"]).unwrap().trim().is_empty();
         while !full() {
-            // The write that exceeds the quota is refused and raises the alarm.
+            // The result is ignored, because the server refuses the write that exceeds the quota, and raises an
+            // alarm.
             let _ = server.ctl(&["put", "filler", &filler]);
         }
         check(&[(url.clone(), ErrorKind::StoreUnavailable, &["space exceeded"])]);
