@@ -1,4 +1,4 @@
-//! Compiles the C part of the extension. The C part calls SQLite through a table of functions, which only SQLite's C
+//! Compiles the C part of the extension. The C part calls `SQLite` through a table of functions, which only `SQLite`'s C
 //! header declares.
 
 use std::env;

@@ -51,7 +51,7 @@ fn web_page_is_served_without_a_token() {
     assert!(missing.text().contains("--ui"), "{}", missing.text());
 }
 
-/// The server supports every path and method in its OpenAPI description.
+/// The server supports every path and method in its `OpenAPI` description.
 #[test]
 fn server_supports_every_path_in_the_openapi_description() {
     let server = TestServer::new(service().page("<!doctype html>"), ServeOptions::default());

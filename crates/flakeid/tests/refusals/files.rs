@@ -163,7 +163,7 @@ fn read_only_store_files_are_refused() {
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0);
 }
 
-/// The files of an SQLite store: the database, and the file that contains the lock and the serial number.
+/// The files of an `SQLite` store: the database, and the file that contains the lock and the serial number.
 const FILES: [&str; 2] = ["flakeid.db", "flakeid.db-serial"];
 
 #[test]
