@@ -32,20 +32,20 @@ pub enum Event {
         /// The number of remaining ticks below which a holder with failing renewals also requests a node from other
         /// lessors.
         reserve: u64,
-        /// A token that has never been used, for the next request.
+        /// The token for the next request. The token must never have been used before.
         fresh: Token,
     },
-    /// An acquire was granted.
+    /// An acquire request was granted.
     Granted {
         /// The granted node, with its window and token.
         grant: Grant,
         /// The tick of the next ID, if there is a generator.
         next: u64,
     },
-    /// An acquire was refused, or its outcome is unknown. If the outcome is unknown, the token is never used again, and
-    /// a possible grant expires unused.
+    /// An acquire request was refused, or its outcome is unknown. If the outcome is unknown, the token is never used
+    /// again, and a possible grant expires unused.
     NotGranted {
-        /// The token of the acquire.
+        /// The token of the acquire request.
         token: Token,
     },
     /// A renewal was confirmed.
@@ -88,14 +88,14 @@ pub enum Effect {
     Acquire {
         /// The token of the grant.
         token: Token,
-        /// The node to replace, because its renewals fail or its granter shuts down soon. The request is not sent to
-        /// the lessor that granted this node.
+        /// The node to replace, because its renewals fail or its granter is about to shut down. The request is not sent
+        /// to the lessor that granted this node.
         instead_of: Option<u64>,
     },
     /// Request a higher fence.
     Renew(Renew),
-    /// Replace the current generator, if there is one, with a generator in this window. The new generator starts above
-    /// the last tick of the replaced generator.
+    /// Replace the current generator, if there is one, with a generator for the window of this grant. The new generator
+    /// starts above the last tick of the replaced generator.
     Install(Grant),
     /// Let the generator issue IDs of the ticks below the fence, after a confirmed renewal.
     Raise {
@@ -136,10 +136,10 @@ pub enum Renewals {
     Succeed,
     /// The latest renewal failed.
     Fail,
-    /// The latest renewal was confirmed, but the granter shuts down soon.
+    /// The latest renewal was confirmed, but the granter is about to shut down.
     Leave,
-    /// The latest renewal failed or the granter shuts down soon, and the holder has requested another node from other
-    /// lessors since then.
+    /// The latest renewal failed, or the granter is about to shut down. Since then, the holder has requested a
+    /// replacement node from other lessors.
     FailElsewhere,
 }
 
@@ -156,13 +156,13 @@ impl HeldNode {
 pub struct Holder {
     /// The held node, if any.
     pub hold: Option<HeldNode>,
-    /// The token of the pending acquire.
+    /// The token of the pending acquire request.
     pub acquiring: Option<Token>,
     /// Whether the user closed the lease.
     pub closing: bool,
     /// Whether another process has taken over the fixed node, so that the holder requests no more nodes.
     pub ousted: bool,
-    /// The node from another lessor that replaces the held node after the generator has ended.
+    /// A grant from another lessor. The granted node replaces the held node after the generator has ended.
     pub moving_to: Option<Grant>,
 }
 
@@ -226,7 +226,7 @@ impl Holder {
 
     /// Returns the number of ticks from `reached` until this holder requests a replacement node from other lessors, or
     /// `None` if the holder does not request one. If renewals fail, the request is due when fewer than `reserve` ticks
-    /// of the window are left. If the granter shuts down soon, the request is due immediately.
+    /// of the window are left. If the granter is about to shut down, the request is due immediately.
     #[must_use]
     pub fn until_others(&self, options: &HolderOptions, reached: u64, reserve: u64) -> Option<u64> {
         let hold = self.hold.as_ref().filter(|hold| !hold.fenced_off)?;
@@ -298,7 +298,7 @@ impl Holder {
     }
 
     fn granted(&mut self, grant: Grant, next_tick: u64, effects: &mut Vec<Effect>) {
-        // A response to an abandoned acquire is ignored, because the acquire's token is no longer in use.
+        // A response to an abandoned acquire request is ignored, because the request's token is no longer in use.
         if self.acquiring != Some(grant.token) {
             return;
         }
@@ -361,8 +361,8 @@ impl Holder {
                 hold.fenced_off = true;
                 self.ousted = options.fixed;
             }
-            // No other process took the node, so even a fixed node can be requested again. The new grant has a higher
-            // start.
+            // No other process took the node, so even a fixed node can be requested again. The new grant starts at a
+            // higher tick.
             Refusal::Restored { .. } | Refusal::MissingNamespace => hold.fenced_off = true,
             // Any other refusal leaves the grant unchanged, and the holder sends a new renewal later.
             _ => {}

@@ -21,8 +21,8 @@ pub enum Identity {
     Any,
     /// The node that was last granted to a process with this name, if that node is free; otherwise any free node.
     Name(String),
-    /// Only this node, which is even taken over from a live holder that also requested only this node. The takeover is
-    /// safe, because the old holder stays below its fence and the new holder starts at that fence.
+    /// Only this node. The process takes over the node even from a live holder that also requested only this node. The
+    /// takeover is safe, because the old holder stays below its fence and the new holder starts at that fence.
     Node(u64),
 }
 

@@ -39,8 +39,8 @@ use crate::{Acquire, Grant, Release, Renew, Renewed, operations};
 /// # Ok::<(), flakeid_protocol::store::Fault>(())
 /// ```
 pub trait Lessor: Send {
-    /// Grants a node or a block of nodes. `read` is the time when the request's clock was read, so that the request's
-    /// waiting time does not count as clock skew.
+    /// Grants a node or a block of nodes. `read` is the time at which the clock was read for the request. The delay
+    /// since then does not count as clock skew.
     ///
     /// # Errors
     /// [`Fault::Refused`] if the lessor refuses the request; nothing was granted. After any other fault, it is
@@ -56,7 +56,8 @@ pub trait Lessor: Send {
     /// lessors.
     ///
     /// # Errors
-    /// Those of [`acquire`](Self::acquire); [`Fault::Unavailable`] if the URL does not name another lessor.
+    /// The same errors as [`acquire`](Self::acquire), and [`Fault::Unavailable`] if the URL does not name another
+    /// lessor.
     fn acquire_elsewhere(
         &mut self,
         namespace: &str,
@@ -72,13 +73,13 @@ pub trait Lessor: Send {
     /// nothing.
     ///
     /// # Errors
-    /// Those of [`acquire`](Self::acquire).
+    /// The same errors as [`acquire`](Self::acquire).
     fn renew(&mut self, namespace: &str, request: &Renew, read: Instant) -> Result<Renewed, Fault>;
 
     /// Releases a node; has no effect if the request's holder no longer holds the node.
     ///
     /// # Errors
-    /// Those of [`acquire`](Self::acquire).
+    /// The same errors as [`acquire`](Self::acquire).
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault>;
 
     /// Returns whether the lessor can be used again after a fault other than a refusal. Otherwise, the lessor is
@@ -107,7 +108,7 @@ impl Lessor for Box<dyn Store> {
     }
 }
 
-/// Returns the fault for a request that requires another lessor if the URL names only one.
+/// Returns the fault for a request that requires another lessor, although the URL names only one lessor.
 #[must_use]
 pub fn no_other_lessor() -> Fault {
     Fault::Unavailable("the URL names no other lessor that could grant a node".into())

@@ -75,8 +75,8 @@ impl MemorySpace {
         place.ok().map(|place| &*self.rows[place])
     }
 
-    /// Starts a transaction on a copy of the namespace. `run` is the store's run, and `now` is the time on the
-    /// store's clock.
+    /// Starts a transaction on a copy of the namespace. `run` is the number of the store's current run, and `now` is
+    /// the time on the store's clock.
     #[must_use]
     pub fn begin(&self, run: u64, now: i64) -> MemoryTransaction<'static> {
         let (space, new_sub_grants) = (self.clone(), Vec::new());

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::unrecorded::Unrecorded;
 use crate::{Grant, Handover, Row};
 
-/// A block of nodes under one grant from the store. A later grant of the same nodes is represented by a new `Block`,
-/// which has no rows and its own first tick.
+/// A block of nodes under one grant from the store. A later grant of the same nodes is represented by a new `Block`
+/// with its own first tick and without rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Block {
     /// The first tick of the grant. No window in the block starts before this tick (I12).
@@ -111,8 +111,8 @@ impl Block {
         self.rows.iter().filter_map(Option::as_deref)
     }
 
-    /// Writes the row of a granted or renewed node. Returns the number of earlier grants that were dropped, because too
-    /// many grants were waiting for the store's history.
+    /// Writes the row of a granted or renewed node. If too many earlier grants are waiting for the store's history,
+    /// drops the oldest of them. Returns the number of dropped grants.
     pub(super) fn hold(&mut self, row: Row) -> u64 {
         let node = row.node;
         let mut dropped = 0;

@@ -9,8 +9,8 @@ use crate::{
     rules,
 };
 
-/// The maximum number of rows that expire in one call. Without a limit, one call could delay other requests for seconds
-/// after a million clients have lost their connections.
+/// The maximum number of rows that expire in one call. After a million clients have lost their connections, an
+/// unlimited call could delay other requests for seconds.
 const EXPIRED_AT_A_TIME: usize = 128;
 
 /// The reason why a broker denies a request for a node or a renewal.
@@ -41,13 +41,14 @@ impl From<Refusal> for Denial {
 /// do not overlap either.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Blocks {
-    /// The namespace that is passed to the rules, with a floor that is set for the block concerned.
+    /// The namespace that is passed to the rules. The broker sets the namespace's floor for the affected block before
+    /// each call.
     pub(super) namespace: Namespace,
     pub(super) block_bits: u32,
     ttl_ms: u64,
     pub(super) held: BTreeMap<u64, Block>,
-    /// The blocks with free nodes, as pairs of the number of free nodes and the block. The fullest block comes first,
-    /// so that other blocks can become empty.
+    /// The blocks with free nodes, as pairs of free-node count and block number. Nodes are granted from the fullest
+    /// block first, so that other blocks can become empty.
     with_room: BTreeSet<(u64, u64)>,
     /// The expiry times of the held nodes, as pairs of time and node.
     expiries: BTreeSet<(i64, u64)>,
@@ -224,8 +225,8 @@ impl Blocks {
         }
     }
 
-    /// The number of grants that expired without a renewal. The client of such a grant ended early, or stopped waiting
-    /// and got a node from another broker.
+    /// The number of grants that expired without a renewal. The client exited early, or stopped waiting for the
+    /// response and got a node from another broker.
     #[must_use]
     pub const fn abandoned(&self) -> u64 {
         self.abandoned
@@ -249,8 +250,8 @@ impl Blocks {
         self.held.iter().map(|(number, block)| (*number, block.fence, block.empty_since))
     }
 
-    /// Returns the rows of the nodes from `from` on, in ascending order. A node has a row if it was granted under the
-    /// current grant of its block.
+    /// Returns the rows of the node `from` and of all higher nodes, in ascending order. A node has a row if it was
+    /// granted under the current grant of its block.
     pub fn rows(&self, from: u64) -> impl Iterator<Item = &Row> {
         let blocks = self.held.range(from >> self.block_bits..);
         blocks.flat_map(|(_, block)| block.rows()).filter(move |row| row.node >= from)
@@ -311,8 +312,9 @@ impl Blocks {
         for (block, node) in of_name.into_iter().chain(coldest) {
             namespace.floor = block.floor();
             let row = match rules::grant(namespace, block.row(node), node, request, now) {
-                // Another block may have a free node with a lower fence. `NoFreeNode` occurs if the clock went
-                // backwards, so that an expired row no longer counts as expired.
+                // The search continues, because another block may have a free node with a lower fence. The rules return
+                // `NoFreeNode` for a free node if the clock went backwards, because the node's row then no longer
+                // counts as expired.
                 Err(Refusal::FenceInFuture { .. } | Refusal::NoFreeNode { .. }) => continue,
                 row => row?,
             };

@@ -6,8 +6,8 @@ use crate::{Handover, Row, SubGrant};
 
 /// The maximum number of grants that one renewal hands over.
 pub(super) const MOST_AT_ONCE: usize = 256;
-/// The maximum number of kept grants whose nodes have been granted again. Latest grants do not require a limit, because
-/// each node has only one.
+/// The maximum number of kept grants whose nodes have been granted again. The nodes' latest grants do not require a
+/// limit, because each node has only one latest grant.
 const MOST_SUPERSEDED: usize = 256;
 /// The maximum number of new grants that a release hands over. The limit is higher than for a renewal, because the
 /// release is the last request for the block.
@@ -85,7 +85,7 @@ impl Unrecorded {
         row: impl Fn(u64) -> Option<&'a Row>,
     ) -> Handover {
         let sent = self.sent.take();
-        // Without a response to the last renewal, it is unclear whether the store was restored.
+        // If the last renewal has received no response, it is unknown whether the store was restored from a backup.
         let is_known = sent.is_none();
         // Unconfirmed grants are sent again, because the store ignores grants that it already has.
         let mut sub_grants = sent.unwrap_or_default().sub_grants;

@@ -153,7 +153,7 @@ impl AnswerJson {
     }
 }
 
-/// Checks that the number in a field of a response is from `min` to `max`.
+/// Checks that the number in a field of a response is at least `min` and at most `max`.
 ///
 /// # Errors
 /// [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) with the name of the field, if the number is out of range.
@@ -192,7 +192,7 @@ pub(super) enum Cause {
     OtherBroker,
     /// The broker refuses the request or cannot serve it.
     Refused,
-    /// Another holder has the node above the old holder's fence.
+    /// Another holder has the node from the old holder's fence onward.
     FencedOff,
     /// The store was restored.
     Restored,

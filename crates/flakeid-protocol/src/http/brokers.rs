@@ -24,10 +24,10 @@ pub struct Brokers {
 pub(super) struct Granter {
     /// The name of the broker.
     pub(super) name: String,
-    /// The advertised address, if this client follows it, and the address at which the node was granted. The preferred
-    /// address comes first.
+    /// The advertised address, if this client sends requests to it, and the address at which the node was granted. The
+    /// preferred address comes first.
     pub(super) addresses: Vec<String>,
-    /// The address that the broker advertises, if this client follows that address.
+    /// The address that the broker advertises; `None` if this client does not send requests to that address.
     own: Option<String>,
 }
 
@@ -121,7 +121,8 @@ impl Brokers {
         order
     }
 
-    /// Moves a broker that did not grant a node to the end of the order, so that all other brokers are tried first.
+    /// Moves a broker to the end of the order after it has failed to grant a node, so that all other brokers are tried
+    /// first.
     pub(super) fn avoid(&mut self, address: &str) {
         if let Some(place) = self.addresses.iter().position(|known| known == address) {
             self.ask_last(place);
@@ -168,9 +169,9 @@ impl Brokers {
         }
     }
 
-    /// Returns the address that a broker advertises as its name, if this client follows that address. A client never
-    /// switches from `https` to `http`. A client with a token follows only addresses in the URL and addresses of
-    /// trusted hosts.
+    /// Returns the address that a broker advertises as its name, if this client may send requests to that address. A
+    /// client never switches from `https` to `http`. A client with a token accepts only addresses in the URL and
+    /// addresses of trusted hosts.
     fn followed(&self, name: &str, asked: &str) -> Option<String> {
         let (advertised, asked) = (Address::parse(name)?, Address::parse(asked)?);
         let is_weaker = asked.is_tls && !advertised.is_tls;
@@ -223,7 +224,8 @@ mod tests {
     #[test]
     fn client_sends_its_token_only_to_listed_hosts() {
         let cases = [
-            // Without a token, the client has no secret to protect, so it also follows addresses on unlisted hosts.
+            // Without a token, the client has no secret to protect, so it also sends requests to advertised addresses
+            // on unlisted hosts.
             ("http://a:1", "http://a:1", "http://elsewhere:9", true),
             ("https://a:1", "https://a:1", "http://elsewhere:9", false),
             ("https://:t@a:1", "https://a:1", "http://a:1", false),

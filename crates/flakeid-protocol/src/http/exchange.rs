@@ -15,9 +15,9 @@ use crate::{Grant, Refusal, Renewed};
 /// The time limit for a renewal or a release. The limit is short, because brokers respond from memory and a failed
 /// renewal must leave time to get a node from another broker.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// The time limit for an acquire, for which the broker may have to lease another block first.
+/// The time limit for an acquire request. The broker may have to lease another block before it can respond.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// The time limit for an acquire in the first round. The limit is short, because another broker may respond
+/// The time limit for an acquire request in the first round. The limit is short, because another broker may respond
 /// immediately.
 const FIRST_ROUND_TIMEOUT: Duration = Duration::from_millis(700);
 
@@ -103,7 +103,7 @@ pub struct Exchange {
     address: String,
     /// The addresses that are still to be tried, in reverse order: the last address is tried next.
     further: Vec<String>,
-    /// The addresses that did not respond in the first round of an acquire. `None` in the last round.
+    /// The addresses that did not respond in the first round of an acquire request; `None` in the last round.
     silent: Option<Vec<String>>,
     /// The failures of the request so far.
     failures: Vec<Failure>,
@@ -128,7 +128,7 @@ impl Exchange {
             (Demand::Acquire { instead_of: Some(held), .. }, _) => {
                 brokers.order_without_granter(*held)
             }
-            // After a panic of the driver, the granter of a node may be unknown, so a renewal tries every broker.
+            // If the driver has panicked, the granter of a node may be unknown, so a renewal tries every broker.
             (Demand::Acquire { instead_of: None, .. }, _) | (Demand::Renew(_), None) => {
                 brokers.order()
             }
@@ -188,7 +188,7 @@ impl Exchange {
         Ok(HttpRequest { method, url, authorization, body, timeout })
     }
 
-    /// Processes the response to the request, or the reason for a missing response. Returns `None` if another request
+    /// Processes the response to the request, or the reason why no response arrived. Returns `None` if another request
     /// must be sent.
     pub fn answered(
         &mut self,

@@ -39,7 +39,7 @@ pub struct AcquireJson {
     /// The host on which the client runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub host: String,
-    /// The client's process ID on that host.
+    /// The client's process ID on its host.
     #[serde(default)]
     pub pid: u32,
     /// The only acceptable node. Brokers refuse requests with this field.
@@ -118,7 +118,7 @@ pub struct RenewedJson {
     pub expires: i64,
     /// The time of the renewal, in Unix milliseconds according to the broker's clock.
     pub renewed: i64,
-    /// Whether the broker shuts down soon, so that the client should request a node from another broker.
+    /// Whether the broker is about to shut down, so that the client should request a node from another broker.
     #[serde(skip_serializing_if = "is_false")]
     pub leaving: bool,
 }

@@ -33,8 +33,8 @@ pub trait Driver {
     /// Processes a report from the keeper.
     fn report(&mut self, reading: &Reading, report: Report);
 
-    /// Sends a request. `read` is the [`Reading::passed`] at which the request's clock was read. Returns `None` if the
-    /// driver passes the reply to the keeper later, or never.
+    /// Sends a request. `read` is the value of [`Reading::passed`] when the clock was read for the request. Returns
+    /// `None` if the driver passes the reply to the keeper later or not at all.
     fn send(&mut self, demand: Demand, read: Duration) -> Option<Reply>;
 
     /// Passes an input to the keeper, executes the resulting instructions in order, and passes their results back to

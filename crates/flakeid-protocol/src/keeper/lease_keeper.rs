@@ -22,7 +22,7 @@ pub struct LeaseKeeper {
     keeper: Keeper,
     schedule: RenewalSchedule,
     progress: Progress,
-    /// Whether the store did not respond to the latest attempt.
+    /// Whether the store failed to respond to the latest attempt.
     is_lost: bool,
     events: VecDeque<LeaseEvent>,
 }
@@ -45,7 +45,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Whether the latest error rules out that an attempt succeeds within the time `left`.
+    /// Whether the latest error shows that no attempt can succeed within the time `left`.
     #[must_use]
     pub fn is_hopeless(&self, left: Duration) -> bool {
         let waits = self.status.last_error.as_ref().and_then(Error::retry_after);
@@ -179,7 +179,7 @@ impl LeaseKeeper {
                 let error = self.error(&fault);
                 self.failed(reading, error, Some(&fault));
             }
-            // The failed acquire does not change the lease's status, because the holder still has a node.
+            // The failed acquire request does not change the lease's status, because the holder still has a node.
             Report::NotGranted { fault, has_node: true } => {
                 self.schedule.failed(None, reading.passed);
                 if let Fault::Refused(_) = fault {

@@ -29,7 +29,7 @@ impl KeeperOptions {
 /// The state of a keeper's generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GeneratorState {
-    /// A generator of this keeper or of an earlier keeper may issue IDs.
+    /// A generator of this keeper or of an earlier keeper may be issuing IDs.
     Open,
     /// No generator issues IDs.
     Ended {
@@ -79,8 +79,8 @@ pub enum Input {
     Ended {
         /// The tick after the last tick in which this process issued an ID under any grant.
         used_until: u64,
-        /// Whether the release must not lower the fence, because a generator outside this library may have used the
-        /// whole window.
+        /// Whether the release must leave the fence unchanged, because a generator outside this library may have used
+        /// the whole window.
         keeps_fence: bool,
     },
     /// The user has closed the lease.
@@ -127,8 +127,8 @@ pub enum Demand {
     Acquire {
         /// The request.
         request: Acquire,
-        /// The node to replace, because its renewals fail or its granter shuts down soon. If this field is set, the
-        /// driver does not send the request to the lessor that granted this node.
+        /// The node to replace, because its renewals fail or its granter is about to shut down. If this field is set,
+        /// the driver does not send the request to the lessor that granted this node.
         instead_of: Option<u64>,
     },
     /// A request for a higher fence.
@@ -140,7 +140,7 @@ pub enum Demand {
 /// The result of a request to a lessor.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// The result of an acquire.
+    /// The result of an acquire request.
     Acquire {
         /// The request's token.
         token: Token,

@@ -53,7 +53,8 @@ pub enum LeaseEvent {
         /// The first tick that the process must not use.
         fence: u64,
     },
-    /// Another process holds the node from the fence onward. This process leases another node.
+    /// The node is lost from its fence onward, usually to another process. This process then requests a node again,
+    /// unless another process has taken over its fixed node.
     FencedOff {
         /// The node that was lost.
         node: u64,
@@ -74,7 +75,7 @@ pub enum LeaseEvent {
     StoreFound,
     /// This host's clock and the store's clock are too far apart.
     ClockSkew {
-        /// The error, which states the difference.
+        /// The error, which states the size of the clock deviation.
         error: Error,
     },
     /// The node was released.
@@ -165,9 +166,9 @@ pub struct LeaseStatus {
     pub grants: u64,
     /// The number of confirmed renewals.
     pub renewals: u64,
-    /// The number of failed attempts to acquire or renew.
+    /// The number of failed attempts to acquire or renew a node.
     pub failures: u64,
-    /// Whether another process holds the node from the fence onward.
+    /// Whether the node is lost from its fence onward, usually to another process.
     pub fenced_off: bool,
     /// The error of the latest attempt, or `None` if the attempt succeeded.
     pub last_error: Option<Error>,

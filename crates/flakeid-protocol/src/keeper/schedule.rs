@@ -47,7 +47,8 @@ impl RenewalSchedule {
     /// Adapts the schedule to a grant, which expires after the smaller of `left_ms` and `ttl_ms` milliseconds.
     pub fn set(&mut self, window_ms: u64, left_ms: i64, ttl_ms: u64) {
         self.window_ms = window_ms;
-        // `left_ms` is at least one window, because a wrong clock on this host must not make renewals more frequent.
+        // A value of `left_ms` below one window is raised to one window, because a wrong clock on this host must not
+        // make renewals more frequent.
         let left_ms = left_ms.max(0).cast_unsigned().max(window_ms);
         self.ttl = Duration::from_millis(left_ms.min(ttl_ms));
     }
@@ -68,7 +69,7 @@ impl RenewalSchedule {
         self.failed = Some(now);
     }
 
-    /// Makes the next attempt due immediately, because it does not repeat the attempt that failed.
+    /// Makes the next attempt due immediately, because the next attempt does not repeat the failed one.
     pub fn hurry(&mut self) {
         self.hurry = true;
     }
@@ -85,7 +86,8 @@ impl RenewalSchedule {
     }
 
     /// Returns the number of remaining ticks below which a holder with failing renewals requests a node from other
-    /// lessors. About half of the window tolerates one slow response and leaves time for several requests.
+    /// lessors. The number is about half of the window, which is sufficient for one slow response and several further
+    /// requests.
     #[must_use]
     pub fn reserve(&self, window: u64) -> u64 {
         (window as f64 / 2.0 * self.jitter).ceil() as u64

@@ -74,8 +74,8 @@ impl Keeper {
             Input::Ended { used_until, keeps_fence } => {
                 self.generator = GeneratorState::Ended { used_until };
                 let last = options.acquire.layout.max_tick();
-                // The store never raises a fence when a node is released, so the tick after the last tick keeps the
-                // fence.
+                // A release never raises the fence. Therefore, a release with the tick after the layout's last tick
+                // leaves the fence unchanged.
                 let used_until = if keeps_fence { last + 1 } else { used_until };
                 step.replaces = true;
                 self.follow_all(&mut step, &Event::Ended { used_until });
@@ -242,9 +242,9 @@ impl Keeper {
         Ok(Acquire { token, now, after, ..options.acquire.clone() })
     }
 
-    /// Starts a generator in the ticks that all granted windows share, above the last tick of the previous generator.
-    /// Does nothing while a generator is open, a node is missing, or the lease is closing. If the windows of several
-    /// nodes do not overlap, also does nothing, because the next renewals extend the windows.
+    /// Starts a generator for the ticks that all granted windows share, above the last tick of the previous generator.
+    /// Does nothing while a generator is open, a node is missing, or the lease is closing. Also does nothing while the
+    /// windows of several nodes do not overlap, because the next renewals extend the windows.
     fn begin(&mut self, step: &mut Step<'_>) {
         let GeneratorState::Ended { used_until } = self.generator else { return };
         let (Some(start), Some(fence)) = (self.window_start(), self.window_fence()) else { return };
@@ -277,7 +277,7 @@ impl Keeper {
         })
     }
 
-    /// Returns the lowest fence of all grants, at which the ticks that all granted windows share end.
+    /// Returns the lowest fence of all grants. No tick at or above this fence is in all granted windows.
     fn window_fence(&self) -> Option<u64> {
         self.grants().map(|grant| grant.fence).min()
     }
