@@ -21,19 +21,20 @@ pub struct Bounds {
     pub max_ahead_ms: u64,
     /// The largest allowed difference between a client's clock and the store's clock, in milliseconds.
     pub max_skew_ms: u64,
-    /// The time, in milliseconds on the store's clock, for which a restored store grants nothing. In a restored
-    /// store, a holder may continue for this time minus four times `max_skew_ms` after its last renewal. Until then,
-    /// another copy of the store cannot have granted the node.
+    /// The time, in milliseconds on the store's clock, for which a restored store grants nothing. After its last
+    /// renewal, a holder may continue in a restored store for `quiet_ms` minus four times `max_skew_ms`. During that
+    /// time, no other copy of the store can have granted the node.
     pub quiet_ms: u64,
 }
 
 impl Bounds {
     /// Returns the default bounds: `max_window_ms` is 10 s, `max_ahead_ms` is 20 s, `max_skew_ms` is 1 s, and
     /// `quiet_ms` is at least 15 s. In layouts with long ticks, `max_window_ms` and `max_ahead_ms` are at least four
-    /// ticks, because a window has at least two ticks and a process that restarts quickly must not have to wait.
+    /// ticks. A window needs at least two ticks, and a process must be able to restart quickly without waiting for a
+    /// node.
     ///
-    /// With these bounds, a process that can issue IDs when its store is restored can also continue, because
-    /// `quiet_ms` minus four times `max_skew_ms` is longer than a window.
+    /// With these bounds, a process can continue after a restore if the process could issue IDs at the time of the
+    /// restore. The reason is that `quiet_ms` minus four times `max_skew_ms` is longer than a window.
     #[must_use]
     pub fn of(layout: &Layout) -> Self {
         let reach = |least: u64| least.max(layout.unit_ms().saturating_mul(4));
@@ -42,8 +43,8 @@ impl Bounds {
         bounds.with_usual_quiet(layout)
     }
 
-    /// Sets `quiet_ms` to its default for the other bounds. The default is at least 15 s, and is long enough that a
-    /// process that can issue IDs when its store is restored can continue.
+    /// Sets `quiet_ms` to the default that suits the other bounds. The default is at least 15 s, and lets a process
+    /// continue after a restore if the process could issue IDs at the time of the restore.
     #[must_use]
     pub fn with_usual_quiet(self, layout: &Layout) -> Self {
         let skews = self.max_skew_ms.saturating_mul(2);
@@ -86,7 +87,8 @@ impl Bounds {
         Ok(())
     }
 
-    /// Returns the larger value of each bound. The result covers all grants under either set of bounds.
+    /// Returns bounds in which each bound is the larger of the two values. The result covers all grants made under
+    /// either set of bounds.
     #[must_use]
     pub fn fieldwise_max(&self, other: &Self) -> Self {
         Self {
@@ -97,7 +99,8 @@ impl Bounds {
         }
     }
 
-    /// The largest value of each bound except `quiet_ms`: one day, because a longer time probably has the wrong unit.
+    /// The largest allowed value of each bound except `quiet_ms`: one day. A larger value was probably given in the
+    /// wrong unit.
     const MOST_MS: u64 = 86_400_000;
 }
 
@@ -127,8 +130,8 @@ pub struct Namespace {
     /// The time until which the store grants nothing, in Unix milliseconds on the store's clock. The value never
     /// decreases.
     pub quiet_until: i64,
-    /// The store's incarnation, as last recorded in this namespace. If the store's current run differs, the data may
-    /// be old. The part after `~` distinguishes incarnations of one run.
+    /// The store's incarnation, as last recorded in this namespace. If the store's current run differs from the
+    /// recorded run, the data may be old. The part after `~` distinguishes several incarnations of one run.
     pub incarnation: String,
     /// The bounds that apply to grants in this namespace.
     pub bounds: Bounds,
@@ -167,9 +170,9 @@ impl Namespace {
         }
     }
 
-    /// Returns a suitable `block_bits` for a layout: slightly less than half of the layout's node bits, and at most
-    /// 8. A fleet of reasonable size then has at least four blocks for each broker. Returns `None` if the layout has
-    /// too few nodes for blocks.
+    /// Returns a suitable `block_bits` for a layout: slightly less than half of the layout's node bits, and at most 8.
+    /// With this value, a fleet of typical size has at least four blocks for each broker. Returns `None` if the layout
+    /// has too few nodes for blocks.
     #[must_use]
     pub const fn default_block_bits(layout: &Layout) -> Option<u32> {
         Self::default_block_bits_of(layout.max_node().count_ones())

@@ -40,7 +40,8 @@ pub enum Refusal {
         /// The name of the unsupported option.
         option: &'static str,
     },
-    /// A node was granted to another process with this token, and both processes would have the same window.
+    /// Another process was already granted a node with this token. Granting that node again would give both processes
+    /// the same window.
     TokenOfAnother,
     /// The window is longer than the namespace allows, or shorter than two ticks.
     Window {
@@ -73,7 +74,8 @@ pub enum Refusal {
         /// behind that range.
         by_ms: i64,
     },
-    /// A renewal requests more ticks than any clock within the bounds could justify.
+    /// A renewal requests ticks further ahead than the namespace's bounds allow, even for a client whose clock is ahead
+    /// by `max_skew_ms`.
     TooFarAhead {
         /// The milliseconds by which the requested ticks exceed the bound.
         by_ms: u64,
@@ -91,9 +93,10 @@ pub enum Refusal {
         /// The milliseconds until the node is free, unless its holder renews it.
         retry_after_ms: u64,
     },
-    /// The fence, or the namespace's floor, is too far ahead of the clock for a grant to start there now.
+    /// The node cannot be granted yet, because the earliest possible start of the grant is too far ahead of the clock.
+    /// The start depends on the node's fence, the namespace's floor and the last tick that the process used.
     FenceInFuture {
-        /// The milliseconds until the clock is close enough.
+        /// The milliseconds until the clock is close enough to the earliest possible start of the grant.
         retry_after_ms: u64,
     },
     /// Every node in the range is held, hot or quarantined. If the client requests a disposable node, nodes that were
@@ -133,8 +136,8 @@ pub enum Refusal {
     },
 }
 
-/// The longest time that a request can spend in transit or in a queue; no client waits longer. A clock that appears
-/// to be behind by less than this time may be right.
+/// The longest time that a request can spend in transit or in a queue, because no client waits longer for a response.
+/// If a client's clock appears to be behind by at most this time, the clock may be right and the request slow.
 const SLOWEST_REQUEST_MS: i64 = 60_000;
 
 impl Refusal {

@@ -46,7 +46,8 @@ pub struct Acquire {
     /// The client's clock, in Unix milliseconds.
     pub now: i64,
     /// The time that the request has spent connecting and waiting since the client's clock was read, in milliseconds.
-    /// If the client's clock appears to be behind, the store subtracts this time from the difference.
+    /// If the client's clock appears to be behind the store's clock, the store subtracts this time from the difference
+    /// between the clocks.
     pub waited_ms: u64,
     /// The lowest tick at which the grant may start: the tick after the last tick that this process used.
     pub after: u64,
@@ -110,8 +111,9 @@ impl Acquire {
 pub struct Renew {
     /// The node to renew.
     pub node: u64,
-    /// The first tick of the grant to renew. If the store receives the same acquire twice, both grants have the same
-    /// token, and only their first ticks distinguish them. The holder may renew only the grant that the store returned.
+    /// The first tick of the grant to renew. If the store receives the same acquire request twice, both grants have the
+    /// same token, and only the first tick distinguishes the two grants. The holder may renew only the grant that the
+    /// store returned.
     pub start: u64,
     /// The current token in the node's row.
     pub token: Token,
@@ -155,7 +157,8 @@ pub struct Release {
     pub node: u64,
     /// The current token in the node's row.
     pub token: Token,
-    /// The tick after the last tick in which the holder's generator issued an ID. The generator must have ended.
+    /// The tick after the last tick in which the holder's generator issued an ID. The generator must not issue any more
+    /// IDs.
     pub used_until: u64,
 }
 
@@ -218,6 +221,7 @@ pub struct Renewed {
     pub expires: i64,
     /// The time of the renewal, in Unix milliseconds according to the store's clock.
     pub renewed: i64,
-    /// Whether the granter shuts down soon, so that the holder should request a node from another granter.
+    /// Whether the lessor that granted the node will soon shut down. If so, the holder should request a node from
+    /// another lessor.
     pub leaving: bool,
 }

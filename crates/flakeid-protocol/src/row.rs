@@ -100,9 +100,10 @@ pub struct Row {
     pub acquired: i64,
     /// The time of the latest grant or renewal.
     pub renewed: i64,
-    /// The time from which the store may grant the node to another holder. Only a release by the holder moves this time
-    /// back, unless the row is `fixed`, because the holder may continue until this time after a restore. Within one run
-    /// of the store, an earlier grant would be safe.
+    /// The time from which the store may grant the node to another holder. After a restore, the holder may continue
+    /// until this time. Therefore, unless the row is `fixed`, only a release by the holder or an immediate release by
+    /// an operator makes this time earlier. Within one run of the store, granting the node before this time would be
+    /// safe.
     pub expires: i64,
     /// The namespace's incarnation in which the node was granted, or in which the holder later continued.
     pub incarnation: String,

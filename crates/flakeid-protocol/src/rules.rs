@@ -145,7 +145,7 @@ pub fn is_live(namespace: &Namespace, row: &Row, store_now: i64) -> bool {
     row.expires > store_now && row.incarnation == namespace.incarnation
 }
 
-/// Returns the response to a successful acquire, given the row that the acquire wrote.
+/// Returns the response to a successful acquire request, given the row that was written.
 #[must_use]
 pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
     Grant {
@@ -212,8 +212,8 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
     if !is_still_its_own(bounds, row, request, store_now) {
         return None;
     }
-    // The confirmed fence is limited to the current bound, because a run with a faster clock may have confirmed a
-    // higher fence. The excess is at most the skew of both clocks.
+    // Another run, whose clock was ahead, may have confirmed a fence above the current bound. The excess is at most the
+    // combined skew of the clocks of both runs. Therefore, the confirmed fence is limited to the current bound.
     let highest = highest_fence(namespace, later(store_now, bounds.max_skew_ms));
     let wanted = request.wanted.max(request.confirmed).min(highest);
     if precedes_every_grant(bounds, row, store_now) {
@@ -230,9 +230,9 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
     (last > request.confirmed).then(|| Row { fence, token: Some(request.next), ..row.clone() })
 }
 
-/// Whether every run in which the row was live has reserved the node for the row's holder. The row is from another
-/// incarnation. Until the row expires, the rules do not allow an operator or a request for this specific node to
-/// transfer the node to another holder.
+/// Whether a row from another incarnation still reserves its node for the holder. If so, every run in which the row was
+/// live has reserved the node for the holder. Until the row expires, the rules do not allow an operator or a request
+/// for this specific node to transfer the node to another holder.
 ///
 /// Each reading of a store's clock differs from the true time by at most `max_skew_ms`. Therefore, a reading can be
 /// earlier than the previous reading by up to twice `max_skew_ms`.
@@ -251,10 +251,10 @@ fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64)
         && !row.fixed
 }
 
-/// Whether every run that began from an older copy after the row's last renewal is still quiet, so that the holder may
-/// continue (I14). A new run grants nothing until `quiet_ms` have passed on its own clock. Afterwards, the holder gets
-/// only the last window of its grant, because grants of the new run start at or above the highest possible fence at the
-/// time of the row's last renewal.
+/// Whether all runs that began from an older copy of the store after the row's last renewal are still quiet. If so, the
+/// holder may continue (I14). A new run grants nothing until `quiet_ms` have passed on its own clock. Afterwards, the
+/// holder gets only the last window of its grant, because grants of the new run start at or above the highest possible
+/// fence at the time of the row's last renewal.
 fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(4);
     later(store_now, skews) < later(row.renewed, bounds.quiet_ms)
@@ -309,9 +309,9 @@ pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> N
     Namespace { floor, quiet_until, incarnation, ..namespace.clone() }
 }
 
-/// Returns a namespace that replaces a lost namespace with the same name and the bounds `lost`. Unlike [`restored`],
-/// computes the floor and the quiet period from the larger value of each bound, because the new bounds did not limit
-/// the lost fences.
+/// Returns a namespace to replace a lost namespace of the same name. The fences of the lost namespace were limited by
+/// its own bounds, `lost`. Therefore, unlike [`restored`], this function computes the floor and the quiet period from
+/// the larger of the old and the new value of each bound.
 #[must_use]
 pub fn recreated(wanted: &Namespace, lost: &Bounds, store_now: i64) -> Namespace {
     let bounds = wanted.bounds.fieldwise_max(lost);
@@ -353,8 +353,8 @@ fn later(now: i64, ms: u64) -> i64 {
     now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX))
 }
 
-/// Returns the tick at the given time. Returns tick 0 instead of a refusal for a time before the epoch, because clients
-/// report clocks before the epoch themselves.
+/// Returns the tick at the given time, or tick 0 if the time is before the epoch. This function does not refuse such a
+/// time, because a client with a clock before the epoch reports the error itself.
 fn tick_of(layout: &Layout, unix_ms: i64) -> Result<u64, Refusal> {
     if unix_ms < layout.epoch() {
         return Ok(0);

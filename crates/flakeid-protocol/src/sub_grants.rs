@@ -1,5 +1,5 @@
-//! Sub-grants, which are brokers' grants to their clients in the store's history: their handover, and the search for
-//! the client that held an ID's node.
+//! Sub-grants, which are the grants of brokers to their clients, as recorded in the store's history. The functions
+//! prepare the handover of sub-grants to the store and find the client that held an ID's node.
 
 use super::{Namespace, Owner, Record, Row, Token};
 
@@ -36,9 +36,9 @@ pub struct SubGrant {
 pub struct Handover {
     /// The sub-grants that are missing from the history.
     pub sub_grants: Vec<SubGrant>,
-    /// The tick up to which the history is complete, given these sub-grants and the confirmed ones. The broker makes
-    /// no more grants that start below this tick. The tick is 0 if the broker does not know which sub-grants the
-    /// store has.
+    /// The tick up to which the history is complete once these sub-grants are added to the confirmed sub-grants. The
+    /// broker makes no more grants that start below this tick. The tick is 0 if the broker does not know which
+    /// sub-grants the store has.
     pub until: u64,
 }
 
@@ -121,8 +121,9 @@ pub enum Client {
 }
 
 /// Returns the client that held a node at a tick. `record` is the grant of the block to the broker. The block's grant
-/// ends at `fence`, and the history contains its sub-grants up to `history_until`. `found` is the node's last
-/// sub-grant that starts at or before the tick, and `next` is the sub-grant after it.
+/// ends at `fence`, and the history contains the sub-grants of that grant up to the tick `history_until`. `found` is
+/// the node's last sub-grant that starts at or before the tick, and `next` is the node's first sub-grant after the
+/// tick.
 #[must_use]
 pub(crate) fn client_at(
     tick: u64,

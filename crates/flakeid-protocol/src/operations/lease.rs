@@ -10,13 +10,13 @@ use crate::{
     State, Token, rules, sub_grants,
 };
 
-/// Grants the node that the request names. If the request does not name a node, grants the first available of the
-/// owner's last node, a node that was never used, and the free node with the lowest fence. Without `reuse`, grants
-/// only a node that was never used.
+/// Grants the node that the request names. If the request does not name a node, grants the first available node in this
+/// order: the owner's last node, a node that was never used, and finally the free node with the lowest fence.
+/// Without `reuse`, grants only a node that was never used.
 ///
 /// # Errors
-/// [`Fault::Refused`] if the rules refuse the request; nothing was granted. Another [`Fault`] if the store fails; a
-/// node may have been granted.
+/// [`Fault::Refused`] if the rules refuse the request; no node was granted. Another [`Fault`] if the store fails; in
+/// this case, a node may have been granted.
 pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Result<Grant, Fault> {
     acquire_with(store, namespace, || request.clone())
 }
@@ -144,7 +144,7 @@ fn renew_with(
 }
 
 /// Returns a new incarnation of a run: the run, `~` and a suffix that was never used before. The suffix is a hash of
-/// the renewal's random token with a random key, so that the suffix does not reveal the token.
+/// the renewal's random token. The hash is computed with a random key, so that the suffix does not reveal the token.
 fn mark_anew(run: &str, fresh: Token) -> String {
     format!("{run}~{:016x}", RandomState::new().hash_one(fresh.to_bits()))
 }

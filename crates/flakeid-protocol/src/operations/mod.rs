@@ -14,8 +14,8 @@ pub use whois::{PastHolder, whois};
 use crate::store::{Continuity, Fault, Ledger, Store};
 use crate::{Namespace, Refusal, rules};
 
-/// Runs `work` as one transaction. A refusal commits earlier writes, such as the raised floor of a restored store.
-/// Any other fault rolls back the transaction.
+/// Runs `work` as one transaction. If `work` returns a refusal, the writes made by `work` are still committed, such as
+/// the raised floor of a restored store. Any other fault rolls back the transaction.
 fn run<T>(
     store: &mut dyn Store,
     namespace: &str,

@@ -85,7 +85,8 @@ pub struct Listing {
     pub rows: Vec<Row>,
     /// The time on the store's clock when the rows were read, in Unix milliseconds.
     pub now: i64,
-    /// The relation of the store's run to the recorded run, which shows whether the store may have lost data.
+    /// The result of comparing the store's current run with the recorded run. The result shows whether the store may
+    /// have lost data.
     pub continuity: Continuity,
 }
 
@@ -130,7 +131,7 @@ pub enum Repair {
 }
 
 /// Applies an operator's change to a node. Returns the new row, or `None` if the change does not apply to the node's
-/// state. For example, only a quarantined node can be lifted.
+/// state. For example, [`Repair::Lift`] applies only to a quarantined node.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`] if the namespace does not exist; [`Refusal::Nodes`] if the node is outside the
@@ -202,8 +203,8 @@ fn apply_repair(
     })
 }
 
-/// Returns a row without its holder. The row keeps its expiry time unless the node is fixed, because the holder could
-/// continue until that time if a restore reverted this change.
+/// Returns a row without its holder. If a restore reverts this change, the holder can continue until the row's expiry
+/// time. Therefore, the row keeps its expiry time unless the node is fixed.
 fn cut_off(row: &Row, state: State) -> Row {
     let expires = if row.fixed { 0 } else { row.expires };
     Row { token: None, state, expires, ..row.clone() }
@@ -232,9 +233,9 @@ pub fn fast_forward(store: &mut dyn Store, namespace: &str, tick: u64) -> Result
     })
 }
 
-/// Adopts a store that was copied from another machine, and raises the floor above every possible fence. If the
-/// store's run has changed, fences off the holders in the copy, because the holders of the original store may still
-/// be running. Otherwise, tokens stay valid, and the holders continue below their own fences.
+/// Adopts a store that was copied from another machine, and raises the floor above every possible fence. If the store's
+/// run has changed, fences off the holders recorded in the copy, because these holders may still be using the original
+/// store. Otherwise, tokens stay valid, and each holder can continue to use the ticks below its fence.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`] if the namespace does not exist; another [`Fault`] if the store fails.

@@ -42,7 +42,8 @@ pub struct Candidates<'a> {
     pub from: u64,
     /// The highest node of the range, inclusive.
     pub to: u64,
-    /// The current time on the store's clock. A row from the current incarnation is held if the row expires later.
+    /// The current time on the store's clock. A row from the current incarnation is held if the row expires after this
+    /// time.
     pub store_now: i64,
     /// The namespace's current incarnation.
     pub incarnation: &'a str,
@@ -104,8 +105,8 @@ pub struct Forgotten {
     pub bounds: Bounds,
 }
 
-/// The last sub-grant that starts at or before a tick, and the first sub-grant after the tick; `None` for a missing
-/// sub-grant.
+/// The last sub-grant that starts at or before a tick, and the first sub-grant after the tick. Each value is `None` if
+/// no such sub-grant exists.
 pub type SubGrantsAround = (Option<SubGrant>, Option<SubGrant>);
 
 /// A namespace within one transaction. All reads see the same state, and all writes are applied together or not at
@@ -143,8 +144,8 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn incarnation(&mut self) -> Result<String, Fault>;
 
-    /// Returns data about the namespaces that the store has lost. Returns `None` if the store has lost nothing, or if
-    /// only operators create namespaces and therefore handle losses themselves.
+    /// Returns data about the namespaces that the store has lost. Returns `None` if the store has lost nothing. Also
+    /// returns `None` if only operators create namespaces, because operators then handle losses themselves.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.
@@ -291,7 +292,8 @@ pub trait Store: Send {
     /// A [`Fault`] if the store fails.
     fn namespaces(&mut self) -> Result<Vec<String>, Fault>;
 
-    /// Whether the first acquire creates a missing namespace. This is the case only for stores with a single user.
+    /// Whether the first acquire request for a missing namespace creates the namespace. Only stores with a single user
+    /// create namespaces in this way.
     fn creates_namespaces(&self) -> bool {
         false
     }
