@@ -32,7 +32,7 @@ impl Token {
     }
 
     /// Combines this token's random bits with the constant half of `other` into a token for a renewal. All tokens of
-    /// one grant share the constant half, so a store that has lost renewals still recognizes its holder.
+    /// one grant share the constant half, so a store that has lost renewals still recognizes the grant's holder.
     #[must_use]
     pub const fn of_grant(self, other: Self) -> Self {
         Self(other.0 & !Self::RENEWAL | self.0 & Self::RENEWAL)

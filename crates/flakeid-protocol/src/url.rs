@@ -8,8 +8,8 @@ pub fn redact(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the store".into() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     if !authority.is_empty() && path.contains('@') {
-        // The `@` shows that the URL contains a password with one of the characters `/?#` that was not
-        // percent-encoded.
+        // An `@` after the first `/`, `?` or `#` shows that the password contains one of these characters without
+        // percent-encoding.
         return format!("{scheme}://…");
     }
     // The last `@` is the separator, because a password that was not percent-encoded may contain an `@`.
@@ -48,8 +48,8 @@ impl<'a> ServerUrl<'a> {
     /// Splits a URL; `known` lists the allowed options.
     ///
     /// # Errors
-    /// [`Fault::Rejected`] if the URL has an unknown option. The message omits the option, because the string after a
-    /// `?` may be the second half of a password.
+    /// [`Fault::Rejected`] if the URL has an unknown option. The message omits the option, because the option may be
+    /// the second half of a password that contains a `?`.
     pub fn parse(url: &'a str, known: &[&str]) -> Result<Self, Fault> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let parsed = Self { shown: redact(url), base, options: Vec::new() };

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use flakeid_core::Error;
 use flakeid_protocol::keeper::LeaseEvent;
 
-/// The state of a broker, as far as the log reports it.
+/// The part of a broker's state that the log reports.
 #[derive(Debug, Default)]
 pub(crate) struct BrokerLog {
     is_store_lost: bool,

@@ -70,9 +70,9 @@ impl NodeSource {
     /// Returns this process's node in a layout.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the source yields no node, with the place where
-    /// the node was expected; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) if the node is outside
-    /// the layout's range.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) with the source and the reason, if the source yields
+    /// no node; [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) if the node is outside the layout's
+    /// range.
     pub fn node(self, layout: &Layout) -> Result<u64, Error> {
         match self {
             Self::Environment => from_environment(layout, |name| std::env::var(name).ok()),

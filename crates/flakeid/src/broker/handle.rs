@@ -1,4 +1,4 @@
-//! The handle of a broker, which the server and other programs use.
+//! The handle through which the server and other programs use a broker.
 
 use std::fmt;
 use std::future::Future;
@@ -68,18 +68,18 @@ pub struct BrokerStatus {
     pub blocks: usize,
     /// The number of nodes in the broker's blocks that have a holder.
     pub holders: usize,
-    /// The Unix time, in milliseconds, until which the broker can serve all holders without the store. At this time,
-    /// the first of the block windows ends. `None` while the broker has no block, for example because no process has
-    /// requested a node yet.
+    /// The Unix time, in milliseconds, at which the first window of the broker's blocks ends. Until this time, the
+    /// broker can serve all holders without the store. `None` while the broker has no block, for example because no
+    /// process has requested a node yet.
     pub served_until_unix_ms: Option<i64>,
     /// The milliseconds by which this host's clock is ahead of the store's clock. If the difference exceeds the
-    /// namespace's maximum, the store refuses to grant more blocks.
+    /// namespace's `max_skew`, the store refuses to grant more blocks.
     pub skew_ms: i64,
     /// The number of grants that the broker did not write to the store's history. The broker drops a grant if too many
     /// grants are waiting, or if the broker loses the grant's block.
     pub unrecorded: u64,
-    /// The number of grants that expired without a renewal or a release. Such a grant remains if a client ends early or
-    /// does not wait for the response.
+    /// The number of grants that expired without a renewal or a release. A grant can expire in this way if the client
+    /// ends early or does not wait for the response.
     pub abandoned: u64,
     /// The error of the latest request to the store, or `None` if that request succeeded.
     pub last_error: Option<Error>,
@@ -124,12 +124,12 @@ impl Broker {
         Ok(Self { _end: Arc::new(CloseOnDrop(Arc::clone(&shared))), open, shared })
     }
 
-    /// Calls a function after each of the broker's requests to the store, except those of [`whois`](Self::whois). Its
-    /// arguments are the duration of the request, including the time to connect, and whether the store responded. The
-    /// function runs on the broker's thread, so it must return quickly. A broker has one observer: later calls of this
-    /// method have no effect.
+    /// Calls a function after each of the broker's requests to the store, except those of [`whois`](Self::whois). The
+    /// function receives the duration of the request, including the time to connect, and whether the store responded.
+    /// The function runs on the broker's thread, so it must return quickly. A broker has one observer: later calls of
+    /// this method have no effect.
     pub fn observe_store(&self, observer: impl Fn(Duration, bool) + Send + Sync + 'static) {
-        // The observer that was set first stays.
+        // Setting a second observer fails, so the first one is kept.
         drop(self.shared.store_observer.set(Box::new(observer)));
     }
 
@@ -275,8 +275,8 @@ impl Broker {
         Ok(())
     }
 
-    /// Stops granting nodes, but continues to renew leases. The holders request nodes from other brokers, if they know
-    /// any. They do so spread over the first half of `length`; afterwards, [`close`](Self::close) the broker.
+    /// Stops granting nodes, but continues to renew leases. Holders that know other brokers move to those brokers, at
+    /// different times in the first half of `length`. Call [`close`](Self::close) afterwards.
     pub fn drain(&self, length: Duration) {
         // A forked child has no holders.
         drop(self.shared.update(|state| {
@@ -433,8 +433,8 @@ fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Faul
     Ok(kept)
 }
 
-/// Returns the fault for a request that needs a window beyond the block's fence. The store has not renewed the block
-/// yet.
+/// Returns the fault for a request whose window would end after the block's fence, because the store has not renewed
+/// the block yet.
 fn block_fence_reached(state: &State) -> Fault {
     let why = state.failure.as_ref().map(|fault| format!(": {fault}")).unwrap_or_default();
     Fault::Unavailable(format!("the broker's own lease on the block has not been renewed yet{why}"))

@@ -25,7 +25,7 @@ impl Broker {
         }))
     }
 
-    /// Whether a node is still held under the grant of this broker that starts at the tick `start`.
+    /// Whether a node's current grant from this broker starts at the tick `start` and has not ended.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.

@@ -23,8 +23,8 @@ pub struct BrokerOptions {
     pub namespace: String,
     /// The layout of the namespace's IDs.
     pub layout: Layout,
-    /// The address at which holders reach this broker, such as `http://10.0.0.5:7117`. The address is also the
-    /// broker's name in the store, by which the broker gets its previous block again.
+    /// The address at which holders reach this broker, such as `http://10.0.0.5:7117`. The address is also the broker's
+    /// name in the store, so a restarted broker can lease its previous block again.
     pub address: String,
     /// The number of node bits in a block, if this broker creates the namespace. The default is
     /// [`Namespace::default_block_bits`]. A broker can create a namespace only in an embedded store.
@@ -63,7 +63,7 @@ impl BrokerOptions {
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the layout has too few nodes for blocks;
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name `block_bits`.
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) if `block_bits` is out of range.
     pub(super) fn wanted(&self) -> Result<Namespace, Error> {
         let default_bits = Namespace::default_block_bits(&self.layout);
         let Some(block_bits) = self.block_bits.or(default_bits) else {
@@ -79,12 +79,12 @@ impl BrokerOptions {
         self.block_window_ms.unwrap_or(namespace.bounds.max_window_ms)
     }
 
-    /// Checks the options that depend on the namespace. A holder's window must fit into half of a block's window,
-    /// because only half of the block's previous window may be left when the store responds to a renewal of the
-    /// block.
+    /// Checks the options that depend on the namespace. A holder's window plus the namespace's `max_skew` must be at
+    /// most half of a block's window. Only half of the block's previous window may be left when the store responds to
+    /// the block's renewal.
     ///
     /// # Errors
-    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name of the option.
+    /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name of the option that is out of range.
     pub(super) fn check(&self, namespace: &Namespace) -> Result<(), Error> {
         let (bounds, block_ms) = (&namespace.bounds, self.block_window_ms(namespace));
         let shortest = self.layout.unit_ms().saturating_mul(2);

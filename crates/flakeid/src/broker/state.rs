@@ -45,7 +45,7 @@ pub(super) struct State {
     pub(super) wakers: Vec<Waker>,
 }
 
-/// The time during which the holders of a broker that shuts down move to other brokers.
+/// The period in which holders move from a broker that is shutting down to other brokers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drain {
     pub(super) began: Instant,
@@ -102,9 +102,9 @@ impl Shared {
                     .into(),
             )
         };
-        // The process is checked before the lock is taken, because another thread of the parent may have held the
-        // lock, and the child could then never take it. The check is repeated under the lock, because the process may
-        // fork between the first check and the lock.
+        // The process is checked before the lock is taken. If another thread of the parent held the lock during the
+        // fork, the child would wait for the lock forever. The check is repeated under the lock, because the process
+        // may fork between the first check and the lock.
         if !self.mark.is_ours() {
             return Err(forked());
         }

@@ -25,13 +25,13 @@ pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync
 
 /// The largest number of blocks that the thread leases before it sends renewals.
 const MOST_AT_ONCE: usize = 64;
-/// The longest time between two attempts after failures. The time is short because, after a store outage, all holders
-/// wait for the next attempt if the block's window is used up. The store can serve frequent attempts, because there
+/// The longest pause between two attempts after failures. The pause is short, because all holders wait for the next
+/// attempt if a store outage lasts longer than the block's window. The store can serve frequent attempts, because there
 /// are only a few brokers.
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// The keeper of a broker's blocks. Only its thread sends requests for the blocks to the store.
+/// The keeper of a broker's blocks. Only the keeper's thread sends requests for the blocks to the store.
 pub(super) struct BlockKeeper {
     shared: Arc<Shared>,
     open: Arc<Opener>,
@@ -50,7 +50,7 @@ pub(super) struct BlockKeeper {
 struct BlockHolder {
     keeper: Keeper,
     block: Option<u64>,
-    /// A random number from 0.8 to 1.2, so that blocks are not renewed at the same times.
+    /// A random number from 0.8 to 1.2, so that the blocks are not all renewed at the same time.
     jitter: f64,
     /// The time at which the latest successful request was sent.
     confirmed: Instant,
@@ -163,13 +163,13 @@ impl BlockKeeper {
         let mut outcome = Ok(());
         for index in 0..self.holders.len() {
             let of = &self.holders[index];
-            // If fences are far ahead of the clock, as after a restore, the next renewal would not be due for a long
-            // time, although the row expires according to the store's clock.
+            // A renewal is also due after half of the TTL. If a fence is far ahead of the clock, for example after a
+            // restore, the row would otherwise expire in the store before a renewal is due.
             let is_late = of.confirmed.elapsed() >= self.half_ttl();
             let margin = if is_late { u64::MAX } else { of.margin() };
-            // Generating a token costs a system call, and for most blocks no renewal is due. With a thousand blocks,
-            // of which hundreds are renewed each second, generating a token for every block at each check would cost
-            // hundreds of thousands of system calls.
+            // Generating a token costs a system call, so a token is generated only if a renewal is due. A thousand
+            // blocks require hundreds of renewals and checks per second. A token for every block at each check would
+            // cost hundreds of thousands of system calls per second.
             if of.keeper.is_due(&self.options, &self.reading(Duration::ZERO), margin, 0) {
                 outcome = outcome.and(self.wake(index, margin));
             }
@@ -273,8 +273,7 @@ impl Shared {
             reuse: true,
             token: Token::from_bits(0),
             window_ms,
-            // The TTL is kept this short so that, after a crash, the block is soon free when the same broker starts
-            // again.
+            // The TTL is short, so that a broker that restarts after a crash can soon lease its block again.
             ttl_ms: window_ms.saturating_add(namespace.bounds.max_skew_ms),
             now: 0,
             waited_ms: 0,
@@ -292,7 +291,8 @@ impl State {
     }
 }
 
-/// Converts a fault from the store to a fault for holders, because the store counts blocks and holders count nodes.
+/// Converts a fault from the store to a fault for holders. Holders request nodes, so the new message explains that the
+/// store's numbers count blocks.
 fn fault_for_holders(fault: Fault) -> Fault {
     let Fault::Refused(Refusal::NoFreeNode { held, hot, quarantined, next_free_in_ms, .. }) = fault
     else {

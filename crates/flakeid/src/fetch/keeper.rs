@@ -24,7 +24,7 @@ pub(super) struct FetchKeeper {
     place: String,
     brokers: Brokers,
     keeper: LeaseKeeper,
-    /// The generator of the latest grant, which may have ended.
+    /// The generator of the latest grant, even if the generator has ended.
     pub(super) generator: Option<Generator>,
     /// The tick after the last tick in which an ended generator issued an ID.
     used_until: u64,

@@ -176,14 +176,14 @@ impl FetchLease {
         self.lacks_window.get() && !self.is_closing
     }
 
-    /// Whether the latest error rules out that the lease gets a window within the time `left`.
+    /// Whether the latest error shows that the lease cannot get a window within the time `left`.
     #[must_use]
     pub fn cannot_succeed(&self, left: Duration) -> bool {
         self.keeper.progress().is_hopeless(left)
     }
 
-    /// Returns two numbers: the completed attempts to acquire or renew a node, and the grants and renewals that took
-    /// effect.
+    /// Returns the number of completed attempts to acquire or renew a node, and the number of grants and renewals that
+    /// took effect.
     #[must_use]
     pub const fn attempts_and_gains(&self) -> (u64, u64) {
         (self.keeper.progress().attempts, self.keeper.progress().gains)

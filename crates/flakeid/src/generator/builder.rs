@@ -270,7 +270,7 @@ impl LeaseBuilder {
         Ok(())
     }
 
-    /// Checks that a generator can be built with the options, before any request to the store.
+    /// Checks that a generator can be built with the options. This check precedes all requests to the store.
     fn check_generator(&self) -> Result<(), Error> {
         let trial = Lease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
         let node = match self.options.identity {
@@ -382,8 +382,8 @@ impl Generator {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let builder = match variable("FLAKEID_STORE") {
             Some(url) => LeaseBuilder::from_location(Location::parse(&url)?, layout),
-            // The rotation differs between machines, so hosts whose stores are later merged by mistake seldom share a
-            // node.
+            // The search for a node begins at a different node on each machine. Hosts whose stores are later merged by
+            // mistake therefore seldom share a node.
             None => LeaseBuilder::from_location(Location::parse(&embedded_url()?)?, layout)
                 .rotation(machine_rotation()),
         };

@@ -31,7 +31,7 @@ enum Kind {
 }
 
 impl Generator {
-    /// Returns a handle to this generator that is faster, but only for use by one thread.
+    /// Returns a faster handle to this generator, for use by only one thread.
     #[must_use]
     pub fn local(&self) -> LocalGenerator {
         use super::Kind as Of;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::inline_always, reason = "another call would cost a tenth of an ID")]
 
-/// Makes the same call whether a generator, local handle or ring is on a fixed or a leased node.
+/// Makes the same call on a generator, local handle or ring, whether its node is fixed or leased.
 macro_rules! either {
     ($either:expr, $it:ident => $call:expr) => {
         match $either {
@@ -120,14 +120,14 @@ impl Generator {
     /// Returns the next ID without waiting.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), but immediately instead of after a wait.
+    /// Those of [`next_id`](Self::next_id), which this method returns without waiting.
     #[inline(always)]
     pub fn try_next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.try_next_id())
     }
 
-    /// Fills `ids` from the beginning with the next IDs, in order, and returns the number of IDs written. If an
-    /// obstacle lasts longer than `max_wait`, writes fewer IDs than `ids` has room for, but at least one.
+    /// Fills `ids` from the beginning with the next IDs, in order, and returns the number of IDs written. If no further
+    /// ID becomes available within `max_wait`, writes fewer IDs than `ids` has room for, but at least one.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id), but only if no ID was written.
@@ -136,7 +136,7 @@ impl Generator {
         either!(&self.0, it => it.fill(ids))
     }
 
-    /// Does the same as [`fill`](Self::fill), but waits for at most `max_wait` at each obstacle.
+    /// Does the same as [`fill`](Self::fill), but waits for at most `max_wait` whenever no ID is available.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -148,14 +148,14 @@ impl Generator {
     /// Does the same as [`fill`](Self::fill) without waiting.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill), but immediately instead of after a wait.
+    /// Those of [`fill`](Self::fill), which this method returns without waiting.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         either!(&self.0, it => it.try_fill(ids))
     }
 
-    /// Returns the next `n` IDs, in order. If an obstacle lasts longer than `max_wait`, returns fewer IDs, but at least
-    /// one.
+    /// Returns the next `n` IDs, in order. Returns fewer IDs, but at least one, if no further ID becomes available
+    /// within `max_wait`.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -164,7 +164,7 @@ impl Generator {
         either!(&self.0, it => it.next_ids(n))
     }
 
-    /// Does the same as [`next_ids`](Self::next_ids), but waits for at most `max_wait` at each obstacle.
+    /// Does the same as [`next_ids`](Self::next_ids), but waits for at most `max_wait` whenever no ID is available.
     ///
     /// # Errors
     /// Those of [`fill`](Self::fill).
@@ -210,8 +210,8 @@ impl Generator {
     /// effect.
     ///
     /// On a fixed node, the generator is retired, except in a forked child, where the generator issues no IDs anyway. A
-    /// leased node is released, with a wait of up to a second, unless another generator in the process shares the
-    /// lease.
+    /// leased node is released unless another generator in the process shares the lease. This method waits at most one
+    /// second for the release.
     pub fn close(&self) {
         match &self.0 {
             // Retiring fails only if an earlier close or a fork has already ended the generator.
@@ -233,8 +233,7 @@ impl Generator {
         }
     }
 
-    /// The counters of waits and clock rollbacks. For a leased generator, the counters start when its node is
-    /// acquired.
+    /// The counters of waits and clock rollbacks. On a leased node, counting starts when the node is acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
         either!(&self.0, it => it.stats())

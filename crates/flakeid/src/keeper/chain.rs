@@ -76,7 +76,8 @@ impl<T> Chain<T> {
         }
     }
 
-    /// Publishes a new link before its `older` link, or returns the new link if `older` is no longer the newest link.
+    /// Publishes a new link in front of its `older` link, or returns the new link if `older` is no longer the newest
+    /// link.
     fn publish(&self, new: Box<Link<T>>) -> Result<(), Box<Link<T>>> {
         let older = new.older;
         let new = Box::into_raw(new);

@@ -33,8 +33,9 @@ pub(crate) fn has_ended() -> bool {
     return false;
 }
 
-/// Ends a process that [has ended](has_ended), unless another lease's keeper must still release its node. A keeper
-/// calls this function after releasing its own node. The exit status is 0, as when the last thread of a process ends.
+/// Exits this process, unless another lease's keeper must still release its node. A keeper calls this function after
+/// releasing its own node, if [`has_ended`] returns true. The exit status is 0, as when the last thread of a process
+/// ends.
 pub(crate) fn exit() {
     #[cfg(target_os = "linux")]
     if linux::rename_this_thread(ENDED_KEEPER).is_ok()

@@ -29,7 +29,7 @@ pub(super) struct SessionState {
     pub(super) progress: Progress,
     /// The number of early renewals that users have requested.
     pub(super) asked: u64,
-    /// The number of requested early renewals, `asked`, when the keeper started its latest attempt.
+    /// The number of early renewals that users had requested when the keeper started its latest attempt.
     pub(super) heard: u64,
     pub(super) phase: Phase,
     /// The error that prevented the start of the keeper's thread, or that ended the thread while the lease was open.
@@ -194,7 +194,7 @@ impl Sessions {
             let older = self.newest.load(Ordering::Acquire);
             if !older.is_null() && is_fixed {
                 // A forked child must not lease its parent's fixed node, because the two processes would repeatedly
-                // take the node over from each other.
+                // take over the node from each other.
                 return Err(Error::new(
                     ErrorKind::Forked,
                     "this lease is on a fixed node, which the parent process holds; in the \

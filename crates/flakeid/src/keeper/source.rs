@@ -30,8 +30,8 @@ impl StoreSource {
         }
     }
 
-    /// Whether the store may consist of several brokers. If so, another broker can grant a new node while the current
-    /// node's broker does not renew its lease.
+    /// Whether the store may consist of several brokers. If so, another broker can grant a new node when the current
+    /// node's broker does not renew the lease.
     pub(crate) fn has_several_lessors(&self) -> bool {
         matches!(self, Self::Location(location) if location.may_be_several_brokers())
     }

@@ -164,7 +164,7 @@ impl Driver for KeeperThread {
         self.lease.generator().is_some_and(|generator| generator.extend(fence).is_ok())
     }
 
-    /// Retires the current generator if it belongs to this process, and records the last tick that it used.
+    /// Retires the current generator if it belongs to this process, and records the last tick that the generator used.
     fn end(&mut self) -> (u64, bool) {
         let lease = &self.lease;
         if let Some(generator) = lease.generator() {
@@ -188,8 +188,8 @@ impl Driver for KeeperThread {
         let mut is_published = false;
         loop {
             let event = self.keeper.next_event();
-            // The progress is published after a `StoreFound` event, so that the observer receives the event before
-            // callers that wait for the store continue.
+            // The observer receives a `StoreFound` event before the progress is published. Callers that wait for the
+            // store therefore continue only after the event.
             if !is_published && event != Some(LeaseEvent::StoreFound) {
                 if let Some(session) = self.lease.sessions.ours() {
                     session.update(|state| state.progress.clone_from(self.keeper.progress()));

@@ -99,8 +99,8 @@ impl LeasedCachedGenerator {
     /// call closes the child's ring.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        // If another thread begins a ring concurrently, the fences of both threads ensure that this thread sees the
-        // ring or the other thread sees `closed`.
+        // If another thread begins a ring concurrently, the memory fences of both threads ensure that this thread sees
+        // the ring or the other thread sees `closed`.
         fence(Ordering::SeqCst);
         self.rings.iter().for_each(CachedGenerator::close);
     }

@@ -80,7 +80,7 @@ impl LeasedGenerator {
     /// Returns the next ID without waiting, like [`Generator::try_next_id`].
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), without waiting.
+    /// Those of [`next_id`](Self::next_id), which this method returns without waiting.
     #[inline]
     pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::try_next_id) {
@@ -118,7 +118,7 @@ impl LeasedGenerator {
     /// Does the same as [`fill`](Self::fill) without waiting.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill), without waiting.
+    /// Those of [`fill`](Self::fill), which this method returns without waiting.
     pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.run(Duration::ZERO, |g, _| g.try_fill(ids))
     }
@@ -283,7 +283,8 @@ impl LeasedGenerator {
                 return Err(Self::ended());
             }
             let session = self.shared_lease().begin_session()?;
-            // The number of gains is read before the call is repeated, so that a grant during the call is not missed.
+            // The number of grants and renewals is read before the call is repeated, so that a grant during the call is
+            // not missed.
             let gains = session.gains();
             error = match retry(self.newest()?, left()) {
                 Ok(done) => return Ok(done),
@@ -293,8 +294,8 @@ impl LeasedGenerator {
         }
     }
 
-    /// Waits until the session's number of grants and renewals exceeds `since`, if an error of this `kind` requires
-    /// one.
+    /// Waits until the session's number of grants and renewals exceeds `since`, if an error of this `kind` requires a
+    /// new grant or renewal.
     fn gain(
         &self,
         session: &LeaseSession,

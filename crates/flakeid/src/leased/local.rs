@@ -7,8 +7,8 @@ use flakeid_core::{Error, Generator, Id, LocalGenerator};
 use super::LeasedGenerator;
 
 /// A local handle that takes chunks of IDs from a [`LeasedGenerator`], like a [`LocalGenerator`] on a fixed node. A
-/// chunk ends when its tick, the window or the use of the node ends, or when the process forks. The handle then takes
-/// another chunk.
+/// chunk ends when its tick or window ends, when the lease changes its node, or when the process forks. The handle then
+/// takes another chunk.
 pub(crate) struct LeasedLocalGenerator {
     leased: Arc<LeasedGenerator>,
     /// The handle to the generator that was used last, or `None` before the first ID.

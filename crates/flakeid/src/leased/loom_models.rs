@@ -1,6 +1,6 @@
 //! Loom models of a lease that changes its node while other threads take IDs. Loom explores every interleaving of the
-//! real list and the real generators. Loom must also find the bug in variants that contain one deliberate bug each.
-//! `flakeid-core` contains the models of renewals and of the end of a window.
+//! real list and the real generators. Some variants of the models contain one deliberate bug each, which Loom must
+//! find. `flakeid-core` contains the models of renewals and of the end of a window.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --lib loom`
 
@@ -32,7 +32,7 @@ fn generator(node: u64, start: u64) -> Generator {
 enum Change {
     /// The old generator is retired before the new generator is published, as in the keeper.
     Real,
-    /// The new generator is published first.
+    /// The new generator is published before the old generator is retired.
     PublishedFirst,
     /// The old generator is never retired.
     NeverRetired,

@@ -76,10 +76,11 @@ pub(crate) fn find_or_add(
     is_it: impl Fn(&LeaseUsers) -> bool,
     make: impl FnOnce() -> LeaseUsers,
 ) -> Arc<LeaseUsers> {
-    // The leases are dropped last, because dropping a lease drops its store, which may need the gate.
+    // Dropping a lease drops its store, which may wait for the fork gate. The leases are therefore dropped after the
+    // gate's guard.
     let mut passed = Vec::new();
-    // The gate delays a fork, because the child could otherwise find the list locked forever. In a child of a fork
-    // that could not be delayed, there is no gate, and leases are not shared.
+    // The gate delays a fork, because the child could otherwise find the list locked forever. If a raw `clone` created
+    // the child, the gate may be unavailable, and leases are then not shared.
     let Some(_gate) = fork_gate::hold() else { return Arc::new(make()) };
     let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
     leases.retain(|lease| lease.strong_count() > 0);

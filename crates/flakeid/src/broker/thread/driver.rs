@@ -65,9 +65,8 @@ impl Driver for BlockDriver<'_> {
     fn begin(&mut self, begin: &Begin) -> Result<(), Error> {
         let Some(held) = self.block().hold() else { return Ok(()) };
         let grant = Grant { start: begin.start, fence: begin.fence, ..held.grant };
-        // After a pause, or if the store is slow, the broker can be granted a block again whose earlier grant has
-        // expired. The earlier grant's keeper has not detected the expiry yet, and must not release the nodes of the
-        // new grant.
+        // If the broker pauses or the store is slow, an earlier grant of this block can expire before its keeper
+        // detects the expiry. That keeper must not release the nodes of the new grant.
         for earlier in self.thread.holders.iter_mut().filter(|of| of.block == Some(grant.node)) {
             earlier.block = None;
         }
@@ -106,7 +105,7 @@ impl Driver for BlockDriver<'_> {
                 if self.block().hold().is_some_and(|hold| hold.fenced_off) =>
             {
                 // The loss of a block does not affect processes that request a node. The holders of the block's nodes
-                // detect the loss when they renew.
+                // detect the loss when they renew their leases.
                 if let Some(block) = self.block().block.take() {
                     self.note(
                         self.thread.shared.update(|state| state.blocks.lose(block)).map(drop),
@@ -156,8 +155,8 @@ impl BlockDriver<'_> {
         }
     }
 
-    /// Acquires a block. If the files of an embedded store were removed, creates the namespace again as a lost
-    /// namespace, because other processes may continue in windows that were granted in the old namespace.
+    /// Acquires a block. If the files of an embedded store were removed, recreates the namespace. Other processes may
+    /// still use windows of the lost namespace, so all new grants start after those windows.
     fn acquire(&mut self, request: &Acquire, read: Instant) -> Result<Grant, Fault> {
         let shared = Arc::clone(&self.thread.shared);
         self.thread.ask(|store, name| {
