@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn summary_shows_kind_range_and_ratio_of_every_measurement() {
+    fn summary_contains_a_complete_row_for_every_measurement() {
         let text = text(&[measured(true)], "abc", 9.5, false);
         let row =
             "| Rust, One ID | flakeid `next_id` | CPU cost per ID | 31.20 ns | 30.16..32.24 |";

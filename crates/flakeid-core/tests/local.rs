@@ -107,7 +107,7 @@ fn generators_on_coarse_and_exact_clocks_issue_increasing_ids() {
 }
 
 #[test]
-fn local_poll_and_try_next_id_never_wait() {
+fn poll_and_try_next_id_of_a_local_handle_never_wait() {
     let clock = ManualClock::new(Layout::TWITTER.epoch() + 1_000);
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)

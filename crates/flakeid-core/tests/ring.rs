@@ -89,7 +89,7 @@ fn closed_ring_never_issues_its_remaining_ids() {
 
 /// Closes the ring in a handler that the ring's own thread calls. Closing must not wait for that thread.
 #[test]
-fn rejected_put_handler_can_close_its_own_ring() {
+fn handler_for_rejected_puts_can_close_its_own_ring() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let fence = START + 1_000_000;
     let ring = Arc::new(std::sync::OnceLock::<CachedGenerator>::new());
@@ -197,7 +197,7 @@ fn ring_drops_ids_older_than_max_age() {
 }
 
 #[test]
-fn refill_interval_refreshes_an_idle_ring() {
+fn idle_ring_is_refreshed_after_each_refill_interval() {
     let (clock, generator) = small(Overflow::Borrow, 31);
     let cached = CachedGenerator::with(
         generator,
@@ -246,7 +246,7 @@ fn ring_calls_its_handlers_for_rejected_puts_and_takes() {
 }
 
 #[test]
-fn empty_ring_poll_does_not_count_as_rejected_take() {
+fn polling_an_empty_ring_does_not_count_as_a_rejected_take() {
     let (_clock, generator) = small(Overflow::Error, 0);
     let refused = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&refused);

@@ -55,7 +55,7 @@ fn assert_blocks_program_signals(name: &str) {
 }
 
 #[test]
-fn library_threads_block_the_programs_signals() {
+fn library_threads_never_receive_the_programs_signals() {
     let own = blocked_here();
     let ring =
         CachedGenerator::new(Arc::new(Generator::new(Layout::TWITTER, 817).unwrap())).unwrap();

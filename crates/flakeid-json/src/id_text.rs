@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_prefix_removes_0x_only_from_decimal_and_hex() {
+    fn prefix_0x_is_removed_only_from_decimal_and_hex_ids() {
         for form in [TextForm::Decimal, TextForm::Hex] {
             for text in ["0xca2", "0Xca2"] {
                 assert_eq!(

@@ -39,7 +39,7 @@ mod tests {
     use super::parse_instant;
 
     #[test]
-    fn parse_instant_accepts_dates_rfc_3339_and_unix_milliseconds() {
+    fn instant_is_parsed_from_a_date_or_timestamp_or_milliseconds() {
         for (text, ms) in [
             ("2017-09-20", 1_505_865_600_000),
             ("2017-09-20T13:43:08.849Z", 1_505_914_988_849),

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_rejects_missing_invalid_and_reversed_range_ends() {
+    fn time_range_parser_requires_valid_times_in_the_right_order() {
         let message = |from, to| {
             range(&Layout::TWITTER, from, to).err().map(|error| error.to_string()).unwrap()
         };

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn url_parser_decodes_options_and_never_shows_unknown_options() {
+    fn url_parser_decodes_options_and_hides_unknown_options_in_errors() {
         let known = ["tls-ca", "replicas"];
         let url = ServerUrl::parse("redis://h/0?tls-ca=%2Fa%20b&replicas=2", &known).unwrap();
         assert_eq!((url.shown.as_str(), url.base), ("redis://h/0", "redis://h/0"));

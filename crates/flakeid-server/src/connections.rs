@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn client_with_most_connections_makes_room_for_new_clients() {
+    fn client_with_the_most_connections_makes_room_for_new_clients() {
         let connections = Arc::new(Connections::new(8, 8));
         let accepted = enter(&connections, 1).unwrap();
         accepted.state.accept();

@@ -164,7 +164,7 @@ mod tests {
     use super::Origins;
 
     #[test]
-    fn allow_accepts_only_canonical_origins_and_the_wildcard() {
+    fn only_canonical_origins_and_the_wildcard_can_be_allowed() {
         let mut origins = Origins::default();
         for origin in [
             "https://app.example",

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn write_joins_pieces_of_ids_into_one_list() {
+    fn ids_written_in_pieces_form_one_list() {
         let ids = [Id::from_u64(1), Id::from_u64(u64::MAX)];
         for (form, written) in [
             (Form::Json, &b"{\"ids\":[\"1\",\"18446744073709551615\",\"1\"]}\n"[..]),

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn number_rejects_out_of_range_values_and_non_numeric_strings() {
+    fn query_numbers_must_consist_of_digits_and_be_in_range() {
         assert_eq!(number("count", "3", 1, 5), Ok(3));
         for wrong in ["", "0", "6", "-1", "+1", "1.0", "0x1", "99999999999999999999999"] {
             assert!(number("count", wrong, 1, 5).is_err(), "{wrong}");

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_usable_returns_a_host_or_all_faults() {
+    fn host_search_returns_a_usable_host_or_all_faults() {
         let unavailable = |text: &str| Err(Fault::Unavailable(text.into()));
         let rejected = |text: &str| Err(Fault::Rejected(text.into()));
         let try_each = |outcomes: &[Result<u8, Fault>]| {

@@ -165,7 +165,7 @@ fn take_over(store: &MemoryStore, layout: Layout, node: u64) {
 }
 
 #[test]
-fn next_holder_starts_above_used_ids_with_two_tick_windows() {
+fn used_ticks_are_not_granted_again_if_windows_last_two_ticks() {
     loses_one_of_two_nodes(Duration::from_millis(2), |_| {});
 }
 

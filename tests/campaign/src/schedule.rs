@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_second_schedule_contains_500_faults_including_every_kind() {
+    fn schedule_of_30_seconds_contains_500_faults_of_all_kinds() {
         let schedule = Schedule::draw(7, 30, 12, RANGE);
         assert!(schedule.processes.len() >= 500, "{}", schedule.processes.len());
         for name in [

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn free_port_returns_distinct_ports_outside_the_ephemeral_range() {
+    fn free_ports_are_distinct_and_outside_the_ephemeral_range() {
         let ports: BTreeSet<u16> = (0..50).map(|_| free_port()).collect();
         assert_eq!(ports.len(), 50);
         assert!(ports.iter().all(|port| PORTS.contains(port)), "{ports:?}");

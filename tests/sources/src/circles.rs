@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn visibility_modifiers_test_modules_and_other_crates_add_no_edges() {
+    fn edges_exclude_tests_and_other_crates_and_visibility_modifiers() {
         let b = ("b", "use crate::a::A; pub struct B;");
         for a in [
             "#[cfg(test)] mod tests { use crate::b::B; } struct A;",

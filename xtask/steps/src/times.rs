@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn list_option_names_steps_without_running_them() {
+    fn list_option_shows_steps_without_running_them() {
         let mut times = Times::new(Choice::list());
         assert!(times.step("one", || Err(Failed("done".to_owned()))).is_ok());
         assert_eq!(names(&times), ["one"]);

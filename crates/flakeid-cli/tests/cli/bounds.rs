@@ -9,7 +9,7 @@ fn bounds_command_prints_both_ids_to_a_pipe() {
 }
 
 #[test]
-fn bounds_command_prints_nothing_for_a_missing_end() {
+fn bounds_command_prints_an_empty_field_for_an_omitted_range_end() {
     let lower = run(&["bounds", "--from", "2017-09-20T13:43:08.849Z"]).quiet();
     assert_eq!(lower.text(), "910499571845562368\t\n");
     let upper = run(&["bounds", "--to", "2017-09-20T15:43:08.849+02:00"]).quiet();

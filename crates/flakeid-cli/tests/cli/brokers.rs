@@ -65,7 +65,7 @@ impl Fleet {
 /// Clients of a killed broker lease another node before their windows end, and no ID is issued
 /// twice.
 #[test]
-fn clients_switch_nodes_before_lease_expiry_when_broker_dies() {
+fn clients_switch_nodes_before_lease_expiry_when_their_broker_dies() {
     let (_, store) = scratch("brokers");
     let (mut killed, one) = serve(&["--store", &store]);
     let (other_server, other) = serve(&["--store", &store]);

@@ -35,7 +35,7 @@ const COMMANDS: [&[&str]; 24] = [
 ];
 
 #[test]
-fn short_help_fits_one_screen_and_omits_the_examples() {
+fn short_help_fits_on_one_screen_and_omits_the_examples() {
     for command in COMMANDS {
         let short = run(&[command, &["-h"]].concat()).quiet();
         assert!(short.lines().len() <= 30, "{command:?}");

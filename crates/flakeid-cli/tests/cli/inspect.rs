@@ -185,7 +185,7 @@ fn inspect_prints_each_result_before_reading_the_next_line() {
 }
 
 #[test]
-fn inspect_decodes_the_output_of_the_next_command() {
+fn inspect_decodes_ids_printed_by_flakeid_next() {
     let generated = run(&["next", "-n", "50000", "--node", "11"]).quiet();
     let seen = run_on(&generated.stdout, &["inspect"]).quiet();
     let ids: Vec<String> =

@@ -38,7 +38,7 @@ fn guess_option_ranks_presets_and_explains_mismatches() {
 }
 
 #[test]
-fn guess_is_ambiguous_for_one_id_but_not_ten() {
+fn guess_is_ambiguous_for_one_id_but_not_for_ten() {
     // The ID is from one of the first Discord servers, but it could also be the ID of a tweet.
     let drawn = run(&["inspect", "--guess", "--pretty", "41771983423143937"]).quiet();
     assert!(drawn.text().contains(" or "), "{}", drawn.text());

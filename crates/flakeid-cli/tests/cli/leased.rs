@@ -60,7 +60,7 @@ fn consecutive_runs_with_a_store_never_repeat_ids() {
 }
 
 #[test]
-fn named_holders_keep_nodes_and_explicit_nodes_are_leased() {
+fn named_holders_keep_their_nodes_and_requested_nodes_are_leased() {
     let (_, url) = scratch("identities");
     let named = || node(run(&["next", "--store", &url, "--name", "import"]));
     let first = named();
@@ -148,7 +148,7 @@ fn store_password_never_appears_in_errors() {
 }
 
 #[test]
-fn node_from_option_selects_source_and_warns_if_unsafe() {
+fn node_source_option_sets_the_node_and_warns_about_unsafe_sources() {
     let from_environment = run_with(&[("FLAKEID_NODE", "9")], &["next", "--node-from", "env"]);
     assert_eq!(node(from_environment), 9);
     let missing = run(&["next", "--node-from", "env"]);

@@ -122,7 +122,7 @@ fn init_rejects_invalid_options() {
 
 /// An embedded store detects lost data itself, so --fresh and --lost are allowed but not required.
 #[test]
-fn init_accepts_fresh_and_lost_flags_for_embedded_stores() {
+fn init_accepts_the_flags_fresh_and_lost_for_embedded_stores() {
     let (_, url) = scratch("init_lost");
     let init = |args: &[&str]| leases(&url, &[&["init"], args].concat());
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);

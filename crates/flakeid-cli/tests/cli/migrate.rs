@@ -93,7 +93,7 @@ fn migrate_quarantines_nodes_that_are_still_in_use() {
 }
 
 #[test]
-fn migrate_raises_and_never_lowers_a_namespace_floor() {
+fn migrate_raises_but_never_lowers_a_namespace_floor() {
     let (_, url) = scratch("migrate_floor");
     let first = next(&url, "default", "twitter")[0];
     // The last ID is from a generator whose clock was ten seconds ahead.

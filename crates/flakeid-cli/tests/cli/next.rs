@@ -92,7 +92,7 @@ fn bytes_format_writes_big_endian_ids_without_separators() {
 }
 
 #[test]
-fn json_format_of_next_equals_the_output_of_inspect() {
+fn next_command_prints_the_same_json_as_the_inspect_command() {
     let generated = run(&["next", "-n", "3", "--node", "5", "--format", "json"]).quiet();
     for (line, value) in generated.lines().iter().zip(generated.json()) {
         let id = value["id"].as_str().unwrap();
@@ -149,7 +149,7 @@ fn next_command_generates_ids_of_every_unexpired_preset() {
 }
 
 #[test]
-fn sequence_start_option_randomises_first_sequence_of_each_tick() {
+fn sequence_start_option_randomises_the_first_id_of_each_tick() {
     let starts = |bits: &str| -> Vec<u64> {
         let args = ["next", "-n", "60000", "--node", "6", "--sequence-start", bits];
         let ids = ids(&run(&args).quiet());

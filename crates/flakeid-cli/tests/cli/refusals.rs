@@ -243,7 +243,7 @@ fn next_command_fails_before_epoch_and_after_horizon() {
 }
 
 #[test]
-fn bounds_command_rejects_missing_reversed_and_invalid_times() {
+fn bounds_command_requires_valid_times_in_the_right_order() {
     let code = "FLAKEID_INVALID_OPTION";
     refused(&run(&["bounds"]), code, &["--from, --to: give at least one"]);
     refused(
@@ -260,7 +260,7 @@ fn bounds_command_rejects_missing_reversed_and_invalid_times() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn write_error_message_contains_the_failed_action() {
+fn failed_write_is_reported_with_its_destination() {
     for args in [
         &["next", "-n", "100000", "--node", "1"] as &[&str],
         &["inspect", "1"],

@@ -150,13 +150,13 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
 }
 
 #[test]
-fn gated_clock_returns_a_value_current_during_the_call() {
+fn gated_clock_returns_a_value_that_was_current_during_the_call() {
     model(|| readers(Gate::at_rate(MS)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_millisecond_end_published_before_the_millisecond() {
+fn loom_detects_a_millisecond_end_published_before_its_value() {
     model(|| readers(Twin::new(Flaw::EndFirst)));
 }
 
@@ -174,6 +174,6 @@ fn loom_detects_a_gate_that_two_threads_refresh_simultaneously() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_clock_reading_taken_before_locking_the_gate() {
+fn loom_detects_a_gate_that_reads_the_clock_before_locking() {
     model(|| readers(Twin::new(Flaw::ReadOutside)));
 }

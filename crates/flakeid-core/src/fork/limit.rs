@@ -131,7 +131,7 @@ mod loom_models {
     /// Takes slots in three threads, from pages with two slots each. Checks that each thread gets a separate slot with
     /// its own limit.
     #[test]
-    fn concurrent_limits_never_share_a_memory_slot() {
+    fn limits_created_concurrently_never_share_a_memory_slot() {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(2);
         builder.check(|| {

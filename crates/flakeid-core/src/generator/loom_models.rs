@@ -130,7 +130,7 @@ fn late_extension_allows_no_id_beyond_the_persisted_fence() {
 
 #[test]
 #[should_panic(expected = "beyond the fence")]
-fn loom_detects_limit_not_rechecked_after_a_failed_swap() {
+fn loom_detects_a_limit_not_rechecked_after_a_failed_swap() {
     model(|| take_against_extend(Twin::new(Flaw::LimitCheckedOnce), &[1, 1]));
 }
 

@@ -73,7 +73,7 @@ impl Supply for Ticks<'_> {
 }
 
 #[test]
-fn call_for_a_whole_tick_leaves_one_id_for_each_other_call() {
+fn call_for_a_whole_tick_leaves_one_id_for_every_waiting_call() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 3..=3);
     let take = |wanted| queue.take(&ticks, wanted, PATIENT).unwrap();
@@ -91,7 +91,7 @@ fn call_for_a_whole_tick_leaves_one_id_for_each_other_call() {
 }
 
 #[test]
-fn calls_exceeding_one_ticks_capacity_get_distinct_positions() {
+fn calls_beyond_the_capacity_of_a_tick_get_distinct_positions() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 0..=30);
     let mut firsts: Vec<u64> = thread::scope(|scope| {

@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics_free_stored_ids_when_the_limit_is_exceeded() {
+    fn statistics_discard_stored_ids_when_the_limit_is_exceeded() {
         const MOST: usize = 3_000;
         let add = |statistics: &mut Statistics, count: u64| {
             for sequence in 0..count {

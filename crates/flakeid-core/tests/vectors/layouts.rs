@@ -126,7 +126,7 @@ fn id_bounds_match_the_test_vectors() {
 
 /// Checks that `tick_above` compares IDs from other layouts as plain numbers.
 #[test]
-fn tick_above_compares_foreign_ids_as_numbers() {
+fn ids_of_other_layouts_are_compared_as_plain_numbers() {
     for (id, layout) in [
         (873_739_216_556_229, Layout::TWITTER),
         (647_469_744_588_332_839, Layout::TWITTER),

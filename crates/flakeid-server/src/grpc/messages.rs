@@ -18,7 +18,7 @@ mod tests {
     /// Checks that the generated code matches `flakeid.proto`. To generate the code again, run
     /// `cargo run --manifest-path xtask/grpc/Cargo.toml`.
     #[test]
-    fn generated_code_matches_the_proto_file_and_is_unchanged() {
+    fn generated_code_matches_the_proto_file_and_was_not_edited() {
         let file: &[u8] = include_bytes!("../../proto/flakeid/v1/flakeid.proto");
         let (first, code) = include_str!("flakeid.v1.rs").split_once('\n').unwrap_or_default();
         let all = [file, super::DESCRIPTORS, code.as_bytes()].concat();

@@ -21,7 +21,7 @@ fn preflight(server: &TestServer, target: &str, origin: &str, more: &str) -> Rep
 }
 
 #[test]
-fn web_pages_of_allowed_origins_may_send_requests() {
+fn web_pages_from_allowed_origins_can_send_requests() {
     let server = server(&["https://app.example", "http://localhost:3000"]);
     for origin in ["https://app.example", "http://localhost:3000"] {
         let allowed = preflight(&server, "/v1/default/ids", origin, "");
@@ -79,7 +79,7 @@ fn web_pages_of_unlisted_origins_may_not_send_requests() {
 }
 
 #[test]
-fn wildcard_allows_web_pages_of_every_origin() {
+fn wildcard_allows_web_pages_from_every_origin() {
     let server = server(&["*"]);
     let private = "Access-Control-Request-Private-Network: true\r\n";
     let allowed = preflight(&server, "/v1/default/ids", "https://any.example", private);

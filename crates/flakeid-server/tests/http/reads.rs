@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::client::{TestServer, service, service_of};
 
 #[test]
-fn ids_bounds_and_layouts_are_described_as_json() {
+fn read_only_endpoints_return_the_expected_json() {
     let server = TestServer::new(service(), ServeOptions::default());
     let ask = |target: &str| -> Value {
         let reply = server.ask("GET", target, "");

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn from_text_rejects_malformed_run_records() {
+    fn malformed_run_records_are_rejected() {
         let text = record(&[(u64::MAX, "1.5e+09")]).to_text();
         assert!(RunRecord::from_text(&text).is_some());
         for (from, to) in [("\"term\":2", "\"term\":-2"), ("ffff", "gggg"), ("{", "")] {

@@ -95,7 +95,7 @@ mod linux {
         use super::{is_on_another_mount, mount_id};
 
         #[test]
-        fn is_on_another_mount_distinguishes_mounts_without_statx() {
+        fn different_mounts_are_detected_without_statx() {
             let file = tempfile::NamedTempFile::new().unwrap();
             let directory = file.path().parent().unwrap();
             assert_eq!(is_on_another_mount(file.path(), directory), Some(false));
@@ -120,7 +120,7 @@ mod tests {
     use super::{fs, is_mount_point, is_on_another_device};
 
     #[test]
-    fn is_mount_point_is_false_for_ordinary_files() {
+    fn ordinary_files_are_not_reported_as_mount_points() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let found = fs::metadata(file.path()).unwrap();
         assert!(!is_mount_point(file.path(), &found));

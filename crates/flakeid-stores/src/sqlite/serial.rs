@@ -125,7 +125,7 @@ mod tests {
     use super::{Bounds, NO_BOUNDS, Progress, parse, text};
 
     #[test]
-    fn serial_file_parse_rejects_malformed_strings() {
+    fn serial_file_parser_rejects_malformed_strings() {
         let most = Progress { serial: u64::MAX, in_file: u32::MAX };
         let day = Bounds {
             max_window_ms: 86_400_000,

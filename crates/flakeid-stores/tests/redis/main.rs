@@ -25,7 +25,7 @@ use flakeid_test_servers::{RedisServer, Server};
 use store_under_test::Redis;
 
 #[test]
-fn conformance_suite_passes() {
+fn redis_store_passes_the_conformance_suite() {
     conformance::run(&Redis(RedisServer::new()));
 }
 

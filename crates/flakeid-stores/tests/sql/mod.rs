@@ -157,7 +157,7 @@ macro_rules! test_sql_server {
     ($server:ty) => {
         $crate::sql::test_sql_server!(
             $server,
-            conformance_suite_passes,
+            sql_store_passes_the_conformance_suite,
             server_from_an_environment_variable_grants_leases,
             two_hundred_clients_get_distinct_nodes_at_once,
             errors_name_the_server_and_hide_the_password,
@@ -184,7 +184,7 @@ macro_rules! test_sql_server {
 }
 pub(crate) use test_sql_server;
 
-pub(crate) fn conformance_suite_passes<S: SqlServer>() {
+pub(crate) fn sql_store_passes_the_conformance_suite<S: SqlServer>() {
     let server = S::new();
     server.allow_damage();
     conformance::run(&UnderTest(server));

@@ -68,7 +68,7 @@ fn files_are_accessible_only_to_their_owner() {
 }
 
 #[test]
-fn symlinks_directories_and_world_writable_folders_are_rejected() {
+fn database_must_be_a_regular_file_in_a_protected_directory() {
     let directory = tempfile::tempdir().unwrap();
     let (file, link) = (directory.path().join("x.db"), directory.path().join("link.db"));
     use_it(&at(&file)).unwrap();
@@ -190,7 +190,7 @@ fn files_of_another_machine_are_refused_until_adopted() {
 
 /// Checks that the store is reported as unavailable when the disk is full, and that the store remains undamaged.
 #[test]
-fn full_disk_makes_the_store_unavailable_but_loses_nothing() {
+fn full_disk_makes_the_store_unavailable_without_data_loss() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let full = std::process::Command::new("sh")
@@ -210,7 +210,7 @@ fn full_disk_makes_the_store_unavailable_but_loses_nothing() {
     use_it(&store.url()).unwrap();
 }
 
-/// Acquires a node and prints the outcome if [`full_disk_makes_the_store_unavailable_but_loses_nothing`] started this
+/// Acquires a node and prints the outcome if [`full_disk_makes_the_store_unavailable_without_data_loss`] started this
 /// process. Otherwise, does nothing.
 #[test]
 fn child_process_reports_acquire_outcome_on_a_full_disk() {

@@ -34,7 +34,7 @@ use store_under_test::Sqlite;
 /// Runs the conformance suite. Each test that restores an older copy uses a separate store. After a restore, each new
 /// namespace waits for the longest window, because the namespace may replace a lost namespace.
 #[test]
-fn conformance_suite_passes() {
+fn sqlite_store_passes_the_conformance_suite() {
     let store = Sqlite::new();
     for (name, test) in flakeid_conformance::TESTS {
         println!("conformance {name} ...");

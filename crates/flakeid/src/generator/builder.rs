@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn options_set_by_name_equal_options_set_by_method() {
+    fn generator_options_are_equal_whether_set_by_name_or_method() {
         let by_name = set(&[
             ("namespace", "orders"),
             ("nodes_from", "8"),

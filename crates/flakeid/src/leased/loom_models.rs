@@ -95,7 +95,7 @@ fn take(tenures: &Tenures, last: &AtomicU64) {
 }
 
 #[test]
-fn loom_ids_increase_across_a_change_of_nodes() {
+fn ids_increase_when_a_lease_changes_its_node() {
     rises(Change::Real);
 }
 

@@ -31,7 +31,7 @@ fn fault_of(url: &str) -> Fault {
 }
 
 #[test]
-fn errors_hide_passwords_with_special_characters() {
+fn passwords_with_special_characters_never_appear_in_errors() {
     let host = format!("127.0.0.1:{}", free_port());
     let several = format!("{host},127.0.0.1:{}", free_port());
     for (scheme, hosts) in SCHEMES.iter().flat_map(|scheme| [(scheme, &host), (scheme, &several)]) {

@@ -47,7 +47,7 @@ fn lint_reports_pronouns_without_an_antecedent() {
 }
 
 #[test]
-fn lint_reports_things_that_act_as_persons() {
+fn lint_reports_things_that_act_like_people() {
     assert_eq!(document("An ID tells when the node leased it."), ["agent"]);
     assert_eq!(rust("let a = \"the store cannot tell when it was lost\";"), ["agent"]);
     assert_eq!(test_name("a_folder_may_stand_for_any_version"), ["agent", "word"]);

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn node_list_accepts_numbers_ranges_and_datacenter_worker_pairs() {
+    fn node_list_accepts_numbers_or_ranges_or_datacenter_worker_pairs() {
         let twitter = Layout::TWITTER;
         for (text, nodes) in
             [("7", "7"), ("9,3,5-8,7", "3, 5-9"), ("1/7,1/8", "39-40"), ("0-1023", "0-1023")]

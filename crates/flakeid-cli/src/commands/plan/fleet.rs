@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn fleet_growth_lists_powers_of_ten_and_final_size() {
+    fn fleet_growth_steps_are_powers_of_ten_and_the_final_size() {
         let steps =
             |processes| DEFAULT.with_processes(processes).growth().map(|fleet| fleet.processes);
         assert_eq!(steps(1).collect::<Vec<_>>(), [1]);

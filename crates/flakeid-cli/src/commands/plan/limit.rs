@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn store_suffices_up_to_half_its_measured_renewal_rate() {
+    fn limit_allows_at_most_half_of_the_measured_renewal_rate() {
         for limit in Limit::each() {
             let most = limit.renewals_per_second;
             assert!(most > 0.0, "{limit:?}");

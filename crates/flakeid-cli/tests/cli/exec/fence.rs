@@ -46,7 +46,7 @@ fn exec_no_ahead_flag_lowers_fence_to_current_tick() {
 }
 
 #[test]
-fn second_exec_on_a_node_waits_for_its_fence() {
+fn second_exec_with_the_same_node_waits_until_the_fence_passes() {
     for named in [["--name", "app"], ["--node", "9"]] {
         let (_, store) = scratch("exec_again");
         let exec = |arguments: &[&str]| {
@@ -65,7 +65,7 @@ fn second_exec_on_a_node_waits_for_its_fence() {
 /// The second command never starts, so the release restores the fence that the node had before the
 /// grant.
 #[test]
-fn signal_before_the_command_starts_releases_the_node() {
+fn exec_releases_the_node_if_signalled_before_the_command_starts() {
     let (dir, store) = scratch("exec_interrupted");
     let arguments = ["--store", &store, "--node", "7", "--", "sh", "-c", "echo yes >> begun"];
     ended(exec(&dir, &arguments)).quiet();
@@ -132,7 +132,7 @@ mod clock {
     /// Two opposite steps between two checks leave the clock unchanged, but each step makes the
     /// kernel cancel the timer that watches the clock.
     #[test]
-    fn exec_no_ahead_flag_detects_two_opposite_clock_steps() {
+    fn fence_is_not_lowered_after_two_opposite_clock_steps() {
         let (dir, store) = scratch("exec_forward");
         let clock = TestClock::new(&dir);
         clock.exec(&["--store", &store, "--no-ahead", "--", "./set-clock", "0 1"]);

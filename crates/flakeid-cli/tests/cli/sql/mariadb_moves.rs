@@ -85,7 +85,7 @@ fn run_during(
 
 /// Until a procedure ends, `MariaDB` keeps the old version of every function that the procedure has called.
 #[test]
-fn running_mariadb_procedure_fails_when_the_node_changes() {
+fn mariadb_procedure_fails_if_the_node_changes_during_the_call() {
     let server = filled_server();
     for (index, (procedure, _)) in WAYS.into_iter().enumerate() {
         let (old, new) = if index % 2 == 0 { (7, 8) } else { (8, 7) };
@@ -146,7 +146,7 @@ fn dropping_the_position_table_stops_mariadb_id_generation() {
 /// In an older version of the script, the table has no column for the node, and the functions insert rows without
 /// naming the columns.
 #[test]
-fn mariadb_script_upgrades_an_older_version() {
+fn mariadb_script_upgrades_functions_from_an_older_version() {
     let server = filled_server();
     let first = query(&server, "SELECT flakeid_next();").unwrap();
     let older = "ALTER TABLE flakeid_position DROP COLUMN node_7;

@@ -165,7 +165,7 @@ impl Drop for SetOnDrop<'_> {
 }
 
 #[test]
-fn sql_command_rejects_invalid_layouts_nodes_and_schemas() {
+fn sql_command_rejects_an_invalid_layout_or_node_or_schema() {
     let sql = |args: &[&str]| run(&[&["sql", "--dialect", "postgres"], args].concat());
     for layout in ["discord", "instagram", "flakeid"] {
         for rest in [["--node", "7"].as_slice(), &["--decode-only"]] {

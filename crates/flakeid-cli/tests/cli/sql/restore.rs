@@ -99,7 +99,7 @@ fn calling_rearm_after_a_data_restore_prevents_duplicate_ids() {
 /// An older version of the functions did not record the identity of the sequence, and could not
 /// detect that a restore had set the sequence back.
 #[test]
-fn postgres_script_upgrades_an_older_version() {
+fn postgres_script_upgrades_functions_from_an_older_version() {
     let server = server();
     wait_for_tick();
     let issued = ids(&psql(&server, MANY).unwrap());

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_ids_long_gaps_and_missing_nodes_count_as_failures() {
+    fn long_gaps_or_repeated_ids_or_missing_nodes_count_as_failures() {
         let member = |longest_ms| Member { longest_ms, moves: 1, renewed: 7, ..Member::default() };
         let newcomer = |first_ms| vec![("Rust", vec![Member { first_ms, ..Member::default() }])];
         let fleet = vec![("Rust", vec![member(20), member(900)]), ("Python", vec![member(40)])];
