@@ -153,8 +153,8 @@ func (g *Generator) AppendIDs(ids []ID, n int) ([]ID, error) {
 	return ids, nil
 }
 
-// Node returns the node in the IDs, or the smallest node if there are several. A leased generator changes its node
-// after another process took over the node.
+// Node returns the node in the IDs, or the smallest node if there are several. The node of a leased generator
+// changes if the generator loses the node.
 func (g *Generator) Node() (uint64, error) {
 	made := C.node_of(g.handle)
 	runtime.KeepAlive(g)

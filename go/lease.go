@@ -79,7 +79,7 @@ func openLease(url string, options *C.flakeid_options, observer func(LeaseEvent)
 
 // LeaseStatus is the state of a lease.
 type LeaseStatus struct {
-	// FencedOff reports whether another process holds the node from the fence on.
+	// FencedOff reports whether the node is lost from its fence onward, usually to another process.
 	FencedOff bool
 	// Start is the first tick of the current grant. Fence is the first tick that must not be used; every renewal raises
 	// the fence. FenceTime is the start of the fence's tick: while the store is unavailable, the generator issues IDs
@@ -124,12 +124,12 @@ func codeOf(status C.flakeid_status) error {
 // EventKind is the kind of a lease event. Later releases may add kinds.
 type EventKind int32
 
-// The kinds of events. After LeaseFencedOff the generator takes another node. After LeaseStoreLost it issues IDs until
-// the fence.
+// The kinds of events. After LeaseFencedOff, the generator requests a node again, unless another process has taken over
+// its fixed node. After LeaseStoreLost, the generator continues to issue IDs until the fence.
 const (
 	LeaseAcquired   EventKind = C.FLAKEID_LEASE_ACQUIRED    // a node was granted
 	LeaseRenewed    EventKind = C.FLAKEID_LEASE_RENEWED     // the fence was raised
-	LeaseFencedOff  EventKind = C.FLAKEID_LEASE_FENCED_OFF  // another process holds the node from the fence on
+	LeaseFencedOff  EventKind = C.FLAKEID_LEASE_FENCED_OFF  // the node is lost from its fence onward
 	LeaseRefused    EventKind = C.FLAKEID_LEASE_REFUSED     // the store refused a request
 	LeaseStoreLost  EventKind = C.FLAKEID_LEASE_STORE_LOST  // the store does not respond
 	LeaseStoreFound EventKind = C.FLAKEID_LEASE_STORE_FOUND // the store responds again

@@ -9,7 +9,10 @@ export type LeaseEvent =
       readonly fence: bigint;
     }
   | { readonly kind: 'renewed'; readonly node: number; readonly fence: bigint }
-  /** Another process holds the node from the fence onward. This process leases another node. */
+  /**
+   * The node is lost from its fence onward, usually to another process. This process then requests
+   * a node again, unless another process has taken over its fixed node.
+   */
   | { readonly kind: 'fenced-off'; readonly node: number; readonly error: FlakeIdError }
   /** The store refused a request. */
   | { readonly kind: 'refused'; readonly error: FlakeIdError }
@@ -41,7 +44,7 @@ export interface LeaseStatus {
   readonly grants: number;
   /** The number of failed attempts to acquire a node or to renew its lease. */
   readonly failures: number;
-  /** Whether another process holds the node from the fence onward. */
+  /** Whether the node is lost from its fence onward, usually to another process. */
   readonly fencedOff: boolean;
   /** The error of the latest attempt; `undefined` if the attempt succeeded. */
   readonly lastError: FlakeIdError | undefined;

@@ -47,7 +47,7 @@ export interface LeaseFigures {
   fenceUnixMs: number
   /** The instant until which no other process can lease the node, in Unix milliseconds. */
   expiresUnixMs: number
-  /** Whether another process holds the node from the fence onward. */
+  /** Whether the node is lost from its fence onward, usually to another process. */
   fencedOff: boolean
   /**
    * The error of the latest attempt to acquire or renew the lease; absent if the attempt

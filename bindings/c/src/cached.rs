@@ -113,9 +113,10 @@ struct Rejection {
     user_data: *mut c_void,
 }
 
-// SAFETY: the header requires a function and data that other threads may use.
+// SAFETY: the header requires that other threads may use the function and its data.
 unsafe impl Send for Rejection {}
-// SAFETY: the header requires a function and data that several threads may use at the same time.
+// SAFETY: the header requires that several threads may use the function and its data at the same
+// time.
 unsafe impl Sync for Rejection {}
 
 impl Rejection {

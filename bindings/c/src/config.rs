@@ -41,8 +41,8 @@ pub const FLAKEID_ROLLBACK_WAIT: i32 = 2;
 /// with a window.
 pub const FLAKEID_ROLLBACK_CLOCK_SEQUENCE: i32 = 3;
 
-// The constants are indexes into lists of values, so the constants must have the order of the
-// core's lists.
+// The constants are indexes into lists of values, so the constants must be in the same
+// order as the core's lists.
 const _: () = {
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_WAIT as usize], Overflow::Wait));
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_ERROR as usize], Overflow::Error));
@@ -56,11 +56,11 @@ const _: () = {
     ));
 };
 
-/// The options of a generator. The node has no default, so the program must set a node, both a
-/// datacenter and a worker, or several nodes. Initialize the struct with FLAKEID_CONFIG_INIT, or
-/// zero it and set struct_size. Then set the fields that you need. For each field that has a flag,
-/// also set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION, so
-/// the library never silently ignores a nonzero field.
+/// The options of a generator. The node has no default, so the program must set either one node, or
+/// both a datacenter and a worker, or several nodes. Initialize the struct with FLAKEID_CONFIG_INIT,
+/// or zero it and set struct_size. Then set the fields that you need. For each field that has a
+/// flag, also set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION,
+/// so the library never silently ignores a nonzero field.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Config {
@@ -136,7 +136,7 @@ unsafe impl Sized32 for Config {
 }
 
 impl Config {
-    /// Returns a builder of the core with the options of this struct.
+    /// Returns the core's generator builder with the options of this struct.
     ///
     /// # Safety
     /// Strings must be NULL or NUL-terminated, `clock` and `options` must be NULL or live handles,

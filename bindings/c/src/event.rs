@@ -14,7 +14,8 @@ use crate::status::{FLAKEID_OK, Status};
 pub const FLAKEID_LEASE_ACQUIRED: i32 = 1;
 /// The store confirmed a renewal, which raised the fence.
 pub const FLAKEID_LEASE_RENEWED: i32 = 2;
-/// Another process holds the node from the fence on, so the generator leases another node.
+/// The node is lost from its fence onward, usually to another process. The generator then requests
+/// a node again, unless another process has taken over its fixed node.
 pub const FLAKEID_LEASE_FENCED_OFF: i32 = 3;
 /// The store refused a request.
 pub const FLAKEID_LEASE_REFUSED: i32 = 4;
@@ -65,10 +66,10 @@ pub(crate) struct Listener {
     calls: AtomicU64,
 }
 
-// SAFETY: the header requires a function and data that other threads may use.
+// SAFETY: the header requires that other threads may use the function and its data.
 unsafe impl Send for Listener {}
-// SAFETY: the header requires a function and data that other threads may use, and only one thread
-// at a time calls the function.
+// SAFETY: the header requires that other threads may use the function and its data, and only one
+// thread at a time calls the function.
 unsafe impl Sync for Listener {}
 
 impl Listener {

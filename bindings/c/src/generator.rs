@@ -136,9 +136,10 @@ pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>
 }
 
 /// Closes the generator without freeing it. Use this function if other threads may still be using
-/// the generator. Later calls fail with FLAKEID_CLOSED, also on local handles and rings. In other
-/// respects, does the same as flakeid_generator_free(), which must still be called to free the
-/// memory. A second call only waits until the work of the first call is complete. Thread-safe.
+/// the generator. Later calls, including calls on local handles and rings, fail with
+/// FLAKEID_CLOSED. In other respects, does the same as flakeid_generator_free(), which must still be
+/// called to free the memory. A second call only waits until the first call has finished its work.
+/// Thread-safe.
 ///
 /// Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
 /// FLAKEID_NULL_ARGUMENT.
@@ -177,7 +178,7 @@ pub extern "C" fn flakeid_generator_next(
 }
 
 /// Writes the next ID to `id`. Sleeps for at most `max_wait_ms`, which overrides the generator's
-/// own limit. Use this function in callers that must return soon. Returns the same errors as
+/// own limit. Use this function if the caller must return soon. Returns the same errors as
 /// flakeid_generator_next(). Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_next_within(
@@ -327,8 +328,8 @@ pub unsafe extern "C" fn flakeid_generator_stats(
 }
 
 /// Writes the node of the generator's IDs to `node`, or the smallest node if the generator has
-/// several nodes. The node of a leased generator changes if another process takes over the node,
-/// and when the generator issues its first ID in a forked child. Thread-safe.
+/// several nodes. The node of a leased generator changes if the generator loses the node, and when
+/// the generator issues its first ID in a forked child. Thread-safe.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]

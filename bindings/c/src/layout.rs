@@ -56,7 +56,7 @@ pub struct LayoutInfo {
     pub is_split: u32,
     /// 1 if the layout can generate IDs, 0 if it can only decode them.
     pub can_generate: u32,
-    /// 1 if a double can represent every ID exactly, because IDs have at most 53 bits; otherwise 0.
+    /// 1 if IDs have at most 53 bits, so that a double can represent every ID exactly; otherwise 0.
     pub fits_f64: u32,
     /// Reserved; always 0.
     pub reserved: u32,
@@ -191,8 +191,8 @@ pub unsafe extern "C" fn flakeid_pack(
     })
 }
 
-/// Writes parts for flakeid_pack() with the tick that contains the instant `unix_ms`; unix_ms
-/// becomes the beginning of that tick, and all other parts are zero. Thread-safe.
+/// Writes parts for flakeid_pack() to `parts`: the tick that contains the instant `unix_ms`, and the
+/// instant at which that tick begins. All other parts are zero. Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED,
 /// FLAKEID_NULL_ARGUMENT.

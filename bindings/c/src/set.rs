@@ -1,4 +1,4 @@
-//! Conversions of the fields of C structs to options of builders, which are set by name.
+//! Functions that read the fields of C structs and set the options of builders by name.
 
 use std::ffi::c_char;
 

@@ -1,5 +1,5 @@
-//! Tests of cases that a C program with this version's header cannot cause: panics, and structs of
-//! other versions.
+//! Tests of cases that no C program compiled with this version's header can cause: panics, and
+//! structs of other versions.
 
 #![allow(unsafe_code, unreachable_pub, dead_code, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::doc_markdown, clippy::missing_safety_doc)]

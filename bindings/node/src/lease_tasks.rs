@@ -104,7 +104,7 @@ pub struct LeaseFigures {
     pub fence_unix_ms: f64,
     /// The instant until which no other process can lease the node, in Unix milliseconds.
     pub expires_unix_ms: f64,
-    /// Whether another process holds the node from the fence onward.
+    /// Whether the node is lost from its fence onward, usually to another process.
     pub fenced_off: bool,
     /// The error of the latest attempt to acquire or renew the lease; absent if the attempt
     /// succeeded.

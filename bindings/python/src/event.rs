@@ -12,7 +12,8 @@ use crate::error::exception;
 ///
 /// - 'acquired', 'released': A node was granted or released.
 /// - 'renewed': The window was extended.
-/// - 'fenced-off': Another process has the node from the fence on; this process leases another node.
+/// - 'fenced-off': The node is lost from its fence onward, usually to another process. This process
+///   then requests a node again, unless another process has taken over its fixed node.
 /// - 'refused': The store refused a request.
 /// - 'store-lost', 'store-found': The store does not respond, or responds again.
 /// - 'clock-skew': This host's clock and the store's clock are too far apart.

@@ -302,8 +302,8 @@ impl Generator {
     }
 
     /// The node in the generator's IDs, or the smallest node if there are several. The node of a
-    /// leased generator changes if another process takes over the node, and when the generator
-    /// issues its first ID in a forked child.
+    /// leased generator changes if the generator loses the node, and when the generator issues its
+    /// first ID in a forked child.
     #[getter]
     fn node(&self) -> u64 {
         self.held.node()

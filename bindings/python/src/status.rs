@@ -90,7 +90,7 @@ impl Lease {
         self.status.failures
     }
 
-    /// Whether another process holds the node from the fence on.
+    /// Whether the node is lost from its fence onward, usually to another process.
     #[getter]
     fn fenced_off(&self) -> bool {
         self.status.fenced_off

@@ -234,7 +234,7 @@ impl Lease {
     }
 
     /// Returns the time at which the fence begins, and the time until which the node is reserved, in Unix milliseconds.
-    /// The third number is 1 if another process holds the node from the fence onward, and otherwise 0.
+    /// The third number is 1 if the node is lost from its fence onward, usually to another process, and otherwise 0.
     #[must_use]
     pub fn times(&self) -> Vec<f64> {
         let status = self.core.status();

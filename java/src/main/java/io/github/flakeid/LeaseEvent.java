@@ -16,7 +16,10 @@ public record LeaseEvent(Kind kind, long node, long start, long fence, FlakeidEx
         ACQUIRED,
         /** The lease was renewed, which raised the fence. */
         RENEWED,
-        /** Another process holds the node from the fence onward; the generator leases another node. */
+        /**
+         * The node is lost from its fence onward, usually to another process. The generator then requests a node again,
+         * unless another process has taken over its fixed node.
+         */
         FENCED_OFF,
         /** The store refused a request. */
         REFUSED,

@@ -6,7 +6,7 @@ import java.time.Instant;
 /**
  * The state of a lease.
  *
- * @param fencedOff whether another process holds the node from the fence onward
+ * @param fencedOff whether the node is lost from its fence onward, usually to another process
  * @param start the first tick of the current grant
  * @param fence the first tick that must not be used; every renewal raises the fence
  * @param fenceTime the instant at which the fence's tick begins; while the store is unavailable, the generator issues
