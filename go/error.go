@@ -16,7 +16,7 @@ type Code int32
 
 // The codes, which have the same meaning in every language.
 const (
-	// ErrInvalidLayout: the fields, epoch or unit do not form a layout, or the layout cannot generate IDs.
+	// ErrInvalidLayout: the fields, epoch and unit do not form a valid layout, or the layout cannot generate IDs.
 	ErrInvalidLayout Code = C.FLAKEID_INVALID_LAYOUT
 	// ErrFieldOutOfRange: a value is outside the range of its field, which Error.Field names.
 	ErrFieldOutOfRange Code = C.FLAKEID_FIELD_OUT_OF_RANGE
@@ -46,7 +46,7 @@ const (
 	ErrClockSkew Code = C.FLAKEID_CLOCK_SKEW
 	// ErrFenceInFuture: the node's fence is too far ahead of the clock.
 	ErrFenceInFuture Code = C.FLAKEID_FENCE_IN_FUTURE
-	// ErrStoreUnavailable: the lease store does not respond.
+	// ErrStoreUnavailable: the lease store is not responding.
 	ErrStoreUnavailable Code = C.FLAKEID_STORE_UNAVAILABLE
 	// ErrStoreRejected: the lease store refused the request.
 	ErrStoreRejected Code = C.FLAKEID_STORE_REJECTED

@@ -963,7 +963,7 @@ typedef struct flakeid_parts {
 #define FLAKEID_OK 0
 
 /**
- * The fields, epoch or unit of a layout are invalid, or the layout cannot generate IDs.
+ * The fields, epoch and unit do not form a valid layout, or the layout cannot generate IDs.
  */
 #define FLAKEID_INVALID_LAYOUT 1
 
@@ -1038,7 +1038,7 @@ typedef struct flakeid_parts {
 #define FLAKEID_FENCE_IN_FUTURE 23
 
 /**
- * The lease store does not respond.
+ * The lease store is not responding.
  */
 #define FLAKEID_STORE_UNAVAILABLE 24
 

@@ -349,7 +349,7 @@ export class Layout {
   readonly isSplit: boolean;
   /** Whether generators can use the layout. */
   readonly canGenerate: boolean;
-  /** Returns this layout with a different epoch. */
+  /** Returns a copy of this layout with the given epoch. */
   withEpoch(epoch: Instant): Layout;
   /** Packs parts into an ID. */
   pack(parts: PartsInput): bigint;

@@ -286,5 +286,5 @@ export declare function upperBound(descriptor: string, unixMs: bigint): bigint
 /** The version of the library. */
 export declare function version(): string
 
-/** Returns the descriptor of a layout with a different epoch. */
+/** Replaces the epoch in a layout's descriptor, and returns the new descriptor. */
 export declare function withEpoch(descriptor: string, unixMs: bigint): string

@@ -18,7 +18,7 @@ class FlakeIdError(Exception):
 
 
 class InvalidLayoutError(FlakeIdError, ValueError):
-    """The fields, epoch or unit do not form a layout, or the layout cannot generate IDs."""
+    """The fields, epoch and unit do not form a valid layout, or the layout cannot generate IDs."""
 
     code = "FLAKEID_INVALID_LAYOUT"
 
@@ -118,7 +118,7 @@ class StoreError(FlakeIdError):
 
 
 class StoreUnavailableError(StoreError):
-    """The lease store does not respond."""
+    """The lease store is not responding."""
 
     code = "FLAKEID_STORE_UNAVAILABLE"
 

@@ -10,7 +10,7 @@ pub type Status = i32;
 
 /// The call succeeded.
 pub const FLAKEID_OK: Status = 0;
-/// The fields, epoch or unit of a layout are invalid, or the layout cannot generate IDs.
+/// The fields, epoch and unit do not form a valid layout, or the layout cannot generate IDs.
 pub const FLAKEID_INVALID_LAYOUT: Status = 1;
 /// A value is outside the range that its field allows.
 pub const FLAKEID_FIELD_OUT_OF_RANGE: Status = 2;
@@ -40,7 +40,7 @@ pub const FLAKEID_NO_FREE_NODE: Status = 21;
 pub const FLAKEID_CLOCK_SKEW: Status = 22;
 /// The node's fence is too far ahead of the clock for a generator to start at the fence.
 pub const FLAKEID_FENCE_IN_FUTURE: Status = 23;
-/// The lease store does not respond.
+/// The lease store is not responding.
 pub const FLAKEID_STORE_UNAVAILABLE: Status = 24;
 /// The lease store rejected a request.
 pub const FLAKEID_STORE_REJECTED: Status = 25;
@@ -57,7 +57,7 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
     (
         FLAKEID_INVALID_LAYOUT,
         c"FLAKEID_INVALID_LAYOUT",
-        c"the fields, epoch or unit of a layout are invalid, or the layout cannot generate IDs",
+        c"the fields, epoch and unit do not form a valid layout, or the layout cannot generate IDs",
     ),
     (
         FLAKEID_FIELD_OUT_OF_RANGE,
@@ -101,7 +101,7 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
         c"FLAKEID_FENCE_IN_FUTURE",
         c"the node's fence lies too far ahead of the clock",
     ),
-    (FLAKEID_STORE_UNAVAILABLE, c"FLAKEID_STORE_UNAVAILABLE", c"the lease store does not respond"),
+    (FLAKEID_STORE_UNAVAILABLE, c"FLAKEID_STORE_UNAVAILABLE", c"the lease store is not responding"),
     (FLAKEID_STORE_REJECTED, c"FLAKEID_STORE_REJECTED", c"the lease store rejected a request"),
     (FLAKEID_NULL_ARGUMENT, c"FLAKEID_NULL_ARGUMENT", c"an argument that must not be NULL is NULL"),
     (

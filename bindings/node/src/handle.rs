@@ -176,7 +176,8 @@ impl NextId for Handle {
 /// generator, because dropping the last user of a lease releases the node, which takes time.
 pub(crate) struct OffLoop {
     generator: Generator,
-    /// The mark that the lease is in use, declared after the generator so that the mark is dropped last.
+    /// The guard that prevents the release of the leased node. This field is declared after the generator, so that the
+    /// guard is dropped last.
     _lease_use: Option<LeaseUse>,
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
     })
 }
 
-/// Returns the descriptor of a layout with a different epoch.
+/// Replaces the epoch in a layout's descriptor, and returns the new descriptor.
 #[napi(catch_unwind)]
 pub(crate) fn with_epoch(env: Env, descriptor: String, unix_ms: BigInt) -> Result<String> {
     let layout = parse(&env, &descriptor)?.with_epoch(signed(&unix_ms));

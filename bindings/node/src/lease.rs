@@ -9,8 +9,8 @@ use flakeid_core::{Error, ErrorKind, Stats};
 
 use crate::leases::{Leases, PendingClose};
 
-/// A mark that a call off the event loop is using a lease. The node is not released before the call
-/// has returned.
+/// A guard that a call off the event loop holds while the call uses a lease. The node is not
+/// released before the call has returned.
 pub(crate) struct LeaseUse {
     _in_use: Sender<()>,
 }

@@ -30,42 +30,42 @@ form!(
     to_decimal,
     from_decimal,
     "Returns an ID as 1 to 20 decimal digits.",
-    "Parses an ID from 1 to 20 decimal digits; leading zeros are allowed, signs and spaces are not."
+    "Parses a string of 1 to 20 decimal digits as an ID; leading zeros are allowed, signs and spaces are not."
 );
 form!(
     Base32,
     to_base32,
     from_base32,
     "Returns an ID as 13 digits of Crockford's base32; the strings sort in the order of the IDs.",
-    "Parses an ID from 13 digits of Crockford's base32; lowercase, I and L for 1, and O for 0 are allowed."
+    "Parses a string of 13 digits of Crockford's base32 as an ID; lowercase, I and L for 1, and O for 0 are allowed."
 );
 form!(
     Base36,
     to_base36,
     from_base36,
     "Returns an ID as 1 to 13 lowercase base36 digits.",
-    "Parses an ID from 1 to 13 base36 digits without leading zeros; uppercase is allowed."
+    "Parses a string of 1 to 13 base36 digits as an ID; uppercase is allowed, but leading zeros are not."
 );
 form!(
     Base58,
     to_base58,
     from_base58,
     "Returns an ID as 1 to 11 base58 digits in Bitcoin's alphabet.",
-    "Parses an ID from 1 to 11 base58 digits in Bitcoin's alphabet, without a leading 1 (the digit zero)."
+    "Parses a string of 1 to 11 base58 digits in Bitcoin's alphabet as an ID; a leading 1 (the digit zero) is not allowed."
 );
 form!(
     Base62,
     to_base62,
     from_base62,
     "Returns an ID as 11 base62 digits (0-9A-Za-z); the strings sort in the order of the IDs.",
-    "Parses an ID from 11 base62 digits (0-9A-Za-z)."
+    "Parses a string of 11 base62 digits (0-9A-Za-z) as an ID."
 );
 form!(
     Hex,
     to_hex,
     from_hex,
     "Returns an ID as 16 lowercase hexadecimal digits; the strings sort in the order of the IDs.",
-    "Parses an ID from 16 hexadecimal digits; uppercase is allowed, but a 0x prefix is not."
+    "Parses a string of 16 hexadecimal digits as an ID; uppercase is allowed, but a 0x prefix is not."
 );
 
 form!(
@@ -73,14 +73,14 @@ form!(
     to_base58_flickr,
     from_base58_flickr,
     "Returns an ID as 1 to 11 base58 digits in Flickr's alphabet, like Go's bwmarrin/snowflake.",
-    "Parses an ID from 1 to 11 base58 digits in Flickr's alphabet, without a leading 1 (the digit zero)."
+    "Parses a string of 1 to 11 base58 digits in Flickr's alphabet as an ID; a leading 1 (the digit zero) is not allowed."
 );
 form!(
     Zbase32,
     to_zbase32,
     from_zbase32,
     "Returns an ID as 1 to 13 digits of z-base-32, like `Base32` of Go's bwmarrin/snowflake.",
-    "Parses an ID from 1 to 13 z-base-32 digits without a leading y (the digit zero); uppercase is allowed."
+    "Parses a string of 1 to 13 z-base-32 digits as an ID; uppercase is allowed, but a leading y (the digit zero) is not."
 );
 
 /// Returns an ID as 8 bytes, with the most significant byte first. The bytes objects sort in the

@@ -12,7 +12,7 @@ fn slow() -> Layout {
 }
 
 #[test]
-fn generators_of_one_node_issue_increasing_ids_in_turn() {
+fn ids_increase_if_two_generators_of_one_node_take_turns() {
     let one = Generator::new(Layout::TWITTER, 201).unwrap();
     let two = Generator::builder(Layout::TWITTER).datacenter(6).worker(9).build().unwrap();
     let mut last = one.next_id().unwrap();
@@ -36,8 +36,8 @@ fn ids_increase_across_layouts_with_split_and_unsplit_nodes() {
     assert!(ids.is_sorted_by(|a, b| a < b));
 }
 
-/// Checks pairs of layouts whose IDs have the same fields at the same bit positions. Each layout is given as a preset
-/// or a descriptor.
+/// Takes IDs in turn from two generators whose layouts have the same fields at the same bit positions. Checks that the
+/// IDs increase. Each layout is given as the name of a preset or as a descriptor.
 #[test]
 fn ids_increase_across_layouts_that_differ_only_in_horizon() {
     for (node, one, other) in [

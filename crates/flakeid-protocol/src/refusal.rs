@@ -176,11 +176,13 @@ impl Refusal {
                 Error::option_out_of_range("node", wrong, 0, *max_node.min(to))
             }
             Self::Skew { by_ms, max_ms } => skewed(&too_far_apart(namespace, *by_ms, *max_ms)),
-            Self::ImpossibleClock { by_ms } => skewed(&format!(
-                "this host's clock is wrong: it is {} {} every plausible time; correct the clock (NTP)",
-                seconds(by_ms.unsigned_abs()),
-                behind_or_ahead(*by_ms),
-            )),
+            Self::ImpossibleClock { by_ms } => {
+                let (error, behind_or_ahead) =
+                    (seconds(by_ms.unsigned_abs()), behind_or_ahead(*by_ms));
+                skewed(&format!(
+                    "this host's clock is at least {error} {behind_or_ahead} the correct time: correct the clock (NTP)"
+                ))
+            }
             Self::TooFarAhead { by_ms } => skewed(&format!(
                 "the renewal requests ticks {} further ahead than namespace {namespace:?} \
                      allows, because this host's clock is ahead of the store's; correct the \

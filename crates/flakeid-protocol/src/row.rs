@@ -110,8 +110,9 @@ pub struct Row {
     /// Whether the holder requested this specific node. A later request for this specific node may take the node over,
     /// so the holder does not continue after a restore.
     pub fixed: bool,
-    /// In a namespace of blocks, the tick below which the history contains all sub-grants of the latest grant. The
-    /// value is 0 until a broker has handed over sub-grants.
+    /// The tick up to which the history of the latest grant is complete. Below this tick, the history contains all
+    /// sub-grants of that grant. Only namespaces of blocks use this field. The value is 0 until a broker has handed
+    /// over sub-grants.
     pub history_until: u64,
 }
 
@@ -137,6 +138,7 @@ pub struct Record {
     pub owner: Owner,
     /// The time of the grant, in Unix milliseconds according to the store's clock.
     pub acquired: i64,
-    /// In a namespace of blocks, the tick below which the history contains all sub-grants of the node's previous grant.
+    /// The tick up to which the history of the node's previous grant is complete. Below this tick, the history contains
+    /// all sub-grants of that grant. Only namespaces of blocks use this field.
     pub previous_until: u64,
 }

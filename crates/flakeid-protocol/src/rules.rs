@@ -159,7 +159,8 @@ pub fn grant_of(namespace: &Namespace, row: &Row, request: &Acquire) -> Grant {
     }
 }
 
-/// Renews the grant in a row. Returns the row to write, or the current row if the store already applied this renewal.
+/// Renews the grant that a row records. Returns the row to write, or the current row if the store already applied this
+/// renewal.
 ///
 /// # Errors
 /// A [`Refusal`] if the rules do not allow the request. The caller must then write nothing.

@@ -59,7 +59,7 @@ impl<'a> ServerUrl<'a> {
             option.ok_or_else(|| {
                 let known = known.join(", ");
                 parsed.reject(format_args!(
-                    "the URL has an unknown option: use {known}, and write ? as %3F in a password"
+                    "the URL has an unknown option: the known options are {known}; write ? in a password as %3F"
                 ))
             })
         });

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accepted_returns_the_first_supported_media_type() {
+    fn accept_header_selects_the_first_supported_media_type() {
         let accepted = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_static(text));

@@ -205,7 +205,7 @@ impl Metrics {
         self.report_later("too_many_connections", "");
     }
 
-    /// Counts a denied request, in the metrics and for the next summary in the log.
+    /// Counts a denied request both in the metrics and for the next summary in the log.
     pub(crate) fn count_denied(&self, denied: &Denied) {
         let (reason, client) = match denied {
             Denied::Missing => ("no_token", ""),
@@ -280,7 +280,7 @@ struct ConnectionMetrics(Arc<Connections>);
 
 impl Collector for ConnectionMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Number of open connections, by listener and by whether an accepted request has used them";
+        let help = "Number of open connections, by listener and state (new: no accepted request yet; accepted: at least one accepted request)";
         let kind = ConstGauge::new(0.0).metric_type();
         let mut family = encoder.encode_descriptor("connections", help, None, kind)?;
         for listener in ["http", "resp", "grpc"] {

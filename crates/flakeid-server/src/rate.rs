@@ -1,5 +1,4 @@
-//! The rate limit, which is the number of IDs that a client may request per second. Requests and leases are limited in
-//! the same way.
+//! A rate limiter, which limits the number of IDs, requests or acquired leases of each client per second.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

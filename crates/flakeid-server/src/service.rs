@@ -467,8 +467,8 @@ impl Service {
         }
     }
 
-    /// Counts a denied request. The response to a wrong token is delayed, so that a client cannot try many tokens on
-    /// one connection.
+    /// Counts a denied request. After a wrong token, this function also waits, which delays the response, so that a
+    /// client cannot try many tokens on one connection.
     pub(crate) async fn record_denied(&self, denied: &Denied) {
         self.metrics.count_denied(denied);
         if *denied == Denied::Wrong {
@@ -676,7 +676,7 @@ fn not_allowed(route: &Route<'_>) -> Answer {
     } else if route.is_read_only() {
         "this path is read-only: use GET"
     } else {
-        "this path does not support the method: the header Allow lists the supported methods"
+        "this path does not support the method: the `Allow` header lists the supported methods"
     };
     let answer = Answer::http(StatusCode::METHOD_NOT_ALLOWED, "HTTP_METHOD_NOT_ALLOWED", message);
     answer.with(ALLOW, route.allowed())

@@ -113,8 +113,9 @@ pub(crate) enum Denied {
 impl fmt::Display for Denied {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing | Self::Wrong => formatter
-                .write_str("send a token that this server accepts: Authorization: Bearer TOKEN"),
+            Self::Missing | Self::Wrong => formatter.write_str(
+                "send a token that this server accepts, in the header `Authorization: Bearer TOKEN`",
+            ),
             Self::Forbidden { client, scope } => write!(
                 formatter,
                 "the client {client:?} lacks the scope {scope}: use another token, or add the scope to the token file"
@@ -242,7 +243,7 @@ impl Client {
             [credential] => (format!("line {number}").into(), "all", credential),
             [name, scopes, credential] => (Box::from(name), scopes, credential),
             _ => {
-                let format = "must have the form TOKEN or NAME SCOPES TOKEN, without other spaces";
+                let format = "must contain one field (TOKEN), or three fields separated by spaces (NAME SCOPES TOKEN)";
                 return Err(refused(format.to_owned()));
             }
         };

@@ -170,7 +170,7 @@ fn used_ticks_are_not_granted_again_if_windows_last_two_ticks() {
 }
 
 #[test]
-fn next_holder_starts_above_used_ids_past_the_horizon() {
+fn next_holder_starts_above_used_ids_if_the_clock_passes_the_horizon() {
     loses_one_of_two_nodes(Duration::from_secs(1), |clock| {
         clock.set(small_layout().horizon() + 1);
     });

@@ -85,7 +85,7 @@ final class Refusals {
                 () -> Generator.lease("sqlite://x").window(Duration.ofMillis(1)).open());
         named("nodes 2 is out of range: must be from 0 to 1", () -> Generator.lease("sqlite://x").nodes(2, 1).open());
         named(
-                "maxAge: 1ms must be at least two ticks",
+                "maxAge: 1ms is shorter than two ticks",
                 () -> builder().node(702).build().cachedBuilder().maxAge(Duration.ofMillis(1)).open());
     }
 

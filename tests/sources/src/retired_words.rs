@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retired_name_is_reported_with_place_and_replacement() {
+    fn retired_name_is_reported_with_its_line_and_its_replacement() {
         let text = "// Blow\nstruct Blow;\nlet blow = Blows;\n";
         let found = in_text(Path::new("a.rs"), text, Language::Rust);
         assert_eq!(found, ["a.rs:2: the name Blow is retired; use ProcessFault"]);

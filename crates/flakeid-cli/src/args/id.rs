@@ -87,7 +87,7 @@ fn other_forms(text: &str, form: TextForm) -> Option<String> {
         [] => None,
         [other] => Some(format!("the string is a valid ID in {other}: add --format {other}")),
         [first @ .., last] => Some(format!(
-            "the string is a valid ID in {} or {last}: choose the form with --format",
+            "the string is a valid ID in several forms ({} and {last}): select one form with --format",
             first.join(", ")
         )),
     }

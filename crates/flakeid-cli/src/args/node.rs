@@ -36,7 +36,7 @@ pub(crate) struct NodeArgs {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     #[value(
-        help = "FLAKEID_NODE, or FLAKEID_DATACENTER with FLAKEID_WORKER; fails if they are not set"
+        help = "The variable FLAKEID_NODE, or both FLAKEID_DATACENTER and FLAKEID_WORKER; fails without these variables"
     )]
     Env,
     #[value(help = "The number at the end of a StatefulSet pod's host name: 3 in orders-3")]

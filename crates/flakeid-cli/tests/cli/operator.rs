@@ -149,7 +149,7 @@ fn ls_and_whois_show_the_clients_of_a_broker() {
     let text = shown(&format!("flakeid leases ls --store '{url}' --all"));
     assert!(text.starts_with(&format!("namespace default of {url}  twitter\n")), "{text}");
     assert!(text.contains("import") && text.contains("held"), "{text}");
-    assert!(text.ends_with("1 held, 1 free of 16 nodes that this broker leases\n"), "{text}");
+    assert!(text.ends_with("1 held, 1 free; this broker's blocks contain 16 nodes\n"), "{text}");
     let text = shown(&format!("flakeid whois {id} --store '{url}'"));
     for part in ["\n  owner    import\n", "\n  to       20", &format!("\n  broker   {url} (pid ")] {
         assert!(text.contains(part), "{part:?} is not in {text}");

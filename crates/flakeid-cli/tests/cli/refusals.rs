@@ -194,7 +194,9 @@ fn invalid_ids_are_rejected_with_a_reason() {
     refused(
         &run(&["inspect", "abc"]),
         code,
-        &["the string is a valid ID in base36, base58, base58_flickr or zbase32"],
+        &[
+            "a valid ID in several forms (base36, base58, base58_flickr and zbase32): select one form",
+        ],
     );
     refused(
         &run(&["inspect", "0ca2be895c239000"]),
@@ -204,7 +206,9 @@ fn invalid_ids_are_rejected_with_a_reason() {
     refused(
         &run(&["inspect", "37amtpPtjf5"]),
         code,
-        &["the string is a valid ID in base36, base58, base62, base58_flickr or zbase32: choose"],
+        &[
+            "a valid ID in several forms (base36, base58, base62, base58_flickr and zbase32): select",
+        ],
     );
 }
 

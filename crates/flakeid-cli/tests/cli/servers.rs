@@ -82,7 +82,7 @@ fn init_without_required_flag_creates_no_redis_key() {
     check(&server.url(), || server.command(&["DBSIZE"]).unwrap().parse().unwrap());
 }
 
-/// A namespace with windows of an hour is lost while a process still has a window. An operator
+/// A namespace with one-hour windows is lost while a process still has a window. An operator
 /// recreates the namespace with the default bounds, and specifies the lost bounds. The store then
 /// grants no node until the window of that process has ended.
 #[test]
@@ -110,7 +110,7 @@ fn recreated_namespace_grants_nothing_until_lost_windows_end() {
 /// `--lost default` states that the lost namespace had the default bounds, regardless of the bounds
 /// of the new namespace.
 #[test]
-fn lost_default_option_assumes_the_default_bounds() {
+fn init_lost_flag_with_value_default_assumes_the_default_bounds() {
     let server = RedisServer::new();
     let created = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
     // The wait equals the quiet time after a restore, which is longer than the longest window plus

@@ -121,7 +121,7 @@ impl Instruments for Machine {
 }
 
 #[test]
-fn gated_clock_rarely_reads_system_clock_at_known_rate() {
+fn gated_clock_rarely_reads_the_system_clock_once_the_counter_rate_is_known() {
     for rate in [100, 999, 2_500, 6_000] {
         let (machine, gate) = (Machine::new(rate), Gate::new());
         let before = machine.looks_in(&gate, 9);

@@ -59,8 +59,8 @@ impl Subject for Gate {
 enum Flaw {
     /// Publishes the millisecond's end first, and the millisecond's value second.
     EndFirst,
-    /// Publishes the millisecond's end with relaxed ordering. A reader may then load the new end together with an old
-    /// value.
+    /// Publishes the millisecond's end with relaxed ordering. A reader may then load the new end together with the
+    /// value of an earlier millisecond.
     RelaxedEnd,
     /// Lets several threads publish a new millisecond at the same time.
     Together,

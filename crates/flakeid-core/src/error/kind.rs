@@ -16,7 +16,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The fields, epoch or unit do not form a valid layout, or the layout cannot generate IDs.
+    /// The fields, epoch and unit do not form a valid layout, or the layout cannot generate IDs.
     InvalidLayout,
     /// The value of a field or of an option is outside its allowed range.
     FieldOutOfRange,
@@ -46,7 +46,7 @@ pub enum ErrorKind {
     ClockSkew,
     /// A generator cannot start at the node's fence yet, because the fence is too far ahead of the clock.
     FenceInFuture,
-    /// The lease store does not respond.
+    /// The lease store is not responding.
     StoreUnavailable,
     /// The lease store rejected the request.
     StoreRejected,

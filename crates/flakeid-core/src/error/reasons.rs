@@ -45,7 +45,7 @@ impl LayoutFault {
                 "the time field (t) must come first, so that IDs sort by time (unused top bits \
                  do not need a field)"
             }
-            Self::NodeAndSplit => "give either node (n) or datacenter (d) and worker (w)",
+            Self::NodeAndSplit => "use either node (n), or both datacenter (d) and worker (w)",
             Self::HalfSplit => {
                 "datacenter (d) and worker (w) require each other; use n for a node in one field"
             }

@@ -11,8 +11,8 @@ use super::loom_twin::Subject;
 use super::{Generator, Overflow, Rollback, Window};
 use crate::ManualClock;
 
-/// Fills the clock's tick, and takes IDs of later ticks in two threads. Checks that neither thread treats a later tick
-/// as a rollback, which would be an error in this model.
+/// Takes one ID of the clock's tick. Two threads then take the other ID of this tick, and IDs of later ticks. Checks
+/// that neither thread treats a later tick as a rollback of the clock.
 #[test]
 fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
     model(|| {

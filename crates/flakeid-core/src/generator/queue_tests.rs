@@ -209,7 +209,7 @@ fn expired_window_ends_every_waiting_call() {
 /// Requests single IDs in three threads, on the system clock, while another thread fills an array. Checks that no ID is
 /// repeated, and that every call for a single ID succeeds.
 #[test]
-fn ids_at_the_maximum_rate_are_distinct_for_all_callers() {
+fn concurrent_callers_get_distinct_ids_at_the_maximum_rate() {
     let layout: Layout = "t41.n10.s3@1577836800000/1ms".parse().unwrap();
     let generator = Generator::new(layout, 900).unwrap();
     let mut ids: Vec<Id> = thread::scope(|scope| {

@@ -15,7 +15,7 @@ pub(super) struct Several {
 }
 
 impl Several {
-    /// Creates the list of nodes. For a single node, the result does not contain a list.
+    /// Stores the list of nodes if a generator has several nodes. For a single node, no list is stored.
     pub(super) fn new(layout: &Layout, nodes: &[u64]) -> NativeOnly<Self> {
         NativeOnly::new(|| (nodes.len() > 1).then(|| Self::of_several(layout, nodes)))
     }

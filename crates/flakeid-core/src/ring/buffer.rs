@@ -120,9 +120,8 @@ impl Buffer {
     fn advance(&self, front: &Front, count: u64) -> bool {
         // The swap has release ordering, and the producer loads the cursor with acquire ordering. The producer
         // therefore overwrites the slots only after this thread has read the slots. Later swaps by other threads
-        // continue the release sequence. An unchanged cursor proves that no thread has taken these IDs. An unchanged
-        // cursor also proves that the slots were not overwritten, because the producer stays within one lap of the
-        // cursor.
+        // continue the release sequence. If the cursor is unchanged, no other thread has taken these IDs. The producer
+        // cannot have overwritten the slots either, because it stays within one lap of the cursor.
         self.cursor
             .0
             .compare_exchange(

@@ -154,7 +154,7 @@ impl RingOptions {
             Some(max_age) if max_age >= shortest => Ok(max_age),
             Some(max_age) => Err(Error::invalid_option(
                 "max_age_ms",
-                &format!("{max_age:?} must be at least two ticks of the layout, {shortest:?}"),
+                &format!("{max_age:?} is shorter than two ticks of the layout ({shortest:?})"),
             )),
         }
     }

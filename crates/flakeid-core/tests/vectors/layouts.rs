@@ -85,7 +85,7 @@ fn packed_and_unpacked_ids_match_the_test_vectors() {
 }
 
 #[test]
-fn layouts_reject_invalid_parts_node_splits_and_ids() {
+fn layout_rejects_every_invalid_input_of_the_test_vectors() {
     let file = load("layouts");
     for row in rows(&file, "rejected_parts") {
         let layout = layout(row);
@@ -161,7 +161,7 @@ fn readme_lists_every_preset_with_its_layout() {
 
 /// Checks that `complete` derives missing parts, or returns an error that names a part that it cannot derive.
 #[test]
-fn complete_derives_parts_or_reports_which_part_is_missing() {
+fn missing_parts_are_derived_or_reported_by_name() {
     let layout = Layout::TWITTER;
     let id = Id::from_u64(910_499_571_847_892_992);
     let parts = layout.unpack(id).unwrap();

@@ -126,7 +126,7 @@ impl LeaseKeeper {
         self.options.nodes
     }
 
-    /// Returns the status of the lease, and the results of its attempts.
+    /// Returns the status of the lease, and the results of the attempts to acquire and renew the lease.
     #[must_use]
     pub const fn progress(&self) -> &Progress {
         &self.progress

@@ -222,8 +222,8 @@ impl Keeper {
                     step.outputs.push(Output::Extend { fence: lowest });
                 }
                 step.report(Report::Renewed { node, fence, lowest, expires, extends });
-                // A generator may now be able to start, because the raised fence may make the windows of all nodes
-                // overlap.
+                // A generator can start only if the windows of all its nodes overlap. The raised fence may have
+                // produced such an overlap, so the keeper tries again to start the generator.
                 step.replaces |= !extends;
             }
             Effect::End => step.end(),

@@ -40,7 +40,7 @@ fn handed(handover: &Handover) -> Vec<(u64, u64, u32)> {
 }
 
 #[test]
-fn sub_grants_are_handed_over_until_the_store_confirms_them() {
+fn unconfirmed_sub_grants_are_handed_over_again() {
     let mut blocks = blocks();
     let first = acquire(&mut blocks, 1, NOW);
     blocks.release(&release(&first, first.start + 10), NOW + 10);

@@ -113,7 +113,8 @@ impl<'a> Session<'a> {
         let is_open = matches!(command.as_slice(), b"AUTH" | b"HELLO" | b"QUIT" | b"RESET");
         self.follow_tokens();
         if !self.is_admitted() && !is_open {
-            self.replies.error("NOAUTH", "send a token that this server accepts: AUTH TOKEN");
+            let text = "send a token that this server accepts, with the command `AUTH TOKEN`";
+            self.replies.error("NOAUTH", text);
             self.service.count_request("none", "NOAUTH", began);
             return true;
         }
@@ -327,7 +328,7 @@ impl<'a> Session<'a> {
             };
         }
         if !self.is_admitted() {
-            let text = "send a token that this server accepts: HELLO 3 AUTH default TOKEN";
+            let text = "send a token that this server accepts, with the command `HELLO 3 AUTH default TOKEN`";
             return Err(("NOAUTH", text.to_owned()));
         }
         self.name = name.unwrap_or_else(|| std::mem::take(&mut self.name));

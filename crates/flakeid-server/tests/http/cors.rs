@@ -55,7 +55,7 @@ fn web_pages_from_allowed_origins_can_send_requests() {
 }
 
 #[test]
-fn web_pages_of_unlisted_origins_may_not_send_requests() {
+fn preflight_requests_from_unlisted_origins_are_rejected() {
     let named = server(&["https://app.example"]);
     let without = server(&[]);
     for (server, vary) in [(&named, Some("origin")), (&without, None)] {

@@ -53,20 +53,22 @@ impl SqliteStore {
     ) -> Result<T, Fault> {
         let deadline = Instant::now() + CONNECT_TIMEOUT;
         loop {
-            let obstacle = match self.attempt(work) {
+            let is_late = match self.attempt(work) {
                 Ok(Attempt::Done(done)) => return Ok(done),
-                Ok(Attempt::Locked) | Err(Fault::Conflict) => "has been locked by another process",
-                Ok(Attempt::Late) => {
-                    "has been too slow to open (the disk or the host may be overloaded)"
-                }
+                Ok(Attempt::Locked) | Err(Fault::Conflict) => false,
+                Ok(Attempt::Late) => true,
                 Err(fault) => return Err(fault),
             };
             if Instant::now() >= deadline {
-                return Err(Fault::Unavailable(format!(
-                    "{} {obstacle} for more than {} s",
-                    self.files.file.display(),
-                    CONNECT_TIMEOUT.as_secs()
-                )));
+                let (file, seconds) = (self.files.file.display(), CONNECT_TIMEOUT.as_secs());
+                return Err(Fault::Unavailable(if is_late {
+                    format!(
+                        "{file} is taking too long to open: no attempt has succeeded for {seconds} s, \
+                         perhaps because the disk or the host is overloaded"
+                    )
+                } else {
+                    format!("{file} has been locked by another process for more than {seconds} s")
+                }));
             }
             // The fork gate is not held during this pause, so that a fork does not have to wait until another process
             // releases the file.

@@ -33,7 +33,7 @@ impl Retrying {
         loop {
             match ask(&mut *self.0) {
                 Err(Fault::Unavailable(text))
-                    if text.contains("too slow to open") && Instant::now() < deadline =>
+                    if text.contains("too long to open") && Instant::now() < deadline =>
                 {
                     println!("  retrying after: {text}");
                 }

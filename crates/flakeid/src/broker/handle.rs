@@ -407,7 +407,8 @@ impl Shared {
     }
 }
 
-/// Returns the namespace. Creates a missing namespace if the store allows every user to create namespaces.
+/// Returns the stored description of the namespace `wanted`. If this namespace does not exist, creates it, provided
+/// that the store allows every user to create namespaces.
 fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
     let name = &wanted.name;
     let missing = Err(Fault::Refused(Refusal::MissingNamespace));

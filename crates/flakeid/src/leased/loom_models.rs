@@ -139,7 +139,7 @@ fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
 }
 
 #[test]
-fn loom_concurrent_searches_add_only_one_value() {
+fn loom_concurrent_newest_or_push_calls_add_only_one_value() {
     fits(|chain, made| {
         let make = || {
             made.fetch_add(1, Ordering::AcqRel);
@@ -151,7 +151,7 @@ fn loom_concurrent_searches_add_only_one_value() {
 
 #[test]
 #[should_panic(expected = "more than one value was added")]
-fn loom_detects_duplicates_if_search_and_addition_are_separate() {
+fn loom_detects_duplicate_values_if_lookup_and_push_are_separate_calls() {
     fits(|chain, made| {
         if chain.newest() != Some(&2) {
             made.fetch_add(1, Ordering::AcqRel);

@@ -104,7 +104,8 @@ fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
         id = id * 100_000_000 + digits;
         length += 8;
     }
-    // At most 19 digits are read, so that the number stays below 2^64.
+    // The loop accepts at most 19 digits, so that the number stays below 2^64. The 20th byte can
+    // only be the line break.
     while length < 20 {
         match text[length] {
             digit @ b'0'..=b'9' if length < 19 => id = id * 10 + u64::from(digit - b'0'),

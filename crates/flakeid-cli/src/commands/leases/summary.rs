@@ -55,7 +55,7 @@ impl fmt::Display for Summary {
         let (rows, of) = (grouped(self.rows), self.of);
         let s = if self.rows == 1 { "" } else { "s" };
         if self.of_broker {
-            return write!(f, "{free} free of {rows} {of}{s} that this broker leases");
+            return write!(f, "{free} free; this broker's blocks contain {rows} {of}{s}");
         }
         write!(f, "{free} free, {quarantined} quarantined of {rows} {of}{s}")
     }
@@ -113,6 +113,6 @@ mod tests {
         assert_eq!(text, "0 held, 0 free, 0 quarantined of 1,024 nodes");
         leases.of_broker = Some(32);
         let text = Summary::new(&leases).to_string();
-        assert_eq!(text, "0 held, 0 free of 32 nodes that this broker leases");
+        assert_eq!(text, "0 held, 0 free; this broker's blocks contain 32 nodes");
     }
 }

@@ -78,7 +78,7 @@ impl Report<'_> {
             Some((name, done)) => {
                 let verb = if done.created { "created" } else { "already exists" };
                 lines.push(format!("{name}: {verb}"));
-                lines.push(format!("layout {layout}, no window starts before {floor}"));
+                lines.push(format!("the layout is {layout}, and no window starts before {floor}"));
                 if done.wait_ms > 0 {
                     let wait = duration::shown(done.wait_ms);
                     lines.push(format!("no leases will be granted for another {wait}"));

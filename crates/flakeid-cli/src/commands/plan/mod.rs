@@ -198,7 +198,7 @@ fn refusal(required: &Requirements, fleet: Option<&Fleet>) -> Failure {
     .collect();
     let hint = match ways.as_slice() {
         [] => format!(
-            "lower more than one of {}, --rate and --until; halving one of them saves one bit",
+            "lower at least two of the options {}, --rate and --until; halving one option saves one bit",
             if fleet.is_some() { "--processes" } else { "--nodes" }
         ),
         [way] => way.clone(),

@@ -384,21 +384,21 @@ fn announce(
     };
     let resp = server
         .resp_address()
-        .map_err(|error| Failure::io("cannot determine the listening address of --resp", error))?
+        .map_err(|error| Failure::io("cannot determine the listening address for `--resp`", error))?
         .map(|address| {
             format!("{}://{address}", if scheme == "https" { "rediss" } else { "redis" })
         });
     #[cfg(feature = "grpc")]
     let grpc = server
         .grpc_address()
-        .map_err(|error| Failure::io("cannot determine the listening address of --grpc", error))?
+        .map_err(|error| Failure::io("cannot determine the listening address for `--grpc`", error))?
         .map(|address| format!("{}://{address}", if scheme == "https" { "grpcs" } else { "grpc" }));
     #[cfg(not(feature = "grpc"))]
     let grpc: Option<String> = None;
     let admin = server
         .admin_address()
         .map_err(|error| {
-            Failure::io("cannot determine the listening address of --admin-listen", error)
+            Failure::io("cannot determine the listening address for `--admin-listen`", error)
         })?
         .map(|address| format!("http://{address}"));
     let mut out = terminal::stream();

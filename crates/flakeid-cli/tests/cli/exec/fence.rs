@@ -36,7 +36,7 @@ fn exec_releases_the_node_without_lowering_its_fence() {
 /// was set.
 #[cfg(target_os = "linux")]
 #[test]
-fn exec_no_ahead_flag_lowers_fence_to_current_tick() {
+fn exec_lowers_the_fence_to_the_current_tick_if_ids_cannot_be_ahead() {
     let (_, store) = scratch("exec_no_ahead");
     let exec = ["exec", "--store", &store, "--no-ahead", "--", "date", "+%s%3N"];
     let last: i64 = run(&exec).quiet().text().trim().parse().unwrap();
@@ -132,7 +132,7 @@ mod clock {
     /// Two opposite steps between two checks leave the clock unchanged, but each step makes the
     /// kernel cancel the timer that watches the clock.
     #[test]
-    fn fence_is_not_lowered_after_two_opposite_clock_steps() {
+    fn exec_does_not_lower_the_fence_after_two_opposite_clock_steps() {
         let (dir, store) = scratch("exec_forward");
         let clock = TestClock::new(&dir);
         clock.exec(&["--store", &store, "--no-ahead", "--", "./set-clock", "0 1"]);

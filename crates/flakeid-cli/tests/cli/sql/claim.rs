@@ -94,7 +94,7 @@ fn sql_command_with_invalid_options_claims_no_node() {
 
 /// All concurrent runs that succeed must print scripts with the same node.
 #[test]
-fn concurrent_claims_of_a_database_get_the_same_node() {
+fn concurrent_claims_for_one_database_return_the_same_node() {
     let (_, store) = scratch("sql-claim-race");
     leases(&store, &["init"]).quiet();
     let runs: Vec<Run> = thread::scope(|scope| {

@@ -72,7 +72,8 @@ fn inject_faults(server: &MariadbServer) {
     }
 }
 
-/// Runs the statements in one connection, until all statements have run or the connection is lost.
+/// Runs the statements over a single connection, until all statements have run or the connection is
+/// lost.
 fn session(server: &MariadbServer, timeout_ms: usize, output: &Path) {
     let input = output.with_extension("sql");
     let seconds = f64::from(u32::try_from(timeout_ms).unwrap()) / 1000.0;

@@ -103,8 +103,8 @@ fn postgres_script_upgrades_functions_from_an_older_version() {
     let server = server();
     wait_for_tick();
     let issued = ids(&psql(&server, MANY).unwrap());
-    // With an older version, a restore into the same database would leave the sequence in this
-    // state.
+    // This SQL simulates a database with the older version of the functions after a restore: the
+    // sequence is set back, and the new function is missing.
     psql(&server, "SELECT setval('ids.flakeid_position', pg_sequence_last_value('ids.flakeid_position') - 40);
                    DROP FUNCTION ids.flakeid_own_position();").unwrap();
     psql(&server, &own_script()).unwrap();
