@@ -68,6 +68,9 @@ enum Part {
     /// Statistics of many IDs
     #[command(hide = true)]
     Statistics(statistics::process::Options),
+    /// The bare server of table 9, until standard input ends
+    #[command(hide = true)]
+    BareServer,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -195,6 +198,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         Some(Part::Members(options)) => return member_process::run(options),
         Some(Part::Holders(options)) => return holders::run(options),
         Some(Part::Statistics(options)) => return statistics::process::run(options),
+        Some(Part::BareServer) => return server::run_bare(),
         None => {}
     }
     let effort = Effort::new(options.quick);

@@ -168,9 +168,21 @@ impl Row {
     }
 }
 
+fn bare_server() -> Result<BareServer, Box<dyn Error>> {
+    BareServer::start(SUBJECTS.iter().map(|subject| answer(subject)).collect())
+}
+
+/// Runs the bare server until standard input ends, and prints its address first.
+pub(crate) fn run_bare() -> Result<(), Box<dyn Error>> {
+    let server = bare_server()?;
+    println!("{}", server.address);
+    std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink())?;
+    Ok(())
+}
+
 pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
     let ours = serve()?;
-    let bare = BareServer::start(SUBJECTS.iter().map(|subject| answer(subject)).collect())?;
+    let bare = bare_server()?;
     let rival_server = RivalServer::start()?;
     let client = Client::new()?;
     let place = |name, address, threads, whose| Place { name, address, threads, whose };
