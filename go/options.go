@@ -149,8 +149,8 @@ const (
 // [options: generator shared]
 
 // WithNode sets the node, from 0 to the layout's largest node; there is no default, because no other
-// generator may use the same node at the same time. For a lease, it sets the node to lease; a takeover
-// is safe even while another process holds the node; the default is any node.
+// generator may use the same node at the same time. For a lease, it sets the node to lease; taking over
+// the node is safe even while another process holds it; the default is any node.
 func WithNode(node uint64) SharedOption {
 	return func(s *settings) {
 		s.number("node", node)
@@ -229,9 +229,9 @@ func WithMaxWait(maxWait time.Duration) SharedOption {
 }
 
 // WithClock sets the clock: "gated", "system" or "coarse"; the default is "gated". With "gated", the
-// time is exact, but the system clock is read only a few times per millisecond if the processor supports
-// that. With "system", the system clock is read for every ID. With "coarse", the time lags behind the
-// system clock by a few milliseconds, and is never ahead of the system clock.
+// time is exact, and on suitable processors the system clock is read only a few times per millisecond.
+// With "system", the system clock is read for every ID. With "coarse", the time lags behind the system
+// clock by a few milliseconds, and is never ahead of the system clock.
 func WithClock(clock string) SharedOption {
 	return func(s *settings) {
 		s.text("clock", "WithClock", clock)
@@ -286,8 +286,8 @@ func WithNamespace(namespace string) LeaseOption {
 	})
 }
 
-// WithName sets the name of this process, 1 to 128 bytes long; the process prefers the last node that
-// was leased under this name; the default is none.
+// WithName sets the name of this process, 1 to 128 bytes long; the default is none. If possible, the
+// process gets the last node that was leased under its name.
 func WithName(name string) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.text("name", "WithName", name)

@@ -234,7 +234,8 @@
 #define FLAKEID_LEASE_RENEWED 2
 
 /**
- * Another process holds the node from the fence on, so the generator leases another node.
+ * The node is lost from its fence onward, usually to another process. The generator then requests
+ * a node again, unless another process has taken over its fixed node.
  */
 #define FLAKEID_LEASE_FENCED_OFF 3
 
@@ -346,11 +347,11 @@ typedef struct flakeid_public_ids flakeid_public_ids;
 typedef int32_t flakeid_status;
 
 /**
- * The options of a generator. The node has no default, so the program must set a node, both a
- * datacenter and a worker, or several nodes. Initialize the struct with FLAKEID_CONFIG_INIT, or
- * zero it and set struct_size. Then set the fields that you need. For each field that has a flag,
- * also set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION, so
- * the library never silently ignores a nonzero field.
+ * The options of a generator. The node has no default, so the program must set either one node, or
+ * both a datacenter and a worker, or several nodes. Initialize the struct with FLAKEID_CONFIG_INIT,
+ * or zero it and set struct_size. Then set the fields that you need. For each field that has a
+ * flag, also set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION,
+ * so the library never silently ignores a nonzero field.
  */
 typedef struct flakeid_config {
     /**
@@ -367,27 +368,28 @@ typedef struct flakeid_config {
     const char *layout;
     /**
      * The node, from 0 to the layout's largest node; there is no default, because no other
-     * generator may use the same node at the same time (FLAKEID_HAS_NODE).
+     * generator may use the same node at the same time. This field requires the flag
+     * FLAKEID_HAS_NODE.
      */
     uint64_t node;
     /**
-     * The high part of the node, in layouts that split the node; must be set together with worker
-     * (FLAKEID_HAS_DATACENTER).
+     * The high part of the node, in layouts that split the node; must be set together with worker.
+     * This field requires the flag FLAKEID_HAS_DATACENTER.
      */
     uint64_t datacenter;
     /**
      * The low part of the node, in layouts that split the node; must be set together with
-     * datacenter (FLAKEID_HAS_WORKER).
+     * datacenter. This field requires the flag FLAKEID_HAS_WORKER.
      */
     uint64_t worker;
     /**
-     * The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
-     * epoch).
+     * The instant of tick 0, in Unix milliseconds. This field requires the flag FLAKEID_HAS_EPOCH;
+     * the default is the layout's epoch.
      */
     int64_t epoch;
     /**
-     * The largest sequence number to use, which must have the form 2^k - 1
-     * (FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number).
+     * The largest sequence number to use, which must have the form 2^k - 1. This field requires
+     * the flag FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number.
      */
     uint64_t sequence_mask;
     /**
@@ -411,13 +413,13 @@ typedef struct flakeid_config {
      */
     uint32_t reserved;
     /**
-     * The longest time by which IDs in a window may be ahead of the clock (FLAKEID_HAS_MAX_AHEAD;
-     * the default is 20 s).
+     * The longest time by which IDs in a window may be ahead of the clock. This field requires the
+     * flag FLAKEID_HAS_MAX_AHEAD; the default is 20 s.
      */
     uint64_t max_ahead_ms;
     /**
-     * The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
-     * is 1 s or two ticks, whichever is longer).
+     * The longest time that a call waits without issuing an ID. This field requires the flag
+     * FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer.
      */
     uint64_t max_wait_ms;
     /**
@@ -426,18 +428,20 @@ typedef struct flakeid_config {
      */
     const struct flakeid_manual_clock *clock;
     /**
-     * The first tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
+     * The first tick in which the generator may issue IDs. This field requires the flag
+     * FLAKEID_HAS_WINDOW.
      */
     uint64_t window_start;
     /**
-     * The tick after the last tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
+     * The tick after the last tick in which the generator may issue IDs. This field requires the
+     * flag FLAKEID_HAS_WINDOW.
      */
     uint64_t window_fence;
     /**
      * The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
-     * exact, but the system clock is read only a few times per millisecond if the processor
-     * supports that. With "system", the system clock is read for every ID. With "coarse", the time
-     * lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
+     * exact, and on suitable processors the system clock is read only a few times per millisecond.
+     * With "system", the system clock is read for every ID. With "coarse", the time lags behind
+     * the system clock by a few milliseconds, and is never ahead of the system clock.
      */
     const char *clock_name;
     /**
@@ -506,25 +510,26 @@ typedef struct flakeid_ring_config {
      */
     uint32_t has;
     /**
-     * The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full
-     * ticks, but at least 2 and at most 2^20 IDs (FLAKEID_HAS_BOOST_POWER; the default is 3).
+     * The exponent k, from 0 to 20, that determines the ring's capacity. This field requires the
+     * flag FLAKEID_HAS_BOOST_POWER; the default is 3. The ring has room for the IDs of 2^k full
+     * ticks, but for at least 2 and at most 2^20 IDs.
      */
     uint32_t boost_power;
     /**
-     * The percentage of the ring's capacity below which the ring is refilled: 1 to 99
-     * (FLAKEID_HAS_PADDING_FACTOR; the default is 50).
+     * The percentage of the ring's capacity below which the ring is refilled: 1 to 99. This field
+     * requires the flag FLAKEID_HAS_PADDING_FACTOR; the default is 50.
      */
     uint32_t padding_factor;
     /**
-     * The interval at which the ring is refilled even if enough IDs are left: at least 1 ms
-     * (FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too few IDs are left). Such
-     * refills keep the IDs of a rarely used ring fresh.
+     * The interval at which the ring is refilled even if enough IDs are left: at least 1 ms. This
+     * field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too
+     * few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
      */
     uint64_t refill_interval_ms;
     /**
-     * The maximum age of an ID that the ring returns: at least two ticks (FLAKEID_HAS_MAX_AGE; the
-     * default is 1 s or two ticks, whichever is longer). The age is measured from the beginning of
-     * the ID's tick. Older IDs are dropped and counted.
+     * The maximum age of an ID that the ring returns: at least two ticks. This field requires the
+     * flag FLAKEID_HAS_MAX_AGE; the default is 1 s or two ticks, whichever is longer. The age is
+     * measured from the beginning of the ID's tick. Older IDs are dropped and counted.
      */
     uint64_t max_age_ms;
     /**
@@ -667,41 +672,43 @@ typedef struct flakeid_lease_config {
      */
     const char *namespace_name;
     /**
-     * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-     * leased under this name; NULL means none.
+     * The name of this process, 1 to 128 bytes long; NULL means none. If possible, the process
+     * gets the last node that was leased under its name.
      */
     const char *name;
     /**
-     * The node to lease; a takeover is safe even while another process holds the node
-     * (FLAKEID_HAS_NODE; the default is any node).
+     * The node to lease; taking over the node is safe even while another process holds it. This
+     * field requires the flag FLAKEID_HAS_NODE; the default is any node.
      */
     uint64_t node;
     /**
-     * The high part of the node, in layouts that split the node; must be set together with worker
-     * (FLAKEID_HAS_DATACENTER).
+     * The high part of the node, in layouts that split the node; must be set together with worker.
+     * This field requires the flag FLAKEID_HAS_DATACENTER.
      */
     uint64_t datacenter;
     /**
      * The low part of the node, in layouts that split the node; must be set together with
-     * datacenter (FLAKEID_HAS_WORKER).
+     * datacenter. This field requires the flag FLAKEID_HAS_WORKER.
      */
     uint64_t worker;
     /**
-     * The first node of the range from which to lease a node (FLAKEID_HAS_NODES).
+     * The first node of the range from which to lease a node. This field requires the flag
+     * FLAKEID_HAS_NODES.
      */
     uint64_t first_node;
     /**
-     * The last node of the range from which to lease a node (FLAKEID_HAS_NODES).
+     * The last node of the range from which to lease a node. This field requires the flag
+     * FLAKEID_HAS_NODES.
      */
     uint64_t last_node;
     /**
-     * The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
-     * epoch).
+     * The instant of tick 0, in Unix milliseconds. This field requires the flag FLAKEID_HAS_EPOCH;
+     * the default is the layout's epoch.
      */
     int64_t epoch;
     /**
-     * The largest sequence number to use, which must have the form 2^k - 1
-     * (FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number).
+     * The largest sequence number to use, which must have the form 2^k - 1. This field requires
+     * the flag FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number.
      */
     uint64_t sequence_mask;
     /**
@@ -724,20 +731,20 @@ typedef struct flakeid_lease_config {
     int32_t never_reuse;
     /**
      * The time for which the generator issues IDs while the store is unavailable: from two ticks
-     * to the longest window that the namespace allows (FLAKEID_HAS_WINDOW_MS; the default is 10 s
-     * or two ticks, whichever is longer).
+     * to the longest window that the namespace allows. This field requires the flag
+     * FLAKEID_HAS_WINDOW_MS; the default is 10 s or two ticks, whichever is longer.
      */
     uint64_t window_ms;
     /**
-     * The time for which the node stays reserved after the last renewal: 1 ms to 30 days
-     * (FLAKEID_HAS_TTL; the default is 60 s or 12 ticks, whichever is longer). Uniqueness does not
-     * depend on this time.
+     * The time for which the node stays reserved after the last renewal: 1 ms to 30 days. This
+     * field requires the flag FLAKEID_HAS_TTL; the default is 60 s or 12 ticks, whichever is
+     * longer. Uniqueness does not depend on this time.
      */
     uint64_t ttl_ms;
     /**
-     * The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
-     * is 1 s or two ticks, whichever is longer). Opening a lease may take up to 2 s longer because
-     * of the connection to the store.
+     * The longest time that a call waits without issuing an ID. This field requires the flag
+     * FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer. Opening a lease
+     * may take up to 2 s longer because of the connection to the store.
      */
     uint64_t max_wait_ms;
     /**
@@ -753,9 +760,9 @@ typedef struct flakeid_lease_config {
     void *user_data;
     /**
      * The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
-     * exact, but the system clock is read only a few times per millisecond if the processor
-     * supports that. With "system", the system clock is read for every ID. With "coarse", the time
-     * lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
+     * exact, and on suitable processors the system clock is read only a few times per millisecond.
+     * With "system", the system clock is read for every ID. With "coarse", the time lags behind
+     * the system clock by a few milliseconds, and is never ahead of the system clock.
      */
     const char *clock_name;
     /**
@@ -784,7 +791,7 @@ typedef struct flakeid_lease_status {
      */
     uint32_t struct_size;
     /**
-     * 1 if another process holds the node for the ticks from the fence onward, otherwise 0.
+     * 1 if the node is lost from its fence onward, usually to another process; otherwise 0.
      */
     int32_t fenced_off;
     /**
@@ -904,7 +911,7 @@ typedef struct flakeid_layout_info {
      */
     uint32_t can_generate;
     /**
-     * 1 if a double can represent every ID exactly, because IDs have at most 53 bits; otherwise 0.
+     * 1 if IDs have at most 53 bits, so that a double can represent every ID exactly; otherwise 0.
      */
     uint32_t fits_f64;
     /**
@@ -1233,9 +1240,10 @@ void flakeid_generator_free(struct flakeid_generator *generator);
 
 /**
  * Closes the generator without freeing it. Use this function if other threads may still be using
- * the generator. Later calls fail with FLAKEID_CLOSED, also on local handles and rings. In other
- * respects, does the same as flakeid_generator_free(), which must still be called to free the
- * memory. A second call only waits until the work of the first call is complete. Thread-safe.
+ * the generator. Later calls, including calls on local handles and rings, fail with
+ * FLAKEID_CLOSED. In other respects, does the same as flakeid_generator_free(), which must still be
+ * called to free the memory. A second call only waits until the first call has finished its work.
+ * Thread-safe.
  *
  * Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
  * FLAKEID_NULL_ARGUMENT.
@@ -1255,7 +1263,7 @@ flakeid_status flakeid_generator_next(const struct flakeid_generator *generator,
 
 /**
  * Writes the next ID to `id`. Sleeps for at most `max_wait_ms`, which overrides the generator's
- * own limit. Use this function in callers that must return soon. Returns the same errors as
+ * own limit. Use this function if the caller must return soon. Returns the same errors as
  * flakeid_generator_next(). Thread-safe.
  */
 flakeid_status flakeid_generator_next_within(const struct flakeid_generator *generator,
@@ -1328,8 +1336,8 @@ flakeid_status flakeid_generator_stats(const struct flakeid_generator *generator
 
 /**
  * Writes the node of the generator's IDs to `node`, or the smallest node if the generator has
- * several nodes. The node of a leased generator changes if another process takes over the node,
- * and when the generator issues its first ID in a forked child. Thread-safe.
+ * several nodes. The node of a leased generator changes if the generator loses the node, and when
+ * the generator issues its first ID in a forked child. Thread-safe.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
@@ -1533,8 +1541,8 @@ flakeid_status flakeid_decode(const char *layout, uint64_t id, struct flakeid_pa
 flakeid_status flakeid_pack(const char *layout, const struct flakeid_parts *parts, uint64_t *id);
 
 /**
- * Writes parts for flakeid_pack() with the tick that contains the instant `unix_ms`; unix_ms
- * becomes the beginning of that tick, and all other parts are zero. Thread-safe.
+ * Writes parts for flakeid_pack() to `parts`: the tick that contains the instant `unix_ms`, and the
+ * instant at which that tick begins. All other parts are zero. Thread-safe.
  *
  * Errors: FLAKEID_INVALID_LAYOUT, FLAKEID_BEFORE_EPOCH, FLAKEID_HORIZON_REACHED,
  * FLAKEID_NULL_ARGUMENT.

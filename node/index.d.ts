@@ -72,8 +72,8 @@ export class BufferedGenerator implements Iterable<bigint> {
 export interface CachedOptions {
   // [options: ring fields]
   /**
-   * The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full ticks,
-   * but at least 2 and at most 2^20 IDs. Default: 3.
+   * The exponent k, from 0 to 20, that determines the ring's capacity. The ring has room for the
+   * IDs of 2^k full ticks, but for at least 2 and at most 2^20 IDs. Default: 3.
    */
   boostPower?: number | bigint | undefined;
   /**
@@ -82,8 +82,8 @@ export interface CachedOptions {
   paddingFactor?: number | bigint | undefined;
   /**
    * The interval at which the ring is refilled even if enough IDs are left, in milliseconds: at
-   * least 1 ms. Such refills keep the IDs of a rarely used ring fresh. Default: a refill only when
-   * too few IDs are left.
+   * least 1 ms. Regular refills keep the IDs of a rarely used ring fresh. Default: a refill only
+   * when too few IDs are left.
    */
   refillIntervalMs?: number | bigint | undefined;
   /**
@@ -215,10 +215,10 @@ interface CommonLeaseOptions {
    */
   maxWaitMs?: number | bigint | undefined;
   /**
-   * The clock: `gated`, `system` or `coarse`. With `gated`, the time is exact, but the system clock
-   * is read only a few times per millisecond if the processor supports that. With `system`, the
-   * system clock is read for every ID. With `coarse`, the time lags behind the system clock by a
-   * few milliseconds, and is never ahead of the system clock. Default: `gated`.
+   * The clock: `gated`, `system` or `coarse`. With `gated`, the time is exact, and on suitable
+   * processors the system clock is read only a few times per millisecond. With `system`, the system
+   * clock is read for every ID. With `coarse`, the time lags behind the system clock by a few
+   * milliseconds, and is never ahead of the system clock. Default: `gated`.
    */
   clock?: ClockName | undefined;
   /**
@@ -244,8 +244,8 @@ export type LeaseOptions = CommonLeaseOptions &
     | {
         // [options: lease fields only name]
         /**
-         * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-         * leased under this name. Default: none.
+         * The name of this process, 1 to 128 bytes long. If possible, the process gets the last node that
+         * was leased under its name. Default: none.
          */
         name?: string | undefined;
         // [/options]
@@ -257,8 +257,8 @@ export type LeaseOptions = CommonLeaseOptions &
         name?: undefined;
         // [options: lease required only node]
         /**
-         * The node to lease; a takeover is safe even while another process holds the node. Default: any
-         * node.
+         * The node to lease; taking over the node is safe even while another process holds it. Default:
+         * any node.
          */
         node: number | bigint;
         // [/options]

@@ -99,8 +99,8 @@ public:
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
     }
     // The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time is exact,
-    // but the system clock is read only a few times per millisecond if the processor supports that.
-    // With "system", the system clock is read for every ID. With "coarse", the time lags behind the
+    // and on suitable processors the system clock is read only a few times per millisecond. With
+    // "system", the system clock is read for every ID. With "coarse", the time lags behind the
     // system clock by a few milliseconds, and is never ahead of the system clock.
     options &clock(std::string value) {
         clock_name_ = detail::whole(std::move(value));
@@ -161,14 +161,14 @@ public:
         namespace_name_ = detail::whole(std::move(value));
         return *this;
     }
-    // The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-    // leased under this name (default: none).
+    // The name of this process, 1 to 128 bytes long (default: none). If possible, the process gets
+    // the last node that was leased under its name.
     lease_options &name(std::string value) {
         name_ = detail::whole(std::move(value));
         return *this;
     }
-    // The node to lease; a takeover is safe even while another process holds the node (default: any
-    // node).
+    // The node to lease; taking over the node is safe even while another process holds it (default:
+    // any node).
     lease_options &node(std::uint64_t value) {
         return set(FLAKEID_HAS_NODE, config_.node, value);
     }
@@ -237,8 +237,8 @@ public:
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
     }
     // The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time is exact,
-    // but the system clock is read only a few times per millisecond if the processor supports that.
-    // With "system", the system clock is read for every ID. With "coarse", the time lags behind the
+    // and on suitable processors the system clock is read only a few times per millisecond. With
+    // "system", the system clock is read for every ID. With "coarse", the time lags behind the
     // system clock by a few milliseconds, and is never ahead of the system clock.
     lease_options &clock(std::string value) {
         clock_name_ = detail::whole(std::move(value));
@@ -295,8 +295,8 @@ public:
     using observer = std::function<void(const error &)>;
 
     // [options: ring setters]
-    // The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of 2^k full ticks,
-    // but at least 2 and at most 2^20 IDs (default: 3).
+    // The exponent k, from 0 to 20, that determines the ring's capacity (default: 3). The ring has
+    // room for the IDs of 2^k full ticks, but for at least 2 and at most 2^20 IDs.
     ring_options &boost_power(std::uint32_t value) {
         return set(FLAKEID_HAS_BOOST_POWER, config_.boost_power, value);
     }
@@ -306,7 +306,7 @@ public:
         return set(FLAKEID_HAS_PADDING_FACTOR, config_.padding_factor, value);
     }
     // The interval at which the ring is refilled even if enough IDs are left: at least 1 ms
-    // (default: a refill only when too few IDs are left). Such refills keep the IDs of a rarely
+    // (default: a refill only when too few IDs are left). Regular refills keep the IDs of a rarely
     // used ring fresh.
     ring_options &refill_interval(milliseconds value) {
         return set(FLAKEID_HAS_REFILL_INTERVAL, config_.refill_interval_ms, detail::count(value));

@@ -12,8 +12,8 @@ export interface LeaseOptions {
    */
   namespace?: string | undefined;
   /**
-   * The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-   * leased under this name. Default: none.
+   * The name of this process, 1 to 128 bytes long. If possible, the process gets the last node that
+   * was leased under its name. Default: none.
    */
   name?: string | undefined;
   /**

@@ -72,19 +72,20 @@ pub struct Config {
     /// The layout of the IDs: a preset's name or a descriptor; NULL means "twitter".
     pub layout: *const c_char,
     /// The node, from 0 to the layout's largest node; there is no default, because no other
-    /// generator may use the same node at the same time (FLAKEID_HAS_NODE).
+    /// generator may use the same node at the same time. This field requires the flag
+    /// FLAKEID_HAS_NODE.
     pub node: u64,
-    /// The high part of the node, in layouts that split the node; must be set together with worker
-    /// (FLAKEID_HAS_DATACENTER).
+    /// The high part of the node, in layouts that split the node; must be set together with worker.
+    /// This field requires the flag FLAKEID_HAS_DATACENTER.
     pub datacenter: u64,
     /// The low part of the node, in layouts that split the node; must be set together with
-    /// datacenter (FLAKEID_HAS_WORKER).
+    /// datacenter. This field requires the flag FLAKEID_HAS_WORKER.
     pub worker: u64,
-    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
-    /// epoch).
+    /// The instant of tick 0, in Unix milliseconds. This field requires the flag FLAKEID_HAS_EPOCH;
+    /// the default is the layout's epoch.
     pub epoch: i64,
-    /// The largest sequence number to use, which must have the form 2^k - 1
-    /// (FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number).
+    /// The largest sequence number to use, which must have the form 2^k - 1. This field requires
+    /// the flag FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number.
     pub sequence_mask: u64,
     /// The number of random bits in the first sequence number of each tick.
     pub sequence_start: u32,
@@ -98,23 +99,25 @@ pub struct Config {
     pub rollback: i32,
     /// Reserved; must be 0.
     pub reserved: u32,
-    /// The longest time by which IDs in a window may be ahead of the clock (FLAKEID_HAS_MAX_AHEAD;
-    /// the default is 20 s).
+    /// The longest time by which IDs in a window may be ahead of the clock. This field requires the
+    /// flag FLAKEID_HAS_MAX_AHEAD; the default is 20 s.
     pub max_ahead_ms: u64,
-    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
-    /// is 1 s or two ticks, whichever is longer).
+    /// The longest time that a call waits without issuing an ID. This field requires the flag
+    /// FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer.
     pub max_wait_ms: u64,
     /// NULL, or a manual clock for tests. A manual clock cannot be combined with clock_name. The
     /// generator keeps its own reference to the clock.
     pub clock: *const ClockHandle,
-    /// The first tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
+    /// The first tick in which the generator may issue IDs. This field requires the flag
+    /// FLAKEID_HAS_WINDOW.
     pub window_start: u64,
-    /// The tick after the last tick in which the generator may issue IDs (FLAKEID_HAS_WINDOW).
+    /// The tick after the last tick in which the generator may issue IDs. This field requires the
+    /// flag FLAKEID_HAS_WINDOW.
     pub window_fence: u64,
     /// The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
-    /// exact, but the system clock is read only a few times per millisecond if the processor
-    /// supports that. With "system", the system clock is read for every ID. With "coarse", the time
-    /// lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
+    /// exact, and on suitable processors the system clock is read only a few times per millisecond.
+    /// With "system", the system clock is read for every ID. With "coarse", the time lags behind
+    /// the system clock by a few milliseconds, and is never ahead of the system clock.
     pub clock_name: *const c_char,
     /// NULL, or several different nodes instead of one; the number of nodes must be a power of two.
     /// Every tick then has room for the IDs of all these nodes. Several nodes cannot be combined

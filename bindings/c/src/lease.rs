@@ -43,27 +43,29 @@ pub struct LeaseConfig {
     /// The namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z 0-9 . _ -;
     /// NULL means "default". Each namespace has one layout and its own nodes.
     pub namespace_name: *const c_char,
-    /// The name of this process, 1 to 128 bytes long; the process prefers the last node that was
-    /// leased under this name; NULL means none.
+    /// The name of this process, 1 to 128 bytes long; NULL means none. If possible, the process
+    /// gets the last node that was leased under its name.
     pub name: *const c_char,
-    /// The node to lease; a takeover is safe even while another process holds the node
-    /// (FLAKEID_HAS_NODE; the default is any node).
+    /// The node to lease; taking over the node is safe even while another process holds it. This
+    /// field requires the flag FLAKEID_HAS_NODE; the default is any node.
     pub node: u64,
-    /// The high part of the node, in layouts that split the node; must be set together with worker
-    /// (FLAKEID_HAS_DATACENTER).
+    /// The high part of the node, in layouts that split the node; must be set together with worker.
+    /// This field requires the flag FLAKEID_HAS_DATACENTER.
     pub datacenter: u64,
     /// The low part of the node, in layouts that split the node; must be set together with
-    /// datacenter (FLAKEID_HAS_WORKER).
+    /// datacenter. This field requires the flag FLAKEID_HAS_WORKER.
     pub worker: u64,
-    /// The first node of the range from which to lease a node (FLAKEID_HAS_NODES).
+    /// The first node of the range from which to lease a node. This field requires the flag
+    /// FLAKEID_HAS_NODES.
     pub first_node: u64,
-    /// The last node of the range from which to lease a node (FLAKEID_HAS_NODES).
+    /// The last node of the range from which to lease a node. This field requires the flag
+    /// FLAKEID_HAS_NODES.
     pub last_node: u64,
-    /// The instant of tick 0, in Unix milliseconds (FLAKEID_HAS_EPOCH; the default is the layout's
-    /// epoch).
+    /// The instant of tick 0, in Unix milliseconds. This field requires the flag FLAKEID_HAS_EPOCH;
+    /// the default is the layout's epoch.
     pub epoch: i64,
-    /// The largest sequence number to use, which must have the form 2^k - 1
-    /// (FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number).
+    /// The largest sequence number to use, which must have the form 2^k - 1. This field requires
+    /// the flag FLAKEID_HAS_SEQUENCE_MASK; the default is the layout's largest sequence number.
     pub sequence_mask: u64,
     /// The number of random bits in the first sequence number of each tick.
     pub sequence_start: u32,
@@ -76,16 +78,16 @@ pub struct LeaseConfig {
     /// 1 to lease only nodes that have never been leased; 0 to lease any free node.
     pub never_reuse: i32,
     /// The time for which the generator issues IDs while the store is unavailable: from two ticks
-    /// to the longest window that the namespace allows (FLAKEID_HAS_WINDOW_MS; the default is 10 s
-    /// or two ticks, whichever is longer).
+    /// to the longest window that the namespace allows. This field requires the flag
+    /// FLAKEID_HAS_WINDOW_MS; the default is 10 s or two ticks, whichever is longer.
     pub window_ms: u64,
-    /// The time for which the node stays reserved after the last renewal: 1 ms to 30 days
-    /// (FLAKEID_HAS_TTL; the default is 60 s or 12 ticks, whichever is longer). Uniqueness does not
-    /// depend on this time.
+    /// The time for which the node stays reserved after the last renewal: 1 ms to 30 days. This
+    /// field requires the flag FLAKEID_HAS_TTL; the default is 60 s or 12 ticks, whichever is
+    /// longer. Uniqueness does not depend on this time.
     pub ttl_ms: u64,
-    /// The longest time that a call waits without issuing an ID (FLAKEID_HAS_MAX_WAIT; the default
-    /// is 1 s or two ticks, whichever is longer). Opening a lease may take up to 2 s longer because
-    /// of the connection to the store.
+    /// The longest time that a call waits without issuing an ID. This field requires the flag
+    /// FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer. Opening a lease
+    /// may take up to 2 s longer because of the connection to the store.
     pub max_wait_ms: u64,
     /// NULL, or a function that is called for each lease event, on a library thread, one call at a
     /// time. The function should return quickly, and must not free the generator, fork, or throw. A
@@ -95,9 +97,9 @@ pub struct LeaseConfig {
     /// remain valid until the generator or the ring is freed.
     pub user_data: *mut c_void,
     /// The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
-    /// exact, but the system clock is read only a few times per millisecond if the processor
-    /// supports that. With "system", the system clock is read for every ID. With "coarse", the time
-    /// lags behind the system clock by a few milliseconds, and is never ahead of the system clock.
+    /// exact, and on suitable processors the system clock is read only a few times per millisecond.
+    /// With "system", the system clock is read for every ID. With "coarse", the time lags behind
+    /// the system clock by a few milliseconds, and is never ahead of the system clock.
     pub clock_name: *const c_char,
     /// The number of nodes to lease for this generator, which must be a power of two; 0 means 1.
     /// Every tick has room for the IDs of all these nodes. Several nodes cannot be combined with

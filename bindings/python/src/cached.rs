@@ -32,13 +32,14 @@ use crate::stats::RingStats;
 ///     generator: The Generator that generates the IDs. Its rollback option must not be
 ///         'clock-sequence'.
 // [options: ring arguments]
-///     boost_power: The exponent k, from 0 to 20, that determines the ring's capacity: the IDs of
-///         2^k full ticks, but at least 2 and at most 2^20 IDs (default: 3).
+///     boost_power: The exponent k, from 0 to 20, that determines the ring's capacity (default: 3).
+///         The ring has room for the IDs of 2^k full ticks, but for at least 2 and at most 2^20
+///         IDs.
 ///     padding_factor: The percentage of the ring's capacity below which the ring is refilled: 1 to
 ///         99 (default: 50).
 ///     refill_interval: The interval at which the ring is refilled even if enough IDs are left: at
-///         least 1 ms (default: a refill only when too few IDs are left). Such refills keep the IDs
-///         of a rarely used ring fresh.
+///         least 1 ms (default: a refill only when too few IDs are left). Regular refills keep the
+///         IDs of a rarely used ring fresh.
 ///     max_age: The maximum age of an ID that the ring returns: at least two ticks (default: 1 s or
 ///         two ticks, whichever is longer). The age is measured from the beginning of the ID's
 ///         tick. Older IDs are dropped and counted.

@@ -65,10 +65,10 @@ const MOST_AT_ONCE: usize = 1 << 16;
 ///     max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
 ///         ticks, whichever is longer).
 ///     clock: The clock: "gated", "system" or "coarse"; or a ManualClock, for tests (default:
-///         "gated"). With "gated", the time is exact, but the system clock is read only a few times
-///         per millisecond if the processor supports that. With "system", the system clock is read
-///         for every ID. With "coarse", the time lags behind the system clock by a few
-///         milliseconds, and is never ahead of the system clock.
+///         "gated"). With "gated", the time is exact, and on suitable processors the system clock
+///         is read only a few times per millisecond. With "system", the system clock is read for
+///         every ID. With "coarse", the time lags behind the system clock by a few milliseconds,
+///         and is never ahead of the system clock.
 // [/options]
 ///
 /// Raises:

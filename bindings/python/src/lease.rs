@@ -30,9 +30,9 @@ use crate::{clock, exit, settings};
 // [options: lease arguments]
 ///     namespace: The namespace from which to lease a node: 1 to 64 characters from the set A-Z a-z
 ///         0-9 . _ - (default: "default"). Each namespace has one layout and its own nodes.
-///     name: The name of this process, 1 to 128 bytes long; the process prefers the last node that
-///         was leased under this name (default: none).
-///     node: The node to lease; a takeover is safe even while another process holds the node
+///     name: The name of this process, 1 to 128 bytes long (default: none). If possible, the
+///         process gets the last node that was leased under its name.
+///     node: The node to lease; taking over the node is safe even while another process holds it
 ///         (default: any node).
 ///     datacenter: The high part of the node, in layouts that split the node; must be set together
 ///         with worker.
@@ -64,8 +64,8 @@ use crate::{clock, exit, settings};
 ///         ticks, whichever is longer). Opening a lease may take up to 2 s longer because of the
 ///         connection to the store.
 ///     clock: The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time
-///         is exact, but the system clock is read only a few times per millisecond if the processor
-///         supports that. With "system", the system clock is read for every ID. With "coarse", the
+///         is exact, and on suitable processors the system clock is read only a few times per
+///         millisecond. With "system", the system clock is read for every ID. With "coarse", the
 ///         time lags behind the system clock by a few milliseconds, and is never ahead of the
 ///         system clock.
 ///     reuse: Whether a node that was leased before may be leased again (default: True). Without

@@ -29,8 +29,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the name of this process, 1 to 128 bytes long; the process prefers the last node that was leased under
-     * this name; the default is none.
+     * Sets the name of this process, 1 to 128 bytes long; the default is none. If possible, the process gets the
+     * last node that was leased under its name.
      */
     public LeaseBuilder name(String name) {
         settings.text("name", "name", name);

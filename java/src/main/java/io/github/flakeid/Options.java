@@ -18,8 +18,8 @@ abstract class Options<B extends Options<B>> {
     // [options: generator shared]
     /**
      * Sets the node, from 0 to the layout's largest node; there is no default, because no other generator may use
-     * the same node at the same time. For a lease, this sets the node to lease; a takeover is safe even while
-     * another process holds the node; the default is any node.
+     * the same node at the same time. For a lease, this sets the node to lease; taking over the node is safe even
+     * while another process holds it; the default is any node.
      */
     public B node(long node) {
         settings.number("node", node);
@@ -96,8 +96,8 @@ abstract class Options<B extends Options<B>> {
 
     /**
      * Sets the clock: {@code gated}, {@code system} or {@code coarse}; the default is {@code gated}. With {@code
-     * gated}, the time is exact, but the system clock is read only a few times per millisecond if the processor
-     * supports that. With {@code system}, the system clock is read for every ID. With {@code coarse}, the time lags
+     * gated}, the time is exact, and on suitable processors the system clock is read only a few times per
+     * millisecond. With {@code system}, the system clock is read for every ID. With {@code coarse}, the time lags
      * behind the system clock by a few milliseconds, and is never ahead of the system clock.
      */
     public B clock(String clock) {

@@ -16,8 +16,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * <!-- [options: lease params only namespace name layout max_wait_ms clock] -->
  * @param namespace the namespace from which to lease a node: 1 to 64 characters from the set {@code A-Z
  *     a-z 0-9 . _ -}; the default is {@code default}
- * @param name the name of this process, 1 to 128 bytes long; the process prefers the last node that was
- *     leased under this name; the default is none
+ * @param name the name of this process, 1 to 128 bytes long; the default is none
  * @param layout the layout of the IDs: a preset's name or a descriptor; the default is {@code twitter}
  * @param maxWait the longest time that a call waits without issuing an ID; the default is 1 s or two
  *     ticks, whichever is longer
