@@ -1,5 +1,5 @@
-//! Response bodies, which are sent either whole or as a stream of pieces with IDs. Each further piece is generated only
-//! after the previous piece has been passed to the connection.
+//! Response bodies, which are sent either whole or as a stream of pieces that contain IDs. After the first piece, each
+//! piece is generated only when the previous piece has been passed to the connection.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -27,7 +27,7 @@ use crate::tls::{self, TlsSettings};
 /// The maximum length of a request head, in bytes. The server rejects a longer head with status 431.
 const LONGEST_HEAD: usize = 16 * 1_024;
 
-/// The time that a closing connection has to send its last bytes if no request is in progress.
+/// The time limit for sending the last bytes on a closing connection that has no request in progress.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
 /// An accepted connection.

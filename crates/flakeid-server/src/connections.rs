@@ -22,7 +22,7 @@ use crate::rate::network_of;
 /// comparison of all connections would take a millisecond for each new connection.
 const COMPARED: usize = 32;
 
-/// The time after which an idle connection of an accepted client may be replaced.
+/// The time after which an idle connection may be replaced, even though the server has accepted a request on it.
 const REPLACEABLE_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval at which a waiting connection checks again whether it can replace another connection.
@@ -321,9 +321,9 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Waits until the connection must end, because another connection replaces it or because no accepted request has
-    /// used the connection for too long. A new connection must end if the server has accepted no request on that
-    /// connection within `idle_timeout`.
+    /// Waits until the connection must end. The connection must end if another connection replaces it, or if too much
+    /// time has passed since the last accepted request on the connection. A new connection must end if the server has
+    /// not accepted any request on that connection within `idle_timeout`.
     pub(crate) fn must_end(
         &self,
         idle_timeout: Duration,

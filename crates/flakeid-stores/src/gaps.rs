@@ -17,7 +17,7 @@ pub(super) trait UsedNodes {
 /// The size of the largest range whose nodes are listed rather than counted.
 const LISTED: u64 = 64;
 
-/// The factor by which the search widens its range after a range without a suitable node.
+/// The factor by which the search widens its range if the current range contains no suitable node.
 const GROWTH: u64 = 32;
 
 /// The result of a search.

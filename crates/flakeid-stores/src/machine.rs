@@ -35,8 +35,8 @@ const NAMED_BY_BOOT: &str = "boot-";
 const UNKNOWN: &str = "unknown";
 
 /// Returns the number that determines the node at which this machine begins its search among equally cold nodes.
-/// Different machines have different numbers. Hosts with separate stores therefore seldom use the same node, in case
-/// their data is merged by mistake. The number is 0 if the machine has no ID.
+/// Different machines have different numbers. Hosts with separate stores therefore seldom use the same node, so few IDs
+/// collide if the hosts' data is merged by mistake. The number is 0 if the machine has no ID.
 #[must_use]
 pub fn machine_rotation() -> u64 {
     id().unwrap_or(0)

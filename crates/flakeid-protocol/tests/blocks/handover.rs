@@ -47,8 +47,8 @@ fn unconfirmed_sub_grants_are_handed_over_again() {
     let second = acquire(&mut blocks, 2, NOW + 20);
     acquire(&mut blocks, 3, NOW + 20);
 
-    // The history is complete only up to one `max_skew` (1 s) before the current time, because later ticks may still
-    // be granted.
+    // The history is complete only until `max_skew` (1 s) before the current time, because later ticks may still be
+    // granted.
     let now = NOW + 3_000;
     let sent = blocks.hand_over(3, now, 256);
     assert_eq!(handed(&sent), [(6, 1, 1), (6, 2, 3), (7, 1, 2)]);
@@ -147,7 +147,7 @@ fn restored_store_gets_the_latest_sub_grants_again() {
     blocks.confirm_history(3, first.until);
     let empty = blocks.hand_over(3, NOW + 5_000, 256);
     assert_eq!(handed(&empty), []);
-    // The store is restored to a copy that was saved before the first handover.
+    // The store is restored from a copy that was saved before the first handover.
     blocks.confirm_history(3, 0);
     let again = blocks.hand_over(3, NOW + 8_000, 256);
     assert_eq!(handed(&again), [(6, 1, 1), (7, 1, 2)]);

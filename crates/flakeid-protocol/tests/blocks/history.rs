@@ -237,7 +237,7 @@ impl History {
                 let Holder { broker, grant } = self.holders[index];
                 let used_until = (grant.start + used).min(grant.fence);
                 self.brokers[broker].blocks.release(&release(&grant, used_until), now);
-                // After its release, the holder issues no IDs at or above this fence.
+                // After the holder releases the node, it issues no IDs at or above this fence.
                 let grant = Grant { fence: used_until, ..grant };
                 self.holders[index].grant = grant;
                 self.record(index, &grant);

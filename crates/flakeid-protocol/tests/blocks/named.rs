@@ -37,7 +37,7 @@ enum Step {
     Crash {
         broker: usize,
     },
-    /// Clients request nodes one after another, and all clients except the last release their nodes immediately.
+    /// Clients request nodes one after another. Every client except the last client releases its node immediately.
     Acquire {
         broker: usize,
         times: usize,
@@ -305,8 +305,9 @@ proptest! {
     }
 }
 
-/// Checks a broker whose store is restored to a copy from before an earlier handover. The response that would have
-/// revealed the restore is lost. The last handover must therefore not make the history complete.
+/// Checks a broker whose store is restored from a copy that was saved before an earlier handover. The response that
+/// would reveal the restore is lost, so the broker does not detect the restore. The last handover must therefore not
+/// make the history complete.
 #[test]
 fn last_handover_after_an_undetected_restore_leaves_history_incomplete() {
     let renew = |is_answered| Step::Renew { broker: 0, block: 0, is_answered, most: 256 };

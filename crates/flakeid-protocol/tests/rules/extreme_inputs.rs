@@ -214,8 +214,8 @@ proptest! {
                     prop_assert!(!(continues && row.fixed), "I14");
                     prop_assert!(renewed.expires >= row.expires);
                     if renewed.incarnation != namespace.incarnation {
-                        // A last window must not raise the row's fence above the floor of a later
-                        // run.
+                        // The last window of a grant must not raise the row's fence above the
+                        // floor of a later run.
                         prop_assert_eq!(&renewed.incarnation, &row.incarnation);
                         let times = |row: &Row| (row.renewed, row.expires);
                         prop_assert_eq!(times(&renewed), times(&row));

@@ -94,7 +94,7 @@ impl Fixture {
 }
 
 /// Checks that a namespace recreated with the default bounds grants no ticks that belong to a holder in the lost
-/// namespace. The lost namespace allowed windows of an hour.
+/// namespace. The lost namespace allowed one-hour windows.
 #[test]
 fn namespace_recreated_with_smaller_bounds_keeps_the_longer_wait() {
     let mut fixture = Fixture::new();

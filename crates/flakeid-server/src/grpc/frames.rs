@@ -1,5 +1,5 @@
 //! A limit on the rate of HTTP/2 control frames. The server must process every control frame, so without the limit, a
-//! client could keep the server busy and never send a request.
+//! client could keep the server busy without ever sending a request.
 
 use std::io;
 use std::pin::Pin;

@@ -89,7 +89,7 @@ impl Served {
         Self { _server: server, broker, address, conditions }
     }
 
-    /// Ends the broker like `kill -9`, so the broker does not release its blocks.
+    /// Ends the broker as `kill -9` would, so that the broker does not release its blocks.
     fn kill(self) -> SocketAddr {
         self.conditions.is_cut_off.store(true, Ordering::Relaxed);
         let Self { _server: server, broker, address, .. } = self;
@@ -120,8 +120,8 @@ impl Drop for SetOnDrop<'_> {
 
 /// Runs eight clients while `happen` runs.
 ///
-/// Returns the longest time for which a client was without an ID, and all IDs. The longest delay that the machine
-/// itself caused is subtracted from the time.
+/// Returns the longest time for which a client was without an ID, minus the longest delay that the machine itself
+/// caused. Also returns all IDs that the clients generated.
 fn longest_gap(url: &str, layout: Layout, happen: impl FnOnce()) -> (Duration, Vec<Id>) {
     const CLIENTS: usize = 8;
     const PAUSE: Duration = Duration::from_millis(10);
@@ -302,7 +302,7 @@ fn clients_leave_a_restarted_broker_with_a_restored_store() {
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
         let url = url([&one, &other]);
         // This client makes the other broker lease a block in advance, because a restored store grants no blocks
-        // during its quiet time.
+        // during its quiet period.
         let guest = client(&format!("http://{}", other.address), layout);
         let measured = longest_gap(&url, layout, || {
             let address = one.kill();
@@ -353,7 +353,7 @@ fn clients_acquire_at_most_two_nodes_during_store_outages() {
         broker.conditions.is_cut_off.store(true, Ordering::Relaxed);
     }
     thread::sleep(LONGER_THAN_WINDOWS);
-    // Each client switches brokers at most once, to the broker whose blocks end later.
+    // Each client switches brokers at most once, to the broker whose block windows end later.
     let acquired = acquired.load(Ordering::Relaxed);
     assert!(acquired <= 16, "8 clients acquired {acquired} nodes");
     for broker in [&one, &other] {

@@ -20,7 +20,7 @@ const MAX_OPERATIONS: usize = 128;
 const MAX_PART: usize = 50;
 
 impl EtcdStore {
-    /// Commits the transaction: applies all of its writes if no data that the transaction has read was changed.
+    /// Commits the transaction: applies all of its writes if none of the data that the transaction read has changed.
     /// Otherwise writes nothing and fails with [`Fault::Conflict`].
     pub(super) fn commit_writes(
         &mut self,
@@ -86,7 +86,7 @@ impl EtcdStore {
         }
         let success = match writes.len() {
             // If a transaction contained only comparisons, the member would evaluate them against its local data, which
-            // may be outdated. An added range request prevents this.
+            // may be outdated. Adding a range request prevents this local evaluation.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
             1..=MAX_PART => writes,
             // etcd does not count nested operations towards the storage quota, so operations are nested only if there

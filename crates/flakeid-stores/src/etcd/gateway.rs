@@ -12,7 +12,7 @@ use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnecto
 
 use flakeid_protocol::store::Fault;
 
-/// The size limit for a response, in bytes, which is far above the total size of a namespace's rows.
+/// The size limit for a response, in bytes. The limit is far above the total size of a namespace's rows.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
 /// A response, and the time at which the member sent the response, in Unix milliseconds by the member's clock.

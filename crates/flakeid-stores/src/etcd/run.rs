@@ -122,9 +122,9 @@ impl RunRecord {
         })
     }
 
-    /// Whether the recorded cluster may have elected a new leader and now have the voters in `now`. The cluster must
-    /// have several voters. A majority of the recorded voters, and at least two, must still vote, in the same
-    /// processes.
+    /// Whether a cluster with the voters in `now` may be the recorded cluster after the election of a new leader. The
+    /// cluster must have several voters. A majority of the recorded voters, and at least two of them, must still vote
+    /// and run in the same processes.
     pub(super) fn is_continued_by(&self, now: &Voters) -> bool {
         let remains =
             |(id, start): &(&u64, &String)| !start.is_empty() && now.get(id) == Some(*start);
@@ -132,8 +132,8 @@ impl RunRecord {
         now.len() > 1 && remaining > 1 && 2 * remaining > self.voters.len()
     }
 
-    /// Whether [`is_continued_by`](Self::is_continued_by) would return `true` if all voters that have not responded
-    /// still ran in their recorded processes.
+    /// Whether [`is_continued_by`](Self::is_continued_by) would return `true` if each voter that has not responded
+    /// were still running in its recorded process.
     pub(super) fn may_be_continued_by(&self, now: &Voters) -> bool {
         self.is_continued_by(&self.with_recorded(now.clone()))
     }

@@ -17,8 +17,8 @@ use flakeid_protocol::store::{Candidates, Fault};
 /// The maximum number of rows in one response.
 const PAGE: usize = 256;
 
-/// The pauses before each repeated check of whether a run is behind the recorded run. A single check may be wrong,
-/// because etcd counts a log entry slightly later than the entry's revision becomes visible. The delay is a few
+/// The pauses before the repeated checks of whether a run is behind the recorded run. A single check may be wrong,
+/// because etcd counts a log entry slightly after the entry's revision becomes visible. The delay is a few
 /// microseconds, or more on a busy machine.
 const REREADS: [Duration; 3] =
     [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
@@ -57,7 +57,7 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// Returns the last entry whose key has the prefix, followed by a tick that is not later than the given tick.
+    /// Returns the last entry whose key begins with the prefix and continues with a tick no later than the given tick.
     fn last_before(&mut self, prefix: &str, tick: u64) -> Result<Option<Value>, Fault> {
         let until = format!("{prefix}{:020}", tick.saturating_add(1));
         let mut last = keys::range(prefix, Some(&until));

@@ -126,7 +126,7 @@ pub struct BrokerListing {
     pub nodes: u64,
 }
 
-/// A reader that requests leases from the first broker that responds.
+/// A reader of existing leases, which queries the first broker that responds.
 pub struct BrokerReader(HttpLessor);
 
 impl std::fmt::Debug for BrokerReader {

@@ -118,9 +118,9 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         Ok(is_complete)
     }
 
-    /// Writes an empty row for each node whose row another program deleted, and writes each row without a mark again,
-    /// which adds the mark. The same transaction raises the floor above all ticks that were granted under the deleted
-    /// rows.
+    /// Writes an empty row for each node whose row another program deleted. Also rewrites each row that has no mark,
+    /// which adds the missing mark. The same transaction raises the floor above all ticks that were granted under the
+    /// deleted rows.
     fn replace_deleted_rows(&mut self, incarnation: &str) -> Result<(), Fault> {
         for node in self.store.mismatched_nodes(self.name)? {
             let row = self.row(node)?.unwrap_or_else(|| Row {
@@ -261,8 +261,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         if self.row(after.node)?.as_ref() != before {
             return Err(Fault::Conflict);
         }
-        // New rows are refused until a deletion is recorded, because a new row would be mistaken for the deleted row of
-        // the same node.
+        // After a row was deleted, new rows are refused until the deletion is recorded. Otherwise, a new row would be
+        // mistaken for the deleted row of the same node.
         if before.is_none() && self.incarnation.is_none() && self.head()?.is_complete == Some(false)
         {
             return Err(Fault::Rejected(format!(

@@ -17,7 +17,7 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     // The error's detail is omitted, because it may contain whole rows, including their tokens.
     let text = format!("{shown}: {} (SQLSTATE {code})", answer.message());
     match code {
-        // After a serialisation failure, a deadlock or a lock timeout, the server rolls back the transaction, which can
+        // After a serialization failure, a deadlock or a lock timeout, the server rolls back the transaction, which can
         // then be repeated.
         "40001" | "40P01" | "55P03" => Fault::Conflict,
         "42P01" => missing_tables(shown),

@@ -168,8 +168,8 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     let without = format!("{prefix}://{user}{path}");
     let mut common = driver_config(url, &without, |name| !is_place(name))?;
     set_defaults(&mut common, ssl_mode);
-    // By default, only a writable server is accepted, because a standby cannot be used, and a failover may make another
-    // server the primary.
+    // By default, only a writable server is accepted. A standby cannot be used, and after a failover, another server
+    // may be the primary.
     if !url.options.iter().any(|(name, _)| *name == "target_session_attrs") {
         common.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }

@@ -103,7 +103,7 @@ impl ServerCertVerifier for AnyHost {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(authority) = &self.authority else { return Ok(ServerCertVerified::assertion()) };
-        // The verifier compares the host name last. After a mismatch of the host name, all other checks have therefore
+        // The verifier compares the host name last. If the host name does not match, all other checks have therefore
         // passed.
         match authority.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
             Err(Error::InvalidCertificate(
