@@ -17,7 +17,8 @@ fn main() {
         println!("{}", Generator::new(layout, 1).unwrap().next_id().unwrap());
         return;
     }
-    // The layout `baidu-29` gets only a few starts, because each start must wait for the next one-second tick.
+    // With the layout `baidu-29`, the test starts only a few processes, because each process must wait for the next
+    // one-second tick.
     for (layout, starts) in [("twitter", 3_000), ("baidu-29", 6)] {
         let ids = run(layout, starts);
         let distinct: HashSet<&Id> = ids.iter().collect();

@@ -59,8 +59,8 @@ fn ids_increase_across_layouts_that_differ_only_in_horizon() {
     }
 }
 
-/// Checks that a generator in one ID space can use a node alone while a generator in another ID space uses the same
-/// node number together with a second node. Within one ID space, this combination is rejected.
+/// Checks that generators in different ID spaces can use overlapping sets of nodes: one generator uses node 40, and the
+/// other generator uses nodes 40 and 41. Within one ID space, different sets that overlap are rejected.
 #[test]
 fn layouts_that_encode_ids_differently_have_separate_id_spaces() {
     let build = |layout: &str, nodes: &[u64]| {
@@ -103,8 +103,8 @@ fn generators_with_different_policies_never_reuse_an_id() {
 fn rebuilt_generator_continues_after_the_last_position() {
     let mut last = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
     for _ in 0..5_000 {
-        // The generator does not wait for the tick after its creation, because this process has kept the node's
-        // position.
+        // The generator does not wait for the tick after its creation, because this process has recorded which IDs of
+        // the node are already used.
         let id = Generator::new(Layout::TWITTER, 202).unwrap().next_id().unwrap();
         assert!(id > last, "{id} after {last}");
         last = id;
@@ -124,8 +124,8 @@ fn first_id_comes_from_a_tick_after_generator_creation() {
                 assert!(error.retry_after().unwrap() <= Duration::from_millis(200));
             }
         }
-        // `Overflow::Error` allows this wait, because the generator waits for its first tick to begin. The option
-        // forbids only waits for the end of a tick whose IDs are used up.
+        // `Overflow::Error` allows the generator to wait until its first tick begins. The option only forbids waiting
+        // for the end of a tick whose IDs are used up.
         let id = generator.next_id().unwrap();
         assert!(id.parts(&layout).unwrap().tick > before);
     }

@@ -1,4 +1,4 @@
-//! Logs changes of the server's readiness, summaries of refused requests, and warnings about the expiry of the
+//! Logs changes in the server's readiness, summaries of refused requests, and warnings about the expiry of the
 //! certificate.
 
 use std::collections::BTreeMap;
@@ -11,16 +11,16 @@ use tracing::{info, warn};
 use crate::service::Service;
 use crate::tls::TlsSettings;
 
-/// The interval at which the server checks for changes of its readiness.
+/// The interval at which the server checks for changes in its readiness.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time between two summaries of refused requests, as a multiple of `INTERVAL`.
 const SUMMARY_INTERVAL: u64 = 60;
 /// The time between two warnings about the certificate, as a multiple of `INTERVAL`.
 const CERTIFICATE_INTERVAL: u64 = 24 * 60 * 60;
-/// The time before the certificate expires at which warnings begin.
+/// The remaining lifetime of the certificate below which the server logs warnings.
 const CERTIFICATE_WARNING: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
-/// Logs changes of the readiness at most once a second, refused requests once a minute, and the approaching expiry of
+/// Logs changes in readiness at most once a second, refused requests once a minute, and the approaching expiry of
 /// the certificate once a day.
 pub(crate) async fn log_forever(service: Arc<Service>, tls: Option<TlsSettings>) {
     let mut ticks = interval(INTERVAL);

@@ -73,7 +73,7 @@ pub struct ServeOptions {
     /// requests, but reports that it is not ready, so that load balancers can direct requests to
     /// other servers.
     pub drain: Duration,
-    /// The maximum time for completing requests in progress after the drain.
+    /// The maximum time, after the drain, for completing the requests in progress.
     pub shutdown_timeout: Duration,
 }
 
@@ -246,8 +246,8 @@ impl Server {
         Ok(())
     }
 
-    /// Starts handling the signals to this process. After this call, Ctrl-C, SIGTERM and SIGHUP no longer kill the
-    /// process.
+    /// Starts handling the signals that are sent to this process. After this call, Ctrl-C, SIGTERM and SIGHUP no longer
+    /// kill the process.
     ///
     /// # Errors
     /// An I/O error if signals cannot be received.

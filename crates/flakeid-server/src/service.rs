@@ -173,8 +173,8 @@ impl Service {
     }
 
     /// Limits the number of IDs per second that one client can get from all namespaces together. A
-    /// client is one address or, for IPv6, one /64 network. A client may request the IDs for one
-    /// second at once. A single larger request is served, but the client must then wait
+    /// client is one address or, for IPv6, one /64 network. A client may get all the IDs for one
+    /// second at once. A single larger request is also served, but the client must then wait
     /// correspondingly longer. By default, the rate is not limited.
     #[must_use]
     pub fn rate_limit(mut self, ids_per_second: u64) -> Self {
@@ -254,8 +254,8 @@ impl Service {
         self.respond_and_note(request, &[], None).await
     }
 
-    /// Responds to a request on one of the server's connections. An accepted request for a path that is not public
-    /// marks the connection as accepted.
+    /// Responds to a request on one of the server's connections. If the request is permitted and its path is not
+    /// public, marks the connection as accepted.
     pub(crate) async fn respond_on<B>(
         &self,
         state: Arc<State>,

@@ -33,7 +33,7 @@ impl std::fmt::Debug for Signals {
     }
 }
 
-/// The SIGHUP signals to the process, if the server handles SIGHUP.
+/// The SIGHUP signals that the process receives, if the server handles SIGHUP.
 pub(crate) struct Hangups(
     #[cfg(unix)] Option<Signal>,
     #[cfg(not(unix))] std::marker::PhantomData<()>,

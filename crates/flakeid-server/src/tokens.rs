@@ -15,7 +15,7 @@ use crate::files;
 /// The minimum length of a token, in characters. Shorter tokens would be easy to guess.
 const SHORTEST: usize = 16;
 
-/// The prefix that marks the name in a client certificate, instead of a token, in a token file.
+/// The prefix in a token file that marks the name in a client certificate. Such a name takes the place of a token.
 const CERTIFICATE: &str = "san:";
 
 /// The clients that a server accepts, as listed in a token file.

@@ -59,8 +59,9 @@ impl Shared {
 
     /// Requests a refill, and wakes the refilling thread unless a request is already pending.
     ///
-    /// If the first load returns an outdated 1, this call does not wake the refilling thread. In that case, the next
-    /// taker that finds too few IDs in the ring wakes the refilling thread, and waiting calls repeat the request.
+    /// This call may read an outdated 1 from the flag for a pending request, and then does not wake the refilling
+    /// thread. In that case, the next taker that finds too few IDs in the ring wakes the refilling thread, and waiting
+    /// calls repeat the request.
     #[inline]
     pub(super) fn ask(&self, refiller: &thread::Thread) {
         if self.asked.load(Ordering::Relaxed) == 0 && self.asked.swap(1, Ordering::AcqRel) == 0 {
@@ -95,7 +96,8 @@ enum Next {
     Idle,
     /// Sleep until the next tick begins, because the current tick is full.
     Tick(Duration),
-    /// Try again after this time, regardless of refill requests, because the last attempt to fill the ring failed.
+    /// Wait for the given time before the next attempt to fill the ring, regardless of refill requests, because the
+    /// last attempt failed.
     Retry(Duration),
     /// End the thread, because the ring is closed or the generator can issue no more IDs.
     End,
@@ -144,8 +146,8 @@ impl Refiller {
 
     fn round(&mut self) -> Next {
         let shared = Arc::clone(&self.shared);
-        // The acquire ordering ensures that this thread sees the takes that preceded the request. The swap precedes the
-        // check of the ring, so that a later request wakes this thread again.
+        // The acquire ordering ensures that this thread sees which IDs were taken before the request. The swap precedes
+        // the check of the ring, so that a later request wakes this thread again.
         shared.asked.swap(0, Ordering::AcqRel);
         shared.stock.drop_stale();
         let now = Instant::now();
@@ -196,7 +198,8 @@ impl Refiller {
         let clock = &self.shared.stock.generator.clock;
         let after = after.min(Self::LONGEST_SLEEP);
         if clock.is_system() {
-            // The clock waits until the beginning of a millisecond, so that the thread loses little of the next tick.
+            // `wait_until` returns at the beginning of a millisecond, so that the thread can fill the ring as soon as
+            // the next tick begins.
             let until = clock.exact_unix_ms().saturating_add(after.as_millis() as i64);
             let _slept = clock.wait_until(until, after);
         } else {

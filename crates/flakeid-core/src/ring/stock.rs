@@ -14,7 +14,7 @@ pub(super) struct Stock {
     freshness: Freshness,
     dropped_stale: AtomicU64,
     dropped_at_end: AtomicU64,
-    /// The flag that stops refills: 1 after a call has begun to close the ring, otherwise 0.
+    /// The flag that stops refills: 1 as soon as a call begins to close the ring, otherwise 0.
     stopped: AtomicU64,
 }
 
@@ -46,16 +46,16 @@ impl Stock {
     #[inline]
     pub(super) fn take(&self) -> Result<Taken, Error> {
         loop {
-            // The limit is 0 in a forked child and after the generator has been retired. The limit is checked first,
-            // because in both cases no ID may be taken from the ring.
+            // The generator's limit is 0 in a forked child, and after the generator has been retired. The limit is
+            // checked first, because no ID may be taken from the ring in either case.
             if self.generator.limit.get() == 0 {
                 return Err(self.ended());
             }
             let Some(front) = self.buffer.front() else {
                 return Err(self.empty());
             };
-            // The clock is read after the front ID. The reading is therefore not earlier than the reading from which
-            // the ID was generated, unless the clock went backwards.
+            // The clock is read after the ID has been read from the ring. This reading is therefore not earlier than
+            // the reading from which the ID was generated, unless the clock went backwards.
             let now = self.freshness.read(&self.generator.clock);
             match self.freshness.judge(front.id, now, &self.generator.clock) {
                 Verdict::Fresh => {
@@ -115,7 +115,7 @@ impl Stock {
         self.put_by(producer, |ids| self.generator.try_fill(ids))
     }
 
-    /// Generates one ID, with a wait of at most the generator's `max_wait`, and puts the ID into the ring.
+    /// Generates one ID and puts the ID into the ring. Waits for the ID for at most the generator's `max_wait`.
     pub(super) fn put_one_waiting(&self, producer: &mut Producer) -> Result<usize, Error> {
         self.put_by(producer, |ids| self.generator.fill(&mut ids[..1]))
     }
@@ -147,8 +147,8 @@ impl Stock {
         self.stopped.load(Ordering::Acquire) == 1
     }
 
-    /// Removes all IDs from a stopped ring. Because of this removal, `take` needs to check whether the ring is stopped
-    /// only if the ring is empty.
+    /// Removes all IDs from a stopped ring. Therefore, `take` does not need to check whether a ring that contains IDs
+    /// is stopped.
     pub(super) fn drop_all(&self) {
         while let Some(front) = self.buffer.front() {
             let dropped = self.buffer.skip(&front, |_| true);

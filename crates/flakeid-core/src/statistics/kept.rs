@@ -28,8 +28,8 @@ impl Kept {
         }
     }
 
-    /// Doubles the allocated memory, but not beyond the limit. A `Vec` that grows on its own would reserve up to
-    /// twice the limit. Drops all IDs if the limit is exceeded.
+    /// Doubles the allocated memory, but not beyond the limit. If the limit is already reached, drops all IDs instead.
+    /// A `Vec` that grows on its own would reserve up to twice the limit.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {

@@ -262,9 +262,9 @@ impl Statistics {
         self.full_ticks
     }
 
-    /// Returns the number of repeated IDs, which should be 0. Returns `None` if more than
-    /// [`MOST_KEPT`](Self::MOST_KEPT) IDs were added, but not in increasing order. Sorts the kept IDs, unless the IDs
-    /// were added in increasing order.
+    /// Returns the number of repeated IDs, which should be 0. If all IDs were added in increasing order, the result is
+    /// always 0. Otherwise, sorts the kept IDs, or returns `None` if more than [`MOST_KEPT`](Self::MOST_KEPT) IDs were
+    /// added.
     pub fn repeats(&mut self) -> Option<u64> {
         if self.ascending {
             return Some(0);

@@ -149,7 +149,7 @@ pub fn valid_layout() -> impl Strategy<Value = BigLayout> {
             let mut fields = vec![('t', time)];
             let mut left = 64 - time;
             for (letter, pick) in below.iter().flat_map(|item| item.chars()).zip(picks) {
-                // If possible, the limit leaves at least one bit for each of the following fields.
+                // The width is limited so that, if possible, each of the following fields gets at least one bit.
                 let width = 1 + pick.index(left.saturating_sub(6).max(1) as usize) as u32;
                 if width > left {
                     return None;

@@ -17,7 +17,8 @@ fn ids(group: &Value) -> Vec<Id> {
     ids.map(|id| Id::from_u64(id.as_str().unwrap().parse().unwrap())).collect()
 }
 
-/// The numbers of tested IDs and of tested groups of ten IDs, and the numbers of correct guesses for both.
+/// The numbers of tested single IDs and groups of ten IDs, and the numbers of IDs and groups that were guessed
+/// correctly.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     ids: usize,
@@ -115,8 +116,8 @@ fn guess_finds_the_right_preset_for_ids_years_apart() {
     assert!(first * 100 >= all * 90, "{first} of {all}");
 }
 
-/// Checks that the weakness of an unlikely preset is the aspect that adds the highest cost compared with the likeliest
-/// preset.
+/// Checks that `weakness` returns the aspect whose cost for an unlikely preset exceeds its cost for the likeliest
+/// preset by the largest amount.
 #[test]
 fn unlikely_guess_reports_its_weakest_aspect() {
     let now = 1_795_451_400_000;

@@ -100,7 +100,7 @@ fn small_input_change_flips_half_of_public_id_bits() {
 }
 
 proptest! {
-    /// Checks, for any key and domain, that each public ID opens to the original ID and that different IDs have
+    /// Checks, for any key and domain, that opening a public ID returns the original ID and that different IDs have
     /// different public IDs.
     #[test]
     fn distinct_ids_get_distinct_public_ids_that_round_trip(key: [u8; 16], domain in ".{1,16}", one: u64, other: u64) {

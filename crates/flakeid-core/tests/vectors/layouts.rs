@@ -116,7 +116,7 @@ fn id_bounds_match_the_test_vectors() {
         let (layout, unix_ms) = (layout(row), number(row, "unix_ms"));
         assert_eq!(layout.lower_bound(unix_ms).to_u64(), number::<u64>(row, "lower"), "{row}");
         assert_eq!(layout.upper_bound(unix_ms).to_u64(), number::<u64>(row, "upper"), "{row}");
-        // `tick_above` returns the next tick for every ID of a tick, or `None` for the layout's last tick.
+        // For every ID of a tick, `tick_above` returns the next tick, or `None` if the tick is the layout's last tick.
         let next = layout.unpack(layout.upper_bound(unix_ms)).unwrap().tick + 1;
         let above = (next <= layout.max_tick()).then_some(next);
         assert_eq!(layout.tick_above(layout.upper_bound(unix_ms)), above, "{row}");
@@ -159,7 +159,7 @@ fn readme_lists_every_preset_with_its_layout() {
     }
 }
 
-/// Checks that `complete` derives missing parts, or returns an error that names a part that it cannot derive.
+/// Checks that `complete` derives missing parts. If a missing part cannot be derived, the error must name the part.
 #[test]
 fn missing_parts_are_derived_or_reported_by_name() {
     let layout = Layout::TWITTER;

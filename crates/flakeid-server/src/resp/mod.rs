@@ -28,7 +28,7 @@ const MOST_BUFFERED: usize = 16 * 1_024;
 /// The maximum number of bytes to read from the socket at a time.
 const READ: usize = 4_096;
 
-/// The time without a new command after which a server that is shutting down ends a connection.
+/// The idle time after which a server that is shutting down closes a connection.
 const PAUSE_BEFORE_END: Duration = Duration::from_millis(100);
 
 /// Serves a connection until the client, the server or a timeout ends the connection.

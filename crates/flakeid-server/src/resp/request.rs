@@ -110,7 +110,7 @@ fn length(
     }
 }
 
-/// Parses a command that is a line of words, such as a user types in a terminal.
+/// Parses a command that is a line of words, for example a line that a user typed in a terminal.
 fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
     let head = &input[..input.len().min(LONGEST)];
     let Some(end) = head.iter().position(|byte| *byte == b'\n') else { return Ok(None) };

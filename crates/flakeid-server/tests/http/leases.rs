@@ -260,9 +260,9 @@ fn broker_redirects_renewals_to_the_granting_broker() {
     assert_eq!((lost.status, &value(&lost)["error"]["refusal"]), (409, &json!("fenced-off")));
 }
 
-/// When a broker stops, its holders issue IDs until their windows end, and lease other nodes by
-/// then. The test fails only after three slow runs in a row, because other load on the machine may
-/// delay the holders.
+/// When a broker stops, its holders continue to issue IDs until their windows end. Each holder must
+/// lease another node before its window ends. The test fails only after three slow runs in a row,
+/// because other load on the machine may delay the holders.
 #[test]
 fn holders_switch_nodes_in_time_when_their_broker_stops() {
     let waits: Vec<Duration> = std::iter::repeat_with(longest_wait_at_the_end_of_a_broker)
