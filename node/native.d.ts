@@ -122,7 +122,7 @@ export declare function bufferSize(size: string): number
 export declare function closeLease(owned: Owned): Promise<void>
 
 /**
- * Ends all leases of this environment, and waits for at most one second until their nodes are
+ * Ends all leases of this environment, and waits at most one second for their nodes to be
  * released.
  */
 export declare function closeLeases(): void
@@ -232,8 +232,8 @@ export declare function ringCapacity(ring: Ring): number
 export declare function ringOptions(): string
 
 /**
- * Returns the statistics of a ring, in this order: size, taken IDs, IDs dropped as stale, rejected
- * puts, rejected takes and refills.
+ * Returns the statistics of a ring, in this order: the numbers of IDs in the ring, of taken IDs and
+ * of IDs dropped as stale, and the numbers of failed refills, failed calls and refills.
  */
 export declare function ringStats(ring: Ring): BigUint64Array
 

@@ -11,7 +11,7 @@ use crate::slots::NextId;
 
 /// A ring of IDs from one generator. The ring cannot leave the thread of its environment.
 pub(crate) struct Cached {
-    /// The ring, or its last counts after the ring has been closed.
+    /// The ring or, after the ring has been closed, its final counts.
     ring: RefCell<Result<Ring, RingStats>>,
     capacity: u64,
 }
@@ -23,7 +23,7 @@ struct Ring {
 }
 
 impl Cached {
-    /// Opens and fills a ring. First generates an unused ID, in order to wait until the generator's first tick
+    /// Opens and fills a ring. First generates and discards one ID, in order to wait until the generator's first tick
     /// begins. The call never waits for longer than the event loop may be blocked.
     pub(crate) fn open(handle: &Arc<Handle>, options: RingOptions) -> Result<Self, Error> {
         let generator = handle.generator()?;

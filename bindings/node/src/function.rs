@@ -1,6 +1,6 @@
-//! Native functions that find their generator through the function's data pointer. A call that uses the data
-//! pointer takes a fraction of the time of a method call on an object. This file also provides access to JavaScript
-//! arrays, and contains the input of tasks for the thread pool.
+//! Native functions that find their generator through the function's data pointer. A call that uses the data pointer
+//! takes a fraction of the time of a method call on an object. This file also provides access to JavaScript arrays, and
+//! defines the input of thread-pool tasks.
 
 #![allow(unsafe_code)]
 
@@ -193,7 +193,7 @@ pub(crate) fn fail(env: sys::napi_env, error: &Error) {
     }
 }
 
-/// The message of the error that is thrown after a panic, which has already been printed.
+/// The message of the error that is thrown after a panic. The panic itself has already been printed.
 pub(crate) const DEFECT: &str = "internal flakeid error; please report it";
 
 /// Throws [`DEFECT`].

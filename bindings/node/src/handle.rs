@@ -13,7 +13,7 @@ use crate::options::OptionTexts;
 use crate::slots::NextId;
 
 /// The longest time for which a call may block the event loop without issuing an ID. A shorter `max_wait` reduces this
-/// limit, and so does a shorter tick, except for rings.
+/// limit. A shorter tick also reduces the limit, but not for calls that use a ring.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
 /// A generator with the state that its JavaScript object needs. The handle cannot leave the thread of its JavaScript
@@ -22,8 +22,8 @@ pub(crate) struct Handle {
     generator: Generator,
     /// The lease; `None` if the node is fixed.
     lease: Option<Lease>,
-    /// The longest time for which a call may block the event loop; `None` with a manual clock, which a wait advances
-    /// immediately.
+    /// The longest time for which a call may block the event loop; `None` with a manual clock, because a wait advances
+    /// a manual clock immediately.
     on_loop: Option<Duration>,
     /// The longest time for which a ring may block the event loop. A ring may have to wait for several ticks.
     on_ring: Duration,
@@ -69,8 +69,8 @@ impl Handle {
         }
     }
 
-    /// The longest time for which a call may block the event loop; `None` with a manual clock, which a wait advances
-    /// immediately.
+    /// The longest time for which a call may block the event loop; `None` with a manual clock, because a wait advances
+    /// a manual clock immediately.
     #[inline]
     pub(crate) fn on_loop(&self) -> Option<Duration> {
         self.on_loop

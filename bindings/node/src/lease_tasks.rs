@@ -155,7 +155,7 @@ pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
     AsyncTask::new(Closing(TaskInput::new(owned.close_lease())))
 }
 
-/// Ends all leases of this environment, and waits for at most one second until their nodes are
+/// Ends all leases of this environment, and waits at most one second for their nodes to be
 /// released.
 #[napi(catch_unwind)]
 pub(crate) fn close_leases(env: Env) -> Result<()> {

@@ -31,8 +31,8 @@ impl Drop for PendingClose {
     }
 }
 
-/// The longest time for which an ending environment waits until its nodes are released. Leases of
-/// nodes that are not released within this time expire.
+/// The longest time that an ending environment waits for its nodes to be released. Leases of nodes
+/// that are not released within this time expire.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
 /// An object that may have an open lease.
@@ -82,8 +82,7 @@ impl Leases {
         }
     }
 
-    /// Closes all leases concurrently, and waits for at most one second until their nodes are
-    /// released.
+    /// Closes all leases concurrently, and waits at most one second for their nodes to be released.
     pub(crate) fn end_all(&self) {
         for handle in self.open.take() {
             if let Some(pending) = handle.upgrade().and_then(|handle| handle.close_lease()) {

@@ -70,7 +70,7 @@ pub(crate) fn optional(
 }
 
 /// Parses an instant in Unix milliseconds. An instant that does not fit into an i64 is replaced by the nearest i64.
-/// Every layout and every clock treats both instants in the same way.
+/// Every layout and every clock treats the replacement in the same way as the original instant.
 pub(crate) fn instant(text: &str) -> i64 {
     let nearest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
     text.parse().unwrap_or(nearest)

@@ -7,8 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::{id, json, thrown, unix_ms};
 
-/// A description of a layout, with the numbers of processes at which random nodes collide with
-/// certain probabilities.
+/// A description of a layout, and of the collision risk of random nodes.
 #[derive(Serialize)]
 struct DescribedLayout {
     #[serde(flatten)]

@@ -69,8 +69,8 @@ fn set_time(now: f64) {
     flakeid_core::set_host_time(unix_ms(now));
 }
 
-/// Does nothing on other targets, because the core has its own clock there. This crate is only
-/// checked on other targets, and never runs there.
+/// Does nothing on other targets, because the core has its own clock there. On other targets, this
+/// crate is only compiled as a check, and never runs.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 fn set_time(now: f64) {
     let _ = unix_ms(now);

@@ -12,8 +12,8 @@ use crate::{id, json, thrown};
 /// spaces around the ID.
 const LONGEST_LINE: usize = 256;
 
-/// The maximum numbers of nodes and bars that the page shows. With larger numbers, the page would
-/// have to parse and sort all nodes several times a second.
+/// The maximum numbers of nodes and bars that the page shows. Without these limits, the page would
+/// parse and sort all nodes several times a second.
 const MOST_NODES: usize = 24;
 const MOST_BARS: usize = 120;
 

@@ -34,13 +34,13 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// Returns an integer argument, such as a layout field. Rejects integers that do not fit in 64
-/// bits, with the range from 0 to `max` in the message. The core checks all other values.
+/// bits; the error message contains the range from 0 to `max`. The core checks all other values.
 pub(crate) fn field(name: &'static str, value: &Bound<'_, PyAny>, max: u64) -> PyResult<u64> {
     integer(name, value)?.map_err(|shown| raise(Error::field_out_of_range(name, &shown, 0, max)))
 }
 
-/// Returns the value of a core option. Rejects integers that do not fit in 64 bits, with the range
-/// from `min` to `max` in the message. The core checks all other values.
+/// Returns the value of a core option. Rejects integers that do not fit in 64 bits; the error
+/// message contains the range from `min` to `max`. The core checks all other values.
 pub(crate) fn number(
     name: &'static str,
     value: &Bound<'_, PyAny>,

@@ -251,8 +251,8 @@ impl CachedGenerator {
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
         let ring = self.state.get_mut().close();
-        // A failed attach is ignored, because no handler can be waiting for the GIL after the
-        // interpreter has shut down.
+        // A failure to attach to the interpreter is ignored, because no handler can be waiting for
+        // the GIL after the interpreter has shut down.
         let _ = Python::try_attach(|py| py.detach(|| drop(ring)));
     }
 }

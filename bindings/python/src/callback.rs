@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 
 use crate::argument::wrong_type;
 
-/// The number of running calls, for which `silence` waits before the interpreter ends. The
-/// interpreter kills a thread that requests the GIL later, even in the middle of Rust code.
+/// The number of running calls. Before the interpreter ends, `silence` waits for these calls.
+/// Otherwise, the ending interpreter could kill a thread that requests the GIL, even in the middle
+/// of Rust code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -33,8 +34,8 @@ impl Callback {
     ) {
         CALLS.fetch_add(1, Ordering::SeqCst);
         if !ENDING.load(Ordering::SeqCst) {
-            // A failed attach is ignored, because the function cannot be called after the
-            // interpreter has shut down.
+            // A failure to attach to the interpreter is ignored, because the function cannot be
+            // called after the interpreter has shut down.
             let _ = Python::try_attach(|py| {
                 let called = argument(py).and_then(|argument| self.0.call1(py, (argument,)));
                 if let Err(raised) = called {
@@ -46,7 +47,7 @@ impl Callback {
     }
 }
 
-/// Prevents further calls, and waits for running calls to return, for at most `timeout`.
+/// Prevents further calls, and waits at most `timeout` for running calls to return.
 pub(crate) fn silence(py: Python<'_>, timeout: Duration) {
     ENDING.store(true, Ordering::SeqCst);
     let start = Instant::now();

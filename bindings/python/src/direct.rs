@@ -24,7 +24,7 @@ pub(crate) trait DirectMethod: Sized {
     const DOC: &'static CStr;
 
     /// Returns the next ID, or `None` if a wait is necessary or the call fails. Implementations
-    /// must not create or drop Python objects, and must not detach.
+    /// must not create or drop Python objects, and must not detach from the interpreter.
     fn at_hand(this: &Bound<'_, Self::Class>) -> Option<u64>;
 
     /// Returns the next ID after `at_hand` has returned `None`.
@@ -78,8 +78,8 @@ unsafe extern "C" fn call<M: DirectMethod>(
     }
 }
 
-/// Completes a call like pyo3's wrapper: attaches through pyo3, which counts attachments, and
-/// catches panics.
+/// Completes a call in the same way as pyo3's wrapper. The function catches panics, and attaches to
+/// the interpreter through pyo3, so that pyo3 counts the attachment.
 #[cold]
 #[inline(never)]
 fn finish(work: impl FnOnce() -> PyResult<u64>) -> *mut ffi::PyObject {

@@ -87,8 +87,8 @@ impl Drop for Generator {
     /// Python.
     fn drop(&mut self) {
         if self.held.is_leased() {
-            // A failed attach is ignored, because no observer can be waiting for the GIL after the
-            // interpreter has shut down.
+            // A failure to attach to the interpreter is ignored, because no observer can be waiting
+            // for the GIL after the interpreter has shut down.
             let _ = Python::try_attach(|py| py.detach(|| self.held.close()));
         }
     }

@@ -28,8 +28,8 @@ impl<T> Guarded<T> {
     ///
     /// # Safety
     /// Every call for the same value must pass the same `owner`. `brief` must not call Python,
-    /// create or drop a Python object, or detach, because each of these actions may let other
-    /// threads run. `brief` must not call `with` again for the same value.
+    /// create or drop a Python object, or detach from the interpreter, because each of these
+    /// actions may let other threads run. `brief` must not call `with` again for the same value.
     #[inline(always)]
     pub(crate) unsafe fn with<O, R>(
         &self,

@@ -26,7 +26,8 @@ use crate::guarded::Guarded;
 /// own LocalGenerator.
 #[pyclass(frozen, module = "flakeid", name = "LocalGenerator")]
 pub(crate) struct LocalGenerator {
-    /// The core's local handle, or `None` while a thread that waits in a call has taken the handle.
+    /// The core's local handle, or `None` while a thread has taken the handle in order to wait in a
+    /// call.
     share: Guarded<Option<Share>>,
     is_leased: bool,
     /// The Generator, declared after the share so that the Generator is dropped last. Dropping the

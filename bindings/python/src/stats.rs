@@ -37,8 +37,8 @@ impl Stats {
     }
 }
 
-/// The counters of a CachedGenerator: the numbers of IDs that are in the ring, were taken, and were
-/// dropped, and the numbers of refills, failed refills and failed calls.
+/// The counters of a CachedGenerator: the numbers of IDs in the ring, of taken IDs and of dropped
+/// IDs, and the numbers of refills, failed refills and failed calls.
 #[pyclass(frozen, eq, module = "flakeid", name = "RingStats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingStats(pub(crate) flakeid_core::RingStats);

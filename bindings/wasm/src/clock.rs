@@ -55,8 +55,8 @@ fn take_wait() -> Option<(i64, Duration)> {
     flakeid_core::take_host_wait()
 }
 
-/// Does nothing on other targets, because the core has its own clock there. This crate is only
-/// checked on other targets, and never runs there.
+/// Does nothing on other targets, because the core has its own clock there. On other targets, this
+/// crate is only compiled as a check, and never runs.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) fn set_time(_unix_ms: f64) {}
 

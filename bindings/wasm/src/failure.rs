@@ -34,7 +34,7 @@ pub fn setup(make_error: MakeError) {
     MAKE_ERROR.with_borrow_mut(|slot| *slot = Some(make_error));
 }
 
-/// Converts a core error to the JavaScript error to throw. The function is an argument for `map_err`.
+/// Converts a core error to the JavaScript error that the caller throws. The function is an argument for `map_err`.
 #[inline(never)]
 #[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub(crate) fn thrown(error: Error) -> JsValue {

@@ -80,8 +80,8 @@ impl Generator {
         self.core.retire().map_err(thrown)
     }
 
-    /// Returns three numbers, in this order: waits, rollbacks, and the largest distance ahead of
-    /// the clock in ticks.
+    /// Returns the number of waits, the number of clock rollbacks, and the largest number of ticks
+    /// by which an ID was ahead of the clock.
     #[must_use]
     pub fn stats(&self) -> Vec<u64> {
         let stats = self.core.stats();

@@ -88,8 +88,8 @@ impl Figures {
     }
 
     /// Returns the following properties of the layout, in this order: `epoch`, `unit_ms`, `max_tick`, `max_node`,
-    /// `max_sequence`, `max_clock_sequence`, `ids_per_tick`, `horizon`, `fits_i64_until`. The last two numbers are the
-    /// largest datacenter and the largest worker, or 0 if the layout does not split the node.
+    /// `max_sequence`, `max_clock_sequence`, `ids_per_tick`, `horizon`, `fits_i64_until`, the largest datacenter and
+    /// the largest worker. The last two numbers are 0 if the layout does not split the node.
     #[must_use]
     pub fn numbers(&self) -> Vec<u64> {
         let layout = &self.0;

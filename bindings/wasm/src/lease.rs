@@ -197,15 +197,15 @@ impl Lease {
         thrown(self.core.why())
     }
 
-    /// Whether the latest error rules out that the lease gets a window within `left` milliseconds.
+    /// Whether the latest error means that the lease cannot get a window within `left` milliseconds.
     #[wasm_bindgen(js_name = cannotSucceed)]
     #[must_use]
     pub fn cannot_succeed(&self, left: f64) -> bool {
         self.core.cannot_succeed(milliseconds(left))
     }
 
-    /// Returns two numbers: the completed attempts to acquire or renew a node, and the grants and renewals that took
-    /// effect.
+    /// Returns two numbers: the number of completed attempts to acquire or renew a node, and the number of grants and
+    /// renewals that took effect.
     #[must_use]
     pub fn progress(&self) -> Vec<f64> {
         let (attempts, gains) = self.core.attempts_and_gains();
@@ -233,8 +233,9 @@ impl Lease {
         vec![status.start, status.fence, status.renewals, status.grants, status.failures]
     }
 
-    /// Returns the time at which the fence begins, and the time until which the node is reserved, in Unix milliseconds.
-    /// The third number is 1 if the node is lost from its fence onward, usually to another process, and otherwise 0.
+    /// Returns three numbers. The first two are the time at which the fence begins and the time until which the node is
+    /// reserved, in Unix milliseconds. The third number is 1 if the node is lost from its fence onward, usually to
+    /// another process, and otherwise 0.
     #[must_use]
     pub fn times(&self) -> Vec<f64> {
         let status = self.core.status();
@@ -242,7 +243,7 @@ impl Lease {
         vec![status.fence_unix_ms as f64, status.expires_unix_ms as f64, fenced_off]
     }
 
-    /// The error of the latest attempt; undefined if the attempt succeeded.
+    /// The error of the latest attempt to acquire or renew a node; undefined if the attempt succeeded.
     #[wasm_bindgen(js_name = lastError)]
     #[must_use]
     pub fn last_error(&self) -> JsValue {

@@ -27,9 +27,9 @@ fn main() -> ExitCode {
 
 fn generate(input: &Path, folder: &Path, name: &str) -> Result<(), String> {
     let compiled = fs::read(input).map_err(|error| format!("{}: {error}", input.display()))?;
-    // The section `target_features` is removed, because it lists the reference types of the precompiled standard
-    // library. If the section lists reference types, wasm-bindgen adds instructions that Debian's wasm-opt cannot read.
-    // The binding itself is compiled without reference types.
+    // The section `target_features` is removed, because it lists the feature `reference-types`, which the precompiled
+    // standard library enables. If the section lists this feature, wasm-bindgen adds instructions that Debian's
+    // wasm-opt cannot read. The binding itself is compiled without the feature.
     let module = without_custom(&compiled, "target_features")
         .ok_or_else(|| format!("{} is not a WebAssembly module", input.display()))?;
     let say = |error| format!("{error:?}");

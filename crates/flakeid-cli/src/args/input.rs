@@ -37,8 +37,8 @@ pub(crate) fn each_line(
             break;
         }
         let text = String::from_utf8_lossy(&line);
-        // A truncated line keeps its leading and trailing spaces, so that the parser rejects the
-        // line because of either its length or its spaces.
+        // A truncated line is not trimmed, because trimming could turn it into a valid ID. The
+        // parser rejects the untrimmed line because of its length or its spaces.
         let is_cut = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
         let text = if is_cut { &text } else { text.trim() };
         if let Err(failure) = each(&mut out, text) {

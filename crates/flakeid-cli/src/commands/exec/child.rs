@@ -26,7 +26,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// The maximum duration of a single sleep during the wait for the node's first tick. The duration
 /// is short, because the clock may be set during the sleep.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// The minimum wait for the node's first tick, in milliseconds, for which the user sees a message.
+/// The shortest wait for the node's first tick that is reported to the user, in milliseconds.
 const SHORTEST_REPORTED_MS: u64 = 1_000;
 
 /// The result of a command that has ended.

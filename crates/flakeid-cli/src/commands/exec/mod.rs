@@ -103,8 +103,9 @@ pub(crate) struct ExecArgs {
     /// Time between SIGTERM and SIGKILL
     ///
     /// The time applies to the processes that the command left behind. If the lease cannot be
-    /// renewed, the command gets SIGTERM this long before the end of the lease, but at most a
-    /// quarter of the window before. It gets SIGKILL shortly before the end of the lease.
+    /// renewed, the command gets SIGTERM this long before the end of the lease. If the time is
+    /// longer than a quarter of the window, a quarter of the window is used instead. The command
+    /// gets SIGKILL shortly before the end of the lease.
     #[arg(
         long,
         hide_short_help = true,

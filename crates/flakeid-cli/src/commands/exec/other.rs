@@ -10,8 +10,8 @@ use tokio::process::{Child, Command};
 /// The only signal on systems without Unix signals: Ctrl-C.
 pub(super) type Signal = ();
 
-/// The command, which is the only process that is ended. The console sends Ctrl-C to the command directly. The
-/// operating system has no equivalent of SIGTERM, so this process can only kill the command.
+/// The command, which is the only process that can be ended on these systems. The console sends Ctrl-C to the command
+/// directly. The operating system has no equivalent of SIGTERM, so this process can only kill the command.
 pub(super) struct Processes;
 
 impl Processes {
@@ -37,7 +37,7 @@ impl Processes {
 
     pub(super) fn kill(&mut self, command: &mut Child, _: u64) {
         // An error is ignored: either the command has already ended, or the command cannot be killed and this process
-        // waits until it ends.
+        // waits until the command ends.
         let _ = command.start_kill();
     }
 

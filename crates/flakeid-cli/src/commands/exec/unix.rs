@@ -61,8 +61,8 @@ impl Processes {
             // longer renewed.
             let die_with_parent = move || {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
-                // If the parent process was killed before the death signal was set, the signal
-                // would never arrive, so the command must not start.
+                // If the parent process was killed before the parent-death signal was set, the
+                // signal would never arrive, so the command must not start.
                 if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
             };
             // SAFETY: the closure only makes two system calls and allocates no memory, so it may
@@ -83,7 +83,7 @@ impl Processes {
 
     /// Forwards a signal to the command or, if the command has ended, to its remaining processes.
     /// If the command shares this process's group, SIGINT is not forwarded, because the terminal
-    /// has already sent it.
+    /// has already sent SIGINT to the whole group.
     pub(super) fn forward(&mut self, command: Option<u32>, signal: Signal) {
         if self.has_group || signal != Signal::INT {
             match command {
@@ -128,8 +128,8 @@ impl Processes {
         self.descendants.report_refused(node);
     }
 
-    /// Sends a signal to all descendants. If they cannot be found, sends the signal to the
-    /// command's own process group or, without such a group, only to the command.
+    /// Sends a signal to all descendants. If the descendants cannot be found, sends the signal to
+    /// the command's own process group, or only to the command if it has no group of its own.
     fn signal_all(&mut self, command: Option<u32>, signal: Signal) {
         if !self.descendants.signal(signal) {
             self.signal(command, signal);

@@ -84,7 +84,8 @@ impl Lines<'_> {
     fn add(&mut self, line: &[u8]) -> Outcome {
         self.number += 1;
         let text = String::from_utf8_lossy(line);
-        // A line that is too long may lack its end, so it must not be trimmed to a valid ID.
+        // A line that is too long may be incomplete, and is not trimmed, because trimming could
+        // turn it into a valid ID.
         let text = if line.len() > LONGEST_LINE { &text } else { text.trim() };
         let id = id::parse(text, self.form, self.layout);
         let added = id.and_then(|id| Ok(self.statistics.add(id)?));

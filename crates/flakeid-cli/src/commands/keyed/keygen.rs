@@ -28,7 +28,7 @@ use crate::terminal;
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct KeygenArgs {
-    /// Append the key to this file; a missing file is created so that only its owner can read it
+    /// Append the key to this file; a missing file is created, readable only by its owner
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
