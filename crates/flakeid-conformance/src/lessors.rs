@@ -217,7 +217,7 @@ fn repeated_renewal_is_applied_once(fixture: &Fixture<'_>) {
     let grant = client.grant(&fixture.request());
     let request = renewal(&grant, grant.fence + 20);
     let answer = client.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
-    // A holder repeats a renewal unchanged until it gets a response.
+    // A holder that gets no response repeats the renewal unchanged.
     for client in [&mut other, &mut client] {
         for _ in 0..2 {
             let again = client.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -305,7 +305,7 @@ fn windows_under_contention_are_disjoint(fixture: &Fixture<'_>) {
                     let request = Renew { ttl_ms: 1, ..renewal(&grant, grant.fence + 10) };
                     match client.renew(&request) {
                         Ok(_) | Err(Fault::Refused(Refusal::FencedOff)) => {}
-                        // A broker refuses a renewal beyond its block's fence or `max_ahead` with a retryable error.
+                        // If a renewal exceeds the block's fence or `max_ahead`, the broker returns a retryable error.
                         Err(fault) => {
                             assert!(fixture.kind(&fault).is_retryable(), "{fault:?}");
                         }

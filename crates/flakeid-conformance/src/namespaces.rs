@@ -33,7 +33,7 @@ pub fn namespace_refuses_another_layout(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a namespace of blocks refuses requests for single nodes and for blocks of a different size.
+/// Checks that a namespace that grants blocks refuses requests for single nodes and for blocks of a different size.
 pub fn namespace_refuses_other_block_bits(under_test: &dyn StoreUnderTest) {
     let wanted =
         Namespace { block_bits: 4, ..Namespace::new(&fresh_name("blocks"), Layout::TWITTER) };
@@ -66,8 +66,8 @@ pub fn namespace_refuses_other_block_bits(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that requests for a missing namespace are refused. If the store creates namespaces, however, an acquire
-/// request must create the namespace with the default bounds.
+/// Checks that requests for a missing namespace are refused. If the store creates missing namespaces by itself,
+/// however, an acquire request must create the namespace with the default bounds.
 pub fn missing_namespace_is_refused_or_created(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "present");
     let mut client = fixture.client();

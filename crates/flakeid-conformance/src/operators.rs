@@ -88,7 +88,7 @@ pub fn fast_forward_raises_the_floor(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that `adopt` raises the floor to or above every fence that the store could have granted.
+/// Checks that `adopt` raises the floor to at least the highest fence that the store could have granted.
 pub fn adopt_raises_the_floor_above_every_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "adoption");
     let mut client = fixture.client();

@@ -21,7 +21,7 @@ pub fn unused_ticks_are_granted_again_after_a_release(under_test: &dyn StoreUnde
     fixture.check_confirmed();
 }
 
-/// Checks that a release never lowers the fence below the start of the grant, and never raises it.
+/// Checks that a release never lowers the fence below the start of the grant, and never raises the fence.
 pub fn release_never_lowers_the_fence_below_the_start(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release-bounds");
     let mut client = fixture.client();

@@ -78,7 +78,7 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     assert_eq!(new_client.list().rows, row);
     new_client.extend(&new, new.fence + 10);
 
-    // The store applies the renewal, but its response is lost. Another holder then takes over the node.
+    // The store applies the renewal, but the response is lost. Another holder then takes over the node.
     let old = old_client.grant(&fixture.request_node(10));
     let lost = renewal(&old, old.fence + 3_000);
     let applied = old_client.renew(&lost).unwrap();
@@ -94,7 +94,8 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     fixture.check_confirmed();
 }
 
-/// Checks that a renewal up to a tick at or below the fence extends the expiry time and leaves the fence unchanged.
+/// Checks that a renewal extends the expiry time and leaves the fence unchanged if the requested tick is not above the
+/// fence.
 pub fn renewals_never_lower_the_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fences");
     let mut client = fixture.client();

@@ -13,7 +13,7 @@ pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     let held = client.grant(&fixture.request_node(1));
     let other = client.grant(&fixture.request_node(2));
     let copy = under_test.backup();
-    // The restore discards the following grants and renewals.
+    // The following grants and the renewal happen after the backup, so the restore discards them.
     let held = client.extend(&held, held.fence + 250);
     let taken = client.grant_in_time(&fixture.request_node(2));
     let forgotten = client.grant(&fixture.request_node(3));
@@ -59,7 +59,7 @@ pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let mut client = fixture.client();
     let wanted = later.fence + 50;
     let void = |refused| matches!(refused, Err(Refusal::Restored { .. } | Refusal::FencedOff));
-    // A renewal may be the first request after the restore.
+    // Even if the first request after the restore is a renewal, the store must refuse the renewal.
     for grant in [old, later, silent] {
         assert!(void(client.renew(&renewal(&grant, wanted))), "{grant:?}");
         client.release_as(&Release { node: grant.node, token: grant.token, used_until: 0 });

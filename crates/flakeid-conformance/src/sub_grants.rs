@@ -80,7 +80,7 @@ fn client_of(holder: &PastHolder) -> Result<(u64, u64), &'static str> {
     }
 }
 
-/// Checks that `whois` returns the client for ticks up to which the history is complete, and only the broker for later
+/// Checks that `whois` returns the client for ticks in the complete part of the history, and only the broker for later
 /// ticks. The results must stay the same after another broker has leased the block.
 pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants");
@@ -130,7 +130,8 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     assert_eq!(recorded, until + 50);
     assert_eq!(asked(&mut client, NODE, until + 49), known(2, until + 50));
 
-    // Another broker takes over the block, as after a crash, and then releases the block with a complete history.
+    // Another broker takes over the block, as if the first broker had crashed. The second broker then releases the
+    // block with a complete history.
     let second = lease(&fixture, &mut client, "http://two");
     let two = || "http://two".to_owned();
     assert!(second.start >= held.fence);
@@ -160,8 +161,8 @@ pub fn whois_returns_the_client_of_a_broker(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a broker cannot record sub-grants after it has lost its block, for nodes outside the block, or for ticks
-/// outside the block's window.
+/// Checks that a broker cannot record sub-grants for nodes outside its block or for ticks outside the block's window.
+/// A broker that has lost its block must not be able to record any sub-grants.
 pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "sub-grants-of-holders");
     let mut client = fixture.client();

@@ -204,7 +204,8 @@ struct Habits {
 impl Habits {
     fn of(preset: &str, layout: &Layout) -> Self {
         use Numbers::{Either, Known, Random, Small};
-        // The year in which flake-idgen and similar libraries appeared. Earlier systems did not use the Unix epoch.
+        // The beginning of the year in which flake-idgen and similar libraries appeared. Earlier systems did not use
+        // the Unix epoch.
         const YEAR_2013: i64 = 1_356_998_400_000;
         // The release date of Mastodon 2.0.0, the first version that generated IDs with the `mastodon` layout.
         const MASTODON_2: i64 = 1_506_816_000_000;

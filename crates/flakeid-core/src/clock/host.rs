@@ -10,7 +10,7 @@ use crate::calendar::whole_ms;
 /// sets a time.
 static UNIX_MS: AtomicI64 = AtomicI64::new(i64::MIN);
 
-/// The instant, in Unix milliseconds, at which the last wait that the clock could not perform would have ended.
+/// The intended end, in Unix milliseconds, of the last wait that the clock could not perform.
 static WAIT_UNTIL_MS: AtomicI64 = AtomicI64::new(0);
 /// The maximum duration, in milliseconds, of the last wait that the clock could not perform; 0 if there was no wait.
 static WAIT_AT_MOST_MS: AtomicU64 = AtomicU64::new(0);

@@ -10,8 +10,8 @@ use super::gate::{Gate, Instruments};
 
 const MS: u64 = 1_000_000;
 
-/// A simulated nanosecond counter that provides all times of the model and that the threads advance. Accesses to the
-/// counter are relaxed, so that they do not order the gate's own stores.
+/// A simulated nanosecond counter, which the threads advance. All times of the model come from this counter. Accesses
+/// to the counter are relaxed, so that they do not order the gate's own stores.
 struct Time(AtomicU64);
 
 impl Time {

@@ -1,4 +1,4 @@
-//! The JSON schema of an ID, for the crate schemars.
+//! The JSON schema of an ID, for the schemars crate.
 
 use alloc::borrow::Cow;
 
@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::{DESCRIPTION, PATTERN};
 use crate::Id;
 
-/// The schema of an ID: the string of decimal digits to which the `serde` feature serializes an ID.
+/// The schema of an ID, which the `serde` feature serializes to a string of decimal digits.
 impl JsonSchema for Id {
     fn inline_schema() -> bool {
         true

@@ -84,7 +84,7 @@ impl Generator {
         queue.take(self, wanted, max_wait)
     }
 
-    /// Whether calls may use the queue. In a forked child, the limit is 0. The child must not use the queue, because a
+    /// Whether calls may use the queue. A forked child, in which the limit is 0, must not use the queue, because a
     /// thread of the parent may have held the queue's lock during the fork.
     #[cfg(feature = "std")]
     fn may_queue(&self) -> bool {

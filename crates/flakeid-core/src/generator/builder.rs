@@ -70,7 +70,7 @@ impl GeneratorBuilder {
     /// Sets several different nodes instead of a single node. The number of nodes must be a power of two. The largest
     /// number of IDs per second is multiplied by the number of nodes (four nodes in Twitter's layout give 16.384
     /// million IDs per second). The IDs of the generator still strictly increase, unlike the IDs of several
-    /// generators, because the nodes extend the sequence in the generator's word.
+    /// generators, because the generator combines the node and the sequence number in a single counter.
     ///
     /// Cannot be combined with [`sequence_mask`](Self::sequence_mask) or with layouts that have a clock sequence.
     /// Within a process, a node cannot be used both alone and with other nodes, or in different sets of nodes.

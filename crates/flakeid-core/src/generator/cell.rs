@@ -173,8 +173,8 @@ impl Cell {
         self.waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a rollback in which the clock has to reach the tick `short_of` again. Every attempt during the rollback
-    /// detects the rollback, but the rollback is counted only once.
+    /// Counts a rollback after which the clock has to reach the tick `short_of` again. Every attempt during the
+    /// rollback detects the rollback, but the rollback is counted only once.
     pub(super) fn count_rollback(&self, short_of: u64) {
         let mark = short_of + 1;
         if self.fallen_short_of.swap(mark, Ordering::Relaxed) != mark {
@@ -210,7 +210,8 @@ pub struct Stats {
     /// The number of waits. Each wait during a `fill` call is counted separately.
     pub waits: u64,
     /// The number of times that the clock went backwards. A generator with a window and the rollback behaviour
-    /// `continue` may run ahead of the clock. While ahead, the generator checks for a rollback only once per tick.
+    /// `continue` may run ahead of the clock. While the generator is ahead, it checks for a rollback only once per
+    /// tick.
     pub rollbacks: u64,
     /// The largest number of ticks by which an ID was ahead of the clock.
     pub largest_ahead: u64,

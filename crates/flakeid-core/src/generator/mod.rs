@@ -123,15 +123,15 @@ pub struct Generator {
     pub(crate) max_wait: Duration,
     layout: Layout,
     nodes: Box<[u64]>,
-    /// The queue of waiting calls. Only generators on the system clock have a queue, because any other clock may depend
-    /// on another thread to advance the clock.
+    /// The queue of waiting calls. Only generators on the system clock have a queue, because other clocks may need
+    /// another thread to advance them.
     #[cfg(feature = "std")]
     queue: NativeOnly<queue::Queue>,
 }
 
 impl Generator {
-    /// Returns the next ID. Sleeps at most `max_wait` according to the policies: until the next tick if the current
-    /// tick is full, or until the clock has caught up if the clock went backwards.
+    /// Returns the next ID. Depending on the policies, sleeps for at most `max_wait`: until the next tick if the
+    /// current tick is full, or until the clock has caught up if the clock went backwards.
     ///
     /// # Errors
     /// [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) and

@@ -51,7 +51,7 @@ pub(super) enum Flaw {
 struct State {
     /// The waiting calls, in the order of their tickets.
     waiting: VecDeque<Call>,
-    /// The positions that have been assigned to calls but have not been returned yet, by the ticket of the call.
+    /// The positions that have been assigned to calls but have not been returned yet, keyed by the ticket of the call.
     served: BTreeMap<u64, Run>,
     tickets: u64,
     led: bool,
@@ -190,8 +190,8 @@ impl State {
         self.tickets
     }
 
-    /// Takes positions for all calls and divides the positions. Each call gets one position in the order of arrival,
-    /// and the calls that want more share the remaining positions evenly.
+    /// Takes positions for all calls, and distributes the positions among the calls. Each call gets one position in the
+    /// order of arrival, and the calls that want more share the remaining positions evenly.
     fn serve(&mut self, supply: &impl Supply) -> Result<(), Obstacle> {
         let wanted = self.waiting.iter().fold(0, |sum: u64, call| sum.saturating_add(call.wanted));
         let mut rest = supply.attempt(wanted)?;

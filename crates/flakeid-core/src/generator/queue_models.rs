@@ -52,8 +52,8 @@ impl Supply for Ticks {
     }
 }
 
-/// Runs three calls for the given numbers of positions in three threads. The supply ends at the position `last`.
-/// Returns the ranges that the calls received.
+/// Runs three calls in three threads. Two calls request the numbers of positions in `wanted`, and the third call
+/// requests `mine` positions. The supply ends at the position `last`. Returns the ranges that the calls received.
 fn calls(queue: Queue, last: u64, wanted: [u64; 2], mine: u64) -> Vec<Run> {
     let shared = Arc::new((queue, Ticks::until(last)));
     let threads = wanted.map(|wanted| {

@@ -7,9 +7,9 @@ use crate::sync::NativeOnly;
 pub(super) struct Several {
     /// The number of each node, shifted to the place of the node field in an ID. The list is in increasing order.
     node_bits: Box<[u64]>,
-    /// The number of low bits in a position below the index of the node.
+    /// The number of bits of a position that are below the index of the node.
     index_shift: u8,
-    /// The number of low bits in a position below the sequence number.
+    /// The number of bits of a position that are below the sequence number.
     sequence_from: u8,
     sequence_mask: u64,
 }
@@ -43,8 +43,8 @@ impl Several {
         (place >> self.sequence_from & self.sequence_mask, self.node_bits[index as usize])
     }
 
-    /// Returns the number of IDs from the offset `place` on that have the same node and consecutive sequence numbers.
-    /// The result is at most `wanted`.
+    /// Returns how many IDs, starting at the offset `place`, have the same node and consecutive sequence numbers. The
+    /// result is at most `wanted`.
     pub(super) fn ids_in_a_row(&self, place: u64, wanted: usize) -> usize {
         if self.sequence_from > 0 {
             return 1;

@@ -1,4 +1,4 @@
-//! Writes ranges of IDs. If the compiler may use wide store instructions, only the memory limits the speed.
+//! Writes ranges of IDs. With wide store instructions, the speed is limited only by the memory.
 
 use crate::Id;
 
@@ -31,8 +31,8 @@ fn plain(first: u64, shift: u8, ids: &mut [Id]) {
     }
 }
 
-/// Runs the loops of `plain` compiled for AVX2, which halves the time for a thousand IDs. Most x86-64 processors
-/// support AVX2, but portable programs cannot rely on this support.
+/// Runs a version of `plain` that is compiled for AVX2, which halves the time for a thousand IDs. Most x86-64
+/// processors support AVX2, but portable programs cannot rely on this support.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod wide {
     #![allow(unsafe_code)]

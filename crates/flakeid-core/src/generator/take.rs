@@ -98,8 +98,8 @@ impl Generator {
         false
     }
 
-    /// Tries again after another thread has advanced the word first. The retry is a separate function, because the
-    /// first attempt usually succeeds.
+    /// Tries again after an attempt that failed because another thread advanced the word. The retry is a separate
+    /// function, because the first attempt usually succeeds.
     #[cold]
     #[inline(never)]
     fn take_again(&self, tick: u64, limit: u64, wanted: u64) -> Option<Run> {

@@ -370,8 +370,8 @@ impl Layout {
         }
     }
 
-    /// Whether this layout and `other` describe the same IDs. Two such layouts can differ only in how they split the
-    /// node.
+    /// Whether this layout and `other` describe the same IDs. Layouts that describe the same IDs can differ only in how
+    /// they split the node.
     #[must_use]
     pub fn is_same_space(&self, other: &Self) -> bool {
         self.unsplit() == other.unsplit()

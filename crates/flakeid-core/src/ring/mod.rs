@@ -158,8 +158,8 @@ impl CachedGenerator {
     ///
     /// # Errors
     /// The same errors as [`take`](Self::take), with one exception. If the generator cannot refill the ring, the call
-    /// does not return [`RingEmpty`](ErrorKind::RingEmpty), but the generator's error, such as
-    /// [`LeaseExpired`](ErrorKind::LeaseExpired) or [`HorizonReached`](ErrorKind::HorizonReached).
+    /// returns the generator's error, such as [`LeaseExpired`](ErrorKind::LeaseExpired) or
+    /// [`HorizonReached`](ErrorKind::HorizonReached), instead of [`RingEmpty`](ErrorKind::RingEmpty).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
         match self.poll() {
@@ -275,9 +275,9 @@ impl CachedGenerator {
     }
 
     /// Closes the ring, and waits for the refilling thread to end. In a handler that the refilling thread calls, this
-    /// method does not wait. Other threads may still use the ring, but their waiting and later calls fail with
-    /// [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays open. A second call
-    /// has no effect, and neither does a call in a forked child.
+    /// method does not wait. Other threads may still use the ring, but their later calls and the calls that are already
+    /// waiting fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays
+    /// open. A second call has no effect, and neither does a call in a forked child.
     pub fn close(&self) {
         if !self.generator().limit.is_ours() {
             return;
