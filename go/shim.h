@@ -12,7 +12,7 @@
 typedef struct {
     flakeid_status status;
     int64_t retry_after_ms, rollback_ms, horizon_ms;
-    char *field; /* NULL, or a string in the same allocation after the message */
+    char *field; /* NULL, or a string that follows the message in the same allocation */
     char message[];
 } failure;
 
@@ -28,7 +28,7 @@ static failure *failed(flakeid_status status) {
     length = strlen(message) + 1;
     made = malloc(sizeof *made + length + (field == NULL ? 0 : strlen(field) + 1));
     if (made == NULL) {
-        abort(); /* Go itself also aborts the program if memory runs out. */
+        abort(); /* Go's runtime also aborts the program if memory runs out. */
     }
     made->status = status;
     made->retry_after_ms = flakeid_retry_after_ms();

@@ -206,8 +206,8 @@ export class Generator implements Iterable<bigint> {
    */
   nextIds(n: number | bigint): bigint[];
   /**
-   * Fills the array with IDs from its beginning, and returns the number of IDs. Waits like
-   * `nextId`.
+   * Fills the array from the beginning with the next IDs, and returns the number of IDs written.
+   * Waits like `nextId`.
    */
   fill(ids: BigUint64Array | BigInt64Array): number;
   /** Fills the array like `fill`, but never waits. */

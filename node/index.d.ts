@@ -40,8 +40,9 @@ export interface BufferOptions {
  * of IDs with one call, and then returns the IDs by plain reads. Each read costs a fifth of a call.
  *
  * - **Order:** the IDs from one handle strictly increase, and no ID is issued twice. With
- *   `rollback: 'clock-sequence'`, the IDs increase only as far as the generator's IDs do. IDs from
- *   one handle are not ordered relative to IDs from other handles or from the generator itself.
+ *   `rollback: 'clock-sequence'`, the IDs can decrease after a clock rollback, as the generator's
+ *   own IDs can. IDs from one handle are not ordered relative to IDs from other handles or from the
+ *   generator itself.
  * - **Age:** the time in an ID is the time at which the ID's batch was generated. The remaining IDs
  *   of a batch are dropped at the next `await`, and at the latest before the event loop runs
  *   another callback, timer or I/O. An ID is therefore never older than the time for which code has
@@ -135,8 +136,9 @@ export interface RingStats {
 export class CachedGenerator implements Iterable<bigint> {
   /**
    * Creates and fills the ring, or throws the error that prevents the library from filling the
-   * ring. The constructor uses up one ID to wait for the generator's first tick, for at most 10 ms.
-   * If the layout's ticks are longer than 10 ms, call `await generator.nextIdAsync()` first.
+   * ring. To wait for the generator's first tick, the constructor generates one ID and discards it.
+   * This wait takes at most 10 ms. If the layout's ticks are longer than 10 ms, first call
+   * `await generator.nextIdAsync()`.
    */
   constructor(generator: Generator, options?: CachedOptions);
   /**
@@ -315,17 +317,17 @@ declare module './api' {
      * Returns a generator with a node that is leased from the store at `url`
      * (`sqlite:///path/flakeid.db`, `postgresql://`, `mysql://`, `redis://`, `etcd://`). The
      * generator's IDs are unique among all processes that lease nodes from the same namespace.
-     * Generators in one process that have equal options share one lease, even in worker threads.
+     * Generators with equal options in one process share one lease, even across worker threads.
      * Rejects with `FLAKEID_STORE_UNAVAILABLE`, `FLAKEID_STORE_REJECTED`, `FLAKEID_NO_FREE_NODE`,
      * `FLAKEID_CLOCK_SKEW` or `FLAKEID_FENCE_IN_FUTURE`, or with the error code for an invalid
      * option.
      */
     function lease(url: string, options?: LeaseOptions): Promise<Generator>;
     /**
-     * Leases a node like `lease`, from the store at the URL in the environment variable
-     * `FLAKEID_STORE` (default: this host's embedded store). The namespace comes from the options
-     * or from the environment variable `FLAKEID_NAMESPACE`. In a container, `FLAKEID_STORE` must be
-     * set.
+     * Does the same as `lease`, but with the URL in the environment variable `FLAKEID_STORE`. If
+     * the variable is not set, the lease comes from this host's embedded store. The namespace comes
+     * from the options or from the environment variable `FLAKEID_NAMESPACE`. In a container,
+     * `FLAKEID_STORE` must be set.
      */
     function auto(options?: LeaseOptions): Promise<Generator>;
   }

@@ -44,7 +44,7 @@ mod unix {
     const SPACE: &str = "orders";
     const WINDOW_MS: u64 = 200;
     const TTL_MS: u64 = 4_000;
-    /// The number of forks while other threads of the process use the broker.
+    /// The number of times that a test forks the process while other threads use the broker.
     const FORKS: usize = 100;
 
     pub(super) fn run() {
@@ -148,7 +148,7 @@ mod unix {
         let grant = broker.acquire(&request(1), Instant::now()).unwrap();
         in_child(5, || {
             check_all_requests_are_refused(&broker, &grant);
-            // SAFETY: the child exits without dropping the original handle of the broker, of which this is a copy.
+            // SAFETY: this value is a copy of the broker's handle, and the child exits without dropping the original.
             let last = unsafe { std::ptr::read(&raw const broker) };
             drop(last);
         });
@@ -164,8 +164,8 @@ mod unix {
         assert_eq!((status.is_open, status.blocks, status.holders), (true, 1, 2));
     }
 
-    /// A clock that blocks when the thread named [`STOPPED`] reads it. The broker reads the clock while holding its
-    /// lock.
+    /// A clock that blocks the thread named [`STOPPED`] when the thread reads the clock. The broker's lock is held
+    /// while the broker reads the clock.
     #[derive(Default)]
     struct Stopping {
         is_inside: AtomicBool,

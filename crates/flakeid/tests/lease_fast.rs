@@ -121,7 +121,8 @@ fn ring_runs_ahead_of_the_clock_up_to_max_ahead() {
     let store = MemoryStore::new();
     let leased = on(&store).overflow(Overflow::Borrow).open().unwrap();
     let cached = CachedGenerator::with(&leased, RingOptions::new().boost_power(6)).unwrap();
-    // These IDs fill 64 ticks, which is far more than the clock alone allows while the test takes the IDs.
+    // These IDs fill 64 ticks of 1 ms each. The test takes the IDs in far less time, so the ring must run ahead of the
+    // clock.
     let ids: Vec<Id> = (0..64 * 4_096).map(|_| cached.next_id().unwrap()).collect();
     assert_increasing(&ids);
     let last = Layout::TWITTER.unpack(ids[ids.len() - 1]).unwrap().unix_ms;

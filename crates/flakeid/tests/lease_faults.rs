@@ -64,11 +64,11 @@ fn small_layout() -> Layout {
     "t41.n10.s2@1288834974657/1ms".parse().unwrap()
 }
 
-/// Makes a lease use up the windows of its two nodes, and lose one node while the renewal of the other node is awaiting
-/// its response. The window of the replacement node therefore starts above the confirmed window of the other node. When
-/// the renewal is confirmed, `at_confirmation` runs, and no generator can be created.
+/// Checks that the ticks in which a node has issued IDs are not granted again after the lease has lost its other node.
 ///
-/// Checks that ticks in which the remaining node has issued IDs are not granted again.
+/// The lease uses up the windows of both nodes. It then loses one node while the renewal of the other node is waiting
+/// for the response. The window of the replacement node therefore starts above the confirmed window of the remaining
+/// node. When the renewal is confirmed, `at_confirmation` runs, and no generator can be created.
 fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&ManualClock)) {
     let layout = small_layout();
     let clock = ManualClock::new(START_MS);

@@ -149,8 +149,8 @@ mod unix {
         });
     }
 
-    /// Forks in a thread. The child has two leases and a ring. Their threads must not keep the child alive after the
-    /// forking thread has returned.
+    /// Checks that a child that was forked in a thread exits when that thread returns. The threads of the child's two
+    /// leases and its ring must not keep the child alive.
     #[cfg(target_os = "linux")]
     fn child_forked_in_a_thread_exits_when_the_thread_returns() {
         let directory = tempfile::tempdir().unwrap();
@@ -164,7 +164,7 @@ mod unix {
         let (mut from_child, to_parent) = std::io::pipe().unwrap();
         let forked = thread::scope(|scope| {
             let forking = scope.spawn(|| {
-                // SAFETY: the child runs to the end of this thread, which drops none of the parent's values.
+                // SAFETY: the child runs only the rest of this thread's code, which drops none of the parent's values.
                 let pid = unsafe { libc::fork() };
                 if pid == 0 {
                     let nodes = [plain.next_id(), ring.next_id()].map(|id| node_of(id.unwrap()));

@@ -19,13 +19,13 @@ const REPLICA_TIMEOUT: Duration = Duration::from_millis(1500);
 pub(super) struct RedisStore {
     pub connection: Connection,
     pub shown: String,
-    /// The run of the server from which a transaction reads, `run_id/master_replid`. The string is empty if the run has
+    /// The run of the server from which a transaction reads, in the form `run_id/master_replid`. Empty if the run has
     /// not been read yet. After a failover, or behind a proxy, the same connection may lead to another run. The commit
-    /// therefore compares the run in one step with the transaction's other comparisons and its writes.
+    /// therefore checks the run in the same atomic step as the transaction's other checks and its writes.
     pub run: String,
     /// The number of replicas that must confirm a write.
     pub replicas: u32,
-    /// The namespace's number of changes at the time when all rows were read.
+    /// The number of changes to the namespace at the time when all its rows were read.
     pub changes: String,
     pub scripts: Scripts,
     /// The cluster to which the server belongs; `None` if the server is not a node of a cluster.

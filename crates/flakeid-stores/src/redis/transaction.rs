@@ -222,8 +222,9 @@ impl VersionedStore for RedisStore {
         script
             .arg(write_set.namespace.as_deref().unwrap_or(""))
             .arg(u8::from(write_set.resets_row_marks));
-        // Replicas confirm only the writes on this connection, but a transaction may depend on an earlier write. If
-        // replicas must confirm writes, a transaction that changes nothing therefore writes, too.
+        // Replicas confirm only the writes on this connection, but a transaction may depend on an earlier write on
+        // another connection. If replicas must confirm writes, even a transaction without changes therefore performs a
+        // write.
         script.arg(u8::from(self.replicas > 0)).arg(write_set.rows_read.len());
         for (node, read) in &write_set.rows_read {
             script.arg(pad(*node)).arg(read.as_deref().unwrap_or(""));

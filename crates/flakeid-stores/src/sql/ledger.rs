@@ -39,7 +39,7 @@ pub(crate) struct Dialect {
     pub(crate) by_fence: &'static str,
     /// The clause that makes a query read the rows of one owner in order of fence.
     pub(crate) by_name: &'static str,
-    /// The additional condition with which a query for the rows of one owner uses the index of owner names.
+    /// The additional condition that makes a query for the rows of one owner use the index of owner names.
     pub(crate) is_named: &'static str,
     /// The clause that makes a query read rows in order of node number.
     pub(crate) by_node: &'static str,

@@ -25,8 +25,8 @@ fn name(found: &rustix::fs::StatFs) -> Option<&'static str> {
     shared(found.f_type as u32)
 }
 
-/// Returns the name of the file system with the given magic number. Returns `None` if several machines cannot share
-/// that file system.
+/// Returns the name of the file system with the given magic number if several machines can share that file system;
+/// otherwise returns `None`.
 #[cfg(target_os = "linux")]
 fn shared(kind: u32) -> Option<&'static str> {
     // The magic numbers are from linux/magic.h and from the source code of the file systems.

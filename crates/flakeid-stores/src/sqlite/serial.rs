@@ -82,8 +82,8 @@ impl<'a> Serial<'a> {
 
 impl Progress {
     /// Whether a database with this recorded progress may have the given serial numbers. `serial` may be the recorded
-    /// serial number. It may also be the next number, if a writer was killed before it recorded (and confirmed) a
-    /// transaction.
+    /// serial number. It may also be the next number, if a writer was killed after committing a transaction but before
+    /// recording and confirming the transaction.
     pub(super) fn explains(self, serial: u64, in_file: u32) -> bool {
         // The low bits of the serial number wrap around, so the code checks the sign of their difference.
         let goes_on = in_file.wrapping_sub(self.in_file).cast_signed() >= 0;

@@ -47,7 +47,7 @@ fn errors_name_the_server_and_hide_the_password() {
     ];
     check_faults(&cases, &["wr0ng", "secret", "g00d"]);
 
-    // The server refuses the first transaction if the URL contains no user or a user without permissions.
+    // The server refuses the first transaction if the URL contains no user, or if the user has no permissions.
     for user in ["", "weak:wr0ng-secret@"] {
         let mut store = connect(&format!("etcd://{user}127.0.0.1:{port}/")).unwrap();
         let fault = operations::list(&mut *store, "any").unwrap_err();

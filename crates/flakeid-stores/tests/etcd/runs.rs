@@ -44,8 +44,8 @@ fn snapshot_restored_in_the_first_raft_term_is_detected() {
     assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 }
 
-/// Checks that a restored snapshot of a new cluster is detected. Recording a run lengthens the log. Otherwise, the logs
-/// before and after the restore would be equally short.
+/// Checks that a restored snapshot of a new cluster is detected. The detection works because recording a run adds
+/// entries to the log. Without these entries, the logs before and after the restore would be equally short.
 #[test]
 fn restored_snapshot_of_a_new_cluster_is_detected() {
     let server = EtcdServer::new();

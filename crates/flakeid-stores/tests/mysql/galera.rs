@@ -217,7 +217,7 @@ fn isolated_member_that_forms_a_cluster_counts_as_restored() {
     check_restored(&url, &namespace, &lost);
 }
 
-/// Checks that a restore of all members' data is detected, for example from a backup of the cluster.
+/// Checks that restoring the data of all members, for example from a backup of the cluster, is detected.
 #[test]
 fn restored_backup_of_a_galera_cluster_is_detected() {
     let cluster = GaleraCluster::new();

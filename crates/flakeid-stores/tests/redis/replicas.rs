@@ -41,7 +41,7 @@ fn replica_grants_nothing_and_counts_as_restored_when_promoted() {
     assert_eq!(listing.rows[0].fence, grant.fence, "the confirmed grant must be on the replica");
 }
 
-/// Checks that a primary confirms no write while its only replica is paused, not even a repeated renewal.
+/// Checks that a primary confirms no write, not even a repeated renewal, while its only replica is paused.
 #[test]
 fn store_is_reported_as_unavailable_if_no_replica_confirms_writes() {
     let primary = RedisServer::new();

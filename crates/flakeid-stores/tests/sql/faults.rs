@@ -31,8 +31,8 @@ pub(crate) fn missing_table_is_named_in_the_error<S: SqlServer>() {
     assert!(fault.to_string().contains("version 5"), "{fault}");
 }
 
-/// Checks that a hanging server is reported as unavailable to open and new connections, and that the server is usable
-/// after it resumes.
+/// Checks that a hanging server is reported as unavailable on both existing and new connections, and that the server is
+/// usable after it resumes.
 pub(crate) fn paused_server_is_unavailable_until_it_resumes<S: SqlServer>() {
     let server = S::new();
     let mut client = Client::new(&server.url(), "paused");

@@ -39,7 +39,7 @@ pub(crate) trait SqlServer: Server + Sized {
     const DENIED: &'static str;
     /// A part of the server's error message, in uppercase, that reports a violated constraint.
     const CONSTRAINT: &'static str;
-    /// Additional statements, specific to this kind of server, that delete rows unless a trigger rejects them.
+    /// Additional statements, specific to this kind of server, that delete rows unless a trigger rejects the deletion.
     const LOSING: &'static [&'static str];
 
     /// Returns a statement that sleeps for the given number of seconds.

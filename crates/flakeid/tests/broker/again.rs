@@ -23,8 +23,8 @@ fn only_row(store: &MemoryStore) -> Row {
     rows[0].clone()
 }
 
-/// Checks that the rows of a block's later grant remain when the broker detects that an earlier grant of the block was
-/// lost. Otherwise, the block would be released with a fence below the windows of its holders (I13).
+/// Checks that the broker keeps the rows of a block's later grant when it detects that an earlier grant of the block
+/// was lost. Without these rows, the block would be released with a fence below the windows of its holders (I13).
 #[test]
 fn later_block_grant_survives_loss_of_an_earlier_grant() {
     let mut store = MemoryStore::new();

@@ -65,8 +65,8 @@ pub(crate) fn check_secrecy(text: &str) {
     assert!(digits.clone().all(|run| run.len() < 32), "{text}");
 }
 
-/// Checks the requests that every kind of store must refuse. `open` must return a builder for the given layout. The
-/// builder's namespace must have the layout [`layout`] and no held nodes.
+/// Checks the requests that every kind of store must refuse. `open` receives the layout to request, and returns a
+/// builder for a lease. The lease's namespace must have the layout [`layout`] and no held nodes.
 pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder) {
     refused(
         open(Layout::SONYFLAKE),

@@ -23,8 +23,8 @@ fn hold(builder: LeaseBuilder) -> (Generator, Events) {
     (builder.open().unwrap(), events)
 }
 
-/// Requests IDs until a lease that can no longer be renewed ends. Checks that all IDs are below the fence, and that
-/// no error, status or event contains a secret.
+/// Requests IDs from a lease that can no longer be renewed, until the lease expires. Checks that all IDs are below the
+/// fence, and that no error, status or event contains a secret.
 fn check_end(
     (generator, events): &(Generator, Events),
     kind: ErrorKind,
@@ -55,8 +55,8 @@ fn check_covered(url: &str, ids: &[Id]) {
     }
 }
 
-/// Checks that a lease ends with its window after `change` invalidates the lease's credentials, and after the server
-/// is killed.
+/// Checks that a lease expires at the end of its window after `change` has invalidated the lease's credentials, and
+/// that another lease does so after the server has been killed.
 fn check_server(
     server: &dyn Server,
     (url, change, changed): (&str, impl FnOnce(), &str),

@@ -21,7 +21,7 @@ const SCHEMES: [&str; 10] = [
 ];
 
 /// The parts of each test password before and after a special character. No error message may contain either part.
-/// One of the first parts looks like a port number.
+/// One of the passwords begins with digits that look like a port number.
 const HALVES: [(&str, &str); 3] =
     [("fir5t", "s3cond"), ("31415", "s3cond"), ("fir5t", "n0thing=s3cond&more")];
 

@@ -39,7 +39,7 @@ static inline char *text_of(JNIEnv *env, jbyteArray bytes) {
     length = (*env)->GetArrayLength(env, bytes);
     text = malloc((size_t)length + 1);
     if (text == NULL) {
-        abort(); /* The C library also aborts if memory runs out. */
+        abort(); /* flakeid's C library also aborts the process if memory runs out. */
     }
     (*env)->GetByteArrayRegion(env, bytes, 0, length, (jbyte *)text);
     text[length] = '\0';

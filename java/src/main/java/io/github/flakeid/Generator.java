@@ -72,9 +72,9 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns a builder for a lease from the store and namespace that the environment variables {@code FLAKEID_STORE}
-     * and {@code FLAKEID_NAMESPACE} contain. If {@code FLAKEID_STORE} is not set, the lease comes from the embedded
-     * store of this user on this host.
+     * Returns a builder for a lease that is configured by environment variables: {@code FLAKEID_STORE} contains the URL
+     * of the store, and {@code FLAKEID_NAMESPACE} contains the namespace. If {@code FLAKEID_STORE} is not set, the
+     * lease comes from the embedded store of this user on this host.
      */
     public static LeaseBuilder lease() {
         return new LeaseBuilder(null);

@@ -76,8 +76,9 @@ final class LeaseEvents {
     }
 
     /**
-     * Waits until the function has received the remaining events, for at most {@link #LONGEST_WAIT_MS}. The library
-     * makes no further calls. No call to the function begins after this method has returned.
+     * Waits at most {@link #LONGEST_WAIT_MS} until the function has received the remaining events. Call this method
+     * only after the library has passed on its last event. No call to the function begins after this method has
+     * returned.
      */
     void close() {
         end();

@@ -13,8 +13,8 @@ import java.util.zip.CRC32;
 /** Loads the library that contains the native methods. */
 final class Library {
     /**
-     * The names of two system properties: the folder to which a class loader of this process unpacked the library, and
-     * the checksum of the library.
+     * The names of two system properties. One property contains the folder to which a class loader of this process
+     * unpacked the library, and the other property contains the library's checksum.
      */
     private static final String UNPACKED = "io.github.flakeid.unpacked";
     private static final String SUM = "io.github.flakeid.unpacked.sum";

@@ -3,9 +3,9 @@ package io.github.flakeid;
 import java.lang.ref.Reference;
 
 /**
- * A handle of a generator for one thread. The handle reserves IDs in chunks. The handle's IDs increase and differ from
+ * A handle to a generator, for one thread. The handle reserves IDs in chunks. The handle's IDs increase and differ from
  * all other IDs, but are not ordered relative to IDs from other threads. The times in the IDs lag by at most a few
- * milliseconds. The handle of a generator on a fixed node remains usable after the generator has been closed.
+ * milliseconds. A handle to a generator on a fixed node remains usable after the generator has been closed.
  */
 public final class LocalGenerator {
     private final long handle;

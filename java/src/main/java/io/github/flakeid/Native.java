@@ -6,7 +6,7 @@ import java.util.function.LongConsumer;
 
 /** The native methods, which the C code in src/main/c implements. */
 final class Native {
-    /** The flags that mark the parts of an ID that are present, with the values from flakeid.h. */
+    /** The flags that indicate which parts of an ID are present, with the values from flakeid.h. */
     static final int HAS_DATACENTER = 2;
     static final int HAS_WORKER = 4;
 

@@ -12,8 +12,8 @@ public final class PublicIds {
     private final long handle;
 
     /**
-     * Creates a converter for IDs in Twitter's layout, with no prefix. The converter opens IDs of every instant since
-     * the layout's epoch.
+     * Creates a converter for IDs in Twitter's layout, with no prefix. The converter opens the public forms of all IDs
+     * that were generated since the layout's epoch.
      */
     public PublicIds(String keyring, String domain) {
         this(keyring, domain, Layout.TWITTER, null, null);
