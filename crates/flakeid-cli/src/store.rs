@@ -129,7 +129,8 @@ impl StoreArgs {
     }
 }
 
-/// Returns the namespace to use without `--namespace`: from the environment, otherwise the default.
+/// Returns the namespace to use if `--namespace` is not specified: the namespace from the environment, or otherwise the
+/// default namespace.
 pub(crate) fn default_namespace() -> Result<String, Failure> {
     let Some(name) = args::variable(NAMESPACE) else { return Ok(DEFAULT_NAMESPACE.to_owned()) };
     checked(&name).map_err(|error| args::variable_failure(error, NAMESPACE))

@@ -18,8 +18,8 @@ fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     Fixture::with_namespace(under_test, &Namespace { bounds, ..new })
 }
 
-/// Checks that a holder whose renewals the store has lost continues above every fence that was confirmed to the holder.
-/// Other clients must wait.
+/// Checks that a holder can renew its lease although a restore has lost earlier renewals. The new fence must not be
+/// below any fence that was confirmed to the holder. Other clients must wait.
 pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "go-on");
     let mut client = fixture.client();

@@ -110,7 +110,7 @@ pub fn coldest_node_is_reused_first(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a grant of any node starts after the ticks that the process has already used.
+/// Checks that a request for any node gets a window that starts after the ticks that the process has already used.
 pub fn grant_starts_after_ticks_the_process_used(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "used-ticks");
     let mut client = fixture.client();

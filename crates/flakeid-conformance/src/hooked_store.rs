@@ -3,8 +3,8 @@
 use flakeid_protocol::MemoryStore;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// An in-memory store that calls a function before each transaction. The function can wait, or return an error, with
-/// which the transaction then fails.
+/// An in-memory store that calls a function before each transaction. The function can wait. If the
+/// function returns an error, the transaction fails with this error.
 pub struct HookedStore<F> {
     store: MemoryStore,
     before: F,

@@ -1,4 +1,4 @@
-//! Tests of requests for particular nodes: the last node of a name, a fixed node, a node within a range, and a
+//! Tests of requests for particular nodes: the last node of a named holder, a fixed node, a node within a range, and a
 //! disposable node.
 
 use super::StoreUnderTest;
@@ -55,8 +55,8 @@ pub fn fixed_node_is_taken_over_from_its_holder(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Checks that the store refuses a takeover whose window would start beyond `max_ahead`, returns the time to wait, and
-/// writes nothing.
+/// Checks that the store refuses a takeover if the new window would start more than `max_ahead` ahead of the clock. The
+/// store must return the time to wait, and must write nothing.
 pub fn takeovers_are_refused_beyond_max_ahead(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-ahead");
     let mut client = fixture.client();

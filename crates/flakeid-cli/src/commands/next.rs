@@ -41,12 +41,12 @@ enum OutputForm {
     /// Decimal digits
     #[value(alias = "decimal")]
     Dec,
-    /// 16 hexadecimal digits, which sort like the IDs in ASCII order
+    /// 16 hexadecimal digits, whose ASCII order matches the order of the IDs
     Hex,
-    /// 13 digits of Crockford's base32, which can be read aloud and which sort like the IDs in
-    /// ASCII order
+    /// 13 digits of Crockford's base32, which can be read aloud, and whose ASCII order matches the
+    /// order of the IDs
     Base32,
-    /// 11 base62 digits (0-9A-Za-z), which sort like the IDs in ASCII order
+    /// 11 base62 digits (0-9A-Za-z), whose ASCII order matches the order of the IDs
     Base62,
     /// Up to 11 base58 digits in the Bitcoin alphabet
     Base58,

@@ -29,7 +29,7 @@ fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     (ids, longest)
 }
 
-/// The combined results of all clients that used one URL while a test disturbed their brokers.
+/// The combined results of all clients that used one URL during a test.
 struct Fleet {
     ids: usize,
     /// The number of clients that leased another node.

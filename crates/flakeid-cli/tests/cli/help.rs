@@ -18,8 +18,8 @@ const COMMANDS: [&[&str]; 24] = [
     &["keygen"],
     &["seal"],
     &["open"],
-    // The examples of `whois` run before the examples after which the shared store delays new
-    // leases.
+    // Some examples of `leases` delay new leases in the shared store, so the examples of `whois`
+    // run first.
     &["whois"],
     &["leases"],
     &["leases", "init"],

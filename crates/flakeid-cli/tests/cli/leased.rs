@@ -35,7 +35,7 @@ fn next_command_releases_all_ticks_after_its_last_id() {
     let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
     let rows = rows(&url);
     assert_eq!((rows.len(), &rows[0]["state"]), (1, &"free".into()), "{rows:?}");
-    // The fence is the tick after the last ID's tick, so all later ticks can be granted again.
+    // The fence is the tick after the last ID's tick, so the store can grant all unused ticks again.
     let last_tick = Layout::TWITTER.unpack(first[2]).unwrap().tick;
     assert_eq!(rows[0]["fence"], last_tick + 1);
 }

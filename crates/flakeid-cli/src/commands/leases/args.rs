@@ -39,7 +39,7 @@ pub(super) struct InitArgs {
     pub(super) max_skew: Option<String>,
 
     /// Time for which the store grants no nodes after a restart, a failover or a restore [default:
-    /// --max-window + 4 x --max-skew + 1 tick, rounded up to seconds, at least 15s]
+    /// --max-window + 4 x --max-skew + 1 tick, rounded up to whole seconds, and at least 15s]
     ///
     /// During this time, a process that holds a node can continue to generate IDs. The process must
     /// renew its lease within this time minus four times --max-skew, counted from the last renewal

@@ -34,7 +34,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
     let name = connection.name();
     let holders = listing.rows.iter().filter(|row| row.state == State::Held).count();
     let bounds = &listing.namespace.bounds;
-    // The time from now until the latest possible end of any window that has been granted so far.
+    // The time from now until every window that has been granted so far must have ended.
     let reach = bounds
         .max_window_ms
         .saturating_add(bounds.max_ahead_ms)

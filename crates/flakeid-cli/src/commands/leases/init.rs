@@ -32,8 +32,8 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     if found.is_none() && lost.is_none() && !args.fresh && !connection.detects_its_losses() {
         return Err(undecided(&connection.name(), &layout));
     }
-    // The bounds of an existing namespace also count as lost bounds, in case the namespace is lost before the next
-    // transaction.
+    // An existing namespace could be lost before the next transaction. Its bounds are therefore passed as the bounds of
+    // a lost namespace.
     let lost_bounds = found.as_ref().map(|listing| listing.namespace.bounds).or(lost);
     let namespace = connection.init(&wanted, lost_bounds.as_ref())?;
     let existed = found.is_some();
@@ -122,7 +122,8 @@ fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
         Some(quiet) => Bounds { quiet_ms: duration::parse(LOST, quiet)?, ..lost },
         None => lost.with_usual_quiet(layout),
     };
-    // A namespace with this layout cannot have had invalid bounds, so invalid bounds are a typing error.
+    // A namespace with this layout cannot have had invalid bounds, so invalid bounds are reported as an error in the
+    // option.
     let checked = lost.check(layout);
     checked.map_err(|error| Error::invalid_option(LOST, &error.to_string())).map(|()| lost)
 }
@@ -137,7 +138,8 @@ fn lost_value(bounds: &Bounds) -> String {
     [max_window_ms, max_ahead_ms, max_skew_ms].map(time).join(",")
 }
 
-/// Returns the error for a namespace that does not exist if the user has specified neither `--fresh` nor `--lost`.
+/// Returns the error that is reported if a namespace does not exist and the user has specified neither `--fresh` nor
+/// `--lost`.
 fn undecided(name: &str, layout: &Layout) -> Failure {
     let error = Error::invalid_option(
         "--fresh, --lost",

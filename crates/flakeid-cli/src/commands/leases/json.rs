@@ -33,8 +33,8 @@ impl LeaseStatus {
     }
 }
 
-/// The JSON object that describes a node. The keys of the object have the order of these fields. A value that has never
-/// been set for the node is null.
+/// The JSON object that describes a node. The keys of the object are in the order of these fields. A value that has
+/// never been set for the node is null.
 #[derive(Serialize)]
 pub(super) struct NodeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

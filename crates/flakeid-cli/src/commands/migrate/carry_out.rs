@@ -53,8 +53,8 @@ pub(super) fn carry_out(
     Ok(Done { created: found.is_none(), wait_ms, granted })
 }
 
-/// Returns the error for a namespace that does not exist on a server, if the user has not specified
-/// `--fresh`.
+/// Returns the error that is reported if a namespace does not exist on a server and the user has not
+/// specified `--fresh`.
 fn undecided(name: &str) -> Failure {
     let reason = format!("{name} does not exist, and the store cannot detect whether it was lost");
     let hint = "if this store never had a namespace of this name, add --fresh; if it did, or to choose \

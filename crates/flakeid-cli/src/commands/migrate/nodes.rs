@@ -6,8 +6,8 @@ use flakeid_core::{Error, Layout};
 
 use crate::format::number::{grouped, parse};
 
-/// The maximum number of nodes that one migration can quarantine. To exclude more nodes, restrict
-/// the programs that lease nodes to a range of nodes instead.
+/// The maximum number of nodes that one migration can quarantine. To exclude more nodes, users must
+/// limit their programs to a range of nodes that the other library does not use.
 const MOST: usize = 4096;
 
 /// Parses nodes such as `7`, `3,5-9` or `1/7` (datacenter 1 and worker 7), and returns them in

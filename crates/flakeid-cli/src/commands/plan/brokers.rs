@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn node_count_includes_spare_nodes_for_a_crashed_broker() {
         let two = Brokers { number: 2 };
-        // The fleet needs 600 nodes in use, 300 spare nodes, and two blocks of 16 nodes (for 10
-        // node bits) for each broker.
+        // In addition to the 600 nodes in use, the fleet needs 300 spare nodes, and two blocks for
+        // each broker. With 10 node bits, a block contains 16 nodes.
         assert_eq!(two.nodes(600), 900 + 64);
         assert_eq!(two.blocks(600), (2 * (19 + 1), 16));
         // If the only broker crashes, the whole fleet needs new nodes.

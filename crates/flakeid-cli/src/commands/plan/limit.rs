@@ -8,9 +8,9 @@ pub(crate) struct Limit {
     /// The rate of renewals measured with 10,000 holders. `docs/src/scaling.md` describes the
     /// machine and lists the software versions.
     pub(crate) renewals_per_second: f64,
-    /// The number of connections that the server's default settings allow. Every process keeps one
-    /// connection open. `None` if processes do not keep connections open, or if the server sets no
-    /// limit.
+    /// The number of connections that the server's default settings allow. Each process uses one
+    /// of these connections permanently. The value is `None` if the server sets no limit, or if
+    /// this kind of store requires no permanent connections.
     pub(crate) connections: Option<u64>,
 }
 

@@ -55,7 +55,7 @@ impl Widths {
     }
 }
 
-/// Returns the smallest width of each field that meets the requirements with the given time unit,
+/// Returns the smallest field widths that meet the requirements with the given time unit,
 /// regardless of the total width. Returns `None` if a field cannot be wide enough.
 fn least(required: &Requirements, unit: u64) -> Option<Widths> {
     let alone = Widths { time: 1, node: 0, sequence: 0, unit };

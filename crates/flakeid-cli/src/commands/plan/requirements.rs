@@ -64,7 +64,8 @@ impl Requirements {
         Ok(Self { nodes, rate, epoch, until, bits })
     }
 
-    /// Whether a layout meets all requirements. The layout's methods return the values to compare.
+    /// Whether a layout meets all requirements, according to the limits that the layout's methods
+    /// return.
     pub(crate) fn are_met_by(&self, layout: &Layout) -> bool {
         layout.width() <= self.bits
             && layout.can_generate()

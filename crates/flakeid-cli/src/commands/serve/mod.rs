@@ -148,7 +148,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide_short_help = true, value_name = "BITS", allow_hyphen_values = true)]
     block_bits: Option<String>,
 
-    /// Time that a lease lasts without a renewal [default: 4s, or 2 ticks if this is longer]
+    /// Time that a lease lasts without a renewal [default: 4s, or 2 ticks if longer]
     #[arg(long, hide_short_help = true, value_name = "TIME", allow_hyphen_values = true)]
     lease_window: Option<String>,
 

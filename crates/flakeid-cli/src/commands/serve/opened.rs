@@ -1,5 +1,5 @@
-//! The generator and the broker that the server opens for each namespace. A namespace may have only
-//! one of the two.
+//! The generators and brokers that the server opens. Each namespace has a generator, a broker, or
+//! both.
 
 use std::collections::BTreeMap;
 

@@ -18,11 +18,11 @@ const TTL_MS: u64 = 30_000;
 /// The node on which a database generates IDs.
 pub(super) struct DatabaseNode {
     pub(super) node: u64,
-    /// The first tick in which the database may generate IDs, whether or not the functions are
-    /// already installed.
+    /// The earliest tick in which the database may generate IDs. This limit also applies if the
+    /// functions are already installed.
     pub(super) first_tick: u64,
-    /// The first tick in which the database may generate IDs if the database has not generated any
-    /// IDs yet.
+    /// The earliest tick in which a database that has not generated any IDs yet may generate its
+    /// first ID.
     pub(super) first_tick_of_new: u64,
     /// The names of the database and its namespace, for the header of the script.
     pub(super) origin: String,
@@ -87,7 +87,8 @@ impl<'a> Claim<'a> {
         match self.connection.repair(granted, Repair::Quarantine)? {
             Some(row) if self.is_ours(&row) => Ok(self.database_node(namespace, &row, 0)),
             // If this process's lease has already ended and another process has leased the node,
-            // the quarantine takes the node from that process. This is safe.
+            // the quarantine takes the node from that process. That process can then lease another
+            // node, and no ID is generated twice.
             _ => {
                 self.connection.repair(granted, Repair::Lift)?;
                 Err(self.contested_error(granted, "unknown"))

@@ -153,8 +153,8 @@ fn render(
 fn generator_terms(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
     let places = Places::of(layout);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
-    // A tick beyond the last tick becomes the tick directly after the last tick. That tick has no
-    // slot, which marks the end of the layout.
+    // Ticks after the last slot are reduced to the tick directly after that slot. A database that
+    // starts at this tick reports that the layout has no ticks left.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let used_up = |tick: u64| match first(tick).checked_sub(1) {
         Some(before) => (before << places.slot_bits) + places.usable - 1,

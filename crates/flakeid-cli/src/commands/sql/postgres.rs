@@ -82,8 +82,8 @@ fn generator_terms(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
     let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
     let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
-    // A first tick after the last slot is reduced to the tick directly after that slot. A database
-    // that starts there reports that the layout's ticks have ended.
+    // Ticks after the last slot are reduced to the tick directly after that slot. A database that
+    // starts at this tick reports that the layout has no ticks left.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let rearm_arguments = match node.first_tick_of_new {
         0 => node.node.to_string(),

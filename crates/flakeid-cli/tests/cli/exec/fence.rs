@@ -33,7 +33,7 @@ fn exec_releases_the_node_without_lowering_its_fence() {
 }
 
 /// With `--no-ahead`, the command cannot have used a tick above the current tick, unless the clock
-/// was set.
+/// was set back.
 #[cfg(target_os = "linux")]
 #[test]
 fn exec_lowers_the_fence_to_the_current_tick_if_ids_cannot_be_ahead() {

@@ -185,7 +185,7 @@ fn exec_forwards_signals_to_the_command() {
 
 /// Runs a command, kills the broker that granted the lease, and checks that all processes of the command end before the
 /// lease ends. The command writes the time to `times`. On a busy machine, `flakeid exec` can run too late to end the
-/// command in time, so only one of three runs must succeed.
+/// command in time, so one successful run out of three is sufficient.
 fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &str) {
     let mut late = Vec::new();
     for run in 0..3 {

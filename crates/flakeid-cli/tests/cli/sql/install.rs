@@ -9,8 +9,8 @@ use flakeid_test_servers::{PostgresServer, Server};
 use super::{ids, psql, script};
 use crate::run::flakeid;
 
-/// Tests the use that the help describes: the script is piped into psql, and a column has the
-/// function as its default.
+/// Tests the workflow that the help describes: the script is piped into psql, and `flakeid_next()`
+/// is the default of a column.
 #[test]
 fn sql_script_piped_into_psql_installs_id_functions() {
     let server = PostgresServer::new();

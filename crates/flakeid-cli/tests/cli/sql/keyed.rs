@@ -31,8 +31,8 @@ fn postgres_public_ids_match_the_test_vectors() {
         let (domain, keyring) = (literal(text(&case["domain"])), literal(text(&case["keyring"])));
         let prefix = case["prefix"].as_str().map_or("NULL".to_owned(), literal);
         let (id, public) = (text(&case["id"]), text(&case["text"]));
-        // Some IDs in the vectors belong to the last tick of their layout, so the test opens all
-        // public IDs at a very late time.
+        // Some IDs in the vectors belong to the last tick of their layout, so the test passes a time
+        // in the distant future as the current time.
         let sql = format!(
             "SELECT {schema}.flakeid_add_domain({domain}, {keyring}, {prefix});
              SELECT {schema}.flakeid_seal({id}, {domain}),
@@ -56,7 +56,7 @@ fn postgres_opens_only_valid_public_ids_in_test_vectors() {
     psql(&server, &format!("{OUTCOME}{install}")).unwrap();
     let outcome =
         |query: &str| psql(&server, &format!("SELECT outcome({});", literal(query))).unwrap();
-    // In input for psql, a CR LF in a string must be written as an escape sequence.
+    // In input for psql, a CR LF line ending in a string must be written with escape sequences.
     let escaped = keyring.replace('\r', "\\r").replace('\n', "\\n");
     let opened = |case: &serde_json::Value| {
         let since = case["since_ms"].as_str().map_or(String::new(), |ms| {

@@ -1,5 +1,6 @@
-//! Tests that cancel, disconnect and roll back `MariaDB` sessions at any point, and kill the
-//! server. No ID may be issued twice, and no session may be blocked.
+//! Tests that cancel statements, disconnect sessions and kill the `MariaDB` server at arbitrary
+//! times, while transactions commit and roll back. No ID may be issued twice, and no session may be
+//! blocked.
 
 use std::fs::{self, File};
 use std::path::Path;

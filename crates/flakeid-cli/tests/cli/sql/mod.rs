@@ -106,8 +106,8 @@ fn wait_until(condition: impl Fn() -> bool) {
 const SESSIONS: usize = 16;
 
 /// Runs sessions in [`SESSIONS`] threads while faults are injected, and then ends the running sessions. Each thread
-/// runs one session after another. A session receives a timeout in milliseconds, where 0 means none, and the path of
-/// its output file.
+/// runs one session after another. `session` receives a timeout in milliseconds (0 for no timeout) and the path of an
+/// output file.
 fn issue_during(
     folder: &Path,
     session: impl Fn(usize, &Path) + Sync,

@@ -29,8 +29,8 @@ fn mysql_script_rejects_a_rerun_with_a_different_layout() {
     );
 }
 
-/// `MySQL` decides how to read a table before it evaluates functions, so a query must contain the
-/// bounds in variables.
+/// `MySQL` decides how to read a table before it evaluates functions, so a query must read the
+/// bounds from variables.
 #[test]
 fn query_with_bounds_in_variables_scans_one_index_range() {
     let server = server();

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::generate::{MANUAL_CLOCK, with_manual_clock};
 use super::{OUTCOME, array, literal, psql, text, vectors};
 
-/// Whether a database can run a schedule. The schedule must use a fixed node and expect the
-/// behaviour of the script.
+/// Whether a database can run a schedule. The schedule must use a fixed node, and its options for
+/// overflow and rollback must match the behaviour of the script.
 fn is_applicable(schedule: &Value, layout: &Layout) -> bool {
     schedule["window"].is_null()
         && schedule["options"] == json!({"overflow": "wait", "rollback": "continue"})

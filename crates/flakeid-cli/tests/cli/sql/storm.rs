@@ -1,5 +1,6 @@
-//! Tests that cancel, kill and roll back `PostgreSQL` sessions at any point. No ID may be issued
-//! twice, and no session may be blocked.
+//! Tests that cancel statements, disconnect sessions and kill `PostgreSQL` server processes at
+//! arbitrary times, while transactions commit and roll back. No ID may be issued twice, and no
+//! session may be blocked.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -53,8 +54,8 @@ fn postgres_faults_cause_no_duplicate_ids_or_blocked_sessions() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Cancels statements, disconnects sessions, and twice kills a server process with `SIGKILL`, as
-/// the kernel would. After each kill, the whole server recovers from its log.
+/// Cancels statements, disconnects sessions, and kills two server processes with `SIGKILL`, as the
+/// kernel does if memory runs out. After each kill, the whole server recovers from its log.
 fn inject_faults(server: &PostgresServer) {
     let begin = Instant::now();
     let pick = |function: &str| {
