@@ -246,7 +246,7 @@ pub extern "C" fn flakeid_cached_poll(
 
 #[cold]
 fn nothing_at_hand() -> Error {
-    Error::new(ErrorKind::RingEmpty, "the ring has no ID available now", None)
+    Error::new(ErrorKind::RingEmpty, "the ring contains no IDs at the moment; retry later", None)
 }
 
 /// Takes the next ID from the ring. If the ring is empty, waits for a refill for at most the

@@ -29,11 +29,11 @@ impl Target {
         }
         if !buffer.is_c_contiguous() {
             return Err(PyBufferError::new_err(
-                "buffer is not C-contiguous: fill a contiguous array, then copy its IDs",
+                "the buffer is not C-contiguous: fill a C-contiguous array, then copy the IDs",
             ));
         }
         if buffer.item_count() > 0 && !buffer.buf_ptr().cast::<u64>().is_aligned() {
-            return Err(PyBufferError::new_err("buffer is not aligned to 8 bytes"));
+            return Err(PyBufferError::new_err("the buffer is not aligned to 8 bytes"));
         }
         Ok(Self(buffer))
     }

@@ -301,7 +301,7 @@ impl Lease {
     pub fn extend(&self, _fence: &str) -> Result<(), JsValue> {
         Err(thrown(Error::invalid_option(
             "fence",
-            "a leased generator renews its window automatically",
+            "a leased generator cannot be extended, because it renews its window automatically",
         )))
     }
 

@@ -84,7 +84,7 @@ impl TimeRange {
         match (&lower, &upper) {
             (None, None) => Err(Error::invalid_option(
                 names.both,
-                "give at least one of these times, as a date, an RFC 3339 time or Unix milliseconds",
+                "give at least one end of the range, as a date, an RFC 3339 time or Unix milliseconds",
             )),
             (Some(lower), Some(upper)) if lower.unix_ms > upper.unix_ms => {
                 Err(Error::invalid_option(

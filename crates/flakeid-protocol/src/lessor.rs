@@ -111,5 +111,7 @@ impl Lessor for Box<dyn Store> {
 /// Returns the fault for a request that requires another lessor, although the URL names only one lessor.
 #[must_use]
 pub fn no_other_lessor() -> Fault {
-    Fault::Unavailable("the URL names no other lessor that could grant a node".into())
+    Fault::Unavailable(
+        "another lessor is required, but the URL does not name a suitable lessor".into(),
+    )
 }

@@ -109,12 +109,12 @@ impl HolderJson {
             }
             Client::Nobody => {
                 answer.reason =
-                    Some(format!("the broker had not granted node {node} to any client"));
+                    Some(format!("at the ID's tick, no client of the broker held node {node}"));
             }
             Client::Unrecorded => {
                 answer.reason = Some(
-                    "the history contains the broker, but not the client that it granted the node to: a broker adds \
-                     this when it renews its block, every few seconds, unless it is killed before"
+                    "the history contains the broker, but not the client to which it granted the node; a \
+                     broker records its grants every few seconds, when it renews its block, unless it is killed first"
                         .into(),
                 );
             }

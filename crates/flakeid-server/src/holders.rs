@@ -46,7 +46,7 @@ impl Leases<'_> {
         let parts = self.layout().unpack(id)?;
         let permit = timeout(QUEUE_TIMEOUT, Arc::clone(permits).acquire_owned()).await;
         let Ok(Ok(permit)) = permit else {
-            let text = "too many concurrent requests for holders of IDs";
+            let text = "too many concurrent requests for the holders of IDs; retry later";
             return Ok(self.refuse(&Fault::Unavailable(text.into())));
         };
         let broker = self.broker.clone();

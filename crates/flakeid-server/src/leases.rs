@@ -176,18 +176,18 @@ where
     }
     let body = Limited::new(request.into_body(), LONGEST_BODY);
     let Ok(body) = timeout(BODY_TIMEOUT, body.collect()).await else {
-        let message = "the body did not arrive in time";
+        let message = "the request body did not arrive in time";
         return Ok(Err(Answer::http(StatusCode::REQUEST_TIMEOUT, "HTTP_TIMEOUT", message)));
     };
     let body = match body {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
-            let message = format!("the body must not exceed {LONGEST_BODY} bytes");
+            let message = format!("the request body must not exceed {LONGEST_BODY} bytes");
             let status = StatusCode::PAYLOAD_TOO_LARGE;
             return Ok(Err(Answer::http(status, "HTTP_TOO_LARGE", &message)));
         }
         Err(error) => {
-            let message = format!("the body cannot be read: {error}");
+            let message = format!("the request body cannot be read: {error}");
             return Ok(Err(Answer::http(StatusCode::BAD_REQUEST, "HTTP_BAD_REQUEST", &message)));
         }
     };

@@ -101,7 +101,7 @@ impl Metrics {
         // never makes.
         registry.register(
             "waits",
-            "Number of responses that waited because the tick was full or the window was used up",
+            "Number of responses that waited because the IDs of the current tick or of the window were used up",
             waits.clone(),
         );
         registry.register(
@@ -123,7 +123,7 @@ impl Metrics {
         let refused_connections = Counter::default();
         registry.register(
             "refused_connections",
-            "Number of connections that were closed at once because their client had too many connections",
+            "Number of connections that were closed immediately because their client had too many connections",
             refused_connections.clone(),
         );
         let denied = Family::<DeniedLabels, Counter>::default();
@@ -132,7 +132,7 @@ impl Metrics {
         }
         registry.register(
             "denied_requests",
-            "Number of requests without permission, by reason and, if known, by the name of the client",
+            "Number of requests denied for lack of permission, by reason and, if known, by the name of the client",
             denied.clone(),
         );
         let reloads = Family::<ReloadLabels, Counter>::default();
@@ -330,7 +330,7 @@ impl Collector for BrokerMetrics {
         let counters: [(&str, &str, Count); 2] = [
             (
                 "broker_unrecorded_grants",
-                "Number of grants that the store's history will never contain, because there were too many grants at once or their block was lost",
+                "Number of grants permanently missing from the store's history because the broker granted too many nodes at once or lost the block",
                 |of| of.unrecorded,
             ),
             (
@@ -418,7 +418,10 @@ impl Collector for GeneratorMetrics {
         })?;
         let of = ("ready", "1 if IDs can be issued now, otherwise 0");
         self.gauge(encoder, of, |generator| f64::from(u8::from(readiness(generator).ready)))?;
-        let of = ("layout_end_timestamp_seconds", "Unix time at which the layout ends, in seconds");
+        let of = (
+            "layout_end_timestamp_seconds",
+            "Unix time at which the layout runs out of ticks, in seconds",
+        );
         self.gauge(encoder, of, |generator| generator.layout().horizon() as f64 / 1_000.0)
     }
 }

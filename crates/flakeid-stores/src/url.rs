@@ -10,7 +10,7 @@ use flakeid_protocol::url::ServerUrl;
 pub(crate) fn file(url: &ServerUrl<'_>, name: &str) -> Result<Option<Vec<u8>>, Fault> {
     let Some(path) = url.option(name)? else { return Ok(None) };
     let contents = std::fs::read(&path);
-    contents
-        .map(Some)
-        .map_err(|error| url.reject(format_args!("{name}: {path} cannot be read: {error}")))
+    contents.map(Some).map_err(|error| {
+        url.reject(format_args!("the file {path} of the option {name} cannot be read ({error})"))
+    })
 }

@@ -81,7 +81,7 @@ fn unmet_requirements_error_suggests_the_largest_possible_values() {
     assert_eq!((run.code, run.text()), (Some(1), ""));
     assert!(
         run.stderr.starts_with(
-            "flakeid: FLAKEID_INVALID_OPTION: plan: no layout with 60 bits has room for 1000000 nodes with \
+            "flakeid: FLAKEID_INVALID_OPTION: plan: no layout with 60 bits allows 1000000 nodes to generate \
              200000 IDs/s each from 2026-01-01 until 2061-01-01: that requires "
         ),
         "{}",

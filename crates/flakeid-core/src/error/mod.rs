@@ -375,9 +375,9 @@ impl Error {
                 "this node belongs to the parent process, which may still use it; after fork, \
                  build a generator with a node of its own",
             ),
-            Repr::RingEmpty { .. } => {
-                f.write_str("the ring is empty and is being refilled; retry, or wait with next_id")
-            }
+            Repr::RingEmpty { .. } => f.write_str(
+                "the ring is empty and is being refilled; retry, or call next_id, which waits",
+            ),
             Repr::LeaseExpired { .. } => {
                 f.write_str("the granted window of ticks is used up and was not extended in time")
             }

@@ -256,7 +256,9 @@ impl Failure {
 /// Returns the failure for a response that is not from a broker.
 #[must_use]
 pub fn no_broker(address: &str, error: &dyn Display) -> Failure {
-    Failure::no_broker(format!("{address}: the response is not a valid broker response: {error}"))
+    Failure::no_broker(format!(
+        "the response from {address} is not a valid broker response: {error}"
+    ))
 }
 
 /// Converts a broker's JSON error to a failure. Returns `None` if the error has an unknown form. Of all refusals, only

@@ -181,7 +181,7 @@ impl Exchange {
         };
         let address = &self.address;
         let body = body.map_err(|error| {
-            Fault::Rejected(format!("{address}: the request cannot be serialized: {error}"))
+            Fault::Rejected(format!("the request to {address} cannot be serialized: {error}"))
         })?;
         let (url, authorization) =
             (format!("{address}{}", self.path), brokers.authorization().map(str::to_owned));

@@ -254,7 +254,7 @@ impl RenewJson {
         let (held, next) = (token("token", &self.token)?, token("next", &self.next)?);
         if !next.is_same_grant(held) || next == held {
             let reason =
-                "must begin with the same 16 digits as `token` and end with 16 different digits";
+                "must have the same first 16 digits as `token`, but not the same last 16 digits";
             return Err(Error::invalid_option("next", reason));
         }
         Ok(Renew {

@@ -42,7 +42,7 @@ pub(super) fn unix_agent(path: &std::path::Path) -> Result<Agent, Fault> {
 
 #[cfg(not(unix))]
 pub(super) fn unix_agent(path: &std::path::Path) -> Result<Agent, Fault> {
-    let text = format!("http+unix://{}: this system has no Unix sockets", path.display());
+    let text = format!("http+unix://{}: this system does not support Unix sockets", path.display());
     Err(Fault::Rejected(text))
 }
 

@@ -155,9 +155,9 @@ fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     }
     let fits = |length: usize, least: usize| length <= least || length == count;
     if !fits(hosts.len(), 0) || !fits(addresses.len(), 0) || !fits(ports.len(), 1) {
-        return Err(
-            url.reject("the URL must name equal numbers of hosts, addresses (hostaddr) and ports")
-        );
+        return Err(url.reject(
+            "the URL must contain the same number of hosts, addresses (hostaddr) and ports",
+        ));
     }
     // The common configuration is built from the URL without hosts, because the driver cannot remove hosts from a
     // configuration.

@@ -32,7 +32,7 @@ impl PostgresTransaction<'_> {
         value.map_err(|error| {
             let (shown, name) = (self.runtime.shown(), column.name());
             Fault::Rejected(format!(
-                "{shown}: column {name} has changed since `flakeid leases init` created it: {error}"
+                "{shown}: column {name} has changed since `flakeid leases init` created it ({error})"
             ))
         })
     }

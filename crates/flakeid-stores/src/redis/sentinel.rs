@@ -60,7 +60,7 @@ pub(super) fn connect(
         let answer: Option<(String, u16)> = answer;
         let Some((host, port)) = answer else {
             let unknown = format!(
-                "{shown}: the sentinel does not monitor a service named {:?}: check the URL",
+                "{shown}: the sentinel does not monitor a service named {:?}; check the URL",
                 service.name
             );
             return Err(Fault::Rejected(unknown));

@@ -94,7 +94,7 @@ impl RedisStore {
             return Ok(());
         }
         Err(Fault::Unavailable(format!(
-            "{}: {have} of {} replicas confirmed the write in time",
+            "{}: only {have} of {} required replicas confirmed the write in time",
             self.shown, self.replicas
         )))
     }

@@ -31,7 +31,7 @@ impl StoreFiles {
         }
         if path.contains(['?', '#']) {
             return Err(reject(
-                "sqlite:// has no options: write ? as %3F and # as %23 if they are in the path",
+                "a sqlite:// URL has no options: in its path, write ? as %3F and # as %23",
             ));
         }
         let decoded = percent_decode(path).filter(|bytes| !bytes.contains(&0)).ok_or_else(|| {
@@ -65,7 +65,7 @@ impl StoreFiles {
         // A user who can rename files in the directory could replace the store with another store.
         if found.mode() & 0o1002 == 0o002 {
             return Err(reject(&format!(
-                "all users can write to the directory {}: use a private directory, or run `chmod o-w` on it",
+                "all users can write to the directory {0}: use a private directory, or run `chmod o-w {0}`",
                 directory.display()
             )));
         }

@@ -41,8 +41,9 @@ Examples:
 
 pub(crate) fn run(args: &KeygenArgs) -> Outcome {
     let mut bits = [0; 16];
-    getrandom::fill(&mut bits)
-        .map_err(|error| Failure::io("the system returned no random bits", error.into()))?;
+    getrandom::fill(&mut bits).map_err(|error| {
+        Failure::io("the operating system returned no random bits", error.into())
+    })?;
     let digits = format!("{:032x}", u128::from_be_bytes(bits));
     let Some(path) = &args.key_file else {
         let mut out = terminal::stream();

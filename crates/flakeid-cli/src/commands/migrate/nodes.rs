@@ -43,8 +43,9 @@ fn node(text: &str, layout: &Layout) -> Result<u64, Error> {
         return parse("node", text, 0, layout.max_node());
     };
     let Some((max_datacenter, max_worker)) = layout.max_datacenter_and_worker() else {
-        let reason =
-            format!("{text} is a datacenter and a worker, but the layout does not split its node");
+        let reason = format!(
+            "{text} specifies a datacenter and a worker, but the layout does not split its node"
+        );
         return Err(Error::invalid_option("--in-use", &reason));
     };
     let datacenter = parse("datacenter", datacenter, 0, max_datacenter)?;

@@ -172,7 +172,7 @@ fn refusal(required: &Requirements, fleet: Option<&Fleet>) -> Failure {
     let error = Error::invalid_option(
         "plan",
         &format!(
-            "no layout with {} bits has room for {} nodes with {} IDs/s each from {} until {}{}",
+            "no layout with {} bits allows {} nodes to generate {} IDs/s each from {} until {}{}",
             required.bits,
             required.nodes,
             required.rate,

@@ -141,7 +141,7 @@ impl<'a> Claim<'a> {
 
     fn contested_error(&self, node: u64, process: &str) -> Failure {
         let text = format!(
-            "{}: another process ({process}) is assigning node {node} to the database {}: run this command again",
+            "{}: another process ({process}) is assigning node {node} to the database {}; run this command again",
             self.connection.name(),
             self.name
         );
