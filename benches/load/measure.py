@@ -70,7 +70,7 @@ def main() -> None:
     ):
         urls = {
             "bare hyper": f"http://{bare}/one",
-            "`flakeid serve`": f"http://{ours}/v1/ids/default",
+            "`flakeid serve`": f"http://{ours}/v1/default/ids",
         }
         for connections in CONNECTIONS:
             results = {name: [] for name in urls}
