@@ -305,7 +305,7 @@ fn width(most: u64) -> u64 {
 }
 
 /// Returns the base-2 logarithm of a number, in sixteenths, or 0 for the number 0. The logarithm is interpolated
-/// linearly between powers of two, and is therefore too low by less than 0.15 (2.4 sixteenths).
+/// linearly between powers of two and rounded down, so the result is too low by less than 0.15 (2.4 sixteenths).
 fn log2(number: u64) -> u64 {
     let Some(whole) = number.checked_ilog2() else { return 0 };
     let fraction = (u128::from(number) << 4 >> whole) as u64 & 15;

@@ -44,11 +44,11 @@ pub struct NamedOption<B> {
 pub enum OptionKind<B> {
     /// A whole number.
     Number {
-        /// The smallest allowed value. Only the error message for a string that is not a 64-bit number contains this
-        /// value, because the builder checks the range of numbers itself.
+        /// The smallest allowed value. This value appears only in the error message for a string that is not a 64-bit
+        /// number. The builder itself checks the range of numbers.
         min: u64,
-        /// The largest allowed value. Only the error message for a string that is not a 64-bit number contains this
-        /// value, because the builder checks the range of numbers itself.
+        /// The largest allowed value. This value appears only in the error message for a string that is not a 64-bit
+        /// number. The builder itself checks the range of numbers.
         max: fn(&B) -> u64,
         /// The function that stores the number in the builder.
         set: fn(&mut B, u64),

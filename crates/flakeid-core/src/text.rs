@@ -26,7 +26,7 @@ pub enum TextForm {
     /// 1 to 20 decimal digits. Decoding accepts leading zeros, so that columns padded to 20 digits can be decoded.
     Decimal,
     /// 13 Crockford base32 digits. The strings sort in the same order as the IDs, and can be read aloud. Decoding also
-    /// accepts lowercase letters, `I` and `L` for 1, and `O` for 0. (<https://www.crockford.com/base32.html>)
+    /// accepts lowercase letters, `I` and `L` for 1, and `O` for 0. See <https://www.crockford.com/base32.html>.
     Base32,
     /// 1 to 13 base36 digits (0-9a-z), without leading zeros. Decoding also accepts uppercase letters.
     Base36,

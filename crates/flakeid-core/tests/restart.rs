@@ -17,7 +17,7 @@ fn main() {
         println!("{}", Generator::new(layout, 1).unwrap().next_id().unwrap());
         return;
     }
-    // With the layout `baidu-29`, the test starts only a few processes, because each process must wait for the next
+    // The test starts only a few processes for the layout `baidu-29`, because each process must wait for the next
     // one-second tick.
     for (layout, starts) in [("twitter", 3_000), ("baidu-29", 6)] {
         let ids = run(layout, starts);

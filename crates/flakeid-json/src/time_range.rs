@@ -22,7 +22,7 @@ pub struct EndNames {
 impl EndNames {
     /// The command-line flags for the ends of a range.
     pub const FLAGS: Self = Self { from: "--from", to: "--to", both: "--from, --to" };
-    /// The names that the web page's fields and the server's query parameters use for the ends of a range.
+    /// The names of the fields on the web page and of the server's query parameters for the ends of a range.
     pub const FIELDS: Self = Self { from: "from", to: "to", both: "from, to" };
 }
 
@@ -114,7 +114,7 @@ impl TimeRange {
         self.upper.as_ref()
     }
 
-    /// Returns warnings about the properties of the range that the user may not have intended.
+    /// Returns a warning for each property of the range that the user may not have intended.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();

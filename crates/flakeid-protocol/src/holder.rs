@@ -97,7 +97,7 @@ pub enum Effect {
     /// Replace the current generator, if there is one, with a generator for the window of this grant. The new generator
     /// starts above the last tick of the replaced generator.
     Install(Grant),
-    /// Let the generator issue IDs of the ticks below the fence, after a confirmed renewal.
+    /// Let the generator issue IDs in the ticks below the fence, which a renewal has confirmed.
     Raise {
         /// The node that was renewed.
         node: u64,

@@ -21,9 +21,9 @@ pub struct Bounds {
     pub max_ahead_ms: u64,
     /// The largest allowed difference between a client's clock and the store's clock, in milliseconds.
     pub max_skew_ms: u64,
-    /// The time, in milliseconds on the store's clock, for which a restored store grants nothing. After its last
-    /// renewal, a holder may continue in a restored store for `quiet_ms` minus four times `max_skew_ms`. During that
-    /// time, no other copy of the store can have granted the node.
+    /// The time, in milliseconds on the store's clock, for which a restored store grants nothing. If a store is
+    /// restored, a holder may continue for `quiet_ms` minus four times `max_skew_ms` after its last renewal. During
+    /// that time, no other copy of the store can have granted the node.
     pub quiet_ms: u64,
 }
 
@@ -87,8 +87,8 @@ impl Bounds {
         Ok(())
     }
 
-    /// Returns bounds in which each bound is the larger of the two values. The result covers all grants made under
-    /// either set of bounds.
+    /// Returns bounds in which each bound is the larger of the values in `self` and `other`. The result covers all
+    /// grants made under either set of bounds.
     #[must_use]
     pub fn fieldwise_max(&self, other: &Self) -> Self {
         Self {

@@ -29,7 +29,7 @@ pub(super) fn layout() -> Layout {
     Layout::builder().time(8).sequence(1).build_const()
 }
 
-/// Builds a generator whose clock reads `now`, with the window `[10, 12)`. The window contains the positions 20 to 23.
+/// Builds a generator whose clock reads `now`, with the window `[10, 12)`. The window contains positions 20 to 23.
 fn real(now: i64) -> Generator {
     Generator::builder(layout())
         .clock(ManualClock::new(now))
@@ -191,7 +191,8 @@ fn loom_detects_retirement_that_reads_the_position_too_early() {
     model(|| take_against_retire(Twin::new(Flaw::LateClose), &[1, 1]));
 }
 
-/// Checks that an extension during the retirement does not revive the generator (I6: a closed generator issues no ID).
+/// Checks that extending the window while the generator is being retired does not revive the generator (I6: a closed
+/// generator issues no ID).
 #[test]
 fn extend_does_not_revive_a_retired_generator() {
     model(|| {
@@ -237,9 +238,8 @@ fn ids_remain_distinct_after_two_clock_rollbacks() {
     });
 }
 
-/// Models a switch of the clock sequence as two stores: one to the current value, and one to the mark of the previous
-/// value. A thread that loads the new value must also load the mark, because the previous value would otherwise look
-/// unused.
+/// Models switching the clock sequence: one store sets the new value, and the other store marks the previous value as
+/// used. A thread that loads the new value must also load the mark. Otherwise, the previous value would look unused.
 fn mark_against_switch(mark_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let switcher = {
@@ -294,8 +294,8 @@ fn registry_keeps_one_cell_for_each_node() {
     });
 }
 
-/// Checks that no node belongs to two cells. Two threads request the cell of the nodes 4 and 7, and a third thread
-/// requests the cell of the nodes 7 and 8.
+/// Checks that no node belongs to two cells. Two threads request the cell for nodes 4 and 7, and a third thread
+/// requests the cell for nodes 7 and 8.
 #[test]
 fn registry_keeps_one_cell_for_all_nodes_of_a_set() {
     model(|| {
@@ -339,8 +339,8 @@ fn loom_detects_registry_entries_added_with_plain_stores() {
 /// Takes IDs from a local handle while another thread retires the generator. The handle checks the limit only if
 /// `looks` is set.
 fn local_against_retire(looks: bool) {
-    // The clock is at tick 11, one tick after the window's start, so that the handle reserves several positions at
-    // once, as a chunk.
+    // The clock is at tick 11, one tick after the window's start, so that the handle reserves several positions as one
+    // chunk.
     let layout = Layout::builder().time(8).sequence(5).build_const();
     let generator = Generator::builder(layout)
         .clock(ManualClock::new(11))

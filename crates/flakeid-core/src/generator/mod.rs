@@ -49,7 +49,7 @@ use cell::{CLOSED, Cell};
 use shape::{Run, Shape, limit_of};
 use start::SequenceStart;
 
-/// The cases in which the slow path (`attempt`) has to decide about an ID that is ahead of the clock.
+/// The rule for how often the slow path (`attempt`) decides whether IDs ahead of the clock may be issued.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Ahead {
     /// `attempt` makes a decision for each ID that is ahead of the clock.
@@ -57,8 +57,8 @@ enum Ahead {
     /// `attempt` makes one decision for each tick that is ahead of the clock. After the generator has entered a tick,
     /// the policies do not restrict the remaining IDs of the tick.
     Tick,
-    /// `attempt` makes one decision for each tick that is ahead of the clock, and the generator borrows when a tick is
-    /// full.
+    /// `attempt` makes one decision for each tick that is ahead of the clock, and the generator continues with the next
+    /// tick when a tick is full (`Overflow::Borrow`).
     Borrow,
 }
 
@@ -152,7 +152,7 @@ impl Generator {
     }
 
     /// Returns the next ID. Waits at most the given `max_wait`, which overrides the generator's own `max_wait`. Use
-    /// this method in callers that must not block for long, such as an event loop.
+    /// this method where a call must not block for long, such as in an event loop.
     ///
     /// # Errors
     /// The errors of [`next_id`](Self::next_id).
@@ -250,7 +250,8 @@ impl Generator {
     /// # Errors
     /// The errors of [`fill`](Self::fill).
     pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
-        // The function allocates memory in batches, so that a huge `n` does not require a huge allocation at once.
+        // The function allocates memory in batches, so that a call with a huge `n` does not begin with one huge
+        // allocation.
         const CHUNK: usize = 1 << 16;
         let mut ids = Vec::new();
         while ids.len() < n {
@@ -277,7 +278,8 @@ impl Generator {
     ///
     /// # Errors
     /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the generator has no window;
-    /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
+    /// [`Closed`](crate::ErrorKind::Closed) if the generator has been retired; [`Forked`](crate::ErrorKind::Forked) in
+    /// a forked child.
     pub fn extend(&self, fence: u64) -> Result<(), Error> {
         if !self.cell.is_windowed() {
             return Err(Error::invalid_option(

@@ -21,8 +21,8 @@ pub(super) trait Supply {
     /// Takes up to `wanted` positions of one tick, or returns the obstacle.
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle>;
 
-    /// Sleeps until the clock reads `until`, but no longer than `at_most`. The function may return after part of the
-    /// time; the queue then calls it again. If `exact` is set, the function sleeps in parts to wake up closer to
+    /// Sleeps until the clock reads `until`, but no longer than `at_most`. The function may return early, and the queue
+    /// then calls the function again. If `exact` is set, the function divides the sleep into parts to wake up closer to
     /// `until`.
     fn sleep(&self, until: i64, at_most: Duration, exact: bool);
 }

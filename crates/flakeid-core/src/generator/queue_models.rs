@@ -1,6 +1,6 @@
 //! Loom models of the queue, which explore the interleavings of a few calls. Loom's condition variables have no
-//! spurious wake-ups, so a missing notification causes a deadlock. The models also run on copies of the queue that lack
-//! a notification, in which loom must find the bug.
+//! spurious wake-ups, so a missing notification causes a deadlock. The models also run on copies of the queue that omit
+//! a notification. Loom must detect this bug in each copy.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

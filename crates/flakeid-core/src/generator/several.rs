@@ -5,7 +5,8 @@ use crate::sync::NativeOnly;
 
 /// The nodes of a generator that has more than one node. The number of nodes is a power of two.
 pub(super) struct Several {
-    /// The number of each node, shifted to the place of the node field in an ID. The list is in increasing order.
+    /// The number of each node, shifted to the bit position of the node field in an ID. The list is in increasing
+    /// order.
     node_bits: Box<[u64]>,
     /// The number of bits of a position that are below the index of the node.
     index_shift: u8,

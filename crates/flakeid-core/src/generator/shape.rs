@@ -35,7 +35,7 @@ pub(super) struct Shape {
     time_shift: u8,
     sequence_shift: u8,
     clock_sequence_shift: u8,
-    /// The number of the first node, shifted to the place of the node field in an ID.
+    /// The number of the first node, shifted to the bit position of the node field in an ID.
     node_bits: u64,
     several: NativeOnly<Several>,
 }

@@ -2,17 +2,17 @@
 
 use crate::Error;
 
-/// The rule for the first sequence number of each tick: 0, or a random number below a power of two. With random
-/// numbers, the IDs of a generator with a low rate do not all have the same lowest bits. The random number is a hash of
-/// the tick and a seed, so that all threads compute the same number without shared state.
+/// The rule for the first sequence number of each tick: 0, or a random number below a power of two. If a generator
+/// issues IDs at a low rate, random numbers prevent all its IDs from having the same lowest bits. The random number is
+/// a hash of the tick and a seed, so that all threads compute the same number without shared state.
 pub(super) struct SequenceStart {
     pub(super) mask: u64,
     seed: u64,
 }
 
 impl SequenceStart {
-    /// Creates a rule for random numbers below 2^`bits`. Returns an error if `bits` is larger than the number of bits
-    /// in `sequence_mask`.
+    /// Creates a rule for random numbers below 2^`bits`. Returns an error if `bits` exceeds the number of bits that are
+    /// set in `sequence_mask`.
     pub(super) fn new(bits: u64, sequence_mask: u64) -> Result<Self, Error> {
         let most = sequence_mask.count_ones().into();
         if bits > most {

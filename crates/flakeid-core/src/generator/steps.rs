@@ -1,11 +1,11 @@
-//! Writes ranges of IDs. With wide store instructions, the speed is limited only by the memory.
+//! Writes ranges of IDs with wide store instructions, so that only the memory limits the speed.
 
 use crate::Id;
 
 /// Writes `first`, `first + step`, `first + 2 * step`, … to `ids`, where `step` is 2^`shift`.
 #[inline]
 pub(super) fn write_steps(first: u64, shift: u8, ids: &mut [Id]) {
-    // With fewer than `FEW` IDs, entering the wide loop costs as much time as the loop saves.
+    // For fewer than `FEW` IDs, entering the wide loop takes as much time as the loop saves.
     const FEW: usize = 32;
     if ids.len() < FEW {
         return plain(first, shift, ids);

@@ -78,8 +78,9 @@ impl Generator {
         if !self.clock.is_system() {
             return None;
         }
-        // The exact clock is in this tick or an earlier tick; the additional millisecond allows for rounding. For a
-        // word before this tick, the distance wraps around to a number above the largest distance so far.
+        // The exact clock is in this tick or an earlier tick; the additional millisecond allows for rounding. If the
+        // word is before this tick, the distance from this tick to the word wraps around to a number above the largest
+        // distance so far.
         let tick = self.tick_at(CoarseClock::now().0 + CoarseClock::LAG_MS + 1)?;
         self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }

@@ -151,9 +151,9 @@ fn loom_detects_a_cursor_reset_after_every_lap() {
     model(|| takers_and_producer(Twin::new(Flaw::Lapping), 2, [2, 1], 2));
 }
 
-/// Checks that the IDs 2 and 3 are not lost while three threads use the ring. One thread drops the ID 1, another thread
-/// takes an ID, and the third thread puts the ID 3 into the ring. The start order of the first two threads determines
-/// which interleavings loom explores.
+/// Checks that IDs 2 and 3 are not lost while three threads use the ring. One thread drops ID 1, another thread takes
+/// an ID, and the third thread puts ID 3 into the ring. The start order of the first two threads determines which
+/// interleavings loom explores.
 fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skips_first: bool) {
     subject.put(&mut producer, 2);
     let subject = Arc::new(subject);

@@ -154,7 +154,7 @@ impl CachedGenerator {
         Some(taken.id)
     }
 
-    /// Takes the next ID from the ring. If necessary, waits for a refill, but at most for the generator's `max_wait`.
+    /// Takes the next ID from the ring. If necessary, waits up to the generator's `max_wait` for a refill.
     ///
     /// # Errors
     /// The same errors as [`take`](Self::take), with one exception. If the generator cannot refill the ring, the call
@@ -235,8 +235,8 @@ impl CachedGenerator {
         }
     }
 
-    /// Counts a rejected take, requests a refill, calls the handler, and returns the error. If the ring is closed, its
-    /// generator is retired, or the process is a forked child, only returns the error.
+    /// Returns the error. Before that, counts a rejected take, requests a refill and calls the handler, unless the
+    /// error is [`Closed`](ErrorKind::Closed) or [`Forked`](ErrorKind::Forked).
     #[cold]
     #[inline(never)]
     fn refuse(&self, error: Error) -> Error {

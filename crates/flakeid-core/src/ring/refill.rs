@@ -203,8 +203,8 @@ impl Refiller {
             let until = clock.exact_unix_ms().saturating_add(after.as_millis() as i64);
             let _slept = clock.wait_until(until, after);
         } else {
-            // The thread sleeps instead of waiting on the user-supplied clock, because such a wait may advance the
-            // clock.
+            // The thread sleeps instead of calling `wait_until` of the user-supplied clock, because that call may
+            // advance the clock.
             self.sleep(after);
         }
     }

@@ -17,8 +17,7 @@ fn ids(group: &Value) -> Vec<Id> {
     ids.map(|id| Id::from_u64(id.as_str().unwrap().parse().unwrap())).collect()
 }
 
-/// The numbers of tested single IDs and groups of ten IDs, and the numbers of IDs and groups that were guessed
-/// correctly.
+/// Counts of single IDs and of groups of ten IDs: how many were tested, and how many were guessed correctly.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     ids: usize,

@@ -70,7 +70,7 @@ fn distance(one: &PublicIds, other: impl Fn(u64) -> u64) -> f64 {
     differing.sum::<f64>() / 1000.0
 }
 
-/// Checks that changing one bit of the ID, one bit of the key or the domain changes about half of a public ID's bits.
+/// Checks that changing one bit of the ID, one bit of the key, or the domain changes about half of a public ID's bits.
 #[test]
 fn small_input_change_flips_half_of_public_id_bits() {
     let layout: Layout = "t52.s12@0/1ms".parse().unwrap();

@@ -111,8 +111,8 @@ impl Block {
         self.rows.iter().filter_map(Option::as_deref)
     }
 
-    /// Writes the row of a granted or renewed node. If too many earlier grants are waiting for the store's history,
-    /// drops the oldest of them. Returns the number of dropped grants.
+    /// Writes the row of a granted or renewed node. If too many earlier grants are waiting to be handed over to the
+    /// store's history, drops the oldest of these grants. Returns the number of dropped grants.
     pub(super) fn hold(&mut self, row: Row) -> u64 {
         let node = row.node;
         let mut dropped = 0;

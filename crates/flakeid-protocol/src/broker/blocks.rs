@@ -225,8 +225,8 @@ impl Blocks {
         }
     }
 
-    /// The number of grants that expired without a renewal. The client exited early, or stopped waiting for the
-    /// response and got a node from another broker.
+    /// The number of grants that expired without ever being renewed. A client abandons its grant if the client exits
+    /// early, or stops waiting for the response and gets a node from another broker.
     #[must_use]
     pub const fn abandoned(&self) -> u64 {
         self.abandoned

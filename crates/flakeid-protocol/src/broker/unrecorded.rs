@@ -99,7 +99,7 @@ impl Unrecorded {
     /// [`note_again`](Self::note_again) for each node.
     pub(super) fn confirm(&mut self, history_until: u64) -> bool {
         // The store reports 0 if it was restored since the last renewal. The confirmed tick alone would not reveal a
-        // second restore, because it is already 0 after the first one.
+        // second restore, because that tick is already 0 after the first restore.
         let is_rejected = self.sent.take().is_some_and(|sent| sent.until > 0) && history_until == 0;
         let is_lower = history_until < std::mem::replace(&mut self.confirmed, history_until);
         is_rejected || is_lower

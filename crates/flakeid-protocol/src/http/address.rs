@@ -44,7 +44,8 @@ fn is_authority(text: &str) -> bool {
     !host_of(text).is_empty() && text.bytes().all(is_allowed)
 }
 
-/// Removes a trailing port from a host. The colons of an IPv6 address are inside brackets, so they do not start a port.
+/// Removes a trailing port from a host. The colons inside the brackets of an IPv6 address do not mark the start of a
+/// port.
 fn host_of(text: &str) -> &str {
     match text.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => host,

@@ -23,7 +23,7 @@ pub trait Driver {
     /// The error from the generator's clock.
     fn begin(&mut self, begin: &Begin) -> Result<(), Error>;
 
-    /// Lets the generator issue IDs of the ticks below a confirmed fence. Returns `false` if no generator can issue
+    /// Lets the generator issue IDs in the ticks below a confirmed fence. Returns `false` if no generator can issue
     /// IDs.
     fn extend(&mut self, fence: u64) -> bool;
 
@@ -48,7 +48,8 @@ pub trait Driver {
                     Some(Input::Began { begin, result })
                 }
                 Output::Extend { fence } if self.extend(fence) => None,
-                // A generator that cannot be extended is ended, so that the keeper replaces it.
+                // If the window cannot be extended, the driver ends the generator, so that the keeper replaces the
+                // generator.
                 Output::Extend { .. } | Output::End => {
                     let (used_until, keeps_fence) = self.end();
                     Some(Input::Ended { used_until, keeps_fence })

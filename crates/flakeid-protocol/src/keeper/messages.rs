@@ -87,8 +87,8 @@ pub enum Input {
     Close,
 }
 
-/// An instruction to a driver. [`Driver::follow`](super::Driver::follow) executes the instructions for an input in
-/// order. The keeper gets the results of `Begin` and `End` before any other input.
+/// An instruction to a driver. [`Driver::follow`](super::Driver::follow) executes the instructions in the order in
+/// which the keeper returned them. The keeper gets the results of `Begin` and `End` before any other input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Create a generator, and pass the result back as [`Input::Began`].

@@ -74,9 +74,9 @@ impl RenewalSchedule {
         self.hurry = true;
     }
 
-    /// Returns the number of remaining ticks below which a renewal is due: about two thirds of the window. After half
-    /// the TTL without a success, a renewal is always due. Otherwise, setting the clock back would delay the renewal
-    /// until after the row has expired.
+    /// Returns the number of remaining ticks below which a renewal is due: about two thirds of the window. If the
+    /// latest success was more than half the TTL ago, a renewal is always due. Without this rule, setting the clock
+    /// back could delay the renewal until after the row has expired.
     #[must_use]
     pub fn margin(&self, window: u64, now: Duration) -> u64 {
         if now.saturating_sub(self.succeeded) > self.ttl / 2 {
@@ -93,8 +93,8 @@ impl RenewalSchedule {
         (window as f64 / 2.0 * self.jitter).ceil() as u64
     }
 
-    /// Returns the time until the next request is due if no caller needs IDs. `reached` is the later of the clock's
-    /// tick and the next ID's tick.
+    /// Returns the time until the keeper's next check is due. A caller that needs IDs may wake the keeper earlier.
+    /// `reached` is the later of the clock's tick and the next ID's tick.
     pub fn until_next<'a>(
         &mut self,
         layout: &Layout,

@@ -25,7 +25,7 @@ pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Res
 /// waiting time does not count as clock skew.
 ///
 /// # Errors
-/// Those of [`acquire`].
+/// The same errors as [`acquire`].
 pub fn acquire_read_at(
     store: &mut dyn Store,
     namespace: &str,
@@ -80,7 +80,7 @@ fn acquire_with(
 /// store was restored, records the restore; the holder may then continue.
 ///
 /// # Errors
-/// Those of [`acquire`].
+/// The same errors as [`acquire`].
 pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<Renewed, Fault> {
     renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
 }
@@ -88,7 +88,7 @@ pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<
 /// Renews a lease like [`renew`]. `read` is the time when the request's clock was read; see [`acquire_read_at`].
 ///
 /// # Errors
-/// Those of [`acquire`].
+/// The same errors as [`acquire`].
 pub fn renew_read_at(
     store: &mut dyn Store,
     namespace: &str,
@@ -103,7 +103,7 @@ pub fn renew_read_at(
 /// lack some grants. A renewal that was already applied writes nothing.
 ///
 /// # Errors
-/// Those of [`acquire`]; [`Fault::Rejected`] for a grant outside the block.
+/// The same errors as [`acquire`], and [`Fault::Rejected`] for a grant outside the block.
 pub fn renew_block(
     store: &mut dyn Store,
     namespace: &str,
@@ -181,7 +181,7 @@ fn ms_since(read: Instant) -> u64 {
 /// Releases a node. Has no effect if the request's holder no longer holds the node.
 ///
 /// # Errors
-/// Those of [`acquire`].
+/// The same errors as [`acquire`].
 pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Result<(), Fault> {
     release_block(store, namespace, request, &Handover::default())
 }
@@ -189,7 +189,7 @@ pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Res
 /// Releases a block of nodes like [`release`], and writes the broker's grants to the history in the same transaction.
 ///
 /// # Errors
-/// Those of [`renew_block`].
+/// The same errors as [`renew_block`].
 pub fn release_block(
     store: &mut dyn Store,
     namespace: &str,

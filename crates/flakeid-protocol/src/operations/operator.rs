@@ -4,7 +4,7 @@ use super::{create_namespace, read_namespace, run};
 use crate::store::{Continuity, Fault, Store};
 use crate::{Bounds, Namespace, Owner, Refusal, Row, State, rules};
 
-/// Creates a namespace that has never existed before. The store grants nodes at once, unless the store has recorded
+/// Creates a namespace that has never existed before. The store grants nodes immediately, unless the store has recorded
 /// a loss of namespaces.
 ///
 /// # Errors
@@ -20,7 +20,7 @@ pub fn init(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Faul
 /// ([`Bounds::fieldwise_max`]).
 ///
 /// # Errors
-/// Those of [`init`].
+/// The same errors as [`init`].
 pub fn init_lost(
     store: &mut dyn Store,
     wanted: &Namespace,
@@ -118,11 +118,11 @@ pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Fences off the node's holder, and makes the node available when its row expires. A fixed node becomes
-    /// available at once. Ticks that the holder used are never used again.
+    /// Fences off the node's holder, and makes the node available when its row expires. A fixed node becomes available
+    /// immediately. Ticks that the holder used are never used again.
     Release,
-    /// Makes the node available at once. If the store is later restored from a backup made before this change, the
-    /// current and the next holder may issue IDs in the same ticks.
+    /// Makes the node available immediately. If the store is later restored from a backup made before this change, the
+    /// current holder and the next holder may issue IDs in the same ticks.
     ReleaseNow,
     /// Fences off the node's holder. The node is not granted again before [`Repair::Lift`] ends the quarantine.
     Quarantine,
