@@ -35,7 +35,7 @@ pub enum Refusal {
         /// The `block_bits` of the client.
         client: u32,
     },
-    /// The lease has an option that a broker does not support, because the broker chooses nodes itself.
+    /// The lease request contains an option that brokers do not support, because a broker chooses nodes itself.
     BrokerChooses {
         /// The name of the unsupported option.
         option: &'static str,
@@ -70,14 +70,14 @@ pub enum Refusal {
     },
     /// The store uses this host's clock, which shows an impossible time.
     ImpossibleClock {
-        /// The milliseconds by which the clock is ahead of the range of possible times; negative if the clock is
-        /// behind that range.
+        /// The number of milliseconds by which the clock is ahead of the range of possible times; negative if the clock
+        /// is behind that range.
         by_ms: i64,
     },
     /// A renewal requests ticks further ahead than the namespace's bounds allow, even for a client whose clock is ahead
     /// by `max_skew_ms`.
     TooFarAhead {
-        /// The milliseconds by which the requested ticks exceed the bound.
+        /// The number of milliseconds by which the requested ticks exceed the bound.
         by_ms: u64,
     },
     /// The only node that the request accepts is quarantined.
@@ -85,22 +85,22 @@ pub enum Refusal {
         /// The quarantined node.
         node: u64,
     },
-    /// The only node that the request accepts is held by a process that did not request this specific node, so the
-    /// node is not taken over.
+    /// The only node that the request accepts is held by another process. That process did not request this specific
+    /// node, so the node is not taken over.
     Held {
         /// The held node.
         node: u64,
-        /// The milliseconds until the node is free, unless its holder renews it.
+        /// The number of milliseconds until the node is free, unless its holder renews the grant.
         retry_after_ms: u64,
     },
     /// The node cannot be granted yet, because the earliest possible start of the grant is too far ahead of the clock.
     /// The start depends on the node's fence, the namespace's floor and the last tick that the process used.
     FenceInFuture {
-        /// The milliseconds until the clock is close enough to the earliest possible start of the grant.
+        /// The number of milliseconds until the clock is close enough to the earliest possible start of the grant.
         retry_after_ms: u64,
     },
-    /// Every node in the range is held, hot or quarantined. If the client requests a disposable node, nodes that were
-    /// used before do not count as free either.
+    /// Every node in the range is held, hot or quarantined. A hot node is free, but its fence is too far ahead of the
+    /// clock. If the client requests a disposable node, a node that was used before does not count as free.
     NoFreeNode {
         /// The number of held nodes.
         held: u64,
@@ -113,10 +113,10 @@ pub enum Refusal {
         /// The longest time until a node becomes free, in milliseconds; `None` if no node becomes free automatically.
         next_free_in_ms: Option<u64>,
     },
-    /// Another process took the node. The holder may use up its window and must then acquire another node.
+    /// Another process took the node. The previous holder may use up its window, but must then acquire another node.
     FencedOff,
-    /// The store was restored from a backup, failed over or restarted, so its data may be old. The store grants
-    /// nothing for a while, and this holder cannot continue.
+    /// The store was restored from a backup, failed over or restarted, so its data may be outdated. The store grants
+    /// nothing for a while. A holder that receives this refusal cannot continue.
     Restored {
         /// The number of milliseconds for which the store grants nothing.
         retry_after_ms: u64,

@@ -34,8 +34,8 @@ pub struct Acquire {
     pub to: u64,
     /// The offset from `from` at which the search for an unused node begins, modulo the number of acceptable nodes.
     pub rotation: u64,
-    /// Whether the store may grant a node that was granted before. If `false`, the node must never have been granted,
-    /// as in Baidu's generator with disposable nodes.
+    /// Whether the store may grant a node that was granted before. If `false`, the store grants only a node that was
+    /// never granted before: a disposable node, as in Baidu's generator.
     pub reuse: bool,
     /// The token of the grant.
     pub token: Token,
@@ -192,7 +192,7 @@ pub struct Grant {
     pub fence: u64,
     /// The token with which the holder renews or releases the grant.
     pub token: Token,
-    /// The longest time by which an ID of the namespace may be ahead of the clock, in milliseconds.
+    /// The maximum time by which an ID of the namespace may be ahead of the clock, in milliseconds.
     pub max_ahead_ms: u64,
     /// The longest window that the lessor grants, in milliseconds.
     pub max_window_ms: u64,

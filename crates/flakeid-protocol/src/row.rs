@@ -83,8 +83,8 @@ pub struct Owner {
 pub struct Row {
     /// The node that the row describes.
     pub node: u64,
-    /// The lowest tick at which the node's next grant may start, because earlier grants do not include this tick or
-    /// later ticks. The uniqueness of IDs depends only on this field. Only a release lowers the fence.
+    /// The lowest tick at which the node's next grant may start. Earlier holders issue IDs only at lower ticks.
+    /// The uniqueness of IDs depends only on this field. Only a release lowers the fence.
     pub fence: u64,
     /// The first tick of the latest grant.
     pub start: u64,
@@ -102,8 +102,8 @@ pub struct Row {
     pub renewed: i64,
     /// The time from which the store may grant the node to another holder. After a restore, the holder may continue
     /// until this time. Therefore, unless the row is `fixed`, only a release by the holder or an immediate release by
-    /// an operator makes this time earlier. Within one run of the store, granting the node before this time would be
-    /// safe.
+    /// an operator makes this time earlier. Within one run of the store, granting the node earlier would not endanger
+    /// uniqueness, because every grant starts at or above the previous fence.
     pub expires: i64,
     /// The namespace's incarnation in which the node was granted, or in which the holder later continued.
     pub incarnation: String,

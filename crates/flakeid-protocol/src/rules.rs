@@ -27,7 +27,8 @@ pub fn hottest_start(namespace: &Namespace, now: i64) -> Result<u64, Refusal> {
     Ok(now_tick.saturating_add(ticks(&namespace.layout, namespace.bounds.max_ahead_ms)))
 }
 
-/// Checks the layout, window, nodes and clock of a request, and checks that the store is not quiet after a restore.
+/// Checks the layout, window, nodes and clock of a request. Also checks that the store's quiet period after a restore
+/// has ended.
 ///
 /// # Errors
 /// A [`Refusal`] if the rules do not allow the request.
@@ -262,7 +263,7 @@ fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
 }
 
 /// Whether a renewal proves that the store has lost the grant or a fence that the store confirmed to the holder. A loss
-/// counts only if the confirmed fence is above the namespace's floor.
+/// counts only if the confirmed fence is above the namespace's floor, because later grants start at or above the floor.
 #[must_use]
 pub fn is_forgotten(namespace: &Namespace, row: Option<&Row>, request: &Renew) -> bool {
     let forgot = row.is_none_or(|row| {

@@ -19,7 +19,8 @@ pub(crate) struct Answer {
     pub(crate) code: &'static str,
 }
 
-/// The JSON body of every error response. The error code is a code of the library, or is specific to HTTP.
+/// The JSON body of every error response. The error code is either one of the library's error codes or specific to
+/// HTTP.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     error: ErrorDetail<'a>,

@@ -72,7 +72,7 @@ pub(crate) struct State {
     replaced: Notify,
 }
 
-/// The numbers of connections that the metrics report.
+/// The counts of open connections for the metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     /// The number of connections on which the server has accepted a request that requires a token.
@@ -313,7 +313,7 @@ impl Drop for Busy {
     }
 }
 
-/// The place of a connection in the registry, which becomes free when this value is dropped.
+/// A connection's place in the registry. The place becomes free when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
     connections: Arc<Connections>,

@@ -182,8 +182,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 }
 
 /// The maximum number of connections that can wait to be accepted. The operating system may impose a lower limit, such
-/// as `net.core.somaxconn` on Linux. The backlog is large, because all clients of a broker reconnect at once after an
-/// outage. If the backlog is full, a client waits for a second before it retries.
+/// as `net.core.somaxconn` on Linux. The backlog is large, because all clients of a broker reconnect at the same time
+/// after an outage. If the backlog is full, a client waits for one second before it retries.
 #[cfg(unix)]
 const BACKLOG: u32 = 4_096;
 

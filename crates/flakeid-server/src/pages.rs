@@ -82,7 +82,8 @@ pub(crate) fn refuse_other_hosts<B>(request: &Request<B>) -> Option<Answer> {
 }
 
 /// Returns an error response to a request whose body is not declared as JSON. A web page can send some other content
-/// types without a preflight request, so the server could not refuse the page's origin before it receives the request.
+/// types without a preflight request. The server would then receive the request before it could refuse the page's
+/// origin.
 pub(crate) fn refuse_other_types(headers: &HeaderMap) -> Option<Answer> {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = declared.and_then(|value| value.split(';').next()).map(str::trim);

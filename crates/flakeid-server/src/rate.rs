@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The maximum burst: a client may take all the IDs for this period at once.
+/// The length of the maximum burst: a client may take all the IDs for this period without waiting.
 const BURST: Duration = Duration::from_secs(1);
 /// The maximum number of clients with their own limits. Each client's entry takes about 64 bytes. Further clients share
 /// one limit until the entries of inactive clients are removed.

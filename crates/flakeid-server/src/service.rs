@@ -117,7 +117,7 @@ impl Service {
         }
     }
 
-    /// Sets the brokers, which let the service also grant leases in the brokers' namespaces.
+    /// Sets the brokers. The service then also grants leases in the brokers' namespaces.
     #[must_use]
     pub fn brokers(mut self, brokers: impl IntoIterator<Item = Broker>) -> Self {
         let named = brokers.into_iter().map(|broker| (broker.namespace().name.clone(), broker));
@@ -172,10 +172,10 @@ impl Service {
         self
     }
 
-    /// Limits the number of IDs per second that one client can get from all namespaces together. A
-    /// client is one address or, for IPv6, one /64 network. A client may get all the IDs for one
-    /// second at once. A single larger request is also served, but the client must then wait
-    /// correspondingly longer. By default, the rate is not limited.
+    /// Limits the number of IDs per second that one client can get from all namespaces together. A client is one
+    /// address or, for IPv6, one /64 network. A client may get all the IDs for one second without waiting. A single
+    /// larger request is also served, but the client must then wait correspondingly longer. By default, the rate is not
+    /// limited.
     #[must_use]
     pub fn rate_limit(mut self, ids_per_second: u64) -> Self {
         let rates = Arc::new(RateLimiter::new(ids_per_second, Instant::now()));
@@ -467,8 +467,8 @@ impl Service {
         }
     }
 
-    /// Counts a denied request. After a wrong token, this function also waits, which delays the response, so that a
-    /// client cannot try many tokens on one connection.
+    /// Counts a denied request. If the token was wrong, also waits, so that the response is delayed. The delay prevents
+    /// a client from trying many tokens on one connection.
     pub(crate) async fn record_denied(&self, denied: &Denied) {
         self.metrics.count_denied(denied);
         if *denied == Denied::Wrong {

@@ -89,7 +89,7 @@ impl Signals {
 
     #[cfg(not(unix))]
     pub(crate) fn new() -> io::Result<Self> {
-        // If the handler for Ctrl-C cannot be installed, the server stops at once.
+        // If the handler for Ctrl-C cannot be installed, the server stops immediately.
         let stop = async { drop(tokio::signal::ctrl_c().await) };
         let hurry = std::future::ready(());
         Ok(Self { stop: Box::pin(stop), hurry: Box::pin(hurry), hangups: Hangups::none() })

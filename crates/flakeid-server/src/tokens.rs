@@ -15,7 +15,8 @@ use crate::files;
 /// The minimum length of a token, in characters. Shorter tokens would be easy to guess.
 const SHORTEST: usize = 16;
 
-/// The prefix in a token file that marks the name in a client certificate. Such a name takes the place of a token.
+/// The prefix of a name that takes the place of a token in a token file. The name is a subject alternative name in a
+/// client certificate.
 const CERTIFICATE: &str = "san:";
 
 /// The clients that a server accepts, as listed in a token file.

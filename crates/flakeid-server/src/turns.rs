@@ -111,7 +111,7 @@ mod tests {
         let after = |ms| Some(now + Duration::from_millis(ms));
         let given: Vec<_> = (0..4).map(|_| turns.next(now)).collect();
         assert_eq!(given, [None, after(1), after(2), after(3)]);
-        // A piece that becomes ready long after the last turn is sent at once, and the next turn is
+        // A piece that becomes ready long after the last turn is sent immediately. The next turn is
         // 1 ms later.
         let late = now + Duration::from_millis(50);
         assert_eq!(turns.next(late), None);

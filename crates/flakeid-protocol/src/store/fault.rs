@@ -7,8 +7,8 @@ use flakeid_core::{Error, ErrorKind, Layout};
 
 use crate::Refusal;
 
-/// The delay before retrying a request to a store that did not respond. The keeper's own retry interval is about as
-/// long.
+/// The delay before retrying a request to a store that did not respond. The keeper, which renews leases, uses a retry
+/// interval of about the same length.
 pub const RETRY: Duration = Duration::from_millis(200);
 
 /// The time limit for connecting to a store.
@@ -38,8 +38,8 @@ pub enum Fault {
     /// The data that the transaction read changed before the commit. Nothing was written. The store retries the
     /// transaction, so callers never see this fault.
     Conflict,
-    /// The rules forbid the request. A refusal is a normal response, so the store keeps earlier writes, such as the
-    /// floor after a restore.
+    /// The rules forbid the request. A refusal is a normal response, so the store still commits the transaction's
+    /// earlier writes, such as the raised floor after a restore.
     Refused(Refusal),
 }
 

@@ -13,8 +13,8 @@ fn tick(ms: i64) -> u64 {
     Layout::TWITTER.tick_at(ms).unwrap()
 }
 
-/// Builds the store's grant of the block that contains the nodes `2 * number` and `2 * number + 1`. The grant lasts
-/// for 10 s from `now`.
+/// Builds the store's grant of the block that contains nodes `2 * number` and `2 * number + 1`. The grant lasts for
+/// 10 s from `now`.
 fn block(number: u64, now: i64) -> Grant {
     Grant {
         node: number,
@@ -249,8 +249,7 @@ fn acquire_refuses_a_client_chosen_node_a_skewed_clock_or_another_layout() {
     ));
 }
 
-/// Checks that a request that no block can satisfy is refused, so that the broker does not lease another block
-/// unnecessarily.
+/// Checks that a broker refuses a request that no block can satisfy, instead of leasing another block unnecessarily.
 #[test]
 fn requests_that_no_block_can_serve_are_refused() {
     let mut blocks = blocks(&[]);

@@ -260,8 +260,8 @@ impl History {
                 let applied = kept == renew.next && was_current;
                 let continues = !was_current && kept.is_same_grant(renew.token);
                 assert!(applied || continues || kept == renew.token, "I7");
-                // If the holder continues after a restore, repeating an old renewal may return a lower fence than
-                // the holder's fence, because more ticks were confirmed after that renewal.
+                // A holder that continues after a restore may repeat an old renewal. The returned fence may then be
+                // lower than the holder's fence, because more ticks were confirmed after that renewal.
                 assert!(answer.fence >= grant.fence || continues && again);
                 self.holders[holder].fence = answer.fence.max(grant.fence);
                 self.holders[holder].token = renew.next;

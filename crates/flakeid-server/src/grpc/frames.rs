@@ -13,7 +13,7 @@ use crate::connections::State;
 
 /// The length of a frame's header in bytes (RFC 9113, section 4.1).
 const HEADER: usize = 9;
-/// The number of control frames that a client may send at once.
+/// The maximum number of control frames that a client may send in one burst.
 const BURST: u32 = 1_000;
 /// The time after which a client may send one more control frame. Clients that measure the connection's latency send a
 /// few PING frames per second.

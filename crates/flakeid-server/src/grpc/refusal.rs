@@ -52,8 +52,8 @@ pub(super) fn status(
     metadata.insert("flakeid-code", MetadataValue::from_static(name));
     if let Some(wait) = retry_after {
         let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        // The metadata contains the time that gRPC clients wait before they retry the call:
-        // <https://github.com/grpc/proposal/blob/master/A6-client-retries.md#pushback>
+        // The metadata contains the time that gRPC clients wait before they retry the call. See
+        // <https://github.com/grpc/proposal/blob/master/A6-client-retries.md#pushback>.
         metadata.insert("grpc-retry-pushback-ms", MetadataValue::from(ms));
     }
     Status::with_metadata(code, message, metadata)

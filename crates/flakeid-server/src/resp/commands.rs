@@ -359,7 +359,7 @@ impl<'a> Session<'a> {
                 self.name = name.to_vec();
                 self.replies.simple("OK");
             }
-            // With this command, the client reports its library's name and version, which do not affect the replies.
+            // This command reports the name and version of the client's library, which do not affect the replies.
             (b"SETINFO", [_, _]) => self.replies.simple("OK"),
             (b"GETNAME", []) if self.name.is_empty() => self.replies.null(),
             (b"GETNAME", []) => self.replies.bulk(&self.name),

@@ -105,8 +105,8 @@ fn slow_and_idle_clients_are_disconnected() {
     }
 }
 
-/// When a broker becomes available again, all its clients reconnect at once. A client whose
-/// connection does not fit into the listen backlog would not retry until a second later.
+/// When a broker becomes available again, all its clients reconnect at the same time. A client
+/// whose connection does not fit into the listen backlog would not retry until a second later.
 #[cfg(target_os = "linux")]
 #[test]
 fn listen_backlog_has_room_for_a_thousand_connections() {

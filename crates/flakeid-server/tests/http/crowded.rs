@@ -160,7 +160,7 @@ fn http_clients_that_do_not_read_responses_are_disconnected() {
     loop {
         let metrics = server.ask("GET", "/metrics", "");
         let count = metrics.text().lines().find_map(|text| text.strip_prefix(line)).unwrap();
-        // The request for the metrics also uses a connection, which is counted too.
+        // The connection of the metrics request itself is also counted.
         if count.starts_with('1') {
             break;
         }

@@ -18,8 +18,8 @@ use crate::client::{TestServer, service};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 
-/// A store to which connecting takes `delay_ms` milliseconds. If `delay_ms` is 60,000 or more,
-/// connecting fails immediately.
+/// A store whose connections take `delay_ms` milliseconds to open. If `delay_ms` is 60,000 or more,
+/// opening a connection fails immediately.
 #[derive(Clone)]
 struct SlowStore {
     store: MemoryStore,

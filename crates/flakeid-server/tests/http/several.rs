@@ -240,8 +240,7 @@ fn clients_leave_a_broker_cut_off_from_its_store() {
     });
 }
 
-/// With `flakeid exec`, the child command may use the node number in its own generator, so the lease must keep this
-/// node.
+/// A command that `flakeid exec` starts may use the node number in its own generator, so the lease must keep its node.
 #[test]
 fn lease_that_keeps_its_node_does_not_switch_brokers() {
     let (store, layout) = store(10, 4);

@@ -144,7 +144,7 @@ impl RunRecord {
     }
 
     /// Returns a new record of the same run. A voter that does not respond keeps its recorded start time. If the voter
-    /// later reports that start time, its process was never restarted.
+    /// later reports that start time, the voter's process has not been restarted.
     pub(super) fn rewritten(&self, run: Run, written: i64, voters: Voters) -> Self {
         let voters = self.with_recorded(voters);
         Self { incarnation: self.incarnation.clone(), run, written, voters }

@@ -26,7 +26,7 @@ pub(super) enum NewRecord {
     Of(RunRecord),
 }
 
-/// A connection to a single etcd member, so that all times and log data come from the same member.
+/// A connection to a single etcd member. All times and log data come from this member.
 pub(super) struct EtcdStore {
     pub(super) gateway: Gateway,
     /// The current run of the cluster, with an upper bound for the slack.
@@ -172,8 +172,8 @@ impl Store for EtcdStore {
         let mut names = Vec::new();
         let mut from = keys::ROOT.to_owned();
         let end = keys::end(keys::ROOT);
-        // The loop finds one namespace at a time, and then continues after the last key of that namespace, because a
-        // namespace has many keys.
+        // Each iteration finds one namespace and skips the remaining keys of that namespace, because a namespace has
+        // many keys.
         loop {
             let mut first = keys::range(&from, Some(&end));
             first["limit"] = json!(1);

@@ -17,9 +17,9 @@ use flakeid_protocol::store::{Candidates, Fault};
 /// The maximum number of rows in one response.
 const PAGE: usize = 256;
 
-/// The pauses before the repeated checks of whether a run is behind the recorded run. A single check may be wrong,
-/// because etcd counts a log entry slightly after the entry's revision becomes visible. The delay is a few
-/// microseconds, or more on a busy machine.
+/// The pauses before repeated checks of a run that appears to be behind the recorded run. A single check may be wrong,
+/// because etcd counts a log entry slightly after the entry's revision becomes visible. This delay is a few
+/// microseconds, or longer on a busy machine.
 const REREADS: [Duration; 3] =
     [Duration::from_millis(2), Duration::from_millis(10), Duration::from_millis(50)];
 

@@ -1,11 +1,11 @@
 //! Connections to brokers over HTTP. The URL has the form `http://host:port`, `https://host:port` or
 //! `http+unix:///path/of/a/socket`.
 //!
-//! A broker (`flakeid serve`) grants nodes like a store, but for shorter windows. A process that leases from a broker
-//! does not need a connection to the database. The URL may contain several hosts (`http://one:7117,two:7117`), or a
-//! single address that leads to several brokers. A process renews a node with the broker that granted the node. If that
-//! broker does not renew the node for half of the window, the process leases a node from another broker. The process
-//! then releases the old node.
+//! A broker (`flakeid serve`) grants nodes as a store does, but for shorter windows. A process that leases from a
+//! broker does not need a connection to the database. The URL may contain several hosts (`http://one:7117,two:7117`),
+//! or a single address that leads to several brokers. A process renews a node with the broker that granted the node. If
+//! that broker does not renew the node for half of the window, the process leases a node from another broker. The
+//! process then releases the old node.
 //!
 //! # URL options
 //! - A token: `http://:TOKEN@host:port`, or `?token-file=PATH`; the file is read when a lease begins.

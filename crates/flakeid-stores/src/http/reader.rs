@@ -22,7 +22,7 @@ const LONGEST_ANSWER: u64 = 16 << 20;
 /// The maximum number of leases in one response.
 const PAGE: usize = 5_000;
 
-/// A response that contains one page, or all, of the leases that a broker granted in a namespace.
+/// A response that contains the leases that a broker granted in a namespace, or one page of these leases.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LeasesJson<'a> {
     /// The leases, in order of node number.

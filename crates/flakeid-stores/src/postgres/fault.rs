@@ -32,7 +32,7 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     }
 }
 
-/// Converts an error that occurred while connecting into a fault.
+/// Converts a connection error into a fault.
 pub(super) fn connect_fault(shown: &str, error: &Error) -> Fault {
     if error.as_db_error().is_some() {
         return fault(shown, error);

@@ -10,8 +10,8 @@ use crate::values::Value;
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::Fault;
 
-/// The maximum number of nodes that one query skips because other transactions are about to take these nodes. After
-/// this number, a new search begins.
+/// The maximum number of locked nodes that one query skips. Another transaction is about to take each locked node. If
+/// the query finds no unlocked node, a new search begins.
 const WALK: u64 = 255;
 
 /// One `PostgreSQL` transaction. Its statements are unnamed, so that the connection can use a connection pooler.
@@ -87,7 +87,7 @@ impl SqlTransaction for PostgresTransaction<'_> {
     }
 
     /// Returns a node without a row. Skips nodes for which another transaction is about to insert a row. The clause
-    /// `SKIP LOCKED` skips only existing rows.
+    /// `SKIP LOCKED` is not sufficient for this purpose, because it skips only existing rows.
     fn unused(
         ledger: &mut SqlLedger<'_, Self>,
         (from, to): (u64, u64),
