@@ -8,7 +8,7 @@ use flakeid_protocol::{Acquire, Refusal};
 const FAR: i64 = 3_471_292_800_000;
 
 /// Checks that the store refuses acquire requests from clients whose clocks show 2080. The store must also refuse
-/// renewals up to a tick in 2080, and must remain unchanged.
+/// renewals that request a tick in 2080, and its contents must remain unchanged.
 pub fn clock_in_2080_is_refused_without_changes(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "poison");
     let layout = fixture.namespace.layout;

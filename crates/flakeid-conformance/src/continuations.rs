@@ -31,7 +31,7 @@ pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
     fixture.log().record_restoration();
 
     let mut client = fixture.client();
-    // The first request after the restore is a renewal up to a tick below the confirmed fence.
+    // The first request after the restore is a renewal that requests a tick below the confirmed fence.
     let again = client.renew(&renewal(&later, later.start)).unwrap();
     assert!(again.fence >= later.fence, "{again:?} {later:?}");
     let listing = client.list();

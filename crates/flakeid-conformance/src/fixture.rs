@@ -13,8 +13,8 @@ use flakeid_protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
 };
 
-/// The longest time to wait for an expected event. On a busy machine, 200 simultaneous acquire requests can take over
-/// three minutes, because a store that detects conflicts commits only one request in each round of attempts.
+/// The longest time to wait for an expected event. A store that detects conflicts commits only one request in each
+/// round of attempts. On a busy machine, 200 simultaneous acquire requests can therefore take over three minutes.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The longest pause before a client retries a request to an unavailable store.
@@ -74,9 +74,9 @@ impl<'a> Fixture<'a> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the instant at which a client's clock showed `client_now`. On a busy machine, this instant can be
-    /// seconds before the request is sent. Clocks that are wrong on purpose are wrong by at least an hour, or by less
-    /// than half of `max_skew`. For a clock that is wrong on purpose, the result is the current instant.
+    /// Returns the instant at which a client's clock showed `client_now`. On a busy machine, a client can send its
+    /// request seconds after this instant. Some tests use clocks that are wrong on purpose, by at least an hour or by
+    /// less than half of `max_skew`. For these clocks, the result is the current instant.
     fn read_at(&self, client_now: i64) -> Instant {
         let age = now().saturating_sub(client_now);
         let least = i64::try_from(self.namespace.bounds.max_skew_ms / 2).unwrap_or(i64::MAX);

@@ -57,8 +57,8 @@ impl Log {
         self.quarantined.remove(&node);
     }
 
-    /// Records that an older copy was restored. From then on, fences in listings may fall, but no new window may
-    /// overlap the windows that were confirmed before.
+    /// Records that an older copy of the data was restored. From then on, fences in listings may fall, but no new
+    /// window may overlap the windows that were confirmed before.
     pub(super) fn record_restoration(&mut self) {
         self.seen.clear();
     }

@@ -1,11 +1,11 @@
-//! Tests of releases: a released node is free at once, and its fence remains above every tick that the holder used
+//! Tests of releases: a released node is free immediately, and its fence remains above every tick that the holder used
 //! (I3).
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_token, renewal};
 use flakeid_protocol::{Acquire, Grant, Refusal, Release, State};
 
-/// Checks that the unused ticks of a released node are granted again at once, starting after the last used tick.
+/// Checks that the unused ticks of a released node are granted again immediately, starting after the last used tick.
 pub fn unused_ticks_are_granted_again_after_a_release(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "release");
     let mut client = fixture.client();

@@ -65,8 +65,8 @@ pub fn repeated_renewal_is_applied_once(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that a late renewal changes nothing once another holder has the node. A renewal whose response was lost still
-/// raises the start of the next grant.
+/// Checks that a renewal changes nothing if it arrives after another holder has leased the node. If a renewal is
+/// applied in time but its response is lost, the next grant must start at or above the renewed fence.
 pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "late-renewal");
     let (mut old_client, mut new_client) = (fixture.client(), fixture.client());

@@ -70,7 +70,7 @@ pub trait StoreUnderTest: Sync {
     /// Copies all data, as a backup would.
     fn backup(&self) -> Box<dyn Any>;
 
-    /// Restores an older copy in the same way as an operator of this store would.
+    /// Restores an older copy of the data in the same way as an operator of this store would.
     fn restore(&self, copy: Box<dyn Any>);
 
     /// Tries to delete a node's row, bypassing this library. Returns `Ok` if the store allowed the deletion.

@@ -1,4 +1,5 @@
-//! Tests of sub-grants. From the sub-grants, `whois` determines which client of a broker held a node.
+//! Tests of sub-grants, which are a broker's grants of nodes in its block. From the sub-grants, `whois` determines
+//! which client of the broker held a node.
 
 use std::time::Instant;
 

@@ -35,7 +35,8 @@ pub(crate) fn date(unix_ms: i64) -> String {
     text.split_once('T').map_or(text.clone(), |(date, _)| date.to_owned())
 }
 
-/// Formats an instant exactly as an RFC 3339 timestamp, with as few fractional digits as possible.
+/// Formats an instant as an RFC 3339 timestamp without rounding, with as few fractional digits as
+/// possible.
 pub(crate) fn exact(unix_ms: i64) -> String {
     Rfc3339::with_fewest_digits(unix_ms).to_string()
 }

@@ -17,7 +17,7 @@ const CLIENTS: usize = 60;
 /// longest time between two consecutive IDs.
 fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
     let builder = Generator::lease(url, Layout::TWITTER).unwrap();
-    // With an observer, a generator does not share its lease with other generators in the process.
+    // A generator with an observer does not share its lease with other generators in the process.
     let generator = builder.observer(|_| {}).max_wait(Duration::from_secs(10)).open().unwrap();
     let (mut ids, mut longest, mut last) = (Vec::new(), Duration::ZERO, Instant::now());
     while !stop.load(Ordering::Relaxed) {
@@ -32,7 +32,7 @@ fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
 /// The combined results of all clients that used one URL during a test.
 struct Fleet {
     ids: usize,
-    /// The number of clients that leased another node.
+    /// The number of clients that generated IDs on more than one node.
     moved: usize,
     longest: Duration,
 }
@@ -62,7 +62,7 @@ impl Fleet {
     }
 }
 
-/// Clients of a killed broker lease another node before their windows end, and no ID is issued
+/// The clients of a killed broker lease other nodes before their windows end, and no ID is issued
 /// twice.
 #[test]
 fn clients_switch_nodes_before_lease_expiry_when_their_broker_dies() {
@@ -103,8 +103,8 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
-/// A broker that is killed and restarted leases other blocks until its old blocks are free. The
-/// other blocks contain enough nodes for all of the broker's clients.
+/// After a broker is killed and restarted, the broker leases other blocks until its old blocks are
+/// free. The other blocks contain enough nodes for all of the broker's clients.
 #[test]
 fn clients_switch_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;

@@ -30,7 +30,7 @@ fn spawn(url: &str) -> Child {
 }
 
 /// Runs a process and reads all of its output. If `kill_after` is set, kills the process shortly
-/// after reading that number of bytes.
+/// after reading `kill_after` bytes.
 fn generate(url: &str, kill_after: Option<u64>) -> Option<Outcome> {
     let mut child = spawn(url);
     let pid = child.id();

@@ -9,7 +9,7 @@ pub(super) trait Instruments {
     fn counter(&self) -> u64;
     /// Reads the system clock: the milliseconds since 1970, and the nanoseconds since the current millisecond began.
     fn wall(&self) -> (i64, u64);
-    /// Reads, in nanoseconds, a clock that cannot be set and that keeps running while the machine sleeps.
+    /// Reads a clock that cannot be set and that keeps running while the machine sleeps. The reading is in nanoseconds.
     fn steady(&self) -> u64;
     /// Returns a nonzero number that identifies this process and differs in a forked child.
     fn process(&self) -> u64;

@@ -45,8 +45,8 @@ const _: () =
 impl Page {
     /// Returns the page, if the pointer is not null and the page has not been wiped.
     fn alive(page: *mut Self) -> Option<&'static Self> {
-        // SAFETY: every non-null pointer in `Pages` and in `older` came from `map`, was published by a compare-and-swap
-        // and is never unmapped after that; a fork also maps the page in the child.
+        // SAFETY: every non-null pointer in `Pages` and in `older` came from `map`, and was published by a
+        // compare-and-swap. A published page is never unmapped, and a fork also maps the page in the child.
         let page = unsafe { page.as_ref() }?;
         (page.alive.load(Ordering::Acquire) == ALIVE).then_some(page)
     }

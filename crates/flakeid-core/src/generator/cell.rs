@@ -1,5 +1,5 @@
-//! The state of the ID space of one node, or of several nodes of one generator: one atomic word, and notes that only
-//! the slow path reads. Programs can read some of the notes as [`Stats`].
+//! The state of an ID space, which belongs to one node, or to several nodes of one generator. The state consists of one
+//! atomic word, and of notes that only the slow path changes. Programs can read some of the notes as [`Stats`].
 
 use alloc::boxed::Box;
 
@@ -83,8 +83,8 @@ impl Cell {
 
     #[inline]
     pub(super) fn load(&self) -> u64 {
-        // The acquire ordering makes the notes visible that were written before the word: the marks, and the end of the
-        // positions allowed to be ahead of the clock.
+        // The acquire ordering makes visible all notes that were written before the word: the marks, and the end of the
+        // positions that may be ahead of the clock.
         self.word.0.load(Ordering::Acquire)
     }
 

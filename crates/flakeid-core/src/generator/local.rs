@@ -149,7 +149,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     }
 
     /// Returns the next ID, but checks neither the limit nor the clock's mark. The loom models use this method to show
-    /// that loom detects the missing check.
+    /// that loom detects the missing checks.
     #[cfg(all(test, loom))]
     pub(super) fn next_id_unchecked(&mut self) -> Result<Id, Error> {
         if self.next >= self.end {

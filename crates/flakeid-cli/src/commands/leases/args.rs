@@ -41,13 +41,14 @@ pub(super) struct InitArgs {
     /// Time for which the store grants no nodes after a restart, a failover or a restore [default:
     /// --max-window + 4 x --max-skew + 1 tick, rounded up to whole seconds, and at least 15s]
     ///
-    /// During this time, a process that holds a node can continue to generate IDs. The process must
-    /// renew its lease within this time minus four times --max-skew, counted from the last renewal
-    /// that the store still contains.
+    /// During this time, a process that holds a node can continue to generate IDs if the process
+    /// renews its lease before a deadline. The deadline is this time minus four times --max-skew,
+    /// counted from the last renewal that the store still contains.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
-    /// Declare that this store has never had a namespace with this name; nodes are granted at once
+    /// Declare that this store has never had a namespace with this name; nodes are granted
+    /// immediately
     ///
     /// If the declaration is false, IDs may be generated twice. Specify this flag only by hand,
     /// never in a script that runs repeatedly: after the store has lost its data, the declaration
@@ -131,7 +132,7 @@ pub(super) struct WatchArgs {
 /// Use this command if you know that the holder is dead. The command is safe even if the holder is
 /// alive: the holder may use its window to the end, and must then lease another node. The next
 /// holder's window starts after the end of that window. A node that was leased by its number can be
-/// leased again at once.
+/// leased again immediately.
 #[derive(Args)]
 #[command(after_long_help = RELEASE_EXAMPLES)]
 pub(super) struct ReleaseArgs {
@@ -139,7 +140,7 @@ pub(super) struct ReleaseArgs {
     #[arg(value_name = "NODE", allow_negative_numbers = true)]
     pub(super) node: String,
 
-    /// Let other processes lease the node at once
+    /// Let other processes lease the node immediately
     ///
     /// If the store is later restored to a state that predates this command, the previous holder
     /// and the next holder can generate the same IDs.

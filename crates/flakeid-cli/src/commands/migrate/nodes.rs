@@ -23,8 +23,8 @@ pub(super) fn read(texts: &[String], layout: &Layout) -> Result<BTreeSet<u64>, E
             let reason = format!("range {part} is reversed: write the smaller node first");
             return Err(Error::invalid_option("--in-use", &reason));
         }
-        // One node more than the limit is enough to reject the range. A list of 2^22 nodes would
-        // waste memory.
+        // One node more than the limit is enough to detect that the range is too large. A list of
+        // all 2^22 nodes would waste memory.
         nodes.extend((first..=last).take(MOST + 1));
         if nodes.len() > MOST {
             let reason = format!(

@@ -48,8 +48,8 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(super) rate: String,
 
-    /// Time until which the layout must last: the end of a year or a date, an RFC 3339 time, or
-    /// Unix milliseconds
+    /// Time until which the layout must last: a year or a date (each inclusive), an RFC 3339 time,
+    /// or Unix milliseconds
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub(super) until: String,
 

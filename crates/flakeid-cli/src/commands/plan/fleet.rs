@@ -141,8 +141,8 @@ impl Fleet {
         Some((renewals, blocks.div_ceil(brokers.number), size))
     }
 
-    /// Returns the stages of growth: every power of ten, starting with 10, that is below the size of the fleet,
-    /// and then the fleet itself.
+    /// Returns the stages of growth of this fleet. The sizes of the first stages are the powers of ten, starting with
+    /// 10, that are smaller than the size of this fleet. The last stage is this fleet itself.
     pub(crate) fn growth(self) -> impl Iterator<Item = Self> {
         let steps = (1..).map_while(|power| 10_u64.checked_pow(power));
         let smaller = steps.take_while(move |step| *step < self.processes);
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// If all processes start at once, the load in the busiest second is at most 40% above the mean.
+    /// If all processes start at the same time, the load in the busiest second is at most 40% above the mean.
     #[test]
     fn renewals_spread_out_after_all_processes_start_at_once() {
         let fleet = DEFAULT.with_processes(100_000);

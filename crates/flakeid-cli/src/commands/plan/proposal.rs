@@ -112,8 +112,8 @@ pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
 /// Changes to the requirements, each of which is sufficient by itself to make a layout possible.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Alternatives {
-    /// The smallest total width, in bits, of fields that meet the requirements. The width can
-    /// exceed 64. `None` if a field cannot be wide enough with any time unit.
+    /// The smallest total width, in bits, of fields that meet the requirements, or `None` if a
+    /// field cannot be wide enough with any time unit. The width can exceed 64.
     pub(crate) least_bits: Option<u32>,
     /// The smallest value of `--bits` with which a layout would meet the other requirements, or
     /// `None` if even 64 bits are not sufficient.

@@ -59,8 +59,9 @@ impl<'a> Claim<'a> {
     pub(super) fn node(&mut self) -> Result<DatabaseNode, Failure> {
         let listing = self.connection.list()?;
         if let Some(row) = self.quarantined(&listing) {
-            // Another database may have used this name until now, but that database issued no ID
-            // ahead of its own clock.
+            // Another database may have used this name until now. That database issued no ID ahead
+            // of its own clock, so the ticks of its IDs are at most twice `max_skew` ahead of the
+            // store's clock.
             let skews = listing.namespace.bounds.max_skew_ms.saturating_mul(2);
             let latest = listing.now.saturating_add(i64::try_from(skews).unwrap_or(i64::MAX));
             let first_unused = listing.namespace.layout.tick_at(latest)? + 1;

@@ -58,16 +58,16 @@ pub(super) fn fields(layout: &Layout) -> Vec<FieldTerm> {
 pub(super) struct Places {
     /// The number of bits that identify a place within a tick's slot.
     pub(super) slot_bits: u32,
-    /// The number of places in a slot that become IDs.
+    /// The number of usable places in each slot. Only usable places become IDs.
     pub(super) usable: u64,
     /// The last tick that has a slot.
     pub(super) last_tick: u64,
 }
 
 impl Places {
-    /// The minimum number of values in a slot that never become IDs. Each session takes at most one
-    /// value too many, and a crash skips 32 values. The number therefore exceeds the largest number
-    /// of sessions (262,143) plus 32.
+    /// The minimum number of spare values in each slot. Spare values never become IDs: each session
+    /// takes at most one spare value, and a crash skips 32 values. The number of spare values
+    /// therefore exceeds the largest number of sessions (262,143) plus 32.
     pub(super) const SPARE: u64 = 300_000;
 
     /// The largest number of bits for the tick: 2^44 ms is 557 years. The slots get all remaining

@@ -237,7 +237,7 @@ impl SqlArgs {
         let mut connection = self.store.connect()?;
         let mut claim = Claim::new(&mut connection, name)?;
         let layout = claim.layout()?;
-        // All other checks precede the call of `claim.node`, because that call takes the node
+        // All other checks precede the call to `claim.node`, because that call takes the node
         // permanently.
         self.check_layout(&layout)?;
         match (self.dialect, &self.schema) {

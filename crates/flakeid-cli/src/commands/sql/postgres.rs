@@ -30,8 +30,8 @@ const LOCK_CLASS: u32 = 0x666c_616b;
 /// millisecond.
 const CLOCK_MS: &str = "date_part('epoch', clock_timestamp()) * 1000 + 0.0005";
 
-/// Returns the complete script. With `node`, the script contains functions that generate IDs. With
-/// `keyed`, the script contains functions that seal and open public IDs.
+/// Returns the complete script. If `node` is given, the script contains functions that generate
+/// IDs. If `keyed` is set, the script contains functions that seal and open public IDs.
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the schema has an unsupported name.

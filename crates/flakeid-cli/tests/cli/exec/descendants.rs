@@ -19,7 +19,7 @@ const WRITER: &str = "exec > /dev/null 2>&1
 /// A script that waits until the writer has started.
 const STARTED: &str = "until [ -s times ]; do sleep 0.02; done";
 
-/// Asserts that the writer has been ended, that the node is free, and that the node's fence is
+/// Asserts that the writer no longer runs, that the node is free, and that the node's fence is
 /// above every time that the writer wrote.
 fn assert_ended(dir: &Path, store: &str) {
     assert!(!dir.join("survived").exists(), "a process was not ended");

@@ -129,8 +129,9 @@ mod clock {
         }
     }
 
-    /// Two opposite steps between two checks leave the clock unchanged, but each step makes the
-    /// kernel cancel the timer that watches the clock.
+    /// If the clock is set forward and back again between two checks, the clock readings do not
+    /// show the changes. However, each change makes the kernel cancel the timer that watches the
+    /// clock.
     #[test]
     fn exec_does_not_lower_the_fence_after_two_opposite_clock_steps() {
         let (dir, store) = scratch("exec_forward");

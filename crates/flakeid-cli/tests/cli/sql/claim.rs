@@ -129,7 +129,8 @@ fn database_claims_a_complete_block_of_nodes() {
     assert_eq!((&rows[0]["node"], &rows[0]["state"]), (&json!(node / 16), &json!("quarantined")));
 }
 
-/// After the fence is raised and the script is run again, the next ID is at or above the fence.
+/// After the fence is raised and the script is run again, the tick of the next ID is at or above
+/// the fence.
 #[test]
 fn first_postgres_id_is_at_or_above_the_fence() {
     let (_, store) = scratch("sql-claim-fence");

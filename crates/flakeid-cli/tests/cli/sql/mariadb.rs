@@ -230,7 +230,8 @@ fn sql_command_requires_a_valid_mariadb_database_name() {
     assert_eq!(run(&["leases", "ls", "--all", "--store", &store]).quiet().text(), "");
 }
 
-/// After the fence is raised and the script is run again, the next ID is at or above the fence.
+/// After the fence is raised and the script is run again, the tick of the next ID is at or above
+/// the fence.
 #[test]
 fn mariadb_issues_no_id_below_the_lease_fence() {
     let (_, store) = crate::run::scratch("sql-mariadb-fence");

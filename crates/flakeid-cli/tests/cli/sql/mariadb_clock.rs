@@ -85,16 +85,16 @@ fn mariadb_tolerates_small_clock_rollbacks_and_rejects_large_ones() {
     assert!(refusal.contains("(IDHOR) at line 1: FLAKEID_HORIZON_REACHED"), "{refusal}");
 }
 
-/// Each rejected call uses up a position, so enough rejected calls reach the positions of the next
-/// tick.
+/// Each rejected call uses up a position. After enough rejected calls, the next position belongs to
+/// the next tick.
 #[test]
 fn mariadb_keeps_rejecting_calls_until_the_clock_catches_up() {
     let clocked = Clocked::new();
     let hour = START + 3_600_000;
     let tick = hour - Layout::TWITTER.epoch();
     assert_eq!(parts(&clocked.next(hour)), (hour, 0));
-    // After about four million rejected calls, this position would be reached, with only three more
-    // positions left for the tick.
+    // About four million rejected calls would reach this position. Only three more positions of the
+    // tick would then be left.
     let place = (tick << 22) + (1 << 22) - 4;
     let sql = format!(
         "INSERT INTO flakeid_position (value, session) VALUES ({place}, 0);

@@ -60,7 +60,7 @@ fn filled_server() -> MariadbServer {
 }
 
 /// Runs statements while a procedure is running. Returns the result of the procedure, and the nodes of the rows that
-/// the procedure inserted after the statements.
+/// the procedure inserted after the statements had run.
 fn run_during(
     server: &MariadbServer,
     procedure: &str,
@@ -163,7 +163,7 @@ fn mariadb_script_upgrades_functions_from_an_older_version() {
     assert_eq!((end, since.as_str()), (Ok(String::new()), "7"));
     let second = query(&server, "SELECT flakeid_next();").unwrap();
     assert!(second > first, "{second} is not above {first}");
-    // After the upgrade, a change of the node stops procedures that still use the older function.
+    // After the upgrade, changing the node stops procedures that still use the older function.
     let (end, since) = run_during(&server, "by_function", &change_node(8));
     assert_eq!(since, "NULL", "{end:?}");
     let refusal = end.expect_err("the older function");
@@ -171,8 +171,8 @@ fn mariadb_script_upgrades_functions_from_an_older_version() {
     assert_eq!(query(&server, NODE).unwrap(), "8");
 }
 
-/// Restoring a dump sets the position back. The functions cannot detect the restore, so the guide requires that the
-/// script is run again.
+/// Restoring a dump sets the position back. The functions cannot detect the restore, so the guide requires running the
+/// script again.
 #[test]
 fn rerunning_the_mariadb_script_after_restore_prevents_duplicate_ids() {
     let server = server();

@@ -1,4 +1,4 @@
-//! Tests of `flakeid_rearm`, which changes the node of a database, during open transactions. After
+//! Tests of changing the node of a database with `flakeid_rearm` while transactions are open. After
 //! the change, no transaction may issue an ID with the old node.
 
 use std::collections::HashSet;
@@ -211,7 +211,7 @@ fn exchange_nodes(urls: &[String; 2]) {
     }
 }
 
-/// The guide requires that the sequence `flakeid_position` is dropped before a node is released.
+/// The guide requires dropping the sequence `flakeid_position` before a node is released.
 #[test]
 fn dropping_the_sequence_waits_for_transactions_that_generated_ids() {
     let server = server();

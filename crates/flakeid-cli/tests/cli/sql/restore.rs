@@ -81,7 +81,7 @@ fn database_restored_from_its_own_dump_generates_no_ids() {
 }
 
 /// Restoring only the data sets the sequence back. The functions cannot detect such a restore, so
-/// the guide requires a call of `flakeid_rearm`.
+/// the guide requires a call to `flakeid_rearm`.
 #[test]
 fn calling_rearm_after_a_data_restore_prevents_duplicate_ids() {
     let server = server();
@@ -125,7 +125,7 @@ fn postgres_script_upgrades_functions_from_an_older_version() {
     assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");
 }
 
-/// With two schemas, a session verifies the database once for each schema, not at every call.
+/// A session that uses two schemas verifies the database once for each schema, not at every call.
 #[test]
 fn postgres_session_verifies_the_database_once_per_schema() {
     let server = server();
