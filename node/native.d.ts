@@ -33,15 +33,19 @@ export interface Figures {
   /** The number of IDs that one node can issue in a second. */
   idsPerSecond: number
   /**
-   * The numbers of the layout, in this order: epoch, unitMs, maxTick, maxNode, maxSequence,
-   * maxClockSequence, idsPerTick, horizon, fitsI64Until, maxDatacenter and maxWorker.
+   * The numeric properties of the layout, in this order: epoch, unitMs, maxTick, maxNode,
+   * maxSequence, maxClockSequence, idsPerTick, horizon, fitsI64Until, maxDatacenter and
+   * maxWorker.
    */
   numbers: BigUint64Array
 }
 
 /** The state of a lease. */
 export interface LeaseFigures {
-  /** The numbers of the lease, in this order: start, fence, renewals, grants and failures. */
+  /**
+   * The numeric properties of the lease, in this order: start, fence, renewals, grants and
+   * failures.
+   */
   numbers: BigUint64Array
   /** The instant at which the tick of the fence begins, in Unix milliseconds. */
   fenceUnixMs: number
@@ -186,9 +190,10 @@ export declare function open(options: OptionTexts, clock?: ExternalObject<Manual
 
 /**
  * Leases a node off the event loop, and returns a generator with that node. The node comes from
- * the store at the URL. If no URL is given, the node comes from the store in `FLAKEID_STORE`, or
- * from this host's embedded store if `FLAKEID_STORE` is not set. The listener receives the kind,
- * node, start, fence and error of each event, and does not keep the event loop running.
+ * the store at the given URL. Without a URL, the environment variable `FLAKEID_STORE` specifies
+ * the store. If this variable is not set, the node comes from this host's embedded store. The
+ * listener receives the kind, node, start, fence and error of each event, and does not keep the
+ * event loop running.
  */
 export declare function openLease(url: string | undefined | null, options: OptionTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>
 
@@ -232,8 +237,8 @@ export declare function ringCapacity(ring: Ring): number
 export declare function ringOptions(): string
 
 /**
- * Returns the statistics of a ring, in this order: the numbers of IDs in the ring, of taken IDs and
- * of IDs dropped as stale, and the numbers of failed refills, failed calls and refills.
+ * Returns six counts of a ring, in this order: the IDs in the ring, the taken IDs, the IDs dropped
+ * as stale, the failed refills, the failed calls, and the refills.
  */
 export declare function ringStats(ring: Ring): BigUint64Array
 

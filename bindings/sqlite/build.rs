@@ -11,7 +11,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=DEP_SQLITE3_INCLUDE");
     let mut build = cc::Build::new();
     if let Ok(include) = env::var("DEP_SQLITE3_INCLUDE") {
-        // The system's headers are not used, because they may be older.
+        // The headers of libsqlite3-sys are used, because the system's headers may be older.
         build.include(include);
     }
     build.file("src/extension.c").warnings(true).extra_warnings(true).compile("flakeid_extension");

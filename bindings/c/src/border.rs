@@ -160,8 +160,8 @@ pub(crate) unsafe trait Sized32: Copy {
 /// # Safety
 /// `at` must be NULL or point to a readable `u32`.
 unsafe fn declared_size<T: Sized32>(at: *const T) -> Result<usize, Fault> {
-    // SAFETY: the caller guarantees a readable `u32` unless the pointer is null, which `as_ref`
-    // checks.
+    // SAFETY: `as_ref` checks for null, and the caller guarantees that any other pointer points to
+    // a readable `u32`.
     let size = unsafe { at.cast::<u32>().as_ref() }.ok_or(Fault::Null { argument: "struct" })?;
     let size = *size as usize;
     if size < T::FIRST || !size.is_multiple_of(size_of::<u32>()) {
@@ -199,8 +199,8 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
     Ok(value)
 }
 
-/// Reads a struct like [`read_sized`], but returns the default struct, which is all zero, if the
-/// pointer is NULL.
+/// Does the same as [`read_sized`], but returns the default struct, whose bytes are all zero, if
+/// the pointer is NULL.
 ///
 /// # Safety
 /// The requirements of [`read_sized`] apply.

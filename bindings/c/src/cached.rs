@@ -97,7 +97,7 @@ pub struct RingStats {
     /// The number of refills that failed for a reason other than a full tick.
     pub rejected_put: u64,
     /// The number of calls, not counting flakeid_cached_poll(), that returned no ID for a reason
-    /// other than FLAKEID_CLOSED and FLAKEID_FORKED.
+    /// other than FLAKEID_CLOSED or FLAKEID_FORKED.
     pub rejected_take: u64,
     /// The number of times IDs were added to the ring after the ring was first filled.
     pub refills: u64,
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn flakeid_cached_open(
     })
 }
 
-/// Takes the next ID from the ring without waiting for a refill. Waits only if the generator is
+/// Takes the next ID from the ring. Does not wait for a refill, but waits if the generator is
 /// leased and the ring must restart with another node. Thread-safe.
 ///
 /// Errors: FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (the ring's IDs are too far ahead of the
@@ -249,8 +249,8 @@ fn nothing_at_hand() -> Error {
     Error::new(ErrorKind::RingEmpty, "the ring contains no IDs at the moment; retry later", None)
 }
 
-/// Takes the next ID from the ring. If the ring is empty, waits for a refill for at most the
-/// generator's max_wait_ms. Thread-safe.
+/// Takes the next ID from the ring. If the ring is empty, waits for at most the generator's
+/// max_wait_ms until the ring is refilled. Thread-safe.
 ///
 /// Errors: FLAKEID_RING_EMPTY, and the errors of flakeid_generator_next().
 #[unsafe(no_mangle)]

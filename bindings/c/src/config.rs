@@ -41,8 +41,8 @@ pub const FLAKEID_ROLLBACK_WAIT: i32 = 2;
 /// with a window.
 pub const FLAKEID_ROLLBACK_CLOCK_SEQUENCE: i32 = 3;
 
-// The constants are indexes into lists of values, so the constants must be in the same
-// order as the core's lists.
+// The constants are indexes into the core's lists of values, so the constants and the values must
+// be in the same order.
 const _: () = {
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_WAIT as usize], Overflow::Wait));
     assert!(matches!(Overflow::ALL[FLAKEID_OVERFLOW_ERROR as usize], Overflow::Error));

@@ -58,8 +58,8 @@ impl GeneratorHandle {
 }
 
 impl GeneratorHandle {
-    /// Closes the generator if it is leased, because local handles and rings may keep a leased
-    /// generator alive after the program has freed its handle.
+    /// Closes the generator if it is leased. If a leased generator were not closed, local handles and
+    /// rings could keep it alive after the program has freed the generator's handle.
     fn close_lease(&self) {
         if self.generator.is_leased() {
             self.generator.close();

@@ -26,9 +26,9 @@ const KNOWN: u32 = flags::FLAKEID_HAS_NODE | flags::FLAKEID_HAS_DATACENTER |
 // [/options]
 
 /// The options of a lease. Without options, the lease is for any free node of the namespace
-/// "default". Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or fill the struct with zeros
-/// and set struct_size. Then set the fields that you need. If a field has a flag, also set the flag
-/// in `has`; without its flag, the field causes FLAKEID_INVALID_OPTION.
+/// "default". Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or zero it and set struct_size.
+/// Then set the fields that you need. For each field that has a flag, also set the flag in `has`. A
+/// nonzero field without its flag causes FLAKEID_INVALID_OPTION.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LeaseConfig {
@@ -134,11 +134,11 @@ pub struct LeaseStatus {
     /// The instant at which the fence tick begins, in Unix milliseconds. While the store is
     /// unavailable, the generator continues to issue IDs until this instant.
     pub fence_unix_ms: i64,
-    /// The instant until which the node is reserved for this process, in Unix milliseconds by the
-    /// store's clock.
+    /// The instant until which the node is reserved for this process, in Unix milliseconds,
+    /// according to the store's clock.
     pub expires_unix_ms: i64,
-    /// The time from now until expires_unix_ms by this host's clock, in milliseconds; negative if
-    /// expires_unix_ms is in the past.
+    /// The time from now until expires_unix_ms, in milliseconds, according to this host's clock.
+    /// The time is negative if expires_unix_ms is in the past.
     pub expires_in_ms: i64,
     /// The number of renewals that the store has confirmed.
     pub renewals: u64,

@@ -1,4 +1,4 @@
-//! Local handles, through which single threads take IDs from a generator.
+//! Local handles, each of which takes IDs from a generator for one thread.
 
 use std::mem::MaybeUninit;
 
@@ -37,8 +37,8 @@ pub extern "C" fn flakeid_local_open(
     })
 }
 
-/// Writes the next ID to `id`. Waits and fails like flakeid_generator_next(). Only one thread at a
-/// time may use the handle.
+/// Writes the next ID to `id`. Waits in the same way as flakeid_generator_next(), and returns the
+/// same errors. Only one thread at a time may use the handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_local_next(
     local: Option<&mut LocalHandle>,

@@ -18,8 +18,8 @@ pub struct OptionsHandle {
     pairs: Vec<(String, String)>,
 }
 
-/// The options that builders do not accept by name, because the constructor of a builder takes the
-/// layout.
+/// The options that form the layout. Builders do not accept these options by name, because a
+/// builder's constructor takes the complete layout.
 const OF_LAYOUTS: [&str; 2] = ["layout", "epoch"];
 
 impl OptionsHandle {

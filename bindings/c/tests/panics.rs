@@ -44,7 +44,7 @@ mod clock {
     use std::sync::atomic::{AtomicI64, Ordering};
     use std::time::Duration;
 
-    /// The time at which reading the clock panics.
+    /// The clock setting, in Unix milliseconds, that causes a panic when the clock is read.
     pub(crate) const BROKEN: i64 = -1;
 
     #[derive(Clone)]
@@ -97,8 +97,9 @@ use local::{LocalHandle, flakeid_local_free, flakeid_local_next, flakeid_local_o
 use status::{FLAKEID_OK, FLAKEID_PANIC, Status};
 
 const NOW: i64 = 1_505_914_988_849;
-/// The time of the clock after the first ID. A generator with this clock issues its first ID in the
-/// tick after its creation, unlike a generator with the library's manual clock.
+/// The time of the clock after the first ID. With this clock, a generator issues its first ID one
+/// tick after the generator was created. With the library's manual clock, the generator would not
+/// wait.
 const LATER: i64 = NOW + 1;
 const MESSAGE: &str = "internal flakeid error; please report it: the clock is broken";
 

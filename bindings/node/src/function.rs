@@ -1,6 +1,6 @@
-//! Native functions that find their generator through the function's data pointer. A call that uses the data pointer
-//! takes a fraction of the time of a method call on an object. This file also provides access to JavaScript arrays, and
-//! defines the input of thread-pool tasks.
+//! Native functions, each of which finds its generator through its data pointer. A call through a data pointer takes a
+//! fraction of the time of a method call on an object. This file also provides access to JavaScript arrays, and defines
+//! the input of thread-pool tasks.
 
 #![allow(unsafe_code)]
 

@@ -25,8 +25,9 @@ pub struct Figures {
     pub can_generate: bool,
     /// The number of IDs that one node can issue in a second.
     pub ids_per_second: f64,
-    /// The numbers of the layout, in this order: epoch, unitMs, maxTick, maxNode, maxSequence,
-    /// maxClockSequence, idsPerTick, horizon, fitsI64Until, maxDatacenter and maxWorker.
+    /// The numeric properties of the layout, in this order: epoch, unitMs, maxTick, maxNode,
+    /// maxSequence, maxClockSequence, idsPerTick, horizon, fitsI64Until, maxDatacenter and
+    /// maxWorker.
     pub numbers: BigUint64Array,
 }
 

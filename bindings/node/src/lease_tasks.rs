@@ -36,9 +36,10 @@ impl Task for Opening {
 }
 
 /// Leases a node off the event loop, and returns a generator with that node. The node comes from
-/// the store at the URL. If no URL is given, the node comes from the store in `FLAKEID_STORE`, or
-/// from this host's embedded store if `FLAKEID_STORE` is not set. The listener receives the kind,
-/// node, start, fence and error of each event, and does not keep the event loop running.
+/// the store at the given URL. Without a URL, the environment variable `FLAKEID_STORE` specifies
+/// the store. If this variable is not set, the node comes from this host's embedded store. The
+/// listener receives the kind, node, start, fence and error of each event, and does not keep the
+/// event loop running.
 #[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
 pub(crate) fn open_lease(
     env: Env,
@@ -98,7 +99,8 @@ fn arguments(env: &Env, event: &LeaseEvent) -> Result<EventArguments> {
 /// The state of a lease.
 #[napi(object, object_from_js = false)]
 pub struct LeaseFigures {
-    /// The numbers of the lease, in this order: start, fence, renewals, grants and failures.
+    /// The numeric properties of the lease, in this order: start, fence, renewals, grants and
+    /// failures.
     pub numbers: BigUint64Array,
     /// The instant at which the tick of the fence begins, in Unix milliseconds.
     pub fence_unix_ms: f64,

@@ -31,8 +31,8 @@ impl Drop for PendingClose {
     }
 }
 
-/// The longest time that an ending environment waits for its nodes to be released. Leases of nodes
-/// that are not released within this time expire.
+/// The longest time that an ending environment waits for its nodes to be released. If a node is not
+/// released within this time, its lease is left to expire.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
 /// An object that may have an open lease.

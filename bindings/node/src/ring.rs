@@ -77,8 +77,8 @@ pub(crate) fn ring_capacity(ring: &Ring) -> f64 {
     ring.capacity() as f64
 }
 
-/// Returns the statistics of a ring, in this order: the numbers of IDs in the ring, of taken IDs
-/// and of IDs dropped as stale, and the numbers of failed refills, failed calls and refills.
+/// Returns six counts of a ring, in this order: the IDs in the ring, the taken IDs, the IDs dropped
+/// as stale, the failed refills, the failed calls, and the refills.
 #[napi(catch_unwind)]
 pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     let stats = ring.stats();

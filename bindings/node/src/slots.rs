@@ -55,7 +55,7 @@ impl Generators {
 pub(crate) struct Dispatcher {
     pub(crate) mailbox: *mut u64,
     pub(crate) generators: RefCell<Generators>,
-    /// The array that owns the memory of `mailbox`. This reference prevents the garbage collection of the array, and
+    /// The array that owns the memory of `mailbox`. This reference prevents the array from being garbage-collected, and
     /// JavaScript never transfers the array's buffer.
     _array: BigUint64Array,
 }
@@ -91,7 +91,7 @@ impl Dispatcher {
 /// A handle to a slot. The slot is freed when JavaScript drops the handle.
 pub(crate) type SlotHandle = External<Slot>;
 
-/// The place of one generator among the generators of its environment.
+/// A slot that contains one generator of a JavaScript environment.
 pub(crate) struct Slot {
     dispatcher: Arc<Dispatcher>,
     number: u32,

@@ -15,8 +15,8 @@ struct DescribedLayout {
     random_nodes: RandomNodes,
 }
 
-/// The largest numbers of processes whose random nodes collide with a probability of at most 1 in
-/// 1,000, 1 in 100 and 1 in 2.
+/// The largest number of processes that can choose random nodes, for three limits on the
+/// probability of a collision. The limits are 1 in 1,000, 1 in 100 and 1 in 2.
 #[derive(Serialize)]
 struct RandomNodes {
     thousandth: u64,
@@ -94,8 +94,8 @@ struct DescribedRange<'a> {
     warnings: Vec<String>,
 }
 
-/// Computes the smallest and the largest ID of a time range. Either end of the range may be empty,
-/// but not both ends.
+/// Computes the smallest and the largest ID of a time range. Either end of the range may be an
+/// empty string, but not both.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_OPTION` if a time or the column is invalid, if both ends are empty, or if the

@@ -28,8 +28,9 @@ fn unix_ms(now: f64) -> i64 {
     now as i64
 }
 
-/// Parses a pasted ID in the text form named `form`. If the form is decimal, the ID may also be
-/// `0x` with hexadecimal digits, or a negative number from a signed column.
+/// Parses a pasted ID in the text form named `form`. If the form is decimal, the ID may also be a
+/// negative number from a signed column. If the form is decimal or hexadecimal, the ID may also be
+/// `0x` followed by hexadecimal digits.
 fn id(text: &str, form: &str) -> Result<Id, Error> {
     let text = text.trim();
     let named = TextForm::ALL.into_iter().find(|known| known.name() == form);

@@ -27,8 +27,8 @@ where
     }
 }
 
-/// Returns an integer as a string, or a placeholder if the integer has more than 4300 digits, which
-/// Python does not convert to a string.
+/// Returns an integer as a string. Returns a placeholder if the integer has more than 4300 digits,
+/// because Python does not convert integers of this length to strings.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     value.str().map_or_else(|_| "(thousands of digits)".to_owned(), |text| text.to_string())
 }

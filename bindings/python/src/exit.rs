@@ -46,7 +46,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
     });
 }
 
-/// Closes all leases like `_close_leases`, and then prevents further callbacks.
+/// Does the same as `_close_leases`, and then prevents further callbacks.
 #[pyfunction]
 #[pyo3(name = "_end")]
 pub(crate) fn end(py: Python<'_>) {

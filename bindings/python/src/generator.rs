@@ -119,9 +119,10 @@ impl Generator {
         py.detach(|| self.held.next_id()).map(Id::to_u64).map_err(raise)
     }
 
-    /// Fills `ids`. At first, a short fill keeps the GIL and does not wait. The remaining IDs, and
-    /// all IDs of a long fill, are generated without the GIL. Python handles signals between the
-    /// pieces of a fill, so that Ctrl-C can interrupt a fill that takes an hour.
+    /// Fills `ids`. For a short fill, first generates the IDs that need no wait, without releasing
+    /// the GIL. The remaining IDs, and all IDs of a long fill, are generated without the GIL.
+    /// Python handles signals between the pieces of a fill, so that Ctrl-C can interrupt a fill
+    /// that takes an hour.
     fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
@@ -248,7 +249,7 @@ impl Generator {
         self.fill_waiting(py, Target::from_python(buffer)?.ids())
     }
 
-    /// Fills an array with the next IDs like fill, but never waits.
+    /// Does the same as fill(), but never waits.
     fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut target = Target::from_python(buffer)?;
         let ids = target.ids();

@@ -16,7 +16,7 @@ use crate::time::from_python;
 /// letters and digits, and is followed by an underscore. IDs from before `since` (an aware datetime, or
 /// Unix milliseconds) cannot be opened.
 ///
-/// Public IDs do not replace authorization: in rare cases a made-up string can be opened as an ID.
+/// Public IDs do not replace authorization: in rare cases, a random string can be opened as an ID.
 #[pyclass(frozen, module = "flakeid", name = "PublicIds")]
 pub(crate) struct PublicIds(Core);
 
@@ -57,9 +57,9 @@ impl PublicIds {
     /// Opens a public ID and returns the original ID. If `now` (an aware datetime, or Unix
     /// milliseconds) is passed, `now` is used instead of the system clock.
     ///
-    /// Raises InvalidIdError if the key, domain or prefix differs, or if the string was made up.
-    /// Also raises InvalidIdError if the ID is from before `since` or from more than a minute after
-    /// `now`. The exception does not state which of these reasons applies.
+    /// Raises InvalidIdError if the key, domain or prefix differs, or if the string is not a valid
+    /// public ID. Also raises InvalidIdError if the ID is from before `since` or from more than a
+    /// minute after `now`. The exception does not state which of these reasons applies.
     #[pyo3(signature = (text, *, now=None))]
     fn open(&self, text: &Bound<'_, PyAny>, now: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let text = string("text", text)?;

@@ -126,7 +126,7 @@ static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<Held>)>> = Mutex::new(Vec::n
 /// The default store is the embedded store. This store is a file for the current user on this host,
 /// or for the whole host if /var/lib/flakeid is writable. In a container, the file would be neither
 /// permanent nor shared, so the call raises an error that lists three alternatives. In all other
-/// respects, the function works like lease.
+/// respects, the function works in the same way as lease().
 ///
 /// Args:
 ///     layout: A Layout, a preset's name or a descriptor.

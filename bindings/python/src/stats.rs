@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 
-/// The counters of a generator: waits, rollbacks, and the largest distance of an ID ahead of the
-/// clock. Generators that share a node in one process also share these counters.
+/// The counters of a generator: the number of waits, the number of rollbacks, and the largest
+/// number of ticks by which an ID was ahead of the clock. Generators that share a node in one
+/// process also share these counters.
 #[pyclass(frozen, eq, module = "flakeid", name = "Stats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Stats(pub(crate) flakeid_core::Stats);
@@ -37,8 +38,8 @@ impl Stats {
     }
 }
 
-/// The counters of a CachedGenerator: the numbers of IDs in the ring, of taken IDs and of dropped
-/// IDs, and the numbers of refills, failed refills and failed calls.
+/// The counters of a CachedGenerator, which count the IDs in the ring, the taken IDs, the dropped
+/// IDs, the refills, the failed refills and the failed calls.
 #[pyclass(frozen, eq, module = "flakeid", name = "RingStats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingStats(pub(crate) flakeid_core::RingStats);

@@ -93,7 +93,7 @@ pub(crate) fn to_bytes(id: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
 /// Returns the ID that 8 bytes contain, with the most significant byte first. Accepts any
 /// bytes-like object.
 ///
-/// Raises InvalidIdError for any other length.
+/// Raises InvalidIdError if the object does not contain exactly 8 bytes.
 #[pyfunction]
 pub(crate) fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<u64> {
     let bytes = PyBuffer::<u8>::get(data)?.to_vec(data.py())?;

@@ -19,8 +19,8 @@ struct State {
 }
 
 impl Connection {
-    /// Locks the state. A poisoned lock is accepted, because every change is a single assignment, so a panic leaves
-    /// no partial change.
+    /// Locks the state. A poisoned lock is accepted: every change is a single assignment, so a panic cannot leave a
+    /// partial change.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -40,8 +40,8 @@ fn ids(connection: &Connection) -> Result<String, String> {
 #[allow(unsafe_code, reason = "the test forks")]
 fn in_child(work: impl FnOnce() -> String) -> String {
     let (mut reader, mut writer) = std::io::pipe().unwrap();
-    // SAFETY: no other thread of the process holds a lock that `work` takes. During a fork, a fork handler makes the
-    // thread that renews leases wait at a gate.
+    // SAFETY: during the fork, no other thread of the process holds a lock that `work` takes. A fork handler delays the
+    // fork until the thread that renews leases has finished its critical work.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {

@@ -67,7 +67,7 @@ fn take_wait() -> Option<(i64, Duration)> {
 
 /// Returns the wait that the core could not perform in the last call. The array contains the end of
 /// the wait in Unix milliseconds, and the maximum duration in milliseconds. Returns undefined if
-/// the call did not have to wait, or if the call's policies do not allow waiting.
+/// the call did not have to wait, or if the generator's policies do not allow the call to wait.
 #[wasm_bindgen(js_name = takeWait)]
 #[must_use]
 pub fn take_host_wait() -> Option<Vec<f64>> {

@@ -63,7 +63,7 @@ impl Outcome {
     }
 }
 
-/// Memory from which JavaScript copies many IDs at once.
+/// Memory from which JavaScript copies many IDs in a single operation.
 ///
 /// The IDs begin at the start of a cache line, because some processors copy ten times more slowly from addresses that
 /// are not multiples of 16.

@@ -41,7 +41,7 @@ use std::time::Duration;
 
 pub use core_itself::*;
 
-/// The time, in Unix milliseconds, at which reading the clock panics.
+/// The clock setting, in Unix milliseconds, that causes a panic when the clock is read.
 const BROKEN: i64 = -1;
 
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{answer, configured};
 
-/// An instant in the year 0, the first year that RFC 3339 writes without a sign.
+/// An instant in the year 0, the first year that an RFC 3339 timestamp can express.
 const FIRST_YEAR: i64 = -62_150_000_000_000;
 /// The last millisecond of the year 9999.
 const LAST_FOUR_DIGIT_YEAR: i64 = 253_402_300_799_999;

@@ -26,14 +26,15 @@ pub(crate) struct LayoutArg {
 }
 
 impl LayoutArg {
-    /// Returns the layout from the flag `--layout`, if it was given. The environment variable is
-    /// ignored, because the command uses the layout of an existing namespace.
+    /// Returns the layout from the flag `--layout`, or `None` without the flag. Ignores the
+    /// environment variable, because the caller uses the layout of an existing namespace and only
+    /// checks the flag.
     pub(crate) fn given(&self) -> Result<Option<Layout>, Failure> {
         self.layout.as_deref().map(parse).transpose()
     }
 
-    /// Returns the layout from the flag `--layout`, from the environment variable or, if neither is
-    /// set, the default layout. The flag takes precedence.
+    /// Returns the layout from the flag `--layout` or, without the flag, from the environment
+    /// variable. If neither is set, returns the default layout.
     pub(crate) fn resolve(&self) -> Result<Layout, Failure> {
         if let Some(text) = &self.layout {
             return parse(text);

@@ -23,8 +23,8 @@ use crate::terminal;
 
 /// The time between two checks of the lease.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// The maximum duration of a single sleep during the wait for the node's first tick. The duration
-/// is short, because the clock may be set during the sleep.
+/// The maximum duration of a single sleep during the wait for the node's first tick. Short sleeps
+/// ensure that a change to the system clock during the wait takes effect quickly.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// The shortest wait for the node's first tick that is reported to the user, in milliseconds.
 const SHORTEST_REPORTED_MS: u64 = 1_000;

@@ -48,9 +48,9 @@ impl Lease {
         let status = generator.lease_status().unwrap_or_default();
         let (first_ms, fence_ms) =
             (generator.layout().unix_ms_at(status.start), status.fence_unix_ms);
-        // A renewal becomes due while about half of the window or more is left. The command is
-        // ended only in the last quarter of the window, and therefore is never ended if the lease
-        // is renewed in time.
+        // By the time that about half of the window is left, a renewal is due. The command is ended
+        // only in the last quarter of the window, and therefore is never ended if the lease is
+        // renewed in time.
         let window_ms = fence_ms.saturating_sub(first_ms);
         let grace_ms = grace_ms.cast_signed().min(window_ms / 4);
         let kill_margin_ms = KILL_MARGIN_MS.cast_signed().min(window_ms / 8);

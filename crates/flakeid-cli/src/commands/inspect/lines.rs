@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 /// The size of the input buffer in bytes, large enough to make the cost of system calls negligible.
 const BUFFER: usize = 1 << 18;
 
-/// The maximum number of bytes that are kept of an incomplete line. Every valid ID is shorter.
+/// The maximum length of an accepted line, in bytes. Every valid ID is shorter.
 const LONGEST_LINE: usize = 4096;
 
 /// Adds every ID from standard input to the statistics.
@@ -118,9 +118,9 @@ fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// Returns the number that eight digits represent, or `None` if a byte is not a digit. All digits
-/// are converted at once: adjacent digits are combined into two-digit numbers, and then into
-/// four-digit and eight-digit numbers.
+/// Returns the number that eight digits represent, or `None` if a byte is not a digit. The eight
+/// digits are converted in parallel: adjacent digits are combined into two-digit numbers, and then
+/// into four-digit and eight-digit numbers.
 fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const ALL: u64 = 0x0101_0101_0101_0101;
     let digits = u64::from_le_bytes(text).wrapping_sub(ALL * u64::from(b'0'));
