@@ -30,8 +30,8 @@ pub(crate) struct LocalGenerator {
     /// call.
     share: Guarded<Option<Share>>,
     is_leased: bool,
-    /// The Generator, declared after the share so that the Generator is dropped last. Dropping the
-    /// Generator closes a lease without the GIL.
+    /// The Generator, declared after the share so that the Generator is dropped last, because
+    /// dropping the Generator closes a lease without the GIL.
     generator: Py<PyAny>,
 }
 

@@ -1,5 +1,5 @@
-//! Tests of requests for particular nodes: the last node of a named holder, a fixed node, a node within a range, and a
-//! disposable node.
+//! Tests of requests for particular nodes: the last node of a named holder, a fixed node that is taken over from its
+//! holder, a node within a range, and a disposable node.
 
 use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};

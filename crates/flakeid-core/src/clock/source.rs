@@ -77,8 +77,8 @@ impl ClockSource {
         }
     }
 
-    /// Returns the clock's mark: a number that changes with every tick of the coarse clock. On manual and custom
-    /// clocks, the mark changes whenever the reading changes.
+    /// Returns the clock's mark: a number that changes with every tick of the coarse clock, at least every 10 ms. On
+    /// manual and custom clocks, the mark changes whenever the reading changes.
     #[inline(always)]
     pub(crate) fn mark(&self) -> u64 {
         match self {

@@ -65,8 +65,8 @@ impl SqlTransaction for MysqlTransaction<'_> {
         (from, to): (u64, u64),
         first: u64,
     ) -> Result<Option<u64>, Fault> {
-        // After a conflict, each client begins its search at a random node, so that different clients choose different
-        // nodes.
+        // After a conflict, each client begins its search at a random node, so that the clients do not all choose the
+        // same node again.
         let is_spread = ledger.transaction.hints.spread;
         let first = if is_spread { from + random::below(to - from + 1) } else { first };
         gaps::unused(ledger, (from, to), first, 0)

@@ -80,8 +80,8 @@ impl BrokerOptions {
     }
 
     /// Checks the options that depend on the namespace. A holder's window plus the namespace's `max_skew` must be at
-    /// most half of a block's window. Only half of the block's previous window may be left when the store responds to
-    /// the block's renewal.
+    /// most half of a block's window. The reason is that only half of the block's previous window may be left when the
+    /// store responds to the block's renewal.
     ///
     /// # Errors
     /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) with the name of the option that is out of range.

@@ -132,7 +132,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     insecure: bool,
 
-    /// URL at which clients on other hosts reach this particular server
+    /// URL at which clients reach this particular server; required to lease nodes to other hosts
     #[arg(long, value_name = "URL")]
     advertise: Option<String>,
 

@@ -15,12 +15,19 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param node a fixed node, instead of a store
  * <!-- [options: lease params only namespace name layout max_wait_ms clock] -->
  * @param namespace the namespace from which to lease a node: 1 to 64 characters from the set {@code A-Z
- *     a-z 0-9 . _ -}; the default is {@code default}
- * @param name the name of this process, 1 to 128 bytes long; the default is none
- * @param layout the layout of the IDs: a preset's name or a descriptor; the default is {@code twitter}
+ *     a-z 0-9 . _ -}; the default is {@code default}. Each namespace has one layout and its own nodes
+ * @param name the name of this process, 1 to 128 bytes long; the default is none. If possible, the
+ *     process gets the last node that was leased under its name
+ * @param layout the layout of the IDs: a preset's name or a descriptor; the default is {@code twitter}.
+ *     A lease must use the layout of its namespace
  * @param maxWait the longest time that a call waits without issuing an ID; the default is 1 s or two
- *     ticks, whichever is longer
- * @param clock the clock: {@code gated}, {@code system} or {@code coarse}; the default is {@code gated}
+ *     ticks, whichever is longer. Opening a lease may take up to 2 s longer because of the connection to
+ *     the store
+ * @param clock the clock: {@code gated}, {@code system} or {@code coarse}; the default is {@code gated}.
+ *     With {@code gated}, the time is exact, and on suitable processors the system clock is read only a
+ *     few times per millisecond. With {@code system}, the system clock is read for every ID. With {@code
+ *     coarse}, the time lags behind the system clock by a few milliseconds, and is never ahead of the
+ *     system clock
  * <!-- [/options] -->
  */
 @ConfigurationProperties("flakeid")
