@@ -149,8 +149,8 @@ const (
 // [options: generator shared]
 
 // WithNode sets the node, from 0 to the layout's largest node; there is no default, because no other
-// generator may use the same node at the same time. For a lease, it sets the node to lease; taking over
-// the node is safe even while another process holds it; the default is any node.
+// generator may use the same node at the same time. For a lease, it sets the node to lease; the default
+// is any node. Taking over the node is safe even while another process holds it.
 func WithNode(node uint64) SharedOption {
 	return func(s *settings) {
 		s.number("node", node)

@@ -28,7 +28,7 @@ static failure *failed(flakeid_status status) {
     length = strlen(message) + 1;
     made = malloc(sizeof *made + length + (field == NULL ? 0 : strlen(field) + 1));
     if (made == NULL) {
-        abort(); /* Go's runtime also aborts the program if memory runs out. */
+        abort(); /* Memory has run out, and Go's runtime aborts the program in this case. */
     }
     made->status = status;
     made->retry_after_ms = flakeid_retry_after_ms();

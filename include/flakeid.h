@@ -677,8 +677,8 @@ typedef struct flakeid_lease_config {
      */
     const char *name;
     /**
-     * The node to lease; taking over the node is safe even while another process holds it. This
-     * field requires the flag FLAKEID_HAS_NODE; the default is any node.
+     * The node to lease. This field requires the flag FLAKEID_HAS_NODE; the default is any node.
+     * Taking over the node is safe even while another process holds it.
      */
     uint64_t node;
     /**

@@ -36,8 +36,9 @@ export interface BufferOptions {
 }
 
 /**
- * A handle to a generator, for loops that generate many IDs at once. The handle generates a batch
- * of IDs with one call, and then returns the IDs by plain reads. Each read costs a fifth of a call.
+ * A handle to a generator, for loops that generate many IDs. The handle generates a batch of IDs
+ * with one call, and then returns the IDs by plain reads. A read takes a fifth of the time of a
+ * call.
  *
  * - **Order:** the IDs from one handle strictly increase, and no ID is issued twice. With
  *   `rollback: 'clock-sequence'`, the IDs can decrease after a clock rollback, as the generator's
@@ -95,8 +96,8 @@ export interface CachedOptions {
   maxAgeMs?: number | bigint | undefined;
   /**
    * A function that is called with the error, on the event loop, each time the generator refuses to
-   * fill the ring for a reason other than a full tick. The function does not keep the process
-   * running. An exception that the function throws is an uncaught exception.
+   * fill the ring for a reason other than a full tick. Setting this function does not keep the
+   * process running. An exception that the function throws is treated as uncaught.
    */
   onRejectedPut?: ((error: FlakeIdError) => void) | undefined;
   /**
@@ -229,17 +230,18 @@ interface CommonLeaseOptions {
    */
   reuse?: boolean | undefined;
   /**
-   * A function that is called on the event loop with each event of the lease. The function does not
-   * keep the process running. An exception that the function throws is an uncaught exception. A
-   * lease with an event function is not shared with other generators.
+   * A function that is called on the event loop with each event of the lease. Setting this function
+   * does not keep the process running. An exception that the function throws is treated as
+   * uncaught. A lease with an event function is not shared with other generators.
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
   // [/options]
 }
 
 /**
- * The options of a lease. A lease gets any node, unless `node`, or `datacenter` together with
- * `worker`, specifies the node. A lease with a `name` gets the same node each time, if possible.
+ * The options of a lease. The option `node`, or the options `datacenter` and `worker`, specify the
+ * node. Without these options, the lease gets any node. A lease with a `name` gets the same node
+ * each time, if possible.
  */
 export type LeaseOptions = CommonLeaseOptions &
   (
@@ -259,7 +261,7 @@ export type LeaseOptions = CommonLeaseOptions &
         name?: undefined;
         // [options: lease required only node]
         /**
-         * The node to lease; taking over the node is safe even while another process holds it. Default:
+         * The node to lease. Taking over the node is safe even while another process holds it. Default:
          * any node.
          */
         node: number | bigint;
@@ -307,7 +309,7 @@ declare module './api' {
      * from other handles.
      */
     local(): LocalGenerator;
-    /** Returns a handle for loops that generate many IDs at once. */
+    /** Returns a handle for loops that generate many IDs. */
     buffered(options?: BufferOptions): BufferedGenerator;
     /** The state of the lease, or `undefined` if the node is not leased. */
     readonly lease: LeaseStatus | undefined;

@@ -10,8 +10,8 @@ export type LeaseEvent =
     }
   | { readonly kind: 'renewed'; readonly node: number; readonly fence: bigint }
   /**
-   * The node is lost from its fence onward, usually to another process. This process then requests
-   * a node again, unless another process has taken over its fixed node.
+   * The node is lost, usually to another process, and can be used only until its fence. This
+   * process then requests a node again, unless another process has taken over its fixed node.
    */
   | { readonly kind: 'fenced-off'; readonly node: number; readonly error: FlakeIdError }
   /** The store refused a request. */
@@ -44,7 +44,7 @@ export interface LeaseStatus {
   readonly grants: number;
   /** The number of failed attempts to acquire a node or to renew its lease. */
   readonly failures: number;
-  /** Whether the node is lost from its fence onward, usually to another process. */
+  /** Whether the node is lost, usually to another process, and can be used only until its fence. */
   readonly fencedOff: boolean;
   /** The error of the latest attempt; `undefined` if the attempt succeeded. */
   readonly lastError: FlakeIdError | undefined;

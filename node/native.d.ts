@@ -51,7 +51,7 @@ export interface LeaseFigures {
   fenceUnixMs: number
   /** The instant until which no other process can lease the node, in Unix milliseconds. */
   expiresUnixMs: number
-  /** Whether the node is lost from its fence onward, usually to another process. */
+  /** Whether the node is lost, usually to another process, and can be used only until its fence. */
   fencedOff: boolean
   /**
    * The error of the latest attempt to acquire or renew the lease; absent if the attempt
@@ -267,7 +267,7 @@ export declare function slotNumber(slot: SlotHandle): number
 /** Registers a generator in a slot, and returns the slot. */
 export declare function slotOf(owned: Owned): SlotHandle
 
-/** Creates a local handle of a generator, and returns the slot of the local handle. */
+/** Creates a local handle for a generator, and returns the slot of the local handle. */
 export declare function slotOfLocal(owned: Owned): SlotHandle
 
 /** Registers a ring in a slot, and returns the slot. */

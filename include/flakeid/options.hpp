@@ -167,8 +167,8 @@ public:
         name_ = detail::whole(std::move(value));
         return *this;
     }
-    // The node to lease; taking over the node is safe even while another process holds it (default:
-    // any node).
+    // The node to lease (default: any node). Taking over the node is safe even while another
+    // process holds it.
     lease_options &node(std::uint64_t value) {
         return set(FLAKEID_HAS_NODE, config_.node, value);
     }

@@ -52,15 +52,15 @@ export interface LeaseOptions {
   /** The number of random bits in the first sequence number of each tick. Default: 0. */
   sequenceStart?: number | bigint | undefined;
   /**
-   * The longest time that opening a lease and the asynchronous calls wait without issuing an ID, in
-   * milliseconds. Opening a lease may take up to 2 s longer because of the connection to a broker.
-   * Default: 1 s or two ticks, whichever is longer.
+   * The longest time that an asynchronous call waits without issuing an ID, in milliseconds.
+   * Opening a lease may take up to 2 s longer because of the connection to a broker. Default: 1 s
+   * or two ticks, whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
   /**
-   * A function that is called on the event loop with each event of the lease. The function does not
-   * keep the process running. An exception that the function throws is an uncaught exception. A
-   * lease with an event function is not shared with other generators.
+   * A function that is called on the event loop with each event of the lease. Setting this function
+   * does not keep the process running. An exception that the function throws is treated as
+   * uncaught. A lease with an event function is not shared with other generators.
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
   // [/options]

@@ -46,8 +46,8 @@ pub struct LeaseConfig {
     /// The name of this process, 1 to 128 bytes long; NULL means none. If possible, the process
     /// gets the last node that was leased under its name.
     pub name: *const c_char,
-    /// The node to lease; taking over the node is safe even while another process holds it. This
-    /// field requires the flag FLAKEID_HAS_NODE; the default is any node.
+    /// The node to lease. This field requires the flag FLAKEID_HAS_NODE; the default is any node.
+    /// Taking over the node is safe even while another process holds it.
     pub node: u64,
     /// The high part of the node, in layouts that split the node; must be set together with worker.
     /// This field requires the flag FLAKEID_HAS_DATACENTER.

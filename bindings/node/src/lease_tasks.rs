@@ -106,7 +106,7 @@ pub struct LeaseFigures {
     pub fence_unix_ms: f64,
     /// The instant until which no other process can lease the node, in Unix milliseconds.
     pub expires_unix_ms: f64,
-    /// Whether the node is lost from its fence onward, usually to another process.
+    /// Whether the node is lost, usually to another process, and can be used only until its fence.
     pub fenced_off: bool,
     /// The error of the latest attempt to acquire or renew the lease; absent if the attempt
     /// succeeded.

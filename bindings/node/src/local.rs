@@ -13,7 +13,7 @@ use crate::generator::Owned;
 use crate::handle::Handle;
 use crate::slots::{NextId, SlotHandle};
 
-/// A local handle of a generator. The local handle cannot leave the thread of its JavaScript
+/// A local handle for a generator. The local handle cannot leave the thread of its JavaScript
 /// environment.
 struct Local {
     local: RefCell<LocalGenerator>,
@@ -39,7 +39,7 @@ impl NextId for Local {
     }
 }
 
-/// Creates a local handle of a generator, and returns the slot of the local handle.
+/// Creates a local handle for a generator, and returns the slot of the local handle.
 #[napi(catch_unwind)]
 pub(crate) fn slot_of_local(env: Env, owned: &Owned) -> Result<SlotHandle> {
     #[expect(

@@ -32,8 +32,8 @@ use crate::{clock, exit, settings};
 ///         0-9 . _ - (default: "default"). Each namespace has one layout and its own nodes.
 ///     name: The name of this process, 1 to 128 bytes long (default: none). If possible, the
 ///         process gets the last node that was leased under its name.
-///     node: The node to lease; taking over the node is safe even while another process holds it
-///         (default: any node).
+///     node: The node to lease (default: any node). Taking over the node is safe even while another
+///         process holds it.
 ///     datacenter: The high part of the node, in layouts that split the node; must be set together
 ///         with worker.
 ///     worker: The low part of the node, in layouts that split the node; must be set together with

@@ -72,7 +72,7 @@ fn small_layout() -> Layout {
 fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&ManualClock)) {
     let layout = small_layout();
     let clock = ManualClock::new(START_MS);
-    // The store's clock stands still, so that the next holder's clock may be behind the first holder's IDs.
+    // The store's clock does not advance, so that the next holder's clock may be behind the first holder's IDs.
     let store = MemoryStore::on(ManualClock::new(START_MS));
     let script = Script::default();
     let leased = on(layout, &store, &script)
@@ -149,7 +149,7 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
     assert!(ids.is_sorted_by(|a, b| a < b), "I8");
 }
 
-/// Releases a node as an operator would, so that the node does not have to expire first.
+/// Releases a node as an operator would, so that the test does not have to wait for the node's lease to expire.
 fn release_now(store: &MemoryStore, node: u64) {
     let release = operations::Repair::ReleaseNow;
     operations::repair(&mut store.clone(), "default", node, release).unwrap();

@@ -171,8 +171,8 @@ fn id_of(word: Word) -> Option<Id> {
     }
 }
 
-/// Opens a lease. Retries for up to `TIMEOUT` if the store is unavailable, because a busy machine may exceed the
-/// store's timeout.
+/// Opens a lease. Retries for up to `TIMEOUT` if the store is unavailable, because requests on a busy machine may
+/// exceed the store's timeout.
 fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
     let deadline = Instant::now() + TIMEOUT;
     loop {

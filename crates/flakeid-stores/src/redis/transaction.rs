@@ -29,7 +29,7 @@ impl RedisStore {
                 Err(Fault::Rejected(text))
             }
             // The missing replicas may still follow an old primary and confirm that primary's grants. If this server
-            // recorded its run now, it could later grant the same ticks.
+            // recorded its run now, this server could later grant the ticks of those grants again.
             _ if replicas < confirming => Err(Fault::Unavailable(format!(
                 "{shown}: only {replicas} of {confirming} replicas that must confirm a write are \
                  connected"
@@ -117,7 +117,7 @@ impl VersionedStore for RedisStore {
             let mut script = self.scripts.coldest.prepare_invoke();
             script.key(&keys.rows).key(&keys.fences);
             script.arg(pad(candidates.from)).arg(pad(candidates.to));
-            // Redis represents scores below 2^53 exactly, and the ticks of any real clock are below that limit.
+            // Redis represents scores below 2^53 exactly, and the ticks of any realistic clock are below that limit.
             script.arg(candidates.store_now).arg(candidates.hottest).arg(candidates.incarnation);
             script.arg(u8::from(candidates.name.is_some())).arg(candidates.name.unwrap_or(""));
             script.arg(offset).arg(PAGE);

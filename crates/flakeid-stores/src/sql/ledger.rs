@@ -64,8 +64,8 @@ pub(crate) struct DatabaseState {
 pub(crate) trait SqlTransaction: Sized {
     const DIALECT: Dialect;
 
-    /// Compares a recorded incarnation that differs from the current incarnation. Returns whether the store counts as
-    /// restored or as foreign.
+    /// Compares a recorded incarnation with the current incarnation, which must be different. Returns whether the store
+    /// counts as restored or as foreign.
     fn compare_incarnation(&self, _recorded: &str) -> Continuity {
         Continuity::Restored
     }

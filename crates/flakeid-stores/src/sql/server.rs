@@ -17,7 +17,7 @@ pub(crate) const STATEMENT_LIMIT_MS: u64 = 1_500;
 /// timeout counts as a conflict and guarantees that nothing was written. `MySQL` supports only whole seconds.
 pub(crate) const LOCK_LIMIT_S: u64 = 1;
 
-/// The time limit for all attempts of a transaction together. A conflict after this time is not retried.
+/// The total time limit for all attempts at a transaction. A conflict after this time is not retried.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The measures that a transaction takes to avoid conflicts. The first attempt assumes that there are no other
@@ -27,8 +27,7 @@ pub(crate) struct RetryHints {
     /// Whether the transaction locks the namespace exclusively from the start, because it changes the namespace.
     pub(crate) exclusive: bool,
     /// Whether the search for unused nodes begins at a random node, so that the search does not conflict with other
-    /// clients. The random start is needed for servers that cannot skip nodes that another transaction is about to
-    /// take.
+    /// clients. Servers need the random start if they cannot skip nodes that another transaction is about to take.
     #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "only MySQL needs it"))]
     pub(crate) spread: bool,
 }
@@ -127,7 +126,7 @@ impl<S: SqlServer> Store for SqlStore<S> {
         })
     }
 
-    /// Creates the tables if they do not exist. If the tables exist, the database user does not require the right to
+    /// Creates the tables if they do not exist. If the tables exist, the database user does not need the right to
     /// create tables.
     fn prepare(&mut self) -> Result<(), Fault> {
         if self.server.has_tables()? {

@@ -30,8 +30,8 @@ impl FileId {
     }
 
     /// Combines two readings of a file's identity. Returns `None` if the readings are from different files. Birth times
-    /// are compared only if both readings contain a birth time. Without this condition, if only one of two processes
-    /// could read birth times, each process would always conclude that the file had changed.
+    /// are compared only if both readings contain a birth time. Otherwise, a process that can read birth times and a
+    /// process that cannot would both always conclude that the file had changed.
     pub(super) fn merge(self, other: Self) -> Option<Self> {
         let differ = self.born.zip(other.born).is_some_and(|(one, other)| one != other);
         let born = self.born.or(other.born);

@@ -26,7 +26,8 @@ pub(super) struct Meta {
     pub(super) serial: u64,
     /// The random name of the current run; every restore begins a run with a new name.
     pub(super) run: String,
-    /// The identity of the file that contained the database; `None` if the value in the table is invalid.
+    /// The identity of the file that contained the database when this value was written; `None` if the value in the
+    /// table is invalid.
     pub(super) file: Option<FileId>,
     /// The time of the last detected loss of data, in Unix milliseconds; `None` if no loss has ever been detected.
     pub(super) forgot_at: Option<i64>,

@@ -20,7 +20,7 @@ use flakeid_protocol::store::Fault;
 /// The number of transactions between two checkpoints, which copy the write-ahead log into the database file.
 const CHECKPOINT_EVERY: u64 = 64;
 
-/// The longest time that `SQLite` waits for a lock. A fork may be delayed for the same time, because each transaction
+/// The longest time that `SQLite` waits for a lock. A fork may have to wait equally long, because each transaction
 /// holds the fork gate.
 const BUSY: Duration = Duration::from_millis(250);
 
@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
                 return Err(files.missing_store());
             }
             Meta::create(&connection).map_err(fault)?;
-            // A progress of zero is recorded before the first commit. Otherwise, if the first writer were killed
+            // Zero is recorded as the progress before the first commit. Otherwise, if the first writer were killed
             // between committing and recording a transaction, the database would be mistaken for an older copy.
             if serial.recorded.is_none() {
                 serial.record(Progress::default(), NO_BOUNDS)?;

@@ -84,8 +84,8 @@ fn restored_copy_of_a_stopped_etcd_server_is_detected() {
 }
 
 /// Checks that a transaction fails if the server's files are restored during the transaction. The runs before and after
-/// this restore begin with the same copy, and therefore with the same term and revisions. The values that the
-/// transaction has read therefore appear unchanged.
+/// this restore begin with the same copy, and therefore have the same term and revisions. As a result, the values that
+/// the transaction has read appear unchanged.
 #[test]
 fn transaction_fails_if_the_server_is_restored_meanwhile() {
     let server = EtcdServer::new();

@@ -106,8 +106,8 @@ impl SqlServer for MariadbServer {
         self.load(&copy.downcast::<String>().expect("a backup"));
     }
 
-    /// Disables the check constraints in `MySQL`. This alters the table, so the store treats the altered table as a
-    /// different table.
+    /// Disables the check constraints in `MySQL`. Disabling the constraints alters the table, so the store treats the
+    /// altered table as a different table.
     fn allow_damage(&self) {
         if self.is_mysql() {
             let namespace = fresh_namespace("checked");
@@ -116,7 +116,7 @@ impl SqlServer for MariadbServer {
         }
     }
 
-    /// Overwrites a field while the check constraints are disabled, as an administrator could do.
+    /// Overwrites a field while the check constraints are disabled, as an administrator could.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = if self.is_mysql() { "" } else { "SET check_constraint_checks = 0; " };
         let update = format!("UPDATE ids.flakeid_node SET {field} = '{text}' WHERE {condition}");

@@ -95,7 +95,7 @@ impl SqlServer for PostgresServer {
         self.restore(&copy.downcast::<TempDir>().expect("a backup"));
     }
 
-    /// Changes a field after disabling the triggers and dropping the checks, as the owner of the tables could do.
+    /// Changes a field after disabling the triggers and dropping the checks, as the owner of the tables could.
     fn damage(&self, field: &str, text: &str, condition: &str) {
         let checks = "SELECT string_agg('DROP CONSTRAINT ' || conname, ', ') FROM pg_constraint \
              WHERE conrelid = 'flakeid_node'::regclass AND contype = 'c'";

@@ -12,7 +12,7 @@ use crate::client::{Client, connect, fresh_namespace};
 use crate::issuing::{Issuing, assert_ids_are_unique};
 use crate::operations;
 
-/// A primary and a replica. A test can cut the replication between them.
+/// A primary and a replica, with a proxy through which a test can interrupt replication.
 struct Pair {
     primary: RedisServer,
     replica: RedisServer,
@@ -42,7 +42,8 @@ impl Pair {
         }
     }
 
-    /// Waits until the replica is synchronized, and then cuts the replication. The replica receives no further writes.
+    /// Waits until the replica is synchronized, and then interrupts replication, so that the replica receives no
+    /// further writes.
     fn lag(&self) {
         self.wait_until_synced();
         self.replication.cut();
@@ -123,7 +124,7 @@ fn primary_counts_as_restored_after_demotion_without_syncing() {
 }
 
 /// Checks that a transaction that began before a failover is not committed after the failover. All values that the
-/// transaction read are the same, but the data belongs to a different run.
+/// transaction read are unchanged, but the data belongs to a different run.
 #[test]
 fn transaction_is_not_committed_if_a_failover_interrupts_it() {
     let pair = Pair::new();

@@ -134,9 +134,8 @@ fn hanging_server_or_network_is_reported_as_unavailable() {
     assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
 }
 
-/// Checks the fast-forward that the documentation recommends after an operator has swapped in older data. The
-/// fast-forward must end all leases and keep windows disjoint. The store does not detect the older data, in which the
-/// tokens are still valid.
+/// Checks that the fast-forward that the documentation recommends ends all leases and keeps windows disjoint. The store
+/// does not detect that an operator has swapped in older data, so the tokens in that data are still valid.
 #[test]
 fn fast_forward_keeps_windows_disjoint_after_undetected_restore() {
     let server = RedisServer::new();

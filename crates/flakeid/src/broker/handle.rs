@@ -79,7 +79,7 @@ pub struct BrokerStatus {
     /// grants are waiting, or if the broker loses the grant's block.
     pub unrecorded: u64,
     /// The number of grants that expired without a renewal or a release. A grant can expire in this way if the client
-    /// ends early or does not wait for the response.
+    /// exits early or does not wait for the response.
     pub abandoned: u64,
     /// The error of the latest request to the store, or `None` if that request succeeded.
     pub last_error: Option<Error>,
@@ -368,8 +368,8 @@ impl fmt::Debug for Acquiring {
 }
 
 impl Shared {
-    /// Tries to grant a node. Returns `None` if the broker needs another block first. `seen` stores how often the
-    /// broker had tried to lease a block when the request began to wait.
+    /// Tries to grant a node. Returns `None` if the broker needs another block first. `seen` stores the number of
+    /// attempts to lease a block that the broker had made when the request began to wait.
     fn try_acquire(
         &self,
         state: &mut State,

@@ -38,8 +38,8 @@ impl Broker {
             .is_some_and(|row| row.start == start && row.state == State::Held && row.expires > now))
     }
 
-    /// Returns the broker's latest grant of a node and the fence of its window. Returns `None` if the window does not
-    /// contain `tick`.
+    /// Returns the broker's latest grant of a node, and the fence at which the grant's window ends. Returns `None` if
+    /// the window does not contain `tick`.
     fn own_client(&self, node: u64, tick: u64) -> Result<Option<(SubGrant, u64)>, Fault> {
         let state = self.state()?;
         let row = state.blocks.row(node).filter(|row| (row.start..row.fence).contains(&tick));

@@ -121,7 +121,8 @@ impl FetchLease {
         self.is_ended
     }
 
-    /// Returns the time until the host must call [`wake`](Self::wake), unless a caller needs a window earlier.
+    /// Returns the time until the host must call [`wake`](Self::wake). The call is due earlier if a caller needs a
+    /// window.
     pub fn rest(&mut self) -> Duration {
         self.keeper.rest()
     }

@@ -157,7 +157,7 @@ impl LeaseBuilder {
 
     /// Sets the length of the window that each renewal requests, measured from the current time and rounded up to whole
     /// milliseconds. The length is at least two ticks and at most the namespace's maximum. The default is 10 s. While
-    /// the store is unavailable, IDs can still be issued for up to this time.
+    /// the store is unavailable, the generator can issue IDs for at most this long.
     pub fn window(mut self, window: Duration) -> Self {
         self.options.set_window(window);
         self

@@ -42,7 +42,7 @@ impl<T> Chain<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         // The load uses `Acquire`, so that a thread that sees a link also sees the link's contents.
         let newest = self.newest.load(Ordering::Acquire);
-        // SAFETY: the pointer is null or a published link, which is complete and exists as long as the chain.
+        // SAFETY: the pointer is null or a published link, which is complete and is not freed before the chain.
         let link = |link: *mut Link<T>| unsafe { link.as_ref() };
         iter::successors(link(newest), move |newer| link(newer.older)).map(|link| &link.value)
     }
@@ -68,7 +68,7 @@ impl<T> Chain<T> {
     ) -> Result<&T, E> {
         loop {
             let older = self.newest.load(Ordering::Acquire);
-            // SAFETY: the pointer is null or a published link, which is complete and exists as long as the chain.
+            // SAFETY: the pointer is null or a published link, which is complete and is not freed before the chain.
             if let Some(link) = unsafe { older.as_ref() }.filter(|link| fits(&link.value)) {
                 return Ok(&link.value);
             }

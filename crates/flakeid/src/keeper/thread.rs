@@ -80,7 +80,8 @@ impl KeeperThread {
     fn run(self) {
         let lease = Arc::clone(&self.lease);
         let Some(session) = lease.sessions.ours() else { return };
-        // Each call of the program's own code catches panics, so a panic that is caught here is a bug in flakeid.
+        // Every call into the program's own code already catches panics, so a panic that is caught here is a bug in
+        // flakeid.
         match catch_unwind(AssertUnwindSafe(|| self.keep(session))) {
             Ok(()) => session.update(|state| state.phase = Phase::Ended),
             Err(panic) => {

@@ -162,8 +162,8 @@ impl LeasedGenerator {
         }
     }
 
-    /// Closes this generator like [`close`](Self::close), but releases the node without lowering its fence, as if
-    /// every tick in the window had been used. The next grant of the node begins at the fence, which can be a window
+    /// Closes this generator like [`close`](Self::close), but releases the node without lowering its fence, as if every
+    /// tick in the window had been used. The next grant of the node begins at the fence, which can be a full window
     /// ahead of the clock.
     ///
     /// Use this method if a generator from another library uses the node number, because flakeid cannot determine the
@@ -225,7 +225,7 @@ impl LeasedGenerator {
 
     #[inline]
     fn at_hand(&self) -> Result<&Generator, Error> {
-        // SAFETY: the pointer is null or points to a generator in the lease's list, which exists as long as
+        // SAFETY: the pointer is null or points to a generator in the lease's list, which is not freed before
         // `self.users`. The load uses `Acquire`, so that a thread that sees the pointer also sees the generator's
         // contents.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }.ok_or_else(Self::ended)

@@ -1,4 +1,4 @@
-//! Generators on a leased node, and the shared leases of this process, each with its number of users.
+//! Generators on leased nodes, and the leases that these generators can share. Each lease counts its users.
 
 mod cached;
 mod generator;

@@ -1,5 +1,6 @@
 //! Tests of windows that are far ahead of the clock, for example after a restore of the store. The rows of these
-//! windows expire seconds before the clock approaches the fences, so the rows must be renewed before they expire.
+//! windows expire several seconds before the clock approaches the fences, so each row must be renewed before it
+//! expires.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -113,7 +113,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     let first = &brokers[0].rows(0, 1).unwrap()[0];
     assert_eq!(first.owner.pid, std::process::id());
 
-    // Released nodes are free at once, and the broker releases blocks that remain empty.
+    // Released nodes become free immediately, and the broker releases blocks that remain empty.
     generators[12..].iter().for_each(Generator::close);
     drop(generators);
     wait_until("the release of all blocks but one per broker", || {
@@ -181,8 +181,8 @@ fn holders_continue_within_a_second_after_an_outage() {
     assert!(back.elapsed() < Duration::from_secs(1), "{:?} after the outage", back.elapsed());
 }
 
-/// Checks that a broker waits after the store was restored, like a holder that leases directly from the store, and that
-/// no ID is issued twice.
+/// Checks that a broker, like a holder that leases directly from the store, waits after a restore of the store, and
+/// that no ID is issued twice.
 #[test]
 fn broker_holders_issue_unique_ids_after_a_store_restore() {
     let store = InterruptedStore::new(2);

@@ -10,7 +10,7 @@ pub(crate) const MAX_WAIT: Duration = Duration::from_millis(500);
 /// The time that `open` may take in addition to `max_wait`: 2 s, plus a margin for a busy machine.
 const BEYOND: Duration = Duration::from_secs(2 + 5);
 
-/// Two strings. Every password in these tests, whether right or wrong, contains one of the two strings.
+/// Every password in these tests, whether right or wrong, contains one of these two strings.
 const SECRETS: [&str; 2] = ["sesame", "s3cret"];
 
 /// Returns a layout with two nodes and with ticks from 1970 to 2109.

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-/// The largest number of grants that a broker writes per second, for all its blocks together. Without this limit, a
-/// whole fleet that starts at once would add hundreds of grants to each renewal, and delay the renewals on which the
-/// fleet depends.
+/// The largest number of grants that a broker writes per second, for all its blocks together. Without this limit, the
+/// simultaneous start of a whole fleet would add hundreds of grants to each renewal. These grants would delay the
+/// renewals on which the fleet depends.
 const MOST_PER_SECOND: f64 = 1_000.0;
 
 /// The number of grants that the broker may write at this time.

@@ -15,7 +15,7 @@ import java.lang.reflect.Array;
 final class Foreign {
     /**
      * The first Java version whose foreign-function interface is used. Java 22 and 23 also have the interface, but
-     * print warnings when a program uses the interface. For JNI, they print no warnings.
+     * print a warning when a program uses it. Neither version prints warnings for JNI.
      */
     private static final int FIRST = 24;
 

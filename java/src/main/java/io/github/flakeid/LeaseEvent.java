@@ -17,8 +17,8 @@ public record LeaseEvent(Kind kind, long node, long start, long fence, FlakeidEx
         /** The lease was renewed, which raised the fence. */
         RENEWED,
         /**
-         * The node is lost from its fence onward, usually to another process. The generator then requests a node again,
-         * unless another process has taken over its fixed node.
+         * The node is lost, usually to another process, and can be used only until its fence. The generator then
+         * requests a node again, unless another process has taken over its fixed node.
          */
         FENCED_OFF,
         /** The store refused a request. */

@@ -6,7 +6,7 @@ import java.time.Instant;
 /**
  * The state of a lease.
  *
- * @param fencedOff whether the node is lost from its fence onward, usually to another process
+ * @param fencedOff whether the node is lost, usually to another process, and can be used only until its fence
  * @param start the first tick of the current grant
  * @param fence the first tick that must not be used; every renewal raises the fence
  * @param fenceTime the instant at which the fence's tick begins; while the store is unavailable, the generator issues
@@ -14,7 +14,7 @@ import java.time.Instant;
  * @param expires the instant until which no other process can lease the node, by the store's clock
  * @param expiresIn the time until {@code expires} by this host's clock
  * @param renewals the number of renewals that the store confirmed
- * @param grants the number of nodes that have been granted so far
+ * @param grants the number of times that a store or broker granted this generator its nodes
  * @param failures the number of failed attempts to acquire a node or to renew its lease
  * @param lastError the error code of the latest attempt; {@code FLAKEID_OK} if the attempt succeeded
  */
