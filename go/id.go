@@ -161,8 +161,8 @@ func (f Form) Encode(id ID) (string, error) {
 	return C.GoString(&buffer[0]), err
 }
 
-// Decode reads an ID. Base32, Base36, Hex and Zbase32 accept both cases. It returns ErrInvalidID for a string that is
-// not of this form.
+// Decode reads an ID. Base32, Base36, Hex and Zbase32 accept both cases. Decode returns ErrInvalidID for a string that
+// is not an ID in this text form.
 func (f Form) Decode(text string) (ID, error) {
 	if err := f.check(); err != nil {
 		return 0, err

@@ -206,7 +206,8 @@
 #define FLAKEID_ROLLBACK_ERROR 1
 
 /**
- * When the clock goes backwards, calls wait for at most max_wait_ms until the clock catches up.
+ * When the clock goes backwards, calls wait until the clock catches up, but for at most
+ * max_wait_ms.
  */
 #define FLAKEID_ROLLBACK_WAIT 2
 
@@ -1251,7 +1252,7 @@ void flakeid_generator_free(struct flakeid_generator *generator);
 flakeid_status flakeid_generator_close(const struct flakeid_generator *generator);
 
 /**
- * Writes the next ID to `id`. Sleeps for at most max_wait_ms until an ID is available.
+ * Writes the next ID to `id`. Sleeps until an ID is available, but for at most max_wait_ms.
  * Thread-safe.
  *
  * Errors: FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,

@@ -286,7 +286,7 @@ export interface Parts {
 export interface PartsInput {
   /** The tick. If `unixMs` is also given, `unixMs` must be an instant in this tick. */
   tick?: number | bigint | undefined;
-  /** An instant in the tick, in Unix milliseconds. */
+  /** Any instant within the tick, in Unix milliseconds. */
   unixMs?: number | bigint | undefined;
   /** The node. If `datacenter` and `worker` are also given, they must match this node. */
   node?: number | bigint | undefined;

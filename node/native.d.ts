@@ -74,7 +74,7 @@ export interface OptionTexts {
 export interface PartTexts {
   /** The tick; if absent, `unixMs` determines the tick. */
   tick?: string
-  /** An instant in the tick, in Unix milliseconds. */
+  /** Any instant within the tick, in Unix milliseconds. */
   unixMs?: string
   /** The node; if absent, the datacenter and the worker determine the node. */
   node?: string

@@ -171,7 +171,7 @@ impl Table {
             ),
             format!(
                 "CPU seconds per million IDs are the nanoseconds, divided by 1000; for the ring, the time of the \
-                refilling thread is additional. Baidu publishes more than 6 million IDs per second for its \
+                refill thread is additional. Baidu publishes more than 6 million IDs per second for its \
                 CachedUidGenerator in Java, which was not measured here. The ring returns {:.0} million IDs per \
                 second to one thread.",
                 1e3 / self.median(RING),

@@ -108,7 +108,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
             let mut local = shared.local();
             move || subject::next_local(&mut local)
         }),
-        // The refilling thread needs a processor too.
+        // The refill thread needs a processor too.
         Row { least_share: 0.0, ..Row::new(RING, plan, || subject::take(&ring)) },
         Row::new("ferroid Atomic, real clock; caller spins", plan, || {
             rivals::ferroid_next(&spinning, Wait::Spin)
@@ -172,7 +172,7 @@ pub(crate) fn measure(plan: Plan) -> Result<Section, Box<dyn Error>> {
         notes: vec![format!(
             "{counted} of {begun} rounds count. The others were disturbed by other work of the machine: {ATTEMPTS} \
             times in a row, a thread had a processor for less than {:.0} % of the window. The ring has two takers \
-            and a refilling thread on the same processors, so its row counts interrupted rounds too. `local()` of \
+            and a refill thread on the same processors, so its row counts interrupted rounds too. `local()` of \
             flakeid does not keep the order across threads, the times of the ring are milliseconds late, and the \
             ticker reads no clock.",
             LEAST_SHARE * 100.0

@@ -114,7 +114,7 @@ static struct told *told_of(void *user_data) {
 
 static void on_put(flakeid_status status, void *user_data) {
     struct told *told = told_of(user_data);
-    CHECK(strlen(flakeid_last_error()) > 10, "the message of the refilling thread");
+    CHECK(strlen(flakeid_last_error()) > 10, "the message of the refill thread");
     told->puts++;
     told->put = status;
     pthread_mutex_unlock(&told->lock);

@@ -280,7 +280,9 @@ def overflows(form: Form) -> list[tuple[str, str]]:
 
 def foreign(form: Form) -> list[tuple[str, str]]:
     """Return text with a foreign character in place of a digit or around the digits."""
-    letters = [(letter, "not a digit of this form") for letter in FOREIGN_IN_FORM[form.name]]
+    letters = [
+        (letter, "not a valid digit in this text form") for letter in FOREIGN_IN_FORM[form.name]
+    ]
     digits = form.encode(U64_MAX // 3)
     middle = len(digits) // 2
     texts = []

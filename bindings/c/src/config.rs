@@ -34,7 +34,8 @@ pub const FLAKEID_OVERFLOW_BORROW: i32 = 2;
 pub const FLAKEID_ROLLBACK_CONTINUE: i32 = 0;
 /// When the clock goes backwards, calls fail immediately with FLAKEID_CLOCK_ROLLBACK.
 pub const FLAKEID_ROLLBACK_ERROR: i32 = 1;
-/// When the clock goes backwards, calls wait for at most max_wait_ms until the clock catches up.
+/// When the clock goes backwards, calls wait until the clock catches up, but for at most
+/// max_wait_ms.
 pub const FLAKEID_ROLLBACK_WAIT: i32 = 2;
 /// When the clock goes backwards, the generator switches to a clock sequence that it has not yet
 /// used for the current time. Requires a layout with clock-sequence bits, and cannot be combined

@@ -158,7 +158,7 @@ pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -
     })
 }
 
-/// Writes the next ID to `id`. Sleeps for at most max_wait_ms until an ID is available.
+/// Writes the next ID to `id`. Sleeps until an ID is available, but for at most max_wait_ms.
 /// Thread-safe.
 ///
 /// Errors: FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,

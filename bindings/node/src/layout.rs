@@ -36,7 +36,7 @@ pub struct Figures {
 pub struct PartTexts {
     /// The tick; if absent, `unixMs` determines the tick.
     pub tick: Option<String>,
-    /// An instant in the tick, in Unix milliseconds.
+    /// Any instant within the tick, in Unix milliseconds.
     pub unix_ms: Option<String>,
     /// The node; if absent, the datacenter and the worker determine the node.
     pub node: Option<String>,

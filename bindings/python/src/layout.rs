@@ -247,7 +247,7 @@ impl Layout {
     ///
     /// Args:
     ///     tick: The tick; unix_ms may be passed instead. If both are passed, they must agree.
-    ///     unix_ms: An instant in the tick, in Unix milliseconds.
+    ///     unix_ms: Any instant within the tick, in Unix milliseconds.
     ///     node: The node; datacenter and worker may be passed instead. If all three are passed, they
     ///         must agree.
     ///     datacenter: The high part of the node, in layouts that split the node.

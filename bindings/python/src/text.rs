@@ -30,7 +30,7 @@ form!(
     to_decimal,
     from_decimal,
     "Returns an ID as 1 to 20 decimal digits.",
-    "Parses a string of 1 to 20 decimal digits as an ID; leading zeros are allowed, signs and spaces are not."
+    "Parses a string of 1 to 20 decimal digits as an ID. Leading zeros are allowed, but signs and spaces are not."
 );
 form!(
     Base32,

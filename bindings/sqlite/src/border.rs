@@ -72,7 +72,8 @@ unsafe extern "C" fn sqlite3_flakeidsqlite_init(
     message: *mut *mut c_char,
     api: *const c_void,
 ) -> c_int {
-    // SAFETY: SQLite passes its table of functions, a connection, and a location for a message.
+    // SAFETY: SQLite passes valid pointers to its table of functions, to an open connection, and to a variable that
+    // receives the error message.
     unsafe {
         flakeid_sqlite_begin(api);
         let loaded = catch_unwind(|| register(database));

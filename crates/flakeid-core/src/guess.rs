@@ -178,7 +178,7 @@ const BIT: u64 = 16;
 const DAY: i64 = 86_400_000;
 const HOUR: u64 = 3_600_000;
 
-/// The numbers that a field typically contains.
+/// The kind of numbers that a field typically contains.
 #[derive(Clone, Copy)]
 enum Numbers {
     Small,

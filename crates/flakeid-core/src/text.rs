@@ -135,7 +135,7 @@ impl TextForm {
     /// # Errors
     /// [`InvalidId`](crate::ErrorKind::InvalidId) in each of these cases:
     /// - The string is empty, or has the wrong number of digits.
-    /// - A character is not a digit of the form. Signs, spaces and prefixes are not digits.
+    /// - A character is not a valid digit in this text form. Signs, spaces and prefixes are not digits.
     /// - The string has leading zeros that the form does not allow.
     /// - The value is above 2^64 − 1.
     pub fn decode(self, text: &str) -> Result<Id, Error> {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_merge_periods_to_stay_within_the_limit() {
+    fn periods_are_merged_to_limit_the_number_of_bars() {
         let statistics = statistics(&[(1, 0), (1, 1_000), (1, 2_500), (1, 2_600), (1, 4_000)]);
         let all = Bars::new(&statistics, &Layout::PLAIN, 10);
         assert_eq!((all.seconds, all.bars.len()), (1, 5));

@@ -108,10 +108,11 @@ impl Lessor for Box<dyn Store> {
     }
 }
 
-/// Returns the fault for a request that requires another lessor, although the URL names only one lessor.
+/// Returns the fault for a request that cannot be sent to any lessor in the URL. For example, a request for a node from
+/// another lessor fails if the URL names only one lessor.
 #[must_use]
 pub fn no_other_lessor() -> Fault {
     Fault::Unavailable(
-        "another lessor is required, but the URL does not name a suitable lessor".into(),
+        "the URL does not name a store or broker to which this request can be sent".into(),
     )
 }

@@ -101,7 +101,7 @@ impl Metrics {
         // never makes.
         registry.register(
             "waits",
-            "Number of responses that waited because the IDs of the current tick or of the window were used up",
+            "Number of times that a response was delayed because the IDs of the current tick or of the window were used up",
             waits.clone(),
         );
         registry.register(

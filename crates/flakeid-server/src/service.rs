@@ -78,7 +78,7 @@ pub struct Service {
     logs_access: bool,
     /// The limits on each client's requests per second, or `None` if requests are not limited.
     requests: Option<RateLimiter>,
-    /// The limits on the leases that each client can acquire per second.
+    /// The limit on the number of leases that each client can acquire per second.
     acquires: RateLimiter,
 }
 

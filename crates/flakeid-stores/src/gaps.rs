@@ -58,8 +58,9 @@ pub(super) fn unused(
     })
 }
 
-/// Searches from `low` to `high` for the free node that follows the first `skip` free nodes. If rows are added during
-/// the search, the returned node may already have a row, or an earlier node may be suitable.
+/// Skips the first `skip` free nodes in the inclusive range from `low` to `high`, and returns the next free node in this
+/// range. If rows are added during the search, the returned node may already have a row, or an earlier node may be
+/// suitable.
 pub(super) fn search(
     used: &mut impl UsedNodes,
     mut low: u64,
@@ -114,7 +115,8 @@ fn half(low: u64, last: u64) -> u64 {
     if nodes <= LISTED { nodes } else { nodes.div_ceil(2) }
 }
 
-/// Returns the free node from `low` to `end` that follows the first `skip` free nodes.
+/// Skips the first `skip` free nodes in the inclusive range from `low` to `end`, and returns the next free node in this
+/// range.
 fn nth_free(rows: &[u64], low: u64, end: u64, skip: u64) -> Option<u64> {
     let mut left = skip;
     let mut at = low;

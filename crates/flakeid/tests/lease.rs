@@ -111,7 +111,7 @@ fn short_windows_are_renewed_while_ids_are_taken() {
 }
 
 #[test]
-fn lease_issues_ids_until_its_window_ends_during_outages() {
+fn lease_issues_ids_during_an_outage_until_its_window_ends() {
     let off = Arc::new(AtomicBool::new(false));
     let events = Arc::new(Mutex::new(Vec::new()));
     let (switch, log) = (Arc::clone(&off), Arc::clone(&events));

@@ -97,8 +97,8 @@ fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&Manual
         })
         .fails()
         .answers();
-    // A single call uses up both windows, so that the keeper does not renew the windows when half of their ticks are
-    // used.
+    // The keeper normally renews a window before the window is used up. To prevent an early renewal, a single call uses
+    // up both windows.
     let all = usize::try_from(window.as_millis()).unwrap() * 8;
     let mut ids = leased.next_ids(all).unwrap();
     assert_eq!(ids.len(), all);

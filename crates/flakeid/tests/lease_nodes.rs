@@ -84,7 +84,7 @@ fn check_nodes_are_replaced(
 }
 
 #[test]
-fn generator_of_four_nodes_replaces_lost_nodes() {
+fn generator_with_four_nodes_replaces_lost_nodes() {
     let store = MemoryStore::new();
     let layout = Layout::TWITTER;
     let leased = on(&store, layout)

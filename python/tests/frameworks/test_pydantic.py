@@ -48,12 +48,12 @@ def test_numbers_of_json_are_rejected(name):
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("id", "9e17", "'e' is not a digit"),
+        ("id", "9e17", "'e' is not a valid digit"),
         ("id", "", "the string is empty"),
         ("id", "9223372036854775808", "bits set outside that layout's fields"),
-        ("id", f"usr_{ID}", "is not a digit"),
+        ("id", f"usr_{ID}", "is not a valid digit"),
         ("prefixed", f"{ID}", "must begin with 'usr_', as 'usr_4611686018423193600' does"),
-        ("prefixed", f"usr_{ID}{{0}}", "is not a digit"),
+        ("prefixed", f"usr_{ID}{{0}}", "is not a valid digit"),
         ("public", f"usr_{ID}", "not a public ID of this domain"),
     ],
 )

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn campaign_is_inconclusive_if_a_control_repeats_no_id_or_no_holder_continues() {
+    fn campaign_that_proves_nothing_is_reported_as_inconclusive() {
         let audit = |duplicates| Audit { duplicates, ..Audit::default() };
         let why = |plain, heartbeat, runs, continuations| {
             inconclusive(&audit(plain), &audit(heartbeat), runs, continuations)

@@ -78,8 +78,8 @@ function shown(guesses, page) {
     let remark = 'likeliest';
     if (behind > 0)
       remark = guess.likely
-        ? `${grouped(behind)} bits less likely`
-        : `unlikely: ${grouped(Math.round(behind))} bits, mostly because of the ${guess.weakness}`;
+        ? `less likely than the best match by a factor of 2^${grouped(behind)}`
+        : `unlikely: less likely by a factor of 2^${grouped(Math.round(behind))}, mainly because of the ${guess.weakness}`;
     const time = guess.first === guess.last ? guess.first : `${guess.first} to ${guess.last}`;
     return [guess.layout, mono(time), remark, use];
   });

@@ -54,7 +54,12 @@ function shown(layout) {
         ? 'always positive'
         : `positive until ${layout.fits_i64_until}`,
     ],
-    ['JavaScript numbers', layout.js_safe ? 'exact' : 'not exact: use BigInt or strings'],
+    [
+      'JavaScript numbers',
+      layout.js_safe
+        ? 'represent every ID exactly'
+        : 'cannot represent every ID exactly: use BigInt or strings',
+    ],
     ['Can generate now', layout.can_generate ? 'yes' : `no: ${layout.obstacle}`],
   ];
   return [

@@ -123,9 +123,9 @@ fn properties(layout: &Layout, now: i64) -> Vec<(&'static str, String)> {
         "always positive".to_owned()
     };
     let js = if layout.fits_f64() {
-        "exact as a number"
+        "IDs can be represented exactly as JavaScript numbers"
     } else {
-        "not exact as a number: use BigInt or strings"
+        "IDs cannot be represented exactly as JavaScript numbers: use BigInt or strings"
     };
     vec![
         ("width", format!("{} of 64 bits", layout.width())),

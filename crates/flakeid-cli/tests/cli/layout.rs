@@ -59,7 +59,7 @@ flakeid  t42.d5.w5.s12@0/1ms
   IDs per node     4,096 per tick, 4,096,000 per second
   horizon          2109-05-15T07:35:11.104Z
   signed 64-bit    positive until 2039-09-07T15:47:35.552Z, then negative and out of order
-  JavaScript       not exact as a number: use BigInt or strings
+  JavaScript       IDs cannot be represented exactly as JavaScript numbers: use BigInt or strings
   issues IDs now   yes
 "
     );
@@ -77,7 +77,7 @@ fn layout_command_describes_unused_and_reserved_bits() {
         "  unit             1 s",
         "  IDs per node     256 per tick, 256 per second",
         "  signed 64-bit    always positive",
-        "  JavaScript       exact as a number",
+        "  JavaScript       IDs can be represented exactly as JavaScript numbers",
     ] {
         assert!(run.lines().contains(&line), "{line:?} is not in\n{}", run.text());
     }

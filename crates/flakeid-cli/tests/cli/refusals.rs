@@ -166,7 +166,7 @@ fn invalid_ids_are_rejected_with_a_reason() {
     let code = "FLAKEID_INVALID_ID";
     let most = "18446744073709551615";
     for (id, part) in [
-        ("abc", "\"abc\" is not an ID in decimal: 'a' is not a digit"),
+        ("abc", "\"abc\" is not an ID in decimal: 'a' is not a valid digit"),
         ("18446744073709551616", "larger than the largest 64-bit ID"),
         ("-5", "\"-5\" is not an ID in decimal"),
         ("", "\"\" is not an ID in decimal: the string is empty"),
@@ -181,9 +181,9 @@ fn invalid_ids_are_rejected_with_a_reason() {
     refused(&run(&["inspect", "-5"]), code, &[signed]);
     for (id, part) in [
         ("0x", "the string is empty"),
-        ("0xzz", "'z' is not a digit"),
+        ("0xzz", "'z' is not a valid digit"),
         ("0x10000000000000000", "from 0 to 18446744073709551615"),
-        ("0x-1", "'-' is not a digit"),
+        ("0x-1", "'-' is not a valid digit"),
     ] {
         refused(&run(&["inspect", id]), code, &[part]);
     }

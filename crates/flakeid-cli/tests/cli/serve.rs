@@ -100,7 +100,7 @@ fn server_returns_the_page_given_by_ui_option() {
 /// Two processes lease nodes from the server. A third process requests a node directly from the
 /// server's store and is refused. The error message refers to `flakeid serve`.
 #[test]
-fn processes_can_lease_nodes_from_the_server_but_not_its_store() {
+fn processes_can_lease_nodes_from_the_server_but_not_directly_from_its_store() {
     let (_, store) = scratch("serve-leases");
     let (mut child, url) = serve(&["--store", &store]);
     let mut ids = std::collections::HashSet::new();

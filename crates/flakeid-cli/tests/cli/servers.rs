@@ -83,8 +83,8 @@ fn init_without_required_flag_creates_no_redis_key() {
 }
 
 /// A namespace with one-hour windows is lost while a process still has a window. An operator
-/// recreates the namespace with the default bounds, and specifies the lost bounds. The store then
-/// grants no node until the window of that process has ended.
+/// recreates the namespace with the default bounds, and specifies the bounds of the lost namespace
+/// with `--lost`. The store then grants no node until the process's window has ended.
 #[test]
 fn recreated_namespace_grants_nothing_until_lost_windows_end() {
     let server = RedisServer::new();

@@ -156,13 +156,13 @@ fn gated_clock_returns_a_value_that_was_current_during_the_call() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_millisecond_end_published_before_its_value() {
+fn loom_detects_a_gate_that_publishes_the_end_time_before_the_millisecond() {
     model(|| readers(Twin::new(Flaw::EndFirst)));
 }
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_millisecond_end_published_with_relaxed_ordering() {
+fn loom_detects_a_gate_that_publishes_the_end_time_with_relaxed_ordering() {
     model(|| readers(Twin::new(Flaw::RelaxedEnd)));
 }
 

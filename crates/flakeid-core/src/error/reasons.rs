@@ -110,7 +110,7 @@ impl fmt::Display for TextFault {
             }
             Self::Length { least, most } => write!(f, "the string must have {least} to {most} digits"),
             Self::Digit(digit) => {
-                write!(f, "{} is not a digit of this form", QuotedChar(*digit))
+                write!(f, "{} is not a valid digit in this text form", QuotedChar(*digit))
             }
             Self::LeadingZero => f.write_str("the string must not begin with a zero digit"),
             Self::Overflow => f.write_str(

@@ -1,4 +1,5 @@
-//! The slow path of ID generation, which applies all rules and then takes a position or reports the obstacle.
+//! The slow path of ID generation, which applies all rules. An attempt either reserves the positions of the next IDs,
+//! or returns the reason why no ID can be issued.
 
 use core::time::Duration;
 

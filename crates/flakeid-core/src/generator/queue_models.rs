@@ -87,7 +87,7 @@ fn loom_finds_no_unserved_call_in_the_queue() {
 }
 
 #[test]
-fn loom_finds_no_stuck_call_after_the_supply_ends() {
+fn loom_finds_no_stuck_call_after_the_last_id_is_taken() {
     model(|| assert_apart(calls(Queue::new(), 4, [1, 2], 2)));
 }
 

@@ -54,7 +54,7 @@ use refill::{Refiller, Shared};
 /// Closing or dropping the `CachedGenerator` ends the thread and waits for it.
 pub struct CachedGenerator {
     shared: Arc<Shared>,
-    /// The refilling thread, or `None` after the ring has been closed. A forked child never locks this mutex.
+    /// The refill thread, or `None` after the ring has been closed. A forked child never locks this mutex.
     refiller: Mutex<Option<JoinHandle<()>>>,
     waker: thread::Thread,
 }
@@ -99,7 +99,7 @@ impl CachedGenerator {
         Self::with(generator, RingOptions::new())
     }
 
-    /// Creates a ring for `generator` with the given options, fills the ring, and starts the refilling thread. Waits
+    /// Creates a ring for `generator` with the given options, fills the ring, and starts the refill thread. Waits
     /// for the first IDs like [`Generator::fill`], because the first tick that the generator may use can still be in
     /// the future.
     ///
@@ -121,7 +121,7 @@ impl CachedGenerator {
             spawn_background("flakeid-ring", move || refiller.run()).map_err(|error| {
                 Error::invalid_option(
                     "ring",
-                    &format!("the refilling thread cannot be started: {error}"),
+                    &format!("the ring's refill thread cannot be started: {error}"),
                 )
             })?;
         let waker = refiller.thread().clone();
@@ -274,7 +274,7 @@ impl CachedGenerator {
         }
     }
 
-    /// Closes the ring, and waits for the refilling thread to end. In a handler that the refilling thread calls, this
+    /// Closes the ring, and waits for the refill thread to end. In a handler that the refill thread calls, this
     /// method does not wait. Other threads may still use the ring, but their later calls and the calls that are already
     /// waiting fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays
     /// open. A second call has no effect, and neither does a call in a forked child.
@@ -309,7 +309,7 @@ impl Drop for CachedGenerator {
             // `close` is safe even if a handler on the ring's own thread drops the last reference.
             return self.close();
         }
-        // In a forked child, the refilling thread belongs to the parent process, and so does the memory that dropping
+        // In a forked child, the refill thread belongs to the parent process, and so does the memory that dropping
         // the handle would free. The handle is therefore not dropped.
         let refiller = self.refiller.get_mut().unwrap_or_else(PoisonError::into_inner);
         core::mem::forget(refiller.take());

@@ -84,7 +84,7 @@ impl RingOptions {
         self
     }
 
-    /// Sets a handler that the refilling thread calls with the error each time the generator refuses to fill the ring.
+    /// Sets a handler that the refill thread calls with the error each time the generator refuses to fill the ring.
     /// Full ticks are not reported, because every refill eventually reaches a full tick. Full rings are not reported,
     /// because no ID is generated for a full ring. The handler must not block. If the handler panics, the panic is
     /// reported as in any other thread, and refilling continues.
@@ -125,7 +125,7 @@ impl RingOptions {
         let (stock, mut producer) = Stock::new(generator, capacity, max_age);
         stock.put_one_waiting(&mut producer)?;
         // Any error, such as a full tick or the end of a window, ends this loop. The error can be ignored here, because
-        // the refilling thread will encounter the same error, and takers can already take the existing IDs.
+        // the refill thread will encounter the same error, and takers can already take the existing IDs.
         while matches!(stock.put(&mut producer), Ok(1..)) {}
         let limits = Limits { low, interval: self.refill_interval };
         let handlers = Handlers { put: self.on_rejected_put, take: self.on_rejected_take };

@@ -30,7 +30,7 @@ pub(super) struct Shared {
     pub(super) stock: Stock,
     pub(super) limits: Limits,
     pub(super) handlers: Handlers,
-    /// The flag for a pending refill request: 1 from the request until the refilling thread starts its next round,
+    /// The flag for a pending refill request: 1 from the request until the refill thread starts its next round,
     /// otherwise 0.
     asked: AtomicU64,
     /// The error that stopped the last refill, or `None` if IDs have been added to the ring since then. A full tick is
@@ -57,10 +57,10 @@ impl Shared {
         }
     }
 
-    /// Requests a refill, and wakes the refilling thread unless a request is already pending.
+    /// Requests a refill, and wakes the refill thread unless a request is already pending.
     ///
     /// This call may read an outdated 1 from the flag for a pending request, and then does not wake the refilling
-    /// thread. In that case, the next taker that finds too few IDs in the ring wakes the refilling thread, and waiting
+    /// thread. In that case, the next taker that finds too few IDs in the ring wakes the refill thread, and waiting
     /// calls repeat the request.
     #[inline]
     pub(super) fn ask(&self, refiller: &thread::Thread) {
@@ -70,7 +70,7 @@ impl Shared {
     }
 
     /// Locks the obstacle, which is the error that stopped the last refill. A waiting call holds the lock from its
-    /// check of the ring until it starts to wait. The refilling thread takes the lock after adding IDs and before
+    /// check of the ring until it starts to wait. The refill thread takes the lock after adding IDs and before
     /// notifying waiting calls, so that no call misses a notification.
     pub(super) fn obstacle(&self) -> MutexGuard<'_, Option<Error>> {
         self.obstacle.lock().unwrap_or_else(PoisonError::into_inner)
@@ -90,7 +90,7 @@ impl Shared {
     }
 }
 
-/// The next action of the refilling thread.
+/// The next action of the refill thread.
 enum Next {
     /// Sleep until a taker requests a refill or the refill interval ends, because the ring contains enough IDs.
     Idle,

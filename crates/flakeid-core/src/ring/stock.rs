@@ -1,4 +1,4 @@
-//! The state that takers and the refilling thread share: a generator and its IDs in the ring.
+//! The state that takers and the refill thread share: a generator and its IDs in the ring.
 
 use alloc::sync::Arc;
 use core::time::Duration;

@@ -161,7 +161,7 @@ fn readme_lists_every_preset_with_its_layout() {
 
 /// Checks that `complete` derives missing parts. If a missing part cannot be derived, the error must name the part.
 #[test]
-fn missing_parts_are_derived_or_reported_by_name() {
+fn missing_parts_of_an_id_are_derived_or_named_in_the_error() {
     let layout = Layout::TWITTER;
     let id = Id::from_u64(910_499_571_847_892_992);
     let parts = layout.unpack(id).unwrap();

@@ -300,7 +300,7 @@ impl<'a> Step<'a> {
         self.demands.push(Output::Demand(demand));
     }
 
-    /// Ends the generator at most once for each input, because all holders share the generator.
+    /// Adds the output `End` unless the outputs already contain it, because all holders share one generator.
     fn end(&mut self) {
         if !self.outputs.iter().any(|output| matches!(output, Output::End)) {
             self.outputs.push(Output::End);

@@ -1,4 +1,5 @@
-//! Support for Galera clusters. All members of a cluster are writable, but only the first member writes leases.
+//! Support for Galera clusters. All members of a cluster accept writes, but clients write leases only through the first
+//! member.
 
 use std::collections::HashMap;
 

@@ -28,7 +28,7 @@ struct Range {
 }
 
 impl Cluster {
-    /// Queries the connected node for the node that stores a namespace's keys, and connects to that node.
+    /// Asks the connected node which node stores a namespace's keys, and connects to that node.
     pub(super) fn owner(
         &self,
         shown: &str,

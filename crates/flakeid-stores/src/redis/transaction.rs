@@ -246,7 +246,8 @@ impl VersionedStore for RedisStore {
         }
         let written: bool = invoke(&mut self.connection, &self.shown, &script)?;
         if !written {
-            // A new run of the server may have caused the conflict, so the next attempt reads the run again.
+            // The conflict may be due to a new run of the server. `run` is cleared, so that the next attempt reads the
+            // server's current run.
             self.run.clear();
             return Err(Fault::Conflict);
         }

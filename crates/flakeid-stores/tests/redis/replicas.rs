@@ -94,7 +94,7 @@ fn primary_with_over_twice_the_required_replicas_is_refused() {
 /// Checks that a new primary records its run only after its replicas follow it. Otherwise, the new primary could later
 /// grant ticks that the old primary granted with a replica's confirmation.
 #[test]
-fn new_primary_grants_no_windows_of_the_old_primary() {
+fn new_primary_grants_no_windows_that_the_old_primary_granted() {
     let old = RedisServer::new();
     let (new, other) = (replica_of(&old), replica_of(&old));
     let bounds =

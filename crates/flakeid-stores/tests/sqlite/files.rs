@@ -175,7 +175,7 @@ fn write_ahead_log_is_merged_before_reaching_four_megabytes() {
 
 /// Checks that files from another machine are refused until an operator adopts the files.
 #[test]
-fn files_of_another_machine_are_refused_until_adopted() {
+fn files_copied_from_another_machine_are_refused_until_adopted() {
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let file = rusqlite::Connection::open(store.file()).unwrap();

@@ -1,4 +1,4 @@
-//! The state that a broker's thread and the requests to the broker share.
+//! The state shared by a broker's thread and the requests to the broker.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;

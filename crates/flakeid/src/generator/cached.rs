@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_closes_while_threads_take_ids_from_it() {
+    fn closing_a_ring_makes_concurrent_calls_fail_with_closed() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             std::thread::scope(|scope| {

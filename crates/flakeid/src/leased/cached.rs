@@ -80,7 +80,7 @@ impl LeasedCachedGenerator {
         self.rings.newest().map_or(0, CachedGenerator::capacity)
     }
 
-    /// The sums of the counters of all rings so far.
+    /// Returns the size of the newest ring, and each counter summed over all rings so far.
     #[must_use]
     pub(crate) fn stats(&self) -> RingStats {
         let mut rings = self.rings.iter().map(CachedGenerator::stats);
@@ -119,8 +119,8 @@ impl LeasedCachedGenerator {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Handles an error of a ring. If the ring's generator has ended, repeats the call on the ring of a newer
-    /// generator.
+    /// Handles an error that a ring returned. If the ring's generator has ended, repeats the call on the ring of a
+    /// newer generator.
     #[cold]
     #[inline(never)]
     fn recover<T>(

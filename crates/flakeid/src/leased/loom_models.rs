@@ -139,7 +139,7 @@ fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
 }
 
 #[test]
-fn loom_concurrent_newest_or_push_calls_add_only_one_value() {
+fn concurrent_lookups_add_a_missing_value_only_once() {
     fits(|chain, made| {
         let make = || {
             made.fetch_add(1, Ordering::AcqRel);

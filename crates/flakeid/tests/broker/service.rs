@@ -130,7 +130,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
 }
 
 #[test]
-fn holder_issues_ids_until_the_block_fence_during_outages() {
+fn holder_issues_ids_during_an_outage_until_the_fence_of_its_block() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let generator = generator(&broker);

@@ -206,7 +206,7 @@ fn open_fails_on_a_full_disk_and_changes_nothing() {
 }
 
 #[test]
-fn lease_ends_with_its_window_on_a_full_disk() {
+fn lease_expires_at_the_end_of_its_window_if_the_disk_is_full() {
     Place::used().act("hold on a full disk");
 }
 

@@ -90,7 +90,7 @@ fn lint_reports_negative_existentials() {
 }
 
 #[test]
-fn lint_reports_forms_of_be_in_place_of_a_full_verb() {
+fn lint_reports_the_verb_be_where_a_more_specific_verb_fits() {
     assert_eq!(rust("let a = \"{what} can be of twitter\";"), ["copula"]);
     assert_eq!(document("In a forked child the node is another."), ["copula"]);
     assert_eq!(test_name("version_flag_is_that_of_the_workspace"), ["copula"]);

@@ -59,11 +59,13 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
         let likely = GuessJson::is_likely(guess, guesses);
         let remark = match bits_behind {
             0.0 => "likeliest".to_owned(),
-            _ if likely => format!("{bits_behind:.1} bits less likely"),
+            _ if likely => {
+                format!("less likely than the best match by a factor of 2^{bits_behind:.1}")
+            }
             _ => {
                 let most = GuessJson::weakness(guess, guesses)
                     .map_or_else(String::new, |aspect| format!(", mainly because of the {aspect}"));
-                format!("unlikely: {bits_behind:.0} bits{most}")
+                format!("unlikely: less likely by a factor of 2^{bits_behind:.0}{most}")
             }
         };
         let mut cells = vec![guess.name.to_owned()];

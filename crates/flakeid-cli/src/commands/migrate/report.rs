@@ -98,7 +98,7 @@ impl Report<'_> {
         let quarantined = if self.in_use.is_empty() {
             String::new()
         } else {
-            format!(", and quarantines the nodes {}", nodes::shown(self.in_use))
+            format!(", and quarantines nodes {}", nodes::shown(self.in_use))
         };
         format!(
             "{}. This creates the namespace {}, whose windows do not start before {}{quarantined}.",

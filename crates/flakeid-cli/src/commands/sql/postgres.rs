@@ -146,10 +146,10 @@ mod tests {
         }
     }
 
-    /// Each slot must have room for its IDs and the spare values. Every place in the last slot must
-    /// fit into a signed 64-bit integer.
+    /// Each slot must have room for its IDs and for the values that never become IDs. Every place
+    /// in the last slot must fit into a signed 64-bit integer.
     #[test]
-    fn tick_slots_have_room_for_ids_and_spare_values() {
+    fn each_tick_slot_has_room_for_ids_and_for_unused_values() {
         for text in [
             "twitter",
             "sonyflake",

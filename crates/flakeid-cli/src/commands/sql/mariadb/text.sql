@@ -59,7 +59,7 @@ BEGIN
     IF LOCATE(letter, typed) > 0 THEN SET letter = SUBSTRING(meant, LOCATE(letter, typed), 1); END IF;
     SET digit = LOCATE(letter, alphabet) - 1, place = place + 1;
     IF digit < 0 THEN
-      SET fault = CONCAT(QUOTE(letter), ' is not a digit of this form');
+      SET fault = CONCAT(QUOTE(letter), ' is not a valid digit in this text form');
     END IF;
     SET number = number * CHAR_LENGTH(alphabet) + digit;
   END WHILE;

@@ -53,7 +53,7 @@ BEGIN
     FOR place IN 1 .. length(plain) LOOP
       digit := strpos(f.alphabet, substr(plain, place, 1)) - 1;
       IF digit < 0 THEN
-        fault := format('%s is not a digit of this form', quote_literal(substr(digits, place, 1)));
+        fault := format('%s is not a valid digit in this text form', quote_literal(substr(digits, place, 1)));
         EXIT;
       END IF;
       number := number * length(f.alphabet) + digit;
