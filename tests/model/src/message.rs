@@ -59,14 +59,14 @@ impl Message {
         }
     }
 
-    /// Returns a response as the keeper's input.
-    pub fn reply(&self) -> Option<Reply> {
+    /// Returns a response as the keeper's input. If `leaving`, the granter is about to shut down.
+    pub fn reply(&self, leaving: bool) -> Option<Reply> {
         Some(match *self {
             Self::Granted(grant) => Reply::Acquire { token: grant.token, result: Ok(grant) },
             Self::NotGranted { token } => Reply::Acquire { token, result: Err(no_response()) },
             Self::Renewed { next, fence } => Reply::Renew {
                 next,
-                result: Ok(Renewed { fence, expires: 0, renewed: 0, leaving: false }),
+                result: Ok(Renewed { fence, expires: 0, renewed: 0, leaving }),
             },
             Self::NotRenewed { next, fenced_off, restored } => {
                 let refusal = match (fenced_off, restored) {

@@ -43,6 +43,8 @@ pub enum Event {
     MovesOn,
     /// A holder whose renewals fail gets another grant.
     Moves,
+    /// A holder whose granter is about to shut down gets another grant.
+    Leaves,
     /// A renewal succeeds before another grant arrives.
     KeepsNode,
     /// A holder of a fixed node is ousted.
@@ -134,6 +136,8 @@ pub struct Scenario {
     pub releases: bool,
     /// Whether a holder whose renewals fail requests another node while it has its own.
     pub moves: bool,
+    /// Whether the granter is about to shut down, so that each successful renewal tells the holder to leave.
+    pub leaves: bool,
     /// Whether the store's clock may be behind, as after a failover.
     pub slow_clock: bool,
     /// Whether messages between broker and store may be delayed. Otherwise, messages arrive at once or are lost.
@@ -178,6 +182,7 @@ impl Scenario {
             closes: false,
             releases: false,
             moves: false,
+            leaves: false,
             slow_clock: false,
             is_slow: false,
             fills_ticks: false,

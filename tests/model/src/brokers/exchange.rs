@@ -81,7 +81,7 @@ impl World {
         {
             scenario.note(Event::LateConfirmation);
         }
-        let reply = response.reply().expect("the message is a response");
+        let reply = response.reply(false).expect("the message is a response");
         self.step(scenario, broker, slot, self.time, Input::Reply(reply));
     }
 

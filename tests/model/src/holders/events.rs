@@ -39,6 +39,11 @@ impl World {
                 holder.hold.as_ref().is_some_and(|hold| hold.fenced_off)
                     && is_granted(process, holder)
             }),
+            Event::Leaves => any_holder(&|process, holder| {
+                let hold = holder.hold.as_ref();
+                hold.is_some_and(|hold| hold.renewals == Renewals::Leave)
+                    && is_granted(process, holder)
+            }),
             Event::Moves | Event::KeepsNode => any_holder(&|process, holder| {
                 holder.hold.as_ref().is_some_and(|hold| {
                     let is_failing = hold.renewals != Renewals::Succeed;

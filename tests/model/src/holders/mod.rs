@@ -138,6 +138,17 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
         },
         Scenario {
             moves: true,
+            leaves: true,
+            rows: 2,
+            in_transit: 2,
+            ahead: 3,
+            times: vec![0, 1],
+            steps: Some(15),
+            happens: vec![Event::TwoIssue, Event::Leaves, Event::Released],
+            ..any("a holder moves because its granter shuts down")
+        },
+        Scenario {
+            moves: true,
             rows: 2,
             in_transit: 2,
             ahead: 3,

@@ -153,7 +153,7 @@ impl search::World for World {
             }
             Action::Receive { process, message } => {
                 next.take(process, message);
-                let reply = message.reply().expect("the message is a response");
+                let reply = message.reply(scenario.leaves).expect("the message is a response");
                 next.step(scenario, process, 0, Input::Reply(reply));
             }
             Action::Lose { process, message } => next.take(process, message),
@@ -221,7 +221,7 @@ impl World {
         for _ in 0..2 {
             let message = self.processes[0].in_transit[0];
             self.take(0, message);
-            match message.reply() {
+            match message.reply(scenario.leaves) {
                 None => self.deliver(scenario, 0, message, false),
                 Some(reply) => self.step(scenario, 0, 0, Input::Reply(reply)),
             }
