@@ -523,7 +523,7 @@ typedef struct flakeid_ring_config {
     uint32_t padding_factor;
     /**
      * The interval at which the ring is refilled even if enough IDs are left: at least 1 ms. This
-     * field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too
+     * field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is refills only when too
      * few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
      */
     uint64_t refill_interval_ms;
@@ -541,14 +541,14 @@ typedef struct flakeid_ring_config {
     flakeid_rejected_callback on_rejected_put;
     /**
      * NULL, or a function that is called each time flakeid_cached_take() or flakeid_cached_next()
-     * returns no ID for a reason other than FLAKEID_CLOSED and FLAKEID_FORKED. The function is
+     * returns no ID for a reason other than FLAKEID_CLOSED or FLAKEID_FORKED. The function is
      * called on the caller's thread, possibly on several threads at the same time, and must not
      * free the ring or throw.
      */
     flakeid_rejected_callback on_rejected_take;
     /**
      * A pointer that the library passes to each callback function. The target of the pointer must
-     * remain valid until the generator or the ring is freed.
+     * remain valid until the generator or ring that is created with this struct is freed.
      */
     void *user_data;
     /**
@@ -593,7 +593,7 @@ typedef struct flakeid_ring_stats {
     uint64_t rejected_put;
     /**
      * The number of calls, not counting flakeid_cached_poll(), that returned no ID for a reason
-     * other than FLAKEID_CLOSED and FLAKEID_FORKED.
+     * other than FLAKEID_CLOSED or FLAKEID_FORKED.
      */
     uint64_t rejected_take;
     /**
@@ -649,9 +649,9 @@ typedef void (*flakeid_lease_callback)(const struct flakeid_lease_event *event, 
 
 /**
  * The options of a lease. Without options, the lease is for any free node of the namespace
- * "default". Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or fill the struct with zeros
- * and set struct_size. Then set the fields that you need. If a field has a flag, also set the flag
- * in `has`; without its flag, the field causes FLAKEID_INVALID_OPTION.
+ * "default". Initialize the struct with FLAKEID_LEASE_CONFIG_INIT, or zero it and set struct_size.
+ * Then set the fields that you need. For each field that has a flag, also set the flag in `has`. A
+ * nonzero field without its flag causes FLAKEID_INVALID_OPTION.
  */
 typedef struct flakeid_lease_config {
     /**
@@ -756,7 +756,7 @@ typedef struct flakeid_lease_config {
     flakeid_lease_callback on_event;
     /**
      * A pointer that the library passes to each callback function. The target of the pointer must
-     * remain valid until the generator or the ring is freed.
+     * remain valid until the generator or ring that is created with this struct is freed.
      */
     void *user_data;
     /**
@@ -809,13 +809,13 @@ typedef struct flakeid_lease_status {
      */
     int64_t fence_unix_ms;
     /**
-     * The instant until which the node is reserved for this process, in Unix milliseconds by the
-     * store's clock.
+     * The instant until which the node is reserved for this process, in Unix milliseconds,
+     * according to the store's clock.
      */
     int64_t expires_unix_ms;
     /**
-     * The time from now until expires_unix_ms by this host's clock, in milliseconds; negative if
-     * expires_unix_ms is in the past.
+     * The time from now until expires_unix_ms, in milliseconds, according to this host's clock.
+     * The time is negative if expires_unix_ms is in the past.
      */
     int64_t expires_in_ms;
     /**
@@ -1378,8 +1378,8 @@ flakeid_status flakeid_local_open(const struct flakeid_generator *generator,
                                   struct flakeid_local **local);
 
 /**
- * Writes the next ID to `id`. Waits and fails like flakeid_generator_next(). Only one thread at a
- * time may use the handle.
+ * Writes the next ID to `id`. Waits in the same way as flakeid_generator_next(), and returns the
+ * same errors. Only one thread at a time may use the handle.
  */
 flakeid_status flakeid_local_next(struct flakeid_local *local, uint64_t *id);
 
@@ -1405,7 +1405,7 @@ flakeid_status flakeid_cached_open(const struct flakeid_generator *generator,
                                    struct flakeid_cached **cached);
 
 /**
- * Takes the next ID from the ring without waiting for a refill. Waits only if the generator is
+ * Takes the next ID from the ring. Does not wait for a refill, but waits if the generator is
  * leased and the ring must restart with another node. Thread-safe.
  *
  * Errors: FLAKEID_RING_EMPTY, FLAKEID_CLOCK_ROLLBACK (the ring's IDs are too far ahead of the
@@ -1425,8 +1425,8 @@ flakeid_status flakeid_cached_take(const struct flakeid_cached *cached, uint64_t
 flakeid_status flakeid_cached_poll(const struct flakeid_cached *cached, uint64_t *id);
 
 /**
- * Takes the next ID from the ring. If the ring is empty, waits for a refill for at most the
- * generator's max_wait_ms. Thread-safe.
+ * Takes the next ID from the ring. If the ring is empty, waits for at most the generator's
+ * max_wait_ms until the ring is refilled. Thread-safe.
  *
  * Errors: FLAKEID_RING_EMPTY, and the errors of flakeid_generator_next().
  */
@@ -1793,7 +1793,7 @@ flakeid_status flakeid_public_ids_open(const struct flakeid_public_ids *ids,
                                        uint64_t *id);
 
 /**
- * Opens a public ID like flakeid_public_ids_open(), but compares the ID's time with the instant
+ * Does the same as flakeid_public_ids_open(), but compares the ID's time with the instant
  * `unix_ms`, in Unix milliseconds, instead of the system clock. Thread-safe.
  */
 flakeid_status flakeid_public_ids_open_at(const struct flakeid_public_ids *ids,

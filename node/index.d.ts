@@ -84,7 +84,7 @@ export interface CachedOptions {
   paddingFactor?: number | bigint | undefined;
   /**
    * The interval at which the ring is refilled even if enough IDs are left, in milliseconds: at
-   * least 1 ms. Regular refills keep the IDs of a rarely used ring fresh. Default: a refill only
+   * least 1 ms. Regular refills keep the IDs of a rarely used ring fresh. Default: refills only
    * when too few IDs are left.
    */
   refillIntervalMs?: number | bigint | undefined;

@@ -306,7 +306,7 @@ public:
         return set(FLAKEID_HAS_PADDING_FACTOR, config_.padding_factor, value);
     }
     // The interval at which the ring is refilled even if enough IDs are left: at least 1 ms
-    // (default: a refill only when too few IDs are left). Regular refills keep the IDs of a rarely
+    // (default: refills only when too few IDs are left). Regular refills keep the IDs of a rarely
     // used ring fresh.
     ring_options &refill_interval(milliseconds value) {
         return set(FLAKEID_HAS_REFILL_INTERVAL, config_.refill_interval_ms, detail::count(value));

@@ -46,7 +46,7 @@ pub struct RingConfig {
     /// requires the flag FLAKEID_HAS_PADDING_FACTOR; the default is 50.
     pub padding_factor: u32,
     /// The interval at which the ring is refilled even if enough IDs are left: at least 1 ms. This
-    /// field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too
+    /// field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is refills only when too
     /// few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
     pub refill_interval_ms: u64,
     /// The maximum age of an ID that the ring returns: at least two ticks. This field requires the
@@ -58,12 +58,12 @@ pub struct RingConfig {
     /// block, free the ring, fork, or throw.
     pub on_rejected_put: RejectedCallback,
     /// NULL, or a function that is called each time flakeid_cached_take() or flakeid_cached_next()
-    /// returns no ID for a reason other than FLAKEID_CLOSED and FLAKEID_FORKED. The function is
+    /// returns no ID for a reason other than FLAKEID_CLOSED or FLAKEID_FORKED. The function is
     /// called on the caller's thread, possibly on several threads at the same time, and must not
     /// free the ring or throw.
     pub on_rejected_take: RejectedCallback,
     /// A pointer that the library passes to each callback function. The target of the pointer must
-    /// remain valid until the generator or the ring is freed.
+    /// remain valid until the generator or ring that is created with this struct is freed.
     pub user_data: *mut c_void,
     /// NULL, or a list of further options by name. The library sets these options after the fields
     /// of this struct.

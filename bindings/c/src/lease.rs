@@ -94,7 +94,7 @@ pub struct LeaseConfig {
     /// lease with an event function is not shared with other generators.
     pub on_event: LeaseCallback,
     /// A pointer that the library passes to each callback function. The target of the pointer must
-    /// remain valid until the generator or the ring is freed.
+    /// remain valid until the generator or ring that is created with this struct is freed.
     pub user_data: *mut c_void,
     /// The clock: "gated", "system" or "coarse"; NULL means "gated". With "gated", the time is
     /// exact, and on suitable processors the system clock is read only a few times per millisecond.

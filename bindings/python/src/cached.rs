@@ -38,7 +38,7 @@ use crate::stats::RingStats;
 ///     padding_factor: The percentage of the ring's capacity below which the ring is refilled: 1 to
 ///         99 (default: 50).
 ///     refill_interval: The interval at which the ring is refilled even if enough IDs are left: at
-///         least 1 ms (default: a refill only when too few IDs are left). Regular refills keep the
+///         least 1 ms (default: refills only when too few IDs are left). Regular refills keep the
 ///         IDs of a rarely used ring fresh.
 ///     max_age: The maximum age of an ID that the ring returns: at least two ticks (default: 1 s or
 ///         two ticks, whichever is longer). The age is measured from the beginning of the ID's

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((broker.pid, broker.owner.as_deref()), (7, Some("http://one")));
         assert_eq!((holder.to_unix_ms - holder.from_unix_ms, known.reason), (100, None));
 
-        for (client, reason) in [(Client::Nobody, "not granted"), (Client::Unrecorded, "killed")] {
+        for (client, reason) in [(Client::Nobody, "no client"), (Client::Unrecorded, "killed")] {
             let unknown = read(Some(client));
             assert!(unknown.holder.is_none() && unknown.broker.is_some());
             assert!(unknown.reason.unwrap().contains(reason), "{reason}");

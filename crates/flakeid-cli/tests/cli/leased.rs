@@ -113,7 +113,7 @@ fn next_command_rejects_invalid_lease_options() {
     ] {
         refused(&run(&["next", "--store", store]), code, &["store: ", part]);
         let variable = run_with(&[("FLAKEID_STORE", store)], &["next"]);
-        refused(&variable, code, &["store: ", part, "hint: it comes from the environment"]);
+        refused(&variable, code, &["store: ", part, "hint: the value comes from the environment"]);
     }
     refused(&run_with(&[("FLAKEID_STORE", "")], &["next"]), code, &["not the URL of a store"]);
     let nowhere = format!("sqlite://{}/no/such/directory/flakeid.db", dir.display());

@@ -240,7 +240,7 @@ fn serve_rejects_invalid_options_before_it_listens() {
         (&["--lease-window", "5s"], ["window_ms 5000", "to 4000"]),
         (&["--listen", "nowhere"], ["listen", "HOST:PORT"]),
         (&["--listen", &taken], ["cannot listen on", "in use"]),
-        (&["--token-file", tokens], ["line 1", "16 characters"]),
+        (&["--token-file", tokens], ["line 1", "at least 16 printable"]),
         (&["--ui", "/nonexistent"], ["--ui", "/nonexistent"]),
         (&["--token-file", "/nonexistent"], ["token-file", "/nonexistent"]),
         (

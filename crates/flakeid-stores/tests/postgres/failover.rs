@@ -97,7 +97,7 @@ fn errors_name_every_host_and_hide_the_password() {
             false,
             "password authentication",
         ),
-        (url("wr0ng-secret", "a,b,c", "?port=1,2"), false, "numbers of hosts"),
+        (url("wr0ng-secret", "a,b,c", "?port=1,2"), false, "same number of hosts"),
         (url("wr0ng-secret", "a:1,b:x", ""), false, "port"),
         (url("wr0ng-secret", "a,b", "?target_session_attrs=wr0ng"), false, "target_session_attrs"),
     ];

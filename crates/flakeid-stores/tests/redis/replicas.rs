@@ -56,7 +56,7 @@ fn store_is_reported_as_unavailable_if_no_replica_confirms_writes() {
         let mut store = connect(&url).unwrap();
         let renewed = operations::renew(&mut *store, &client.namespace.name, &renewal);
         let Err(Fault::Unavailable(text)) = renewed else { panic!("{renewed:?}") };
-        assert!(text.contains("0 of 1 replicas"), "{text}");
+        assert!(text.contains("0 of 1 required replicas"), "{text}");
     }
     replica.resume();
     operations::renew(&mut *client.store, &client.namespace.name, &renewal).unwrap();
@@ -109,7 +109,9 @@ fn new_primary_grants_no_windows_that_the_old_primary_granted() {
     operations::init(&mut *confirmed_by(2, &old).unwrap(), &namespace).unwrap();
     new.promote();
     let alone = acquire(&new);
-    assert!(matches!(&alone, Err(Fault::Unavailable(text)) if text.contains("0 of 1 replicas")));
+    assert!(
+        matches!(&alone, Err(Fault::Unavailable(text)) if text.contains("0 of 1 required replicas"))
+    );
 
     // After this wait, the clock is past any floor that the new primary could have recorded.
     sleep(Duration::from_millis(4_000 + 100 + 2 * 1_000 + 100));

@@ -44,8 +44,8 @@ public final class CachedGenerator implements AutoCloseable {
         }
 
         /**
-         * Sets the interval at which the ring is refilled even if enough IDs are left: at least 1 ms; the default is a
-         * refill only when too few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
+         * Sets the interval at which the ring is refilled even if enough IDs are left: at least 1 ms; the default is
+         * refills only when too few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
          */
         public Builder refillInterval(Duration refillInterval) {
             settings.duration("refill_interval_ms", "refillInterval", refillInterval);
