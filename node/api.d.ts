@@ -235,9 +235,9 @@ export class Generator implements Iterable<bigint> {
   /** All nodes that the generator's IDs can contain, in increasing order. */
   readonly nodes: number[];
   /**
-   * Permanently stops this generator, like `retire`, unless the generator has already been retired.
-   * A leased node is released once all running calls have returned, unless other generators in the
-   * process share the lease.
+   * Permanently stops this generator, as `retire` does, unless the generator has already been
+   * retired. A leased node is released once all running calls have returned, unless other
+   * generators in the process share the lease.
    */
   close(): Promise<void>;
   /** Returns an endless iterator of IDs. */

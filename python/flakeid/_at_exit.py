@@ -1,4 +1,4 @@
-"""Releases leased nodes when the interpreter ends, and in its forked children when they end."""
+"""Releases leased nodes when the interpreter exits, and in its forked children when they exit."""
 
 import atexit
 import os

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 
 use crate::argument::wrong_type;
 
-/// The number of running calls. Before the interpreter ends, `silence` waits for these calls.
-/// Otherwise, the ending interpreter could kill a thread that requests the GIL, even in the middle
+/// The number of running calls. Before the interpreter exits, `silence` waits for these calls.
+/// Otherwise, the exiting interpreter could kill a thread that requests the GIL, even in the middle
 /// of Rust code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! Release of leased nodes when the interpreter ends.
+//! Release of leased nodes when the interpreter exits.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -20,15 +20,15 @@ fn open() -> MutexGuard<'static, Vec<Weak<Generator>>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a lease to the list of leases that are closed when the interpreter ends.
+/// Adds a lease to the list of leases that are closed when the interpreter exits.
 pub(crate) fn note(leased: &Arc<Generator>) {
     let mut open = open();
     open.retain(|leased| leased.strong_count() > 0);
     open.push(Arc::downgrade(leased));
 }
 
-/// Closes all leased generators at the same time, when the interpreter ends. Ten stores that do not
-/// respond therefore delay the end by only one second, the same delay as for one store.
+/// Closes all leased generators concurrently when the interpreter exits. Ten unresponsive stores
+/// therefore delay the exit by only one second, as a single store would.
 #[pyfunction]
 #[pyo3(name = "_close_leases")]
 pub(crate) fn close_leases(py: Python<'_>) {

@@ -78,7 +78,7 @@ const MOST_AT_ONCE: usize = 1 << 16;
 #[pyclass(frozen, module = "flakeid", name = "Generator")]
 pub(crate) struct Generator {
     held: Held,
-    /// The lease that is closed when the interpreter ends; `None` if the node is not leased.
+    /// The lease that is closed when the interpreter exits; `None` if the node is not leased.
     _listed: Option<Arc<Held>>,
 }
 

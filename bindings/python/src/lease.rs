@@ -20,7 +20,7 @@ use crate::{clock, exit, settings};
 /// restarts.
 ///
 /// The node is released by the Generator's close(), at the end of the with block, or when the
-/// interpreter ends. A background thread renews the lease. Generators in one process that have the
+/// interpreter exits. A background thread renews the lease. Generators in one process that have the
 /// same options share a lease. A forked child leases its own node when it generates its first ID.
 /// Durations are seconds (int or float) or timedeltas. The call takes at most max_wait plus 2 s,
 /// without the GIL.
@@ -120,7 +120,7 @@ static KEPT: Mutex<Vec<(CoreLayout, NamedClock, Arc<Held>)>> = Mutex::new(Vec::n
 
 /// Returns a Generator that needs no configuration. Within one process, all generators that this
 /// function returns for the same layout and clock share one lease. The lease lasts until the
-/// interpreter ends.
+/// interpreter exits.
 ///
 /// The environment variables FLAKEID_STORE and FLAKEID_NAMESPACE name the store and the namespace.
 /// The default store is the embedded store. This store is a file for the current user on this host,

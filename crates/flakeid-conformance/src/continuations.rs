@@ -1,5 +1,5 @@
-//! Tests of holders after a restart, a failover or a restore of the store. A holder continues if no other holder
-//! could have been granted its node (invariant I14). A holder's renewal can prove that the store lost data.
+//! Tests of holders after a restart, a failover or a restore of the store. A holder continues its lease if no other
+//! holder could have been granted its node (invariant I14). A holder's renewal can prove that the store lost data.
 
 use flakeid_core::Layout;
 
@@ -20,7 +20,7 @@ fn fixture<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
 
 /// Checks that a holder can renew its lease although a restore has lost earlier renewals. The new fence must not be
 /// below any fence that was confirmed to the holder. Other clients must wait.
-pub fn holder_continues_after_a_restore(under_test: &dyn StoreUnderTest) {
+pub fn holder_continues_its_lease_after_a_restore(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "go-on");
     let mut client = fixture.client();
     let minutes = Acquire { ttl_ms: 600_000, ..fixture.request() };
@@ -82,9 +82,9 @@ pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     fixture.log().check_disjoint();
 }
 
-/// Checks that a holder does not continue if its lease expires soon, its node is fixed, or its renewal contains wrong
-/// values.
-pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
+/// Checks that a holder does not continue its lease if the lease expires soon, its node is fixed, or its renewal
+/// contains wrong values.
+pub fn ineligible_holders_do_not_continue_their_leases(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "not-on");
     let mut client = fixture.client();
     let short = client.grant(&Acquire { ttl_ms: 2_500, ..fixture.request() });
@@ -116,7 +116,7 @@ pub fn ineligible_holders_do_not_continue(under_test: &dyn StoreUnderTest) {
 }
 
 /// Checks that a renewal whose confirmed fence is above the store's fence proves that the store lost data. The store
-/// detects the loss once, for all clients, and the holder continues.
+/// detects the loss once, for all clients, and the holder continues its lease.
 pub fn renewal_above_the_stores_fence_proves_a_loss(under_test: &dyn StoreUnderTest) {
     let fixture = fixture(under_test, "proof");
     let mut client = fixture.client();

@@ -106,8 +106,8 @@ pub const TESTS: &[(&str, Test)] = tests![
     namespaces::lost_namespace_waits_for_its_old_bounds,
     restorations::restored_store_grants_no_old_ticks,
     restorations::tokens_of_a_restored_copy_are_void,
-    continuations::holder_continues_after_a_restore,
-    continuations::ineligible_holders_do_not_continue,
+    continuations::holder_continues_its_lease_after_a_restore,
+    continuations::ineligible_holders_do_not_continue_their_leases,
     continuations::late_holder_gets_a_last_window,
     continuations::nodes_are_granted_again_after_the_quiet_time,
 ];

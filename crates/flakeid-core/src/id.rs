@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn deserializing_an_id_from_a_json_number_fails() {
-        // JSON numbers are rejected, because JavaScript may have rounded a large number without an error.
+        // JSON numbers are rejected, because JavaScript may have silently rounded a large number.
         assert!(serde_json::from_str::<Id>("910499571847892992").is_err());
         assert_de_tokens_error::<serde_test::Readable<Id>>(
             &[Token::Str("18446744073709551616")],

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn time_range_warnings_report_suspicious_range_ends() {
+    fn suspicious_bounds_of_a_time_range_cause_warnings() {
         let warnings = |layout: &Layout, from: &str, to: &str| {
             range(layout, Some(from), Some(to)).unwrap().warnings()
         };

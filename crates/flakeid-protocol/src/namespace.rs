@@ -22,8 +22,8 @@ pub struct Bounds {
     /// The largest allowed difference between a client's clock and the store's clock, in milliseconds.
     pub max_skew_ms: u64,
     /// The time, in milliseconds on the store's clock, for which a restored store grants nothing. If a store is
-    /// restored, a holder may continue for `quiet_ms` minus four times `max_skew_ms` after its last renewal. During
-    /// that time, no other copy of the store can have granted the node.
+    /// restored, a holder may continue its lease for `quiet_ms` minus four times `max_skew_ms` after its last renewal.
+    /// During that time, no other copy of the store can have granted the node.
     pub quiet_ms: u64,
 }
 
@@ -33,8 +33,8 @@ impl Bounds {
     /// ticks. A window needs at least two ticks, and a process must be able to restart quickly without waiting for a
     /// node.
     ///
-    /// With these bounds, a process can continue after a restore if the process could issue IDs at the time of the
-    /// restore. The reason is that `quiet_ms` minus four times `max_skew_ms` is longer than a window.
+    /// With these bounds, a process can continue its lease after a restore if the process could issue IDs at the time
+    /// of the restore. The reason is that `quiet_ms` minus four times `max_skew_ms` is longer than a window.
     #[must_use]
     pub fn of(layout: &Layout) -> Self {
         let reach = |least: u64| least.max(layout.unit_ms().saturating_mul(4));
@@ -44,7 +44,7 @@ impl Bounds {
     }
 
     /// Sets `quiet_ms` to the default that suits the other bounds. The default is at least 15 s, and lets a process
-    /// continue after a restore if the process could issue IDs at the time of the restore.
+    /// continue its lease after a restore if the process could issue IDs at the time of the restore.
     #[must_use]
     pub fn with_usual_quiet(self, layout: &Layout) -> Self {
         let skews = self.max_skew_ms.saturating_mul(2);
@@ -60,8 +60,8 @@ impl Bounds {
         self.max_window_ms.saturating_add(skews).saturating_add(layout.unit_ms())
     }
 
-    /// Returns the time, in milliseconds, for which a holder may continue after its last renewal if its store is
-    /// restored.
+    /// Returns the time, in milliseconds, for which a holder may continue its lease after its last renewal if its store
+    /// is restored.
     #[must_use]
     pub const fn continuation_ms(&self) -> u64 {
         self.quiet_ms.saturating_sub(self.max_skew_ms.saturating_mul(4))

@@ -116,7 +116,7 @@ pub enum Refusal {
     /// Another process took the node. The previous holder may use up its window, but must then acquire another node.
     FencedOff,
     /// The store was restored from a backup, failed over or restarted, so its data may be outdated. The store grants
-    /// nothing for a while. A holder that receives this refusal cannot continue.
+    /// nothing for a while. A holder that receives this refusal cannot continue its lease.
     Restored {
         /// The number of milliseconds for which the store grants nothing.
         retry_after_ms: u64,

@@ -100,15 +100,15 @@ pub struct Row {
     pub acquired: i64,
     /// The time of the latest grant or renewal.
     pub renewed: i64,
-    /// The time from which the store may grant the node to another holder. After a restore, the holder may continue
-    /// until this time. Therefore, unless the row is `fixed`, only a release by the holder or an immediate release by
-    /// an operator makes this time earlier. Within one run of the store, granting the node earlier would not endanger
-    /// uniqueness, because every grant starts at or above the previous fence.
+    /// The time from which the store may grant the node to another holder. After a restore, the holder may continue its
+    /// lease until this time. Therefore, unless the row is `fixed`, only a release by the holder or an immediate
+    /// release by an operator makes this time earlier. Within one run of the store, granting the node earlier would not
+    /// endanger uniqueness, because every grant starts at or above the previous fence.
     pub expires: i64,
-    /// The namespace's incarnation in which the node was granted, or in which the holder later continued.
+    /// The namespace's incarnation in which the node was granted, or in which the holder later continued its lease.
     pub incarnation: String,
     /// Whether the holder requested this specific node. A later request for this specific node may take the node over,
-    /// so the holder does not continue after a restore.
+    /// so the holder does not continue its lease after a restore.
     pub fixed: bool,
     /// The tick up to which the history of the latest grant is complete. Below this tick, the history contains all
     /// sub-grants of that grant. Only namespaces of blocks use this field. The value is 0 until a broker has handed

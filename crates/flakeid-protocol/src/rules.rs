@@ -140,7 +140,7 @@ pub fn grant(
 
 /// Whether the row prevents other holders from getting the node now, except by taking over a fixed node. A row from
 /// before the latest restore is not live, because the store grants nothing until the row's holder can no longer
-/// continue.
+/// continue its lease.
 #[must_use]
 pub fn is_live(namespace: &Namespace, row: &Row, store_now: i64) -> bool {
     row.expires > store_now && row.incarnation == namespace.incarnation
@@ -254,9 +254,9 @@ fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64)
 }
 
 /// Whether all runs that began from an older copy of the store after the row's last renewal are still quiet. If so, the
-/// holder may continue (I14). A new run grants nothing until `quiet_ms` have passed on its own clock. Afterwards, the
-/// holder gets only the last window of its grant, because grants of the new run start at or above the highest possible
-/// fence at the time of the row's last renewal.
+/// holder may continue its lease (I14). A new run grants nothing until `quiet_ms` have passed on its own clock.
+/// Afterwards, the holder gets only the last window of its grant, because grants of the new run start at or above the
+/// highest possible fence at the time of the row's last renewal.
 fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(4);
     later(store_now, skews) < later(row.renewed, bounds.quiet_ms)

@@ -65,10 +65,10 @@ mod enabled {
             }
             self.is_store_lost = failure.is_some();
             for block in blocks.difference(&self.blocks) {
-                tracing::info!(target: BROKER, namespace, block, "broker acquired block");
+                tracing::info!(target: BROKER, namespace, block, "broker acquired a block");
             }
             for block in self.blocks.difference(&blocks) {
-                tracing::info!(target: BROKER, namespace, block, "broker no longer holds block");
+                tracing::info!(target: BROKER, namespace, block, "broker no longer holds the block");
             }
             self.blocks = blocks;
         }

@@ -1,5 +1,5 @@
-//! Holders that continue after a restart of their store, and holders that could, as far as the
-//! store's rows show it.
+//! Counts of the holders that continued their leases after a restart of the store, and of the
+//! holders that could have continued their leases. The counts are derived from the store's rows.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,8 +17,8 @@ use flakeid_stores::Location;
 /// The time between two readings of the rows.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// The rest of a row's TTL that its holder needs in order to continue. Only the long leases reach
-/// it, as long as they are renewed.
+/// The rest of a row's TTL that its holder needs in order to continue its lease. Only the long
+/// leases reach it, as long as they are renewed.
 const LEFT_MS: i64 = 2_000;
 
 /// The counts from the rows so far.
@@ -29,8 +29,8 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// The number of holders that continued. It can be too low, because a node that was released or
-    /// lost between two readings is missed.
+    /// The number of holders that continued their leases. The number can be too low, because a node
+    /// that was released or lost between two readings is missed.
     pub(crate) fn continuations(&self) -> u64 {
         self.continuations.load(Ordering::SeqCst)
     }
@@ -40,8 +40,8 @@ impl Observed {
         self.continuations.store(count, Ordering::SeqCst);
     }
 
-    /// The number of holders that could continue if the store restarted now; 0 while the rows
-    /// cannot be read.
+    /// The number of holders that could continue their leases if the store restarted now; 0 while
+    /// the rows cannot be read.
     pub(crate) fn able(&self) -> u64 {
         self.able.load(Ordering::SeqCst)
     }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn holders_with_recently_renewed_unexpired_rows_can_continue() {
+    fn holders_with_recently_renewed_unexpired_rows_can_continue_their_leases() {
         let able_if = |change: fn(&mut Row)| {
             let mut listing = listing("b", 2, (5, "b"));
             listing.now = 10_000;

@@ -14,15 +14,15 @@ pub(crate) const MAX_WAIT: Duration = Duration::from_millis(250);
 /// The longest window of workers with short leases, and of stores with a single server.
 pub(crate) const SHORT_WINDOW_MS: u64 = 700;
 
-/// The limits of clocks and leases, and of the time in which holders may continue after a restart
-/// of their store.
+/// The limits of clocks and leases, and of the time in which holders may continue their leases
+/// after a restart of their store.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_field_names, reason = "the fields share a unit")]
 pub(crate) struct LeaseBounds {
     pub(crate) max_skew_ms: u64,
     /// The longest window, which workers with long leases use.
     pub(crate) max_window_ms: u64,
-    /// The time in which a holder may continue, counted from its last renewal.
+    /// The time, counted from its last renewal, in which a holder may continue its lease.
     pub(crate) continuation_ms: u64,
     /// The TTL of workers with long leases. Where windows are far ahead of the clock, the time
     /// between two renewals is at most half of it.
@@ -68,14 +68,14 @@ pub(crate) struct WorkerLease {
     pub(crate) max_failures: u32,
 }
 
-/// Whether the worker can continue after a restart of the store: it keeps its leases for seconds,
-/// and the schedule injects fewer faults into its process.
+/// Whether the worker can continue its lease after a restart of the store: it keeps its leases for
+/// seconds, and the schedule injects fewer faults into its process.
 pub(crate) const fn has_long_lease(slot: usize) -> bool {
     slot.is_multiple_of(3)
 }
 
 /// Whether the clock of a group stays correct around a restart of the store. Most workers with long
-/// leases are in such groups, because a holder with a wrong clock does not continue.
+/// leases are in such groups, because a holder with a wrong clock does not continue its lease.
 pub(crate) const fn has_reliable_clock(group: usize) -> bool {
     matches!(group, 0 | 3)
 }

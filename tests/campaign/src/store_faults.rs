@@ -1,4 +1,5 @@
-//! The injection of faults into a campaign's store, and restarts when some holders can continue.
+//! The injection of faults into a campaign's store, and restarts when some holders can continue
+//! their leases.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -40,7 +41,8 @@ pub(crate) struct FaultLog {
     /// Whether all clocks must be correct now.
     clocks_correct: AtomicBool,
     /// Whether the store is being restarted. Until a second after the restart, the campaign injects
-    /// no faults into workers with long leases and their clocks, so that they can continue.
+    /// no faults into workers with long leases and their clocks, so that these workers can continue
+    /// their leases.
     restarts: AtomicBool,
     restarted: Mutex<Option<Instant>>,
     /// The number of runs that the store began.
@@ -128,7 +130,7 @@ impl FaultLog {
     }
 
     /// Injects the faults of one broker in the same way. The first broker gets no faults while the
-    /// store restarts, so that it can continue.
+    /// store restarts, so that this broker can continue its leases.
     pub(crate) fn inject_broker_faults(
         &self,
         deployment: &dyn Deployment,
@@ -213,7 +215,7 @@ mod tests {
     use super::*;
     use crate::lease_options::LeaseBounds;
 
-    /// A store whose holders continue after the given number of restarts.
+    /// A store whose holders continue their leases after the given number of restarts.
     struct Restarted<'a> {
         log: &'a FaultLog,
         continued_after: u64,
@@ -256,8 +258,8 @@ mod tests {
         }
     }
 
-    /// Returns the number of restarts that a schedule causes, if holders continue after the given
-    /// number of restarts.
+    /// Returns the number of restarts that a schedule causes, if holders continue their leases
+    /// after the given number of restarts.
     fn restarts(scheduled: &[StoreFault], continued_after: u64) -> u64 {
         let wait_limits = WaitLimits { able: Duration::ZERO, continued: Duration::ZERO };
         let log = FaultLog { wait_limits, ..FaultLog::default() };
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn store_is_restarted_until_a_holder_continues_but_not_indefinitely() {
+    fn store_is_restarted_until_a_holder_continues_its_lease_but_not_indefinitely() {
         use StoreFault::{Killed, Locked};
         assert_eq!(restarts(&[Killed], 1), 1);
         assert_eq!(restarts(&[Killed], 3), 3);

@@ -61,7 +61,7 @@ pub enum Event {
     ClosedWhileAcquiring,
     /// The windows of two held nodes have at most one tick in common.
     WindowsDoNotMeet,
-    /// A holder continues in a restored store.
+    /// A holder continues its lease in a restored store.
     Continues,
     /// A holder has a last window in a restored store.
     HasLastWindow,
@@ -123,7 +123,7 @@ pub struct Scenario {
     pub restores: u8,
     /// The maximum number of copies of the store.
     pub copies: usize,
-    /// Whether rows have an age, so that their holders may continue after a restore, and time passes
+    /// Whether rows have an age, so that their holders may continue their leases after a restore, and time passes
     /// before the last restore.
     pub ages: bool,
     /// The time for which a row stays held without a renewal.
@@ -276,19 +276,19 @@ pub enum Mutant {
     BelowOwnLast,
     /// A node whose window is too short to begin in is released as unused.
     UnusedUnlessBegun,
-    /// A holder continues although its row has expired.
+    /// A holder continues its lease although its row has expired.
     ContinuesExpired,
-    /// A holder continues until the instant at which its row expires, on clocks that differ.
+    /// A holder continues its lease until the instant at which its row expires, on clocks that differ.
     ContinuesWithoutSkew,
-    /// A holder continues although another copy of the store may have granted its node.
+    /// A holder continues its lease although another copy of the store may have granted its node.
     ContinuesDespiteOtherCopies,
     /// A holder has a last window although its row has expired.
     LastWindowExpired,
     /// A last window ends as late as that of a row that was renewed just now.
     LastWindowDespiteOtherCopies,
-    /// A holder continues with the row of another grant.
+    /// A holder continues its lease with the row of another grant.
     ContinuesAnyGrant,
-    /// A holder of a fixed node continues.
+    /// A holder of a fixed node continues its lease.
     ContinuesFixed,
     /// A request for a fixed node takes over any live row.
     TakesOverLive,

@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_counts_as_one_module_and_inline_modules_as_their_file() {
+    fn folder_counts_as_one_module_and_inline_module_counts_as_part_of_its_file() {
         let found = circles(&[
             ("", "mod a; mod b;"),
             ("a", "mod x; mod y;"),

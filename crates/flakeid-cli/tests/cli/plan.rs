@@ -219,7 +219,7 @@ fn fleet_plan_prints_a_table_with_a_legend() {
 }
 
 #[test]
-fn node_count_and_renewals_depend_on_lifetime_and_ttl_and_window() {
+fn plan_computes_nodes_and_renewals_from_lifetime_ttl_and_window() {
     let size = |args: &[&str]| {
         let values = fleet(&[&["--processes", "5", "--json"], args].concat()).quiet().json();
         values.last().unwrap().clone()

@@ -298,7 +298,7 @@ fn server_log_reports_state_changes_without_secrets() {
     let messages: Vec<_> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
     for message in [
         "starting",
-        "broker acquired block",
+        "broker acquired a block",
         "acquired node",
         "draining",
         "refused requests",

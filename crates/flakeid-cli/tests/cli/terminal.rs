@@ -131,7 +131,7 @@ fn progress_bar_appears_during_slow_id_generation() {
 }
 
 #[test]
-fn progress_bar_is_hidden_for_fast_runs_and_ids_on_the_terminal() {
+fn progress_bar_is_hidden_if_the_run_is_fast_or_ids_go_to_the_terminal() {
     let (_, text) = on_terminal(&[], "flakeid next -n 100 --node 1 > /dev/null");
     assert_eq!(text, "", "the generation was short");
     let (_, text) = on_terminal(&[], &format!("flakeid next -n 300 {SLOW}"));

@@ -1,5 +1,5 @@
-//! Tests of `flakeid leases watch` with output to a pipe. The command then writes one line for each
-//! change.
+//! Tests of `flakeid leases watch` when its output is a pipe. In this case, the command writes one
+//! line for each change.
 
 use std::io::{BufRead, BufReader};
 use std::process::Child;

@@ -1,4 +1,4 @@
-//! The fast path of a generator: takes positions in the common cases, without applying all rules.
+//! The fast path of a generator: takes positions in the common cases, in which not every rule has to be checked.
 
 #![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 

@@ -397,7 +397,7 @@ impl Layout {
 }
 
 impl Id {
-    /// Decodes the parts of the ID with the given layout, like [`Layout::unpack`].
+    /// Decodes the parts of the ID with the given layout, as [`Layout::unpack`] does.
     ///
     /// # Errors
     /// [`InvalidId`](crate::ErrorKind::InvalidId) if the ID has bits that the layout never sets.

@@ -11,7 +11,7 @@ use super::{Begin, Demand, Input, Output, Reading, Reply, Report};
 /// A driver makes no decisions: [`follow`](Self::follow) executes a keeper's instructions with the other methods. A
 /// lease's thread, JavaScript's `fetch`, a broker and the protocol model all run this loop.
 pub trait Driver {
-    /// Reads the clocks and the generator.
+    /// Reads the clocks and the state of the generator.
     fn reading(&self) -> Reading;
 
     /// Passes an input to the keeper, and returns the keeper's outputs.

@@ -203,8 +203,8 @@ fn apply_repair(
     })
 }
 
-/// Returns a row without its holder. If a restore reverts this change, the holder can continue until the row's expiry
-/// time. Therefore, the row keeps its expiry time unless the node is fixed.
+/// Returns a row without its holder. If a restore reverts this change, the holder can continue its lease until the
+/// row's expiry time. Therefore, the row keeps its expiry time unless the node is fixed.
 fn cut_off(row: &Row, state: State) -> Row {
     let expires = if row.fixed { 0 } else { row.expires };
     Row { token: None, state, expires, ..row.clone() }

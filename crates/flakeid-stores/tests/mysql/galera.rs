@@ -172,7 +172,7 @@ fn two_galera_members_cannot_grant_the_same_node() {
 /// Checks that a holder renews its lease through the next member after the first member is killed. New clients are
 /// refused at first.
 #[test]
-fn holders_continue_after_the_first_member_is_killed() {
+fn holders_continue_their_leases_after_the_first_member_is_killed() {
     let cluster = GaleraCluster::new();
     let url = cluster.url(&ALL);
     let namespace = fresh_namespace("killed");

@@ -111,7 +111,7 @@ fn holder(url: &str, namespace: &Namespace) -> Generator {
 }
 
 #[test]
-fn holders_continue_after_the_server_behind_the_pooler_restarts() {
+fn holders_continue_their_leases_after_the_server_behind_the_pooler_restarts() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let generator = holder(&pooler.url(), &fresh_namespace("behind"));
@@ -124,7 +124,7 @@ fn holders_continue_after_the_server_behind_the_pooler_restarts() {
 }
 
 #[test]
-fn holders_continue_after_the_pooler_restarts() {
+fn holders_continue_their_leases_after_the_pooler_restarts() {
     let server = PostgresServer::new();
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let namespace = fresh_namespace("pooler");

@@ -16,8 +16,8 @@
 //! # Why it is safe
 //! - **I11** No window that a broker grants ends after the fence that the store confirmed for the block.
 //! - **I12** No window that a broker grants starts before the current grant of its block.
-//! - **I13** A block's fence never falls below a fence that has been granted in the block, because holders continue
-//!   until the end of their windows after their broker has ended.
+//! - **I13** A block's fence never falls below a fence that has been granted in the block, because holders continue to
+//!   issue IDs until their windows end, even after their broker has ended.
 //! - **I15** A broker responds only in the process that leased the block. The broker checks the process while
 //!   holding the lock under which it computes every response, so a forked child grants nothing.
 //!

@@ -194,14 +194,14 @@ impl LeaseBuilder {
         self
     }
 
-    /// Sets the largest sequence number, like
+    /// Sets the largest sequence number. Behaves like
     /// [`GeneratorBuilder::sequence_mask`](flakeid_core::GeneratorBuilder::sequence_mask).
     pub fn sequence_mask(mut self, mask: u64) -> Self {
         self.options.sequence_mask = Some(mask);
         self
     }
 
-    /// Sets the number of random bits in the first sequence number of a tick, like
+    /// Sets the number of random bits in the first sequence number of a tick. Behaves like
     /// [`GeneratorBuilder::sequence_start`](flakeid_core::GeneratorBuilder::sequence_start).
     pub fn sequence_start(mut self, bits: u64) -> Self {
         self.options.sequence_start = bits;

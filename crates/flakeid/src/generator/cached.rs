@@ -75,7 +75,8 @@ impl CachedGenerator {
         either!(&self.0, it => it.take())
     }
 
-    /// Returns the next ID, or `None` if the ring contains no usable ID, like [`flakeid_core::CachedGenerator::poll`].
+    /// Returns the next ID, or `None` if the ring contains no usable ID. Behaves like
+    /// [`flakeid_core::CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
@@ -100,7 +101,7 @@ impl CachedGenerator {
         either!(&self.0, it => it.next_id_within(max_wait))
     }
 
-    /// Closes the ring, like [`flakeid_core::CachedGenerator::close`]. Later calls fail with
+    /// Closes the ring, as [`flakeid_core::CachedGenerator::close`] does. Later calls fail with
     /// [`Closed`](flakeid_core::ErrorKind::Closed), but the generator remains open.
     pub fn close(&self) {
         either!(&self.0, it => it.close());

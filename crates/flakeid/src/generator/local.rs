@@ -70,7 +70,7 @@ impl LocalGenerator {
         either!(&mut self.0, it => it.try_next_id())
     }
 
-    /// Returns the next ID of the current chunk, or `None` if the chunk is used up or no longer valid, like
+    /// Returns the next ID of the current chunk, or `None` if the chunk is used up or no longer valid. Behaves like
     /// [`flakeid_core::LocalGenerator::poll`].
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {

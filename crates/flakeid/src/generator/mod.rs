@@ -173,7 +173,8 @@ impl Generator {
         either!(&self.0, it => it.next_ids_within(n, max_wait))
     }
 
-    /// Extends the window of a fixed node to the tick `fence`, exclusive, like [`flakeid_core::Generator::extend`].
+    /// Extends the window of a fixed node to the tick `fence`, exclusive. Behaves like
+    /// [`flakeid_core::Generator::extend`].
     ///
     /// # Errors
     /// Those of [`flakeid_core::Generator::extend`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
@@ -189,8 +190,8 @@ impl Generator {
         }
     }
 
-    /// Ends this generator if its node is fixed, and returns the last tick in which the generator issued an ID, like
-    /// [`flakeid_core::Generator::retire`].
+    /// Ends this generator if its node is fixed, and returns the last tick in which the generator issued an ID. Behaves
+    /// like [`flakeid_core::Generator::retire`].
     ///
     /// # Errors
     /// Those of [`flakeid_core::Generator::retire`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the

@@ -8,8 +8,8 @@ use flakeid_core::{CachedGenerator, Error, ErrorKind, Generator, Id, RingOptions
 use super::LeasedGenerator;
 use crate::keeper::Chain;
 
-/// A ring of IDs that are generated in advance on a leased node, like [`CachedGenerator`]. Each tenure of a node and
-/// each forked child starts a new ring. IDs that remain in an older ring are never returned.
+/// The equivalent of [`CachedGenerator`] for a leased node: a ring of IDs that are generated in advance. Each tenure of
+/// a node and each forked child starts a new ring. IDs that remain in an older ring are never returned.
 pub(crate) struct LeasedCachedGenerator {
     leased: Arc<LeasedGenerator>,
     options: RingOptions,
@@ -31,7 +31,7 @@ impl LeasedCachedGenerator {
         Ok(cached)
     }
 
-    /// Returns the next ID from the ring, like [`CachedGenerator::take`]. Never waits, except to start a new ring
+    /// Returns the next ID from the ring, as [`CachedGenerator::take`] does. Never waits, except to start a new ring
     /// after the node has changed.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl LeasedCachedGenerator {
         }
     }
 
-    /// Returns the next ID, or `None` if the ring contains no usable ID, like [`CachedGenerator::poll`].
+    /// Returns the next ID, or `None` if the ring contains no usable ID. Behaves like [`CachedGenerator::poll`].
     #[inline]
     #[must_use]
     pub(crate) fn poll(&self) -> Option<Id> {
@@ -95,8 +95,8 @@ impl LeasedCachedGenerator {
         sum
     }
 
-    /// Closes the ring, like [`CachedGenerator::close`], but leaves the leased generator open. In a forked child, this
-    /// call closes the child's ring.
+    /// Closes the ring, as [`CachedGenerator::close`] does, but leaves the leased generator open. In a forked child,
+    /// this call closes the child's ring.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         // If another thread begins a ring concurrently, the memory fences of both threads ensure that this thread sees

@@ -49,7 +49,7 @@ impl LeasedGenerator {
         Ok(generator)
     }
 
-    /// Returns the next ID, like [`Generator::next_id`]. At the end of the window, requests a renewal. Waits at most
+    /// Returns the next ID, as [`Generator::next_id`] does. At the end of the window, requests a renewal. Waits at most
     /// `max_wait` in total, including the wait for the renewal.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl LeasedGenerator {
         }
     }
 
-    /// Returns the next ID without waiting, like [`Generator::try_next_id`].
+    /// Returns the next ID without waiting, as [`Generator::try_next_id`] does.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id), which this method returns without waiting.
@@ -89,7 +89,7 @@ impl LeasedGenerator {
         }
     }
 
-    /// Fills `ids` from the beginning and returns the number of IDs written, like [`Generator::fill`].
+    /// Fills `ids` from the beginning and returns the number of IDs written, as [`Generator::fill`] does.
     ///
     /// # Errors
     /// Those of [`next_id`](Self::next_id), but only if no ID was written.

@@ -21,7 +21,7 @@ impl LeasedLocalGenerator {
         Self { leased, local: None }
     }
 
-    /// Returns the next ID, like [`LocalGenerator::next_id`].
+    /// Returns the next ID, as [`LocalGenerator::next_id`] does.
     ///
     /// # Errors
     /// Those of [`LeasedGenerator::next_id`].
@@ -57,7 +57,8 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// Returns the next ID from the current chunk, or `None` if the chunk has ended, like [`LocalGenerator::poll`].
+    /// Returns the next ID from the current chunk, or `None` if the chunk is used up or no longer valid. Behaves like
+    /// [`LocalGenerator::poll`].
     #[inline]
     pub(crate) fn poll(&mut self) -> Option<Id> {
         if self.leased.is_closed() {

@@ -48,7 +48,7 @@ fn assert_kept(generators: &[Generator]) {
 }
 
 #[test]
-fn block_ahead_of_the_clock_is_renewed_before_expiry() {
+fn block_with_windows_ahead_of_the_clock_is_renewed_before_expiry() {
     let (mut store, broker) = broker_ahead();
     let open = || builder(&broker).ttl(Duration::from_millis(TTL_MS)).open().unwrap();
     let first = [open(), open()];
@@ -64,7 +64,7 @@ fn block_ahead_of_the_clock_is_renewed_before_expiry() {
 
 /// Checks the renewal of nodes whose holders requested a TTL of one minute but got a shorter TTL.
 #[test]
-fn node_ahead_of_the_clock_is_renewed_before_expiry() {
+fn node_with_a_window_ahead_of_the_clock_is_renewed_before_expiry() {
     let (_, broker) = broker_ahead();
     let first = [(); 2].map(|()| builder(&broker).open().unwrap());
     pause();

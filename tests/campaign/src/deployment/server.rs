@@ -164,7 +164,7 @@ impl Deployment for ServerDeployment {
                 let ms = duration.as_millis() as u64;
                 let is_recent = ms.is_multiple_of(2);
                 if is_recent {
-                    // A recent copy lets a holder continue twice from the same row.
+                    // A recent copy lets a holder continue its lease twice from the same row.
                     self.restart(Duration::ZERO)?;
                     thread::sleep(duration / 8);
                 }

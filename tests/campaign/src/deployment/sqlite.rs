@@ -170,7 +170,7 @@ impl Deployment for SqliteDeployment {
                 Ok(())
             }),
             StoreFault::Restored => {
-                // Holders can continue from a recent copy; every third copy is older.
+                // Holders can continue their leases from a recent copy; every third copy is older.
                 let number = self.restores.fetch_add(1, Ordering::Relaxed);
                 let age = (number % 3 != 2).then_some(duration / 4);
                 self.restore(duration.as_millis().is_multiple_of(2), age)

@@ -1,4 +1,4 @@
-//! Scenarios in which holders continue after a restore, and mutants in which holders wrongly continue.
+//! Scenarios in which holders continue their leases after a restore, and mutants in which holders wrongly do so.
 
 use flakeid_protocol::Identity;
 
@@ -6,7 +6,7 @@ use crate::invariant::Invariant::{I4, I7, I14};
 use crate::scenario::{Event, Mutant, Scenario};
 use crate::search::Refutation;
 
-/// Creates a scenario with one restore, in which rows live long enough for their holders to continue.
+/// Creates a scenario with one restore, in which rows live long enough for their holders to continue their leases.
 fn continuing(name: &'static str, identities: Vec<Identity>) -> Scenario {
     Scenario {
         identities,
@@ -20,7 +20,7 @@ fn continuing(name: &'static str, identities: Vec<Identity>) -> Scenario {
     }
 }
 
-/// Returns the scenarios in which holders continue after a restore.
+/// Returns the scenarios in which holders continue their leases after a restore.
 pub fn scenarios(processes: usize) -> Vec<Scenario> {
     let any = |name| continuing(name, vec![Identity::Any; processes]);
     let mut one_fixed = vec![Identity::Any; processes];

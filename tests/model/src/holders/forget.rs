@@ -19,7 +19,7 @@ impl World {
             }
             contents.update_rows(|row| {
                 let expires = if row.expires <= slowest { 0 } else { row.expires };
-                // The holder of an expired row cannot continue after a restore, except in a mutant.
+                // The holder of an expired row cannot continue its lease after a restore, except in a mutant.
                 let renewed = if expires == 0 && scenario.mutant == Mutant::Nothing {
                     -MAX_SKEW_MS.cast_signed() - scenario.quiet.cast_signed()
                 } else {

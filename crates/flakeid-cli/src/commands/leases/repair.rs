@@ -60,7 +60,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
         }
         Repair::Quarantine => "No process can lease the node until its quarantine is lifted.",
         Repair::Lift => {
-            "After any earlier lease has ended, another process can lease the node from the fence onward."
+            "Once every earlier lease has ended, another process can lease the node from the fence onward."
         }
     };
     let verb = match kind {
@@ -73,7 +73,7 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
     // meantime.
     if connection.repair(node, kind)?.is_none() {
         return Ok(terminal::show(&format!(
-            "{subject} has changed in the meantime: no change was made\n"
+            "{subject} was modified by another process in the meantime; this command changed nothing\n"
         ))?);
     }
     Ok(terminal::show(&format!("{subject}: {done}\n"))?)

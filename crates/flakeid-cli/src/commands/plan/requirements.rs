@@ -25,8 +25,8 @@ pub(crate) struct Requirements {
 /// The largest number of nodes in any layout. The time field requires at least one of the 64 bits.
 const MOST_NODES: u64 = 1 << 63;
 
-/// The largest supported peak rate, in IDs per second. A floating-point number represents every
-/// whole number up to this rate exactly.
+/// The largest supported peak rate, in IDs per second. An `f64` can represent every whole number up
+/// to this rate exactly.
 const MOST_RATE: u64 = 1 << 53;
 
 impl Requirements {

@@ -146,10 +146,10 @@ mod tests {
         }
     }
 
-    /// Each slot must have room for its IDs and for the values that never become IDs. Every place
-    /// in the last slot must fit into a signed 64-bit integer.
+    /// Each tick's slot must contain enough sequence values for its IDs and for the values that
+    /// never become IDs. Every place in the last slot must fit into a signed 64-bit integer.
     #[test]
-    fn each_tick_slot_has_room_for_ids_and_for_unused_values() {
+    fn each_tick_reserves_enough_sequence_values_for_ids_and_skipped_values() {
         for text in [
             "twitter",
             "sonyflake",

@@ -85,7 +85,7 @@ fn rearm_fails_during_open_transactions_that_generated_ids() {
 }
 
 #[test]
-fn rearm_changes_the_node_of_transactions_without_ids() {
+fn rearm_changes_the_node_of_transactions_that_have_taken_no_id() {
     let server = server();
     for (begin, then) in [
         ("BEGIN; SELECT 1;", NODE),
