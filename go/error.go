@@ -20,7 +20,7 @@ const (
 	ErrInvalidLayout Code = C.FLAKEID_INVALID_LAYOUT
 	// ErrFieldOutOfRange: a value is outside the range of its field, which Error.Field names.
 	ErrFieldOutOfRange Code = C.FLAKEID_FIELD_OUT_OF_RANGE
-	// ErrInvalidID: a string, a byte sequence or a number is not an ID.
+	// ErrInvalidID: an argument (a string, byte sequence or number) is not a valid ID.
 	ErrInvalidID Code = C.FLAKEID_INVALID_ID
 	// ErrInvalidOption: an option is invalid, or conflicts with another option.
 	ErrInvalidOption Code = C.FLAKEID_INVALID_OPTION

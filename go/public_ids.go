@@ -63,7 +63,7 @@ func (p *PublicIDs) Seal(id ID) (string, error) {
 	return C.GoString(&buffer[0]), err
 }
 
-// SealBits returns the public form as 64 bits, without the prefix and the key letter.
+// SealBits returns the public form of an ID as a 64-bit number, without the prefix and the key letter.
 func (p *PublicIDs) SealBits(id ID) (uint64, error) {
 	made := C.seal_bits(p.handle, C.uint64_t(id))
 	runtime.KeepAlive(p)

@@ -103,77 +103,77 @@
 #define FLAKEID_SPELLING_JAVA 3
 
 /**
- * The flag in `has` for the field node.
+ * The flag in `has` for the `node` field.
  */
 #define FLAKEID_HAS_NODE 1
 
 /**
- * The flag in `has` for the field datacenter.
+ * The flag in `has` for the `datacenter` field.
  */
 #define FLAKEID_HAS_DATACENTER 2
 
 /**
- * The flag in `has` for the field worker.
+ * The flag in `has` for the `worker` field.
  */
 #define FLAKEID_HAS_WORKER 4
 
 /**
- * The flag in `has` for the field epoch.
+ * The flag in `has` for the `epoch` field.
  */
 #define FLAKEID_HAS_EPOCH 8
 
 /**
- * The flag in `has` for the field sequence_mask.
+ * The flag in `has` for the `sequence_mask` field.
  */
 #define FLAKEID_HAS_SEQUENCE_MASK 16
 
 /**
- * The flag in `has` for the field max_ahead_ms.
+ * The flag in `has` for the `max_ahead_ms` field.
  */
 #define FLAKEID_HAS_MAX_AHEAD 32
 
 /**
- * The flag in `has` for the field max_wait_ms.
+ * The flag in `has` for the `max_wait_ms` field.
  */
 #define FLAKEID_HAS_MAX_WAIT 64
 
 /**
- * The flag in `has` for the fields window_start and window_fence.
+ * The flag in `has` for the `window_start` and `window_fence` fields.
  */
 #define FLAKEID_HAS_WINDOW 128
 
 /**
- * The flag in `has` for the fields first_node and last_node.
+ * The flag in `has` for the `first_node` and `last_node` fields.
  */
 #define FLAKEID_HAS_NODES 256
 
 /**
- * The flag in `has` for the field window_ms.
+ * The flag in `has` for the `window_ms` field.
  */
 #define FLAKEID_HAS_WINDOW_MS 512
 
 /**
- * The flag in `has` for the field ttl_ms.
+ * The flag in `has` for the `ttl_ms` field.
  */
 #define FLAKEID_HAS_TTL 1024
 
 /**
- * The flag in `has` for the field boost_power.
+ * The flag in `has` for the `boost_power` field.
  */
 #define FLAKEID_HAS_BOOST_POWER 2048
 
 /**
- * The flag in `has` for the field padding_factor.
+ * The flag in `has` for the `padding_factor` field.
  */
 #define FLAKEID_HAS_PADDING_FACTOR 4096
 
 /**
- * The flag in `has` for the field refill_interval_ms.
+ * The flag in `has` for the `refill_interval_ms` field.
  */
 #define FLAKEID_HAS_REFILL_INTERVAL 8192
 
 /**
- * The flag in `has` for the field max_age_ms.
+ * The flag in `has` for the `max_age_ms` field.
  */
 #define FLAKEID_HAS_MAX_AGE 16384
 
@@ -981,7 +981,7 @@ typedef struct flakeid_parts {
 #define FLAKEID_FIELD_OUT_OF_RANGE 2
 
 /**
- * A string, a byte sequence or a number is not a valid ID.
+ * An argument (a string, byte sequence or number) is not a valid ID.
  */
 #define FLAKEID_INVALID_ID 3
 

@@ -458,7 +458,9 @@ export class PublicIds {
    * @throws {FlakeIdError} `FLAKEID_INVALID_ID` if the ID has bits that the layout never sets.
    */
   seal(id: IdInput): string;
-  /** Returns the public form of an ID as 64 bits, without the prefix and the key letter. */
+  /**
+   * Returns the public form of an ID as a 64-bit number, without the prefix and the key letter.
+   */
   sealBits(id: IdInput): bigint;
   /**
    * Opens a public ID, and returns the original ID. The argument `now` replaces the time of the

@@ -1,35 +1,35 @@
-//! The flags for the field `has` of option structs. Each flag means that one or two fields of the
+//! The flags for the `has` field of option structs. Each flag means that one or two fields of the
 //! struct are set.
 
 // [options: all flags]
-/// The flag in `has` for the field node.
+/// The flag in `has` for the `node` field.
 pub const FLAKEID_HAS_NODE: u32 = 1;
-/// The flag in `has` for the field datacenter.
+/// The flag in `has` for the `datacenter` field.
 pub const FLAKEID_HAS_DATACENTER: u32 = 2;
-/// The flag in `has` for the field worker.
+/// The flag in `has` for the `worker` field.
 pub const FLAKEID_HAS_WORKER: u32 = 4;
-/// The flag in `has` for the field epoch.
+/// The flag in `has` for the `epoch` field.
 pub const FLAKEID_HAS_EPOCH: u32 = 8;
-/// The flag in `has` for the field sequence_mask.
+/// The flag in `has` for the `sequence_mask` field.
 pub const FLAKEID_HAS_SEQUENCE_MASK: u32 = 16;
-/// The flag in `has` for the field max_ahead_ms.
+/// The flag in `has` for the `max_ahead_ms` field.
 pub const FLAKEID_HAS_MAX_AHEAD: u32 = 32;
-/// The flag in `has` for the field max_wait_ms.
+/// The flag in `has` for the `max_wait_ms` field.
 pub const FLAKEID_HAS_MAX_WAIT: u32 = 64;
-/// The flag in `has` for the fields window_start and window_fence.
+/// The flag in `has` for the `window_start` and `window_fence` fields.
 pub const FLAKEID_HAS_WINDOW: u32 = 128;
-/// The flag in `has` for the fields first_node and last_node.
+/// The flag in `has` for the `first_node` and `last_node` fields.
 pub const FLAKEID_HAS_NODES: u32 = 256;
-/// The flag in `has` for the field window_ms.
+/// The flag in `has` for the `window_ms` field.
 pub const FLAKEID_HAS_WINDOW_MS: u32 = 512;
-/// The flag in `has` for the field ttl_ms.
+/// The flag in `has` for the `ttl_ms` field.
 pub const FLAKEID_HAS_TTL: u32 = 1024;
-/// The flag in `has` for the field boost_power.
+/// The flag in `has` for the `boost_power` field.
 pub const FLAKEID_HAS_BOOST_POWER: u32 = 2048;
-/// The flag in `has` for the field padding_factor.
+/// The flag in `has` for the `padding_factor` field.
 pub const FLAKEID_HAS_PADDING_FACTOR: u32 = 4096;
-/// The flag in `has` for the field refill_interval_ms.
+/// The flag in `has` for the `refill_interval_ms` field.
 pub const FLAKEID_HAS_REFILL_INTERVAL: u32 = 8192;
-/// The flag in `has` for the field max_age_ms.
+/// The flag in `has` for the `max_age_ms` field.
 pub const FLAKEID_HAS_MAX_AGE: u32 = 16384;
 // [/options]

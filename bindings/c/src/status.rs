@@ -14,7 +14,7 @@ pub const FLAKEID_OK: Status = 0;
 pub const FLAKEID_INVALID_LAYOUT: Status = 1;
 /// A value is outside the range that its field allows.
 pub const FLAKEID_FIELD_OUT_OF_RANGE: Status = 2;
-/// A string, a byte sequence or a number is not a valid ID.
+/// An argument (a string, byte sequence or number) is not a valid ID.
 pub const FLAKEID_INVALID_ID: Status = 3;
 /// An option is invalid, or cannot be combined with another option.
 pub const FLAKEID_INVALID_OPTION: Status = 4;

@@ -79,7 +79,7 @@ pub(crate) fn describe_layout(env: Env, descriptor: String) -> Result<Figures> {
         fits_f64: layout.fits_f64(),
         can_generate: layout.can_generate(),
         ids_per_second: layout.ids_per_second(),
-        // No instant of a layout is before 1970, so every instant fits into a u64.
+        // No layout covers instants before 1970, so every instant fits into a u64.
         numbers: BigUint64Array::new(vec![
             layout.epoch().cast_unsigned(),
             layout.unit_ms(),

@@ -1,5 +1,5 @@
-//! Methods that the interpreter calls without pyo3's wrapper. The wrapper would take up to a third
-//! of the time of the fastest call, because the wrapper counts attached threads and checks the
+//! Methods that the interpreter calls without pyo3's wrapper. The wrapper would lengthen the
+//! fastest call by up to a third, because the wrapper counts attached threads and checks the
 //! object's type a second time.
 
 #![expect(unsafe_code, reason = "a wrapper uses this item")]

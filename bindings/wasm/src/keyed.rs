@@ -42,7 +42,7 @@ impl PublicIds {
         self.0.seal(Id::from_u64(id)).map_err(thrown)
     }
 
-    /// Encrypts an ID, and returns the public ID as 64 bits, without the prefix and the key letter.
+    /// Encrypts an ID, and returns the public ID as a 64-bit number, without the prefix and the key letter.
     ///
     /// # Errors
     /// This function returns the same errors as `seal`.

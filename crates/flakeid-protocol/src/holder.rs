@@ -88,8 +88,8 @@ pub enum Effect {
     Acquire {
         /// The token of the grant.
         token: Token,
-        /// The node to replace, because its renewals fail or its granter is about to shut down. The request is not sent
-        /// to the lessor that granted this node.
+        /// The holder's current node, if it must be replaced because its renewals fail or its granter is about to shut
+        /// down. The request is not sent to the lessor that granted the current node.
         instead_of: Option<u64>,
     },
     /// Request a higher fence.
@@ -112,14 +112,14 @@ pub enum Effect {
     Release(Release),
 }
 
-/// A node that the holder has, with the state of its grant and of its renewals.
+/// A node that the holder leases, with the state of the grant and of the renewals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HeldNode {
     /// The grant, with the fence, expiry and token of the last confirmed renewal.
     pub grant: Grant,
     /// The renewal that is waiting for a response, or whose response was lost.
     pub renewal: Option<Renew>,
-    /// Whether the renewal is waiting for a response, so that it must not be sent again yet.
+    /// Whether the renewal is waiting for a response. If so, the renewal must not be sent again yet.
     pub waiting: bool,
     /// Whether the node is lost from its fence onward, usually to another process. The holder can use up its window,
     /// but can never renew the node.

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn long_response_pauses_between_pieces_for_short_requests() {
+    fn long_response_yields_to_short_requests_between_pieces() {
         let turns = Arc::new(Turns::with_others());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let began = Instant::now();

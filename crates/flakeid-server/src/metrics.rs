@@ -169,7 +169,7 @@ impl Metrics {
         let seconds = Family::<StoreRequestLabels, Histogram, _>::new_with_constructor(new);
         self.registry.register(
             "broker_store_seconds",
-            "Seconds that the broker's requests to the store took, by whether the store responded",
+            "Duration in seconds of the broker's requests to the store, by outcome (response or no response)",
             seconds.clone(),
         );
         for (name, broker) in brokers {
@@ -335,7 +335,7 @@ impl Collector for BrokerMetrics {
             ),
             (
                 "broker_abandoned_grants",
-                "Number of grants that expired unused, because the client ended early or did not wait for the response",
+                "Number of grants that expired unused, because the client exited early or did not wait for the response",
                 |of| of.abandoned,
             ),
         ];

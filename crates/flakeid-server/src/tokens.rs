@@ -255,7 +255,9 @@ impl Client {
             ));
         }
         let credential = match credential.strip_prefix(CERTIFICATE) {
-            Some("") => return Err(refused("names no certificate after san:".to_owned())),
+            Some("") => {
+                return Err(refused("must contain a certificate name after san:".to_owned()));
+            }
             Some(san) => Credential::Certificate(san.into()),
             None if credential.len() < SHORTEST || !is_printable(credential) => {
                 return Err(refused(format!(

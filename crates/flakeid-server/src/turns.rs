@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_responses_are_not_delayed_without_short_requests() {
+    fn long_responses_are_delayed_only_after_recent_short_requests() {
         let turns = Turns::of(1);
         let began = turns.origin;
         assert_eq!(turns.next(began), None);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn long_responses_get_more_turns_on_more_processors() {
+    fn long_responses_get_more_turns_on_machines_with_more_processors() {
         let turns = Turns::of(4);
         let now = turns.origin + Duration::from_millis(5);
         turns.record_short(now);

@@ -11,6 +11,8 @@ pub(crate) fn file(url: &ServerUrl<'_>, name: &str) -> Result<Option<Vec<u8>>, F
     let Some(path) = url.option(name)? else { return Ok(None) };
     let contents = std::fs::read(&path);
     contents.map(Some).map_err(|error| {
-        url.reject(format_args!("the file {path} of the option {name} cannot be read ({error})"))
+        url.reject(format_args!(
+            "the file {path}, given in the option `{name}`, cannot be read ({error})"
+        ))
     })
 }

@@ -183,7 +183,7 @@ fn closed_generator_issues_no_ids_from_a_shared_lease() {
 }
 
 #[test]
-fn ring_refuses_a_boost_power_out_of_range() {
+fn ring_rejects_an_out_of_range_boost_power() {
     let store = MemoryStore::new();
     let error =
         CachedGenerator::with(&short(&store), RingOptions::new().boost_power(21)).unwrap_err();

@@ -78,8 +78,8 @@ function shown(guesses, page) {
     let remark = 'likeliest';
     if (behind > 0)
       remark = guess.likely
-        ? `less likely than the best match by a factor of 2^${grouped(behind)}`
-        : `unlikely: less likely by a factor of 2^${grouped(Math.round(behind))}, mainly because of the ${guess.weakness}`;
+        ? `2^${grouped(behind)} times less likely than the best match`
+        : `unlikely: 2^${grouped(Math.round(behind))} times less likely, mainly because of the ${guess.weakness}`;
     const time = guess.first === guess.last ? guess.first : `${guess.first} to ${guess.last}`;
     return [guess.layout, mono(time), remark, use];
   });

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn short_format_rounds_durations_down_to_a_few_digits() {
+    fn short_format_truncates_durations_instead_of_rounding_up() {
         for (ms, text) in [
             (0, "0.0 s"),
             (7_290, "7.2 s"),

@@ -148,7 +148,7 @@ fn inspect_draws_every_kind_of_field() {
 }
 
 #[test]
-fn color_flag_colours_drawings_but_never_json() {
+fn color_option_applies_to_drawings_but_not_to_json() {
     let args = ["inspect", "--pretty", "910499571847892992", "--color"];
     let always = run(&[&args[..], &["always"]].concat()).quiet();
     assert!(always.text().contains("\u{1b}[36mttttttt tttttttt"), "{}", always.text());

@@ -34,7 +34,7 @@ fn guess_option_ranks_presets_and_explains_mismatches() {
     let drawn = run_of(&["--pretty"]);
     assert!(drawn.text().starts_with("This ID could be from twitter.\n"), "{}", drawn.text());
     assert!(drawn.text().contains("  not sonyflake: 1050118621198921728 would be from 2034-"));
-    for part in [" unlikely: less likely by a factor of 2^", ", mainly because of the node\n"] {
+    for part in [" unlikely: 2^", " times less likely, mainly because of the node\n"] {
         assert!(drawn.text().contains(part), "{part}: {}", drawn.text());
     }
 }

@@ -19,7 +19,7 @@ fn rows(url: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn next_command_creates_a_store_in_the_working_directory() {
+fn flakeid_next_creates_a_store_in_the_working_directory() {
     let (dir, _) = scratch("relative");
     let mut command = flakeid();
     command.args(["next", "-n", "5", "--store", "sqlite://flakeid.db"]).current_dir(&dir);
@@ -30,7 +30,7 @@ fn next_command_creates_a_store_in_the_working_directory() {
 }
 
 #[test]
-fn next_command_releases_all_ticks_after_its_last_id() {
+fn flakeid_next_releases_all_ticks_after_its_last_id() {
     let (_, url) = scratch("released");
     let first = ids(&run(&["next", "-n", "3", "--store", &url]).quiet());
     let rows = rows(&url);
@@ -41,7 +41,7 @@ fn next_command_releases_all_ticks_after_its_last_id() {
 }
 
 #[test]
-fn next_command_releases_its_node_when_its_pipe_closes() {
+fn flakeid_next_releases_its_node_when_its_pipe_closes() {
     let (_, url) = scratch("closed_pipe");
     run_and_close(&["next", "-n", "1000000000", "--store", &url], 100).quiet();
     assert_eq!(rows(&url)[0]["state"], "free");
@@ -94,7 +94,7 @@ fn store_flag_takes_precedence_over_the_environment() {
 }
 
 #[test]
-fn next_command_rejects_invalid_lease_options() {
+fn flakeid_next_rejects_invalid_lease_options() {
     let (dir, url) = scratch("not_leased");
     let next = |args: &[&str]| run(&[&["next", "--store", &url], args].concat());
     next(&[]).quiet();

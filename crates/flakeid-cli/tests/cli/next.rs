@@ -25,7 +25,7 @@ fn generated_id_contains_the_node_and_the_current_time() {
 }
 
 #[test]
-fn next_command_generates_increasing_ids_within_tick_capacity() {
+fn flakeid_next_generates_increasing_ids_within_tick_capacity() {
     let run = run(&["next", "-n", "200000", "--node", "7"]).quiet();
     let ids = ids(&run);
     assert_eq!(ids.len(), 200_000);
@@ -51,14 +51,14 @@ fn consecutive_runs_on_a_fixed_node_never_repeat_ids() {
 }
 
 #[test]
-fn next_command_with_count_zero_writes_nothing() {
+fn flakeid_next_with_count_zero_writes_nothing() {
     for form in ["dec", "bytes", "json"] {
         assert_eq!(run(&["next", "-n", "0", "--node", "1", "--format", form]).quiet().text(), "");
     }
 }
 
 #[test]
-fn next_command_writes_ids_in_every_text_form() {
+fn flakeid_next_writes_ids_in_every_text_form() {
     for (name, form) in [
         ("dec", TextForm::Decimal),
         ("decimal", TextForm::Decimal),
@@ -92,7 +92,7 @@ fn bytes_format_writes_big_endian_ids_without_separators() {
 }
 
 #[test]
-fn next_command_prints_the_same_json_as_the_inspect_command() {
+fn flakeid_next_prints_the_same_json_as_the_inspect_command() {
     let generated = run(&["next", "-n", "3", "--node", "5", "--format", "json"]).quiet();
     for (line, value) in generated.lines().iter().zip(generated.json()) {
         let id = value["id"].as_str().unwrap();
@@ -133,7 +133,7 @@ fn layout_without_a_node_field_requires_no_node() {
 }
 
 #[test]
-fn next_command_generates_ids_of_every_unexpired_preset() {
+fn flakeid_next_generates_ids_of_every_unexpired_preset() {
     for (name, layout) in Layout::presets() {
         if *name == "baidu" {
             continue;
@@ -173,7 +173,7 @@ fn sequence_start_option_randomises_the_first_id_of_each_tick() {
 }
 
 #[test]
-fn next_command_succeeds_when_its_pipe_closes_early() {
+fn flakeid_next_succeeds_when_its_pipe_closes_early() {
     for form in ["dec", "bytes", "json"] {
         let args = ["next", "-n", "1000000000", "--node", "1", "--format", form];
         run_and_close(&args, 100).quiet();
@@ -181,7 +181,7 @@ fn next_command_succeeds_when_its_pipe_closes_early() {
 }
 
 #[test]
-fn next_command_writes_ids_without_waiting_for_later_ticks() {
+fn flakeid_next_writes_ids_without_waiting_for_later_ticks() {
     // With this layout, a node generates only one ID per second. The first IDs must therefore be
     // written long before all sixty IDs are generated.
     let mut child =

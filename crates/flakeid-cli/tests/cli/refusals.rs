@@ -19,7 +19,7 @@ pub(crate) fn refused(run: &Run, code: &str, parts: &[&str]) {
 }
 
 #[test]
-fn next_command_rejects_numbers_out_of_range() {
+fn flakeid_next_rejects_numbers_out_of_range() {
     for (args, part) in [
         (&["--node", "1024"] as &[&str], "node 1024 is out of range: must be from 0 to 1023"),
         (&["--node", "-1"], "node -1 is out of range: must be from 0 to 1023"),
@@ -96,7 +96,7 @@ fn commands_in_containers_require_a_store_or_a_node() {
 }
 
 #[test]
-fn next_command_rejects_conflicting_and_incomplete_node_options() {
+fn flakeid_next_rejects_conflicting_and_incomplete_node_options() {
     let code = "FLAKEID_INVALID_OPTION";
     let both = run(&["next", "--node", "1", "--datacenter", "0", "--worker", "1"]);
     refused(&both, code, &["give either --node or --datacenter with --worker, not both"]);
@@ -239,7 +239,7 @@ fn invalid_input_line_is_reported_with_its_line_number() {
 }
 
 #[test]
-fn next_command_fails_before_epoch_and_after_horizon() {
+fn flakeid_next_fails_before_the_epoch_and_after_the_horizon() {
     let over = run(&["next", "--layout", "baidu", "--node", "1"]);
     refused(&over, "FLAKEID_HORIZON_REACHED", &["ran out at 2024-11-20T13:24:16Z"]);
     let early = run(&["next", "--layout", "t41.s12@9999-01-01T00:00:00Z/1ms"]);

@@ -57,7 +57,7 @@ fn inspect_output_is_coloured_on_a_terminal() {
 }
 
 #[test]
-fn color_flag_and_no_color_environment_variable_disable_colours() {
+fn terminal_output_is_plain_with_color_never_or_no_color() {
     let (_, text) = on_terminal(&[("NO_COLOR", "1")], INSPECT);
     assert!(!text.contains('\u{1b}'), "{text:?}");
     assert!(text.contains("-ttttttt tttttttt tttttttt tttttttt tttttttt ttdddddw wwwwssss"));

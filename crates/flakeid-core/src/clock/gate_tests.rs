@@ -162,7 +162,7 @@ proptest! {
         }
     }
 
-    /// A jump of the counter never makes a reading ahead of the clock. One millisecond after the jump, readings lag
+    /// A jump of the counter never puts a reading ahead of the clock. One millisecond after the jump, readings lag
     /// by at most one millisecond.
     #[test]
     fn gated_clock_recovers_within_a_millisecond_after_counter_jumps(

@@ -21,7 +21,7 @@ pub use spelling::Spelling;
 use crate::quoted::Quoted;
 
 /// An error from any function of this library: a kind, a human-readable message, and the time to wait before a retry,
-/// if waiting helps.
+/// if waiting can help.
 ///
 /// Errors on the hot path (a full tick, a clock that went backwards, the end of a window) do not allocate memory.
 ///

@@ -107,7 +107,7 @@ impl PublicIds {
         Ok(text)
     }
 
-    /// Seals an ID, and returns the public ID as 64 bits, without the prefix and the key letter.
+    /// Seals an ID, and returns the public ID as a 64-bit number, without the prefix and the key letter.
     ///
     /// # Errors
     /// The same errors as [`seal`](Self::seal).

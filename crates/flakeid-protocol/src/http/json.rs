@@ -181,8 +181,9 @@ impl AcquireJson {
         };
         for (field, text, longest) in [("name", &self.name, 128), ("host", &self.host, 255)] {
             if text.len() > longest || text.chars().any(char::is_control) {
-                let reason =
-                    format!("must be at most {longest} bytes long, without control characters");
+                let reason = format!(
+                    "must be at most {longest} bytes long and must not contain control characters"
+                );
                 return Err(Error::invalid_option(field, &reason));
             }
         }

@@ -127,8 +127,9 @@ pub enum Demand {
     Acquire {
         /// The request.
         request: Acquire,
-        /// The node to replace, because its renewals fail or its granter is about to shut down. If this field is set,
-        /// the driver does not send the request to the lessor that granted this node.
+        /// The holder's current node, if it must be replaced because its renewals fail or its granter is about to shut
+        /// down. If this field is set, the driver does not send the request to the lessor that granted the current
+        /// node.
         instead_of: Option<u64>,
     },
     /// A request for a higher fence.

@@ -167,7 +167,7 @@ impl LeaseOptions {
         {
             return Err(Error::invalid_option(
                 "name",
-                "must be 1 to 128 bytes long, without control characters",
+                "must be 1 to 128 bytes long and must not contain control characters",
             ));
         }
         let shortest = self.layout.unit_ms().saturating_mul(2);

@@ -224,7 +224,7 @@ fn acquire_refuses_the_token_of_another_process() {
 }
 
 #[test]
-fn acquire_refuses_a_client_chosen_node_a_skewed_clock_or_another_layout() {
+fn acquire_refuses_client_chosen_nodes_and_skewed_clocks_and_other_layouts() {
     let mut blocks = blocks(&[0]);
     let plain = request(1, NOW, WINDOW_MS);
     for (request, option) in [

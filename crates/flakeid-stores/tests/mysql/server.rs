@@ -1,4 +1,4 @@
-//! The names, options and statements of `MariaDB` and `MySQL` for the tests of all SQL servers.
+//! The `MariaDB` and `MySQL` names, options and statements for the tests that run on every SQL server.
 
 use std::any::Any;
 

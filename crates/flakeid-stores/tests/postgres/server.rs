@@ -1,4 +1,4 @@
-//! The names, options and statements for `PostgreSQL` that the tests shared by all SQL servers require.
+//! The `PostgreSQL` names, options and statements for the tests that run on every SQL server.
 
 use std::any::Any;
 

@@ -53,8 +53,8 @@ pub(super) struct Drain {
 }
 
 impl Drain {
-    /// Whether the holder of a node should move by now. The holders are spread over the first half of the drain, so
-    /// that they do not request nodes from the other brokers all at once.
+    /// Whether it is time for the holder of a node to move to another broker. The moves are spread over the first half
+    /// of the drain, so that the holders do not all request nodes from the other brokers at once.
     pub(super) fn has_reached(&self, node: u64) -> bool {
         // Fibonacci hashing: the multiplier is 2^32 divided by the golden ratio.
         let place = (node as u32).wrapping_mul(0x9E37_79B9);

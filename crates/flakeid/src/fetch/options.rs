@@ -38,7 +38,7 @@ impl FetchOptions {
         Self { layout, given: Vec::new() }
     }
 
-    /// Sets the option `name` to the value `text`. Opening the lease checks the value.
+    /// Sets the option `name` to the value `text`. The value is checked when the lease is opened.
     #[must_use]
     pub fn with(mut self, name: &str, text: &str) -> Self {
         self.given.push((name.into(), text.into()));

@@ -167,7 +167,7 @@ fn holder_issues_ids_during_an_outage_until_the_fence_of_its_block() {
 /// Checks that the pauses between a broker's attempts to reach the store stay short, because all holders wait for the
 /// next attempt.
 #[test]
-fn holders_continue_within_a_second_after_an_outage() {
+fn holders_resume_within_a_second_of_the_end_of_an_outage() {
     let store = InterruptedStore::new(2);
     let broker = store.broker("http://a");
     let generator = generator(&broker);

@@ -58,8 +58,8 @@ impl World {
         if scenario.mutant == Mutant::ExpiryDeletesRow {
             kept.contents.remove_rows(|row| row.expires <= now);
         }
-        // The model omits the condition that the clocks agree, because it is necessary only if the store's clock is
-        // wrong.
+        // The model omits the condition that the clocks of the holder and the store agree, because this condition is
+        // necessary only if the store's clock is wrong by more than `max_skew`.
         let request = match message {
             Message::Renew(renew) => Message::Renew(Renew { now, ..renew }),
             message => message,

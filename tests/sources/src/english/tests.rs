@@ -26,7 +26,7 @@ fn test_name(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn lint_reports_passages_that_open_with_a_clause() {
+fn lint_reports_passages_that_open_with_a_subordinate_clause() {
     assert_eq!(rust("/// What the page itself cannot forbid.\nconst A: u8 = 1;"), ["opening"]);
     assert_eq!(rust("// As browsers send it."), ["opening"]);
     assert_eq!(rust("let why = \"why this window was closed\";"), ["opening"]);

@@ -33,7 +33,7 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
         .collect();
     let what = if ids.len() == 1 { "This ID" } else { "These IDs" };
     let mut text = match likely.as_slice() {
-        [] => format!("{what} cannot be from {BOLD}any preset{BOLD:#}.\n"),
+        [] => format!("{what} cannot have been generated with {BOLD}any preset{BOLD:#}.\n"),
         [one] => format!("{what} could be from {BOLD}{one}{BOLD:#}.\n"),
         [rest @ .., last] => format!(
             "{what} could be from {BOLD}{} or {last}{BOLD:#}: give more IDs from the same system to tell which.\n",
@@ -60,12 +60,12 @@ fn draw(ids: &[Id], guesses: &[Guess]) -> String {
         let remark = match bits_behind {
             0.0 => "likeliest".to_owned(),
             _ if likely => {
-                format!("less likely than the best match by a factor of 2^{bits_behind:.1}")
+                format!("2^{bits_behind:.1} times less likely than the best match")
             }
             _ => {
                 let most = GuessJson::weakness(guess, guesses)
                     .map_or_else(String::new, |aspect| format!(", mainly because of the {aspect}"));
-                format!("unlikely: less likely by a factor of 2^{bits_behind:.0}{most}")
+                format!("unlikely: 2^{bits_behind:.0} times less likely{most}")
             }
         };
         let mut cells = vec![guess.name.to_owned()];

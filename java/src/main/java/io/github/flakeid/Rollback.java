@@ -4,7 +4,8 @@ package io.github.flakeid;
 public enum Rollback {
     /**
      * Issues the remaining IDs of the current tick, and then waits at most {@code maxWait} for the clock to catch up.
-     * In a window, continues with the next ticks instead. This is the default.
+     * A generator with a window of ticks, such as a leased generator, first continues with the following ticks, up to
+     * {@code maxAhead} ahead of the clock. This is the default.
      */
     CONTINUE,
     /** Fails immediately with {@code FLAKEID_CLOCK_ROLLBACK}. */
