@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use flakeid_core::{Clock, Error, ErrorKind, Id, Layout, SystemClock};
-use flakeid_protocol::operations::{self, Listing, PastHolder, Repair};
+use flakeid_protocol::operations::{self, Listing, PastHolder, Pruned, Repair};
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Release, Row};
 use flakeid_stores::Location;
@@ -213,6 +213,10 @@ impl Connection {
 
     pub(crate) fn adopt(&mut self) -> Result<Namespace, Failure> {
         self.run(operations::adopt)
+    }
+
+    pub(crate) fn prune(&mut self, before: i64) -> Result<Pruned, Failure> {
+        self.run(|store, namespace| operations::prune(store, namespace, before))
     }
 
     pub(crate) fn whois(&mut self, node: u64, tick: u64) -> Result<Option<PastHolder>, Failure> {

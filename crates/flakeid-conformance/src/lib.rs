@@ -23,6 +23,7 @@ pub mod lessors;
 mod log;
 pub mod namespaces;
 pub mod operators;
+pub mod pruning;
 pub mod races;
 pub mod releases;
 pub mod renewals;
@@ -89,6 +90,10 @@ pub const TESTS: &[(&str, Test)] = tests![
     sub_grants::repeated_handovers_are_recorded_once,
     sub_grants::whois_reports_missing_sub_grants_as_unrecorded,
     sub_grants::sub_grants_are_discarded_without_a_history,
+    pruning::prune_removes_only_ended_grants,
+    pruning::prune_removes_ended_sub_grants,
+    pruning::long_histories_are_pruned_in_several_transactions,
+    pruning::whois_is_exact_while_grants_are_removed,
     continuations::renewal_above_the_stores_fence_proves_a_loss,
     continuations::renewal_without_a_row_proves_a_loss,
     continuations::operator_release_does_not_shorten_the_lease,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flakeid_core::{Clock, SystemClock};
 
-use crate::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use crate::store::{Candidates, Continuity, Fault, Ledger, RecordsAround, Store, SubGrantsAround};
 use crate::{Namespace, Record, Row, SubGrant};
 
 /// A store in the memory of one process, for tests and as the reference for all other stores.
@@ -54,7 +54,13 @@ pub struct Contents {
 
 /// The grants of brokers, keyed by the node, the first tick, the number of the block's grant, and the number of the
 /// node's grant.
-type SubGrants = BTreeMap<(u64, u64, u64, u64), SubGrant>;
+type SubGrants = BTreeMap<SubGrantKey, SubGrant>;
+
+type SubGrantKey = (u64, u64, u64, u64);
+
+const fn key_of(sub: &SubGrant) -> SubGrantKey {
+    (sub.node, sub.start, sub.block_grant, sub.grant)
+}
 
 /// One namespace in a [`MemoryStore`], without the grants of brokers. A clone is cheap and serves as a backup. The
 /// protocol model compares and hashes such clones.
@@ -79,8 +85,9 @@ impl MemorySpace {
     /// the time on the store's clock.
     #[must_use]
     pub fn begin(&self, run: u64, now: i64) -> MemoryTransaction<'static> {
-        let (space, new_sub_grants) = (self.clone(), Vec::new());
-        MemoryTransaction { space, sub_grants: None, new_sub_grants, run, now }
+        let (new_sub_grants, removed_sub_grants) = (Vec::new(), Vec::new());
+        let space = self.clone();
+        MemoryTransaction { space, sub_grants: None, new_sub_grants, removed_sub_grants, run, now }
     }
 }
 
@@ -141,13 +148,16 @@ impl Store for MemoryStore {
             ..space.begin(contents.run, self.clock.unix_ms())
         };
         work(&mut transaction)?;
-        let MemoryTransaction { space, new_sub_grants, .. } = transaction;
+        let MemoryTransaction { space, new_sub_grants, removed_sub_grants, .. } = transaction;
         contents.spaces.insert(namespace.into(), space);
-        if !new_sub_grants.is_empty() {
+        if !new_sub_grants.is_empty() || !removed_sub_grants.is_empty() {
             let sub_grants = contents.sub_grants.entry(namespace.into()).or_default();
+            for last in removed_sub_grants {
+                let is_removed = |key: &SubGrantKey| ((last.0, 0, 0, 0)..=last).contains(key);
+                sub_grants.retain(|key, _| !is_removed(key));
+            }
             for sub in new_sub_grants {
-                let key = (sub.node, sub.start, sub.block_grant, sub.grant);
-                sub_grants.entry(key).or_insert(sub);
+                sub_grants.entry(key_of(&sub)).or_insert(sub);
             }
         }
         Ok(())
@@ -175,6 +185,8 @@ pub struct MemoryTransaction<'a> {
     pub space: MemorySpace,
     sub_grants: Option<&'a SubGrants>,
     new_sub_grants: Vec<SubGrant>,
+    /// For some nodes, the last sub-grant to remove. All older sub-grants of the node are also removed.
+    removed_sub_grants: Vec<SubGrantKey>,
     run: u64,
     now: i64,
 }
@@ -237,18 +249,27 @@ impl Ledger for MemoryTransaction<'_> {
         Ok(())
     }
 
-    fn record_at(
-        &mut self,
-        node: u64,
-        tick: u64,
-    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
+    fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault> {
         let of_node = || self.space.history.iter().filter(|record| record.node == node);
-        let Some(found) = of_node().filter(|r| r.start <= tick).max_by_key(|r| (r.start, r.grant))
-        else {
-            return Ok(None);
-        };
-        let next = of_node().filter(|r| r.grant > found.grant).min_by_key(|r| (r.start, r.grant));
-        Ok(Some((Record::clone(found), next.map(|next| Record::clone(next)))))
+        let found = of_node().filter(|r| r.start <= tick).max_by_key(|r| (r.start, r.grant));
+        let next = of_node().filter(|r| r.start > tick).min_by_key(|r| (r.start, r.grant));
+        let copy = |record: &Arc<Record>| Record::clone(record);
+        Ok((found.map(copy), next.map(copy)))
+    }
+
+    fn oldest_records(&mut self, node: u64, limit: usize) -> Result<Vec<Record>, Fault> {
+        let of_node = self.space.history.iter().filter(|record| record.node == node);
+        let mut records: Vec<_> = of_node.map(|record| Record::clone(record)).collect();
+        records.sort_by_key(|record| (record.start, record.grant));
+        records.truncate(limit);
+        Ok(records)
+    }
+
+    fn remove_records_through(&mut self, last: &Record) -> Result<(), Fault> {
+        let place = (last.start, last.grant);
+        let is_removed = |r: &Record| r.node == last.node && (r.start, r.grant) <= place;
+        self.space.history.retain(|record| !is_removed(record));
+        Ok(())
     }
 
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
@@ -264,5 +285,21 @@ impl Ledger for MemoryTransaction<'_> {
         let found = sub_grants.range(first..after).next_back();
         let next = sub_grants.range(after..end).next();
         Ok((found.map(|(_, sub)| sub.clone()), next.map(|(_, sub)| sub.clone())))
+    }
+
+    fn oldest_sub_grants(
+        &mut self,
+        from: u64,
+        to: u64,
+        limit: usize,
+    ) -> Result<Vec<SubGrant>, Fault> {
+        let Some(sub_grants) = self.sub_grants else { return Ok(Vec::new()) };
+        let found = sub_grants.range((from, 0, 0, 0)..=(to, u64::MAX, u64::MAX, u64::MAX));
+        Ok(found.take(limit).map(|(_, sub)| sub.clone()).collect())
+    }
+
+    fn remove_sub_grants_through(&mut self, last: &SubGrant) -> Result<(), Fault> {
+        self.removed_sub_grants.push(key_of(last));
+        Ok(())
     }
 }

@@ -116,7 +116,7 @@ pub struct Row {
     pub history_until: u64,
 }
 
-/// A grant in the append-only history. The grant ends where the node's next grant starts.
+/// A grant in the history. The grant ends where the node's next grant starts.
 ///
 /// ```
 /// use flakeid_protocol::{Owner, Record};

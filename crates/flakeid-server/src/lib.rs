@@ -32,6 +32,7 @@ mod files;
 mod forms;
 #[cfg(feature = "grpc")]
 pub mod grpc;
+mod history;
 mod holder_json;
 mod holders;
 mod leases;
@@ -40,6 +41,7 @@ mod metrics;
 mod monitor;
 mod pages;
 mod pieces;
+mod pruning;
 mod query;
 mod rate;
 mod reads;
@@ -56,6 +58,7 @@ mod turns;
 
 pub use body::Body;
 pub use cors::Origins;
+pub use history::HistoryPruning;
 #[doc(hidden)]
 pub use holder_json::{HeldJson, HolderJson};
 pub use listener::Listener;

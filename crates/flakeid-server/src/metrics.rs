@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use flakeid::Generator;
 use flakeid::broker::Broker;
+use flakeid_protocol::operations::Pruned;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -71,6 +72,12 @@ struct ReloadLabels {
     code: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PrunedLabels {
+    id_namespace: String,
+    kind: &'static str,
+}
+
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -82,6 +89,7 @@ pub(crate) struct Metrics {
     refused_connections: Counter,
     denied: Family<DeniedLabels, Counter>,
     reloads: Family<ReloadLabels, Counter>,
+    pruned: Family<PrunedLabels, Counter>,
     /// The numbers of refused requests and connections that have not been logged yet, by reason and client.
     unreported: Mutex<BTreeMap<(&'static str, String), u64>>,
 }
@@ -158,6 +166,7 @@ impl Metrics {
             refused_connections,
             denied,
             reloads,
+            pruned: Family::default(),
             unreported: Mutex::default(),
         }
     }
@@ -182,6 +191,26 @@ impl Metrics {
                 let histogram = if has_responded { &response } else { &failure };
                 histogram.observe(took.as_secs_f64());
             });
+        }
+    }
+
+    /// Adds the metric for the grants that are removed from the history of the given namespaces.
+    pub(crate) fn watch_history(&mut self, namespaces: &[String]) {
+        self.registry.register(
+            "history_pruned",
+            "Number of grants that this server removed from the history: grants of the store (record) or of brokers (sub_grant)",
+            self.pruned.clone(),
+        );
+        for namespace in namespaces {
+            self.count_pruned(namespace, Pruned::default());
+        }
+    }
+
+    /// Counts the grants that were removed from the history of a namespace.
+    pub(crate) fn count_pruned(&self, namespace: &str, pruned: Pruned) {
+        for (kind, count) in [("record", pruned.records), ("sub_grant", pruned.sub_grants)] {
+            let labels = PrunedLabels { id_namespace: namespace.to_owned(), kind };
+            self.pruned.get_or_create(&labels).inc_by(count);
         }
     }
 

@@ -18,6 +18,7 @@ use crate::descriptors;
 use crate::grpc;
 use crate::listener::{BoundListener, Listener};
 use crate::monitor::{log_forever, log_refusals};
+use crate::pruning::prune_forever;
 use crate::reload::reload_forever;
 use crate::resp;
 use crate::service::Service;
@@ -317,6 +318,7 @@ impl Server {
             let reloading = reload_forever(Arc::clone(&service), options.tls.clone(), hangups);
             let reloading = tokio::spawn(reloading);
             let logging = tokio::spawn(log_forever(Arc::clone(&service), options.tls.clone()));
+            let pruning = tokio::spawn(prune_forever(Arc::clone(&service)));
             let mut serving = Box::pin(async { tokio::join!(http, redis, calls, admin) });
             tokio::select! {
                 _ = &mut serving => {}
@@ -337,6 +339,7 @@ impl Server {
             drop(serving);
             reloading.abort();
             logging.abort();
+            pruning.abort();
             log_refusals(&service);
             info!(connections = connections.len(), "closing connections");
             phase.send_replace(Phase::Closing);

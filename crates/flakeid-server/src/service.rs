@@ -11,6 +11,7 @@ use flakeid::Generator;
 use flakeid::broker::Broker;
 use flakeid_core::Error;
 use flakeid_protocol::Namespace;
+use flakeid_protocol::operations::Pruned;
 use hyper::body::Body as HttpBody;
 use hyper::header::{
     ALLOW, CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, WWW_AUTHENTICATE,
@@ -25,6 +26,7 @@ use crate::answer::Answer;
 use crate::body::Body;
 use crate::connections::{Connections, State};
 use crate::cors::Origins;
+use crate::history::HistoryPruning;
 use crate::holders::HistoryReaders;
 use crate::leases::Leases;
 use crate::metrics::Metrics;
@@ -73,6 +75,7 @@ pub struct Service {
     metrics: Metrics,
     turns: Arc<Turns>,
     reads: HistoryReaders,
+    pruning: Option<HistoryPruning>,
     is_draining: AtomicBool,
     loopback_names_only: bool,
     logs_access: bool,
@@ -109,6 +112,7 @@ impl Service {
             metrics,
             turns,
             reads,
+            pruning: None,
             is_draining,
             loopback_names_only: false,
             logs_access: false,
@@ -131,6 +135,15 @@ impl Service {
     #[must_use]
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = RwLock::new(tokens);
+        self
+    }
+
+    /// Removes old grants from the history of the store at regular intervals, while a [`Server`](crate::Server) runs the
+    /// service.
+    #[must_use]
+    pub fn prune_history(mut self, pruning: HistoryPruning) -> Self {
+        self.metrics.watch_history(pruning.namespaces());
+        self.pruning = Some(pruning);
         self
     }
 
@@ -406,6 +419,15 @@ impl Service {
         }
         *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = loaded;
         Ok(true)
+    }
+
+    pub(crate) const fn pruning(&self) -> Option<&HistoryPruning> {
+        self.pruning.as_ref()
+    }
+
+    /// Counts the grants that were removed from the history of a namespace.
+    pub(crate) fn count_pruned(&self, namespace: &str, pruned: Pruned) {
+        self.metrics.count_pruned(namespace, pruned);
     }
 
     /// Counts the result of reloading changed files.

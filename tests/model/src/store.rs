@@ -5,7 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use flakeid_core::Layout;
-use flakeid_protocol::store::{Candidates, Continuity, Fault, Ledger, Store, SubGrantsAround};
+use flakeid_protocol::store::{
+    Candidates, Continuity, Fault, Ledger, RecordsAround, Store, SubGrantsAround,
+};
 use flakeid_protocol::{
     Acquire, Bounds, Grant, MemorySpace, Namespace, Record, Refusal, Row, State, SubGrant, Token,
     operations,
@@ -359,12 +361,16 @@ impl Ledger for Falsified<'_> {
         self.ledger.record(record)
     }
 
-    fn record_at(
-        &mut self,
-        node: u64,
-        tick: u64,
-    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
-        self.ledger.record_at(node, tick)
+    fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault> {
+        self.ledger.records_around(node, tick)
+    }
+
+    fn oldest_records(&mut self, node: u64, limit: usize) -> Result<Vec<Record>, Fault> {
+        self.ledger.oldest_records(node, limit)
+    }
+
+    fn remove_records_through(&mut self, last: &Record) -> Result<(), Fault> {
+        self.ledger.remove_records_through(last)
     }
 
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
@@ -373,5 +379,18 @@ impl Ledger for Falsified<'_> {
 
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
         self.ledger.sub_grants_around(node, tick)
+    }
+
+    fn oldest_sub_grants(
+        &mut self,
+        from: u64,
+        to: u64,
+        limit: usize,
+    ) -> Result<Vec<SubGrant>, Fault> {
+        self.ledger.oldest_sub_grants(from, to, limit)
+    }
+
+    fn remove_sub_grants_through(&mut self, last: &SubGrant) -> Result<(), Fault> {
+        self.ledger.remove_sub_grants_through(last)
     }
 }

@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 use crate::run::scratch;
 use crate::run::{CLEARED, run};
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 25] = [
     &[],
     &["next"],
     &["inspect"],
@@ -27,6 +27,7 @@ const COMMANDS: [&[&str]; 24] = [
     &["leases", "watch"],
     &["leases", "release"],
     &["leases", "quarantine"],
+    &["leases", "prune"],
     &["leases", "fast-forward"],
     &["leases", "adopt"],
     &["migrate"],

@@ -183,6 +183,7 @@ fn missing_namespace_error_lists_the_existing_namespaces() {
         &["release", "1", "--yes"],
         &["quarantine", "1", "--yes"],
         &["fast-forward", "--by", "1s", "--yes"],
+        &["prune", "--before", "90d", "--yes"],
         &["adopt", "--yes"],
     ] {
         let run = leases(&url, args);
@@ -203,6 +204,7 @@ fn commands_report_a_missing_store_without_creating_it() {
         &["leases", "quarantine", "1", "--yes"],
         &["leases", "quarantine", "1", "--lift", "--yes"],
         &["leases", "fast-forward", "--by", "1s", "--yes"],
+        &["leases", "prune", "--before", "90d", "--yes"],
         &["leases", "adopt", "--yes"],
         &["whois", "910499571847892992"],
     ] {
@@ -295,6 +297,46 @@ fn fast_forward_raises_the_floor_and_ends_leases() {
     for usage in [&["fast-forward"] as &[&str], &["fast-forward", "--to", "0", "--by", "1s"]] {
         assert_eq!(leases(&url, usage).code, Some(2));
     }
+}
+
+#[test]
+fn prune_removes_ended_grants_that_whois_then_no_longer_finds() {
+    let (_, url) = scratch("prune");
+    let ids = [(); 3].map(|()| {
+        let next = run(&["next", "--node", "7", "--store", &url]);
+        next.quiet().text().trim().to_owned()
+    });
+    let holders = || {
+        let found =
+            run(&[&["whois", "--store", &url], &ids.each_ref().map(|id| &**id)[..]].concat());
+        found.quiet().json().into_iter().map(|answer| answer["holder"].clone()).collect::<Vec<_>>()
+    };
+    let before = holders();
+    assert!(before.iter().all(Value::is_object), "{before:?}");
+    let refusal = leases(&url, &["prune", "--before", "0ms"]);
+    let parts = ["--yes", "hint: this removes the grants of namespace default of sqlite://"];
+    refused(&refusal, "FLAKEID_INVALID_OPTION", &parts);
+    for (time, part) in [("9999-01-01", "is in the future"), ("soon", "duration before now (90d)")]
+    {
+        let refusal = leases(&url, &["prune", "--yes", "--before", time]);
+        refused(&refusal, "FLAKEID_INVALID_OPTION", &["--before", part]);
+    }
+    let none = leases(&url, &["prune", "--yes", "--before", "1h"]).quiet();
+    assert!(none.text().starts_with("no grant of namespace default of "), "{}", none.text());
+    assert!(none.text().ends_with(": nothing to do\n"), "{}", none.text());
+    assert_eq!(holders(), before);
+
+    let rows = rows(&url);
+    let done = leases(&url, &["prune", "--yes", "--before", "0ms"]).quiet();
+    assert!(done.text().contains(": removed 2 grants that ended before "), "{}", done.text());
+    assert_eq!(holders(), [Value::Null, Value::Null, before[2].clone()]);
+    let nodes = |rows: &[Value]| rows.iter().map(|row| row["fence"].clone()).collect::<Vec<_>>();
+    assert_eq!(nodes(&self::rows(&url)), nodes(&rows), "the rows are unchanged");
+    assert_eq!(leases(&url, &["prune", "--yes"]).code, Some(2), "--before is required");
+
+    leases(&url, &["init", "--namespace", "forgetful", "--no-history"]).quiet();
+    let none = leases(&url, &["prune", "--namespace", "forgetful", "--yes", "--before", "1h"]);
+    assert!(none.quiet().text().ends_with(" keeps no history: nothing to do\n"));
 }
 
 #[test]

@@ -250,6 +250,7 @@ fn serve_rejects_invalid_options_before_it_listens() {
         (&["--max-count", "0"], ["max-count", "from 1"]),
         (&["--rate-limit", "0"], ["rate-limit", "from 1"]),
         (&["--max-wait", "soon"], ["max-wait", "500ms"]),
+        (&["--keep-history", "0"], ["keep-history", "forever"]),
         (&["--namespace", "a/b"], ["namespace", "1 to 64"]),
     ] {
         let mut all = vec!["serve", "--store", &url];

@@ -1,14 +1,17 @@
-//! The operations on leases and namespaces. Each operation is one transaction and works with every store. This file
-//! contains the functions that all operations use to run a transaction and to access a namespace.
+//! The operations on leases and namespaces. Each operation works with every store and is one transaction, except
+//! [`prune`](prune()). This file contains the functions that all operations use to run a transaction and to access a
+//! namespace.
 
 mod lease;
 mod operator;
+mod prune;
 mod whois;
 
 pub use lease::{acquire, release, renew};
 #[doc(hidden)]
 pub use lease::{acquire_read_at, release_block, renew_block, renew_read_at};
 pub use operator::{Listing, Repair, adopt, describe, fast_forward, init, init_lost, list, repair};
+pub use prune::{Pruned, prune};
 pub use whois::{PastHolder, whois};
 
 use crate::store::{Continuity, Fault, Ledger, Store};

@@ -32,7 +32,8 @@ pub struct PastHolder {
 }
 
 /// Returns the holder of a node at a tick. Returns `None` if the node had no holder or if the grant is missing from
-/// the history. The result is unambiguous, because the windows of a node never overlap.
+/// the history, for example because [`prune`](super::prune) has removed the grant. The result is unambiguous, because
+/// the windows of a node never overlap.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`](crate::Refusal::MissingNamespace) if the namespace does not exist; another [`Fault`]
@@ -46,22 +47,25 @@ pub fn whois(
     run(store, namespace, |ledger| {
         let kept = read_namespace(ledger)?;
         let number = kept.row_of(node);
-        let Some((record, next)) = ledger.record_at(number, tick)? else { return Ok(None) };
-        let (fence, history_until) = if let Some(next) = next {
-            (next.start, next.previous_until)
-        } else {
-            let row = ledger.row(number)?;
-            row.map_or((record.start, 0), |row| (row.fence, row.history_until))
+        // The history of a row grows only when the row changes. The row is read first, so that the transaction excludes
+        // a change until the whole history has been read.
+        let row = ledger.row(number)?;
+        // A record is removed before its sub-grants. The sub-grants are read before the record, so that the sub-grants
+        // of a record that is found are not removed in the meantime.
+        let around = match kept.block_bits {
+            0 => None,
+            _ => Some(ledger.sub_grants_around(node, tick)?),
+        };
+        let (Some(record), next) = ledger.records_around(number, tick)? else { return Ok(None) };
+        let (fence, history_until) = match (next, row) {
+            (Some(next), _) => (next.start, next.previous_until),
+            (None, Some(row)) => (row.fence, row.history_until),
+            (None, None) => (record.start, 0),
         };
         if tick >= fence {
             return Ok(None);
         }
-        let client = if kept.block_bits > 0 {
-            let around = ledger.sub_grants_around(node, tick)?;
-            Some(client_at(tick, (&record, fence), history_until, around))
-        } else {
-            None
-        };
+        let client = around.map(|around| client_at(tick, (&record, fence), history_until, around));
         Ok(Some(PastHolder { record, fence, client }))
     })
 }

@@ -105,6 +105,9 @@ pub struct Forgotten {
     pub bounds: Bounds,
 }
 
+/// The last record that starts at or before a tick, and the first record after the tick; `None` for a missing record.
+pub type RecordsAround = (Option<Record>, Option<Record>);
+
 /// The last sub-grant that starts at or before a tick, and the first sub-grant after the tick. Each value is `None` if
 /// no such sub-grant exists.
 pub type SubGrantsAround = (Option<SubGrant>, Option<SubGrant>);
@@ -202,15 +205,24 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn record(&mut self, record: &Record) -> Result<(), Fault>;
 
-    /// Returns the node's last history record that starts at or before a tick, and the record that follows.
+    /// Returns the node's last record that starts at or before a tick, and its first record after the tick. Both are
+    /// read in one step, so that no record between them is removed in the meantime.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.
-    fn record_at(
-        &mut self,
-        node: u64,
-        tick: u64,
-    ) -> Result<Option<(Record, Option<Record>)>, Fault>;
+    fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault>;
+
+    /// Returns at most `limit` of the node's oldest records, in order of start and number.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the store fails.
+    fn oldest_records(&mut self, node: u64, limit: usize) -> Result<Vec<Record>, Fault>;
+
+    /// Removes a record and all older records of its node.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the store fails.
+    fn remove_records_through(&mut self, last: &Record) -> Result<(), Fault>;
 
     /// Adds a broker's sub-grants to the history, a few hundred at a time. Existing sub-grants stay unchanged.
     ///
@@ -218,11 +230,30 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault>;
 
-    /// Returns the node's last sub-grant that starts at or before a tick, and its first sub-grant after the tick.
+    /// Returns the node's last sub-grant that starts at or before a tick, and its first sub-grant after the tick. Both
+    /// are read in one step.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault>;
+
+    /// Returns at most `limit` of the oldest sub-grants of the nodes from `from` to `to`. The sub-grants are ordered by
+    /// node, start, number of the block's grant, and number.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the store fails.
+    fn oldest_sub_grants(
+        &mut self,
+        from: u64,
+        to: u64,
+        limit: usize,
+    ) -> Result<Vec<SubGrant>, Fault>;
+
+    /// Removes a sub-grant and all older sub-grants of its node.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the store fails.
+    fn remove_sub_grants_through(&mut self, last: &SubGrant) -> Result<(), Fault>;
 }
 
 /// A connection to a store.

@@ -28,4 +28,6 @@ mod fault;
 mod ledger;
 
 pub use fault::{CONNECT_TIMEOUT, Fault, RETRY};
-pub use ledger::{Candidates, Continuity, Forgotten, Ledger, Store, SubGrantsAround};
+pub use ledger::{
+    Candidates, Continuity, Forgotten, Ledger, RecordsAround, Store, SubGrantsAround,
+};

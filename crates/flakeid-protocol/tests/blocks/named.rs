@@ -54,6 +54,8 @@ enum Step {
     },
     Backup,
     Restore,
+    /// The history is pruned up to an instant this many milliseconds ago.
+    Prune(i64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -75,6 +77,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (index(), 0..150_u64).prop_map(|(holder, used)| Step::Release { holder, used }),
         1 => Just(Step::Backup),
         1 => Just(Step::Restore),
+        1 => (0..1_000_i64).prop_map(Step::Prune),
     ]
 }
 
@@ -202,6 +205,9 @@ impl History {
                     self.store.restore(copy);
                 }
             }
+            Step::Prune(ago) => {
+                operations::prune(&mut self.store, SPACE, now - ago).unwrap();
+            }
         }
     }
 
@@ -280,8 +286,8 @@ impl History {
                     Some(Client::Nobody) => {
                         panic!("tick {tick} of {grant:?} is reported as unused")
                     }
-                    // The store may not have received the record of the grant yet, or may have lost the record in a
-                    // restore.
+                    // The store may not have received the record of the grant yet, may have lost the record in a
+                    // restore, or may have pruned it.
                     Some(Client::Unrecorded) | None => self.unnamed += 1,
                 }
             }

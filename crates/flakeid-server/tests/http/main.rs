@@ -15,6 +15,7 @@ mod ids;
 mod leased;
 mod leases;
 mod metrics_page;
+mod pruning;
 mod rate;
 mod reads;
 mod reload;

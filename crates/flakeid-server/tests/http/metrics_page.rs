@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use flakeid::LeaseBuilder;
 use flakeid::broker::{Broker, BrokerOptions};
 use flakeid_core::{Layout, SystemClock};
 use flakeid_protocol::{MemoryStore, Namespace, operations};
-use flakeid_server::{ServeOptions, Service};
+use flakeid_server::{HistoryPruning, ServeOptions, Service};
 
 use crate::client::{Client, TestServer};
 use crate::secured::Certificates;
@@ -25,9 +26,13 @@ fn metrics_page_lists_exactly_the_exported_metrics() {
     operations::init(&mut store, &namespace).unwrap();
     let options = BrokerOptions::new("default", Layout::TWITTER, "http://localhost");
     let open = move || Ok(Box::new(store.clone()) as _);
+    let day = Duration::from_secs(86_400);
+    let pruning = HistoryPruning::new(day, ["default".to_owned()], open.clone());
     let broker = Broker::start_on("memory", open, options, Arc::new(SystemClock)).unwrap();
     let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
-    let service = Service::new([("default".to_owned(), generator)].into()).brokers([broker]);
+    let service = Service::new([("default".to_owned(), generator)].into())
+        .brokers([broker])
+        .prune_history(pruning);
     let certificates = Certificates::new();
     let tls = Some(certificates.settings());
     let server = TestServer::new(service, ServeOptions { tls, ..ServeOptions::default() });

@@ -68,13 +68,21 @@ impl EtcdStore {
             }
         }
         for (node, start, grant, text) in &write_set.records {
-            let record = format!("{}{start:020}/{grant:020}", keys::history(namespace, *node));
-            writes.push(put(&record, text));
+            writes.push(put(&keys::record(namespace, *node, *start, *grant), text));
         }
         for sub in &write_set.sub_grants {
-            let (prefix, start) = (keys::sub_grants(namespace, sub.node), sub.start);
-            let key = format!("{prefix}{start:020}/{:020}/{:020}", sub.block_grant, sub.grant);
+            let numbers = [sub.block_grant, sub.grant];
+            let key = keys::sub_grant(namespace, sub.node, sub.start, numbers);
             writes.push(put(&key, &sub.text));
+        }
+        for record in &write_set.removed_records {
+            let last = keys::record(namespace, record.node, record.start, record.grant);
+            writes.push(delete_through(&keys::history(namespace, record.node), &last));
+        }
+        for sub in &write_set.removed_sub_grants {
+            let numbers = [sub.block_grant, sub.grant];
+            let last = keys::sub_grant(namespace, sub.node, sub.start, numbers);
+            writes.push(delete_through(&keys::sub_grants(namespace, sub.node), &last));
         }
         // The run record is written only if the transaction also writes other data.
         if !writes.is_empty()
@@ -126,6 +134,12 @@ impl EtcdStore {
 
 fn put(key: &str, text: &str) -> Value {
     json!({ "request_put": { "key": encode(key), "value": encode(text) } })
+}
+
+/// Builds a request that deletes the keys from `first` up to and including `last`.
+fn delete_through(first: &str, last: &str) -> Value {
+    let end = format!("{last}\0");
+    json!({ "request_delete_range": { "key": encode(first), "range_end": encode(&end) } })
 }
 
 /// Builds a comparison that succeeds if no key with the prefix has changed since the given revision.

@@ -40,9 +40,24 @@ pub(super) fn history(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/history/{node:020}/")
 }
 
+/// Returns the key of a record.
+pub(super) fn record(name: &str, node: u64, start: u64, grant: u64) -> String {
+    format!("{}{start:020}/{grant:020}", history(name, node))
+}
+
 /// Returns the key prefix of a node's sub-grants.
 pub(super) fn sub_grants(name: &str, node: u64) -> String {
     format!("{ROOT}{name}/sub-grants/{node:020}/")
+}
+
+/// Returns the key of a sub-grant.
+pub(super) fn sub_grant(
+    name: &str,
+    node: u64,
+    start: u64,
+    [block_grant, grant]: [u64; 2],
+) -> String {
+    format!("{}{start:020}/{block_grant:020}/{grant:020}", sub_grants(name, node))
 }
 
 /// Returns the exclusive end of the range of keys that begin with `prefix`, which must end in a slash.
@@ -108,8 +123,9 @@ pub(super) fn entries(answer: &Value) -> &[Value] {
     answer["kvs"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns the node in the key of a row, or in the key of a row's mark.
+/// Returns the node in the key of a row, of a row's mark, or of an entry of the history.
 pub(super) fn node_of(entry: &Value) -> Result<u64, Fault> {
-    // The parts of the key are an empty string, `flakeid`, the namespace, `row` or `used`, and the node.
+    // The parts of the key are an empty string, `flakeid`, the namespace, the kind of entry, the node, and possibly
+    // further parts.
     number_in_key(&decode(&entry["key"])?, 4)
 }

@@ -131,14 +131,19 @@ impl EtcdStore {
         other: String,
     ) -> Result<([Value; 2], Value), Fault> {
         let ranges = [one, other].map(|key| {
-            let request = if key.ends_with('/') {
+            if key.ends_with('/') {
                 keys::count(&key, &keys::end(&key))
             } else {
                 keys::range(&key, None)
-            };
-            json!({ "request_range": request })
+            }
         });
-        let Answer { mut body, .. } = self.txn(&[], &ranges)?;
+        self.read_ranges(ranges)
+    }
+
+    /// Sends two range requests, whose results are of the same revision. Also returns the header of the response.
+    pub(super) fn read_ranges(&mut self, ranges: [Value; 2]) -> Result<([Value; 2], Value), Fault> {
+        let requests = ranges.map(|request| json!({ "request_range": request }));
+        let Answer { mut body, .. } = self.txn(&[], &requests)?;
         let pair = [0, 1].map(|at| body["responses"][at]["response_range"].take());
         Ok((pair, body["header"].take()))
     }

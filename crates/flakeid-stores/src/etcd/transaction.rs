@@ -57,23 +57,36 @@ impl EtcdStore {
 }
 
 impl EtcdStore {
-    /// Returns the last entry whose key begins with the prefix and continues with a tick no later than the given tick.
-    fn last_before(&mut self, prefix: &str, tick: u64) -> Result<Option<Value>, Fault> {
-        let until = format!("{prefix}{:020}", tick.saturating_add(1));
-        let mut last = keys::range(prefix, Some(&until));
+    /// Searches the keys in which the prefix is followed by a tick. Returns the value of the last key with a tick at or
+    /// before the given tick, and the value of the first key with a later tick. Reads both at the same revision.
+    fn values_around(
+        &mut self,
+        prefix: &str,
+        tick: u64,
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let after = format!("{prefix}{:020}", tick.saturating_add(1));
+        let mut last = keys::range(prefix, Some(&after));
         last["sort_target"] = json!("KEY");
         last["sort_order"] = json!("DESCEND");
-        last["limit"] = json!(1);
-        Ok(entries(&self.range(&last)?).first().cloned())
+        let mut next = keys::range(&after, Some(&keys::end(prefix)));
+        for request in [&mut last, &mut next] {
+            request["limit"] = json!(1);
+        }
+        let ([found, next], _) = self.read_ranges([last, next])?;
+        let value = |range: &Value| entries(range).first().map(value_of).transpose();
+        Ok((value(&found)?, value(&next)?))
     }
 
-    /// Returns the value of the first key that begins with `prefix` and does not sort before `first`.
-    fn first_from(&mut self, first: &str, prefix: &str) -> Result<Option<String>, Fault> {
-        let mut next = keys::range(first, Some(&keys::end(prefix)));
-        next["limit"] = json!(1);
-        let answer = self.range(&next)?;
-        entries(&answer).first().map(|next| decode(&next["value"])).transpose()
+    /// Returns at most `limit` of the first keys in a range, with their values.
+    fn first_entries(&mut self, first: &str, end: &str, limit: usize) -> Result<Value, Fault> {
+        let mut request = keys::range(first, Some(end));
+        request["limit"] = json!(limit);
+        self.range(&request)
     }
+}
+
+fn value_of(entry: &Value) -> Result<String, Fault> {
+    decode(&entry["value"])
 }
 
 impl VersionedStore for EtcdStore {
@@ -228,17 +241,24 @@ impl VersionedStore for EtcdStore {
         Ok(rows.symmetric_difference(&used).copied().collect())
     }
 
-    fn record_at(
+    fn records_around(
         &mut self,
         namespace: &str,
         node: u64,
         tick: u64,
-    ) -> Result<Option<(String, Option<String>)>, Fault> {
-        let history = keys::history(namespace, node);
-        let Some(found) = self.last_before(&history, tick)? else { return Ok(None) };
-        let after = format!("{}0", decode(&found["key"])?);
-        let next = self.first_from(&after, &history)?;
-        Ok(Some((decode(&found["value"])?, next)))
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        self.values_around(&keys::history(namespace, node), tick)
+    }
+
+    fn oldest_records(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        limit: usize,
+    ) -> Result<Vec<String>, Fault> {
+        let prefix = keys::history(namespace, node);
+        let answer = self.first_entries(&prefix, &keys::end(&prefix), limit)?;
+        entries(&answer).iter().map(value_of).collect()
     }
 
     fn sub_grants_around(
@@ -247,11 +267,19 @@ impl VersionedStore for EtcdStore {
         node: u64,
         tick: u64,
     ) -> Result<(Option<String>, Option<String>), Fault> {
-        let prefix = keys::sub_grants(namespace, node);
-        let found = self.last_before(&prefix, tick)?;
-        let found = found.map(|found| decode(&found["value"])).transpose()?;
-        let after = format!("{prefix}{:020}", tick.saturating_add(1));
-        Ok((found, self.first_from(&after, &prefix)?))
+        self.values_around(&keys::sub_grants(namespace, node), tick)
+    }
+
+    fn oldest_sub_grants(
+        &mut self,
+        namespace: &str,
+        (from, to): (u64, u64),
+        limit: usize,
+    ) -> Result<Vec<(u64, String)>, Fault> {
+        let first = keys::sub_grants(namespace, from);
+        let end = keys::end(&keys::sub_grants(namespace, to));
+        let answer = self.first_entries(&first, &end, limit)?;
+        entries(&answer).iter().map(|entry| Ok((node_of(entry)?, value_of(entry)?))).collect()
     }
 
     fn commit(&mut self, namespace: &str, write_set: &WriteSet<u64>) -> Result<(), Fault> {

@@ -29,7 +29,13 @@
 //! GRANT SELECT, INSERT ON ids.flakeid_run TO service;
 //! ```
 //!
-//! With `INSERT` on `flakeid_namespace`, the user may also create further namespaces.
+//! With `INSERT` on `flakeid_namespace`, the user may also create further namespaces. A user that removes old grants
+//! from the history, with `flakeid serve` or `flakeid leases prune`, also needs the following rights:
+//!
+//! ```sql
+//! GRANT DELETE ON ids.flakeid_grant TO service;
+//! GRANT DELETE ON ids.flakeid_sub_grant TO service;
+//! ```
 //!
 //! An incarnation is one run of the server on these tables: `random value / server / creation of flakeid_node`. The
 //! random value is in an in-memory table, which is empty after a restart until the first client fills it. If the

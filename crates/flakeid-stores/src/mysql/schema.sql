@@ -99,14 +99,22 @@ IF NEW.namespace <> OLD.namespace OR NEW.node <> OLD.node OR NEW.start < OLD.sta
         'flakeid: the node of a row never changes, and its fence falls only in a release';
 END IF;
 
+DROP TRIGGER IF EXISTS flakeid_grant_stays;
+
 CREATE TRIGGER flakeid_grant_stays BEFORE DELETE ON flakeid_grant FOR EACH ROW
-SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused';
+IF @flakeid_prune IS NULL THEN
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused';
+END IF;
 
 CREATE TRIGGER flakeid_grant_keeps BEFORE UPDATE ON flakeid_grant FOR EACH ROW
 SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: UPDATE of history is refused';
 
+DROP TRIGGER IF EXISTS flakeid_sub_grant_stays;
+
 CREATE TRIGGER flakeid_sub_grant_stays BEFORE DELETE ON flakeid_sub_grant FOR EACH ROW
-SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused';
+IF @flakeid_prune IS NULL THEN
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused';
+END IF;
 
 CREATE TRIGGER flakeid_sub_grant_keeps BEFORE UPDATE ON flakeid_sub_grant FOR EACH ROW
 SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: UPDATE of history is refused';

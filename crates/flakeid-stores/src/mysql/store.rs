@@ -9,17 +9,17 @@ use super::transaction::MysqlTransaction;
 use crate::random;
 use crate::retry::ANSWER_TIMEOUT;
 use crate::sql::{
-    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, SqlServer,
-    check_version, missing_tables,
+    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, SCHEMA_VERSION, STATEMENT_LIMIT_MS,
+    SqlServer, check_version, missing_tables,
 };
 use flakeid_protocol::store::Fault;
 
 /// The statements that create the tables and their triggers. Each statement is a separate transaction and may be
 /// repeated. The last statement marks the tables as complete.
 ///
-/// The triggers apply to all users except those who may drop triggers. The triggers ensure that rows are never deleted
-/// and that history never changes. The triggers also ensure that safety-critical numbers only increase, except that a
-/// release may lower a fence.
+/// The triggers apply to all users except those who may drop triggers. The triggers ensure that rows are never deleted,
+/// that history never changes, and that only `prune`, which sets a session variable, deletes history. The triggers also
+/// ensure that safety-critical numbers only increase, except that a release may lower a fence.
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// The server's error code for a trigger that already exists.
@@ -198,6 +198,17 @@ impl SqlServer for MysqlServer {
         }
         let version: Option<Option<i64>> = self.read("SELECT MAX(version) FROM flakeid_schema")?;
         Ok(version.flatten().is_some())
+    }
+
+    fn has_old_triggers(&mut self) -> Result<bool, Fault> {
+        // A user without the right to replace the triggers does not see them.
+        let count: Option<i64> = self.read(&format!(
+            "SELECT COUNT(*) FROM information_schema.triggers
+             WHERE trigger_schema = DATABASE() AND trigger_name = 'flakeid_grant_stays'
+                 AND action_statement NOT LIKE '%@flakeid_prune%'
+                 AND (SELECT MAX(version) FROM flakeid_schema) = {SCHEMA_VERSION}"
+        ))?;
+        Ok(count != Some(0))
     }
 
     fn create_tables(&mut self) -> Result<(), Fault> {

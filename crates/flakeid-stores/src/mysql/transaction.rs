@@ -50,6 +50,19 @@ impl SqlTransaction for MysqlTransaction<'_> {
         Ok(self.connection.affected_rows())
     }
 
+    /// Runs a statement that deletes entries of the history. The session variable that permits the deletion is set only
+    /// during the statement, because it does not end with the transaction.
+    fn delete_history(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+        self.permit_deletion("1")?;
+        let deleted = self.execute(sql, values);
+        // After a timeout, the connection is in an unknown state and is closed, which also ends the permission.
+        if matches!(deleted, Err(Fault::Unavailable(_))) {
+            return deleted;
+        }
+        let forbidden = self.permit_deletion("NULL");
+        deleted.and_then(|rows| forbidden.map(|()| rows))
+    }
+
     /// Returns the clause that locks the namespace. The lock is exclusive if the transaction changes the namespace, and
     /// otherwise shared, so that renewals do not wait for each other.
     fn namespace_lock(&self) -> &'static str {
@@ -70,6 +83,13 @@ impl SqlTransaction for MysqlTransaction<'_> {
         let is_spread = ledger.transaction.hints.spread;
         let first = if is_spread { from + random::below(to - from + 1) } else { first };
         gaps::unused(ledger, (from, to), first, 0)
+    }
+}
+
+impl MysqlTransaction<'_> {
+    fn permit_deletion(&mut self, value: &str) -> Result<(), Fault> {
+        let sql = format!("SET @flakeid_prune = {value}");
+        self.runtime.wait_for_answer(fault, self.connection.query_drop(sql))
     }
 }
 

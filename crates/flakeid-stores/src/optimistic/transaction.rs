@@ -7,7 +7,9 @@ use super::json::{
     sub_grant_text,
 };
 use super::versioned_store::{Head, NewRow, NewSubGrant, ReadRow, VersionedStore, WriteSet};
-use flakeid_protocol::store::{Candidates, Continuity, Fault, Ledger, SubGrantsAround};
+use flakeid_protocol::store::{
+    Candidates, Continuity, Fault, Ledger, RecordsAround, SubGrantsAround,
+};
 use flakeid_protocol::{Namespace, Owner, Record, Row, State, SubGrant};
 
 /// One attempt to run a transaction.
@@ -24,6 +26,8 @@ pub(super) struct Transaction<'a, S: VersionedStore> {
     rows: BTreeMap<u64, Row>,
     records: Vec<Record>,
     sub_grants: Vec<SubGrant>,
+    removed_records: Vec<Record>,
+    removed_sub_grants: Vec<SubGrant>,
     /// The incarnation that is about to be recorded in the namespace. Recording a new incarnation raises the floor.
     incarnation: Option<String>,
     resets_row_marks: bool,
@@ -42,6 +46,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
             rows: BTreeMap::new(),
             records: Vec::new(),
             sub_grants: Vec::new(),
+            removed_records: Vec::new(),
+            removed_sub_grants: Vec::new(),
             incarnation: None,
             resets_row_marks: false,
         }
@@ -55,7 +61,9 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         let writes = self.namespace.is_some()
             || !self.rows.is_empty()
             || !self.records.is_empty()
-            || !self.sub_grants.is_empty();
+            || !self.sub_grants.is_empty()
+            || !self.removed_records.is_empty()
+            || !self.removed_sub_grants.is_empty();
         let read_rows = &self.read_rows;
         let version = |row: &Option<(Row, S::Version)>| row.as_ref().map(|(_, v)| v.clone());
         let rows = self.rows.values().map(|row| {
@@ -88,6 +96,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
             rows: rows.collect::<Result<_, Fault>>()?,
             records: records.collect::<Result<_, Fault>>()?,
             sub_grants: sub_grants.collect::<Result<_, Fault>>()?,
+            removed_records: self.removed_records,
+            removed_sub_grants: self.removed_sub_grants,
             resets_row_marks: self.resets_row_marks,
         };
         self.store.commit(self.name, &write_set)
@@ -280,19 +290,25 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(())
     }
 
-    fn record_at(
-        &mut self,
-        node: u64,
-        tick: u64,
-    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
-        // The row is read so that the commit compares the row's version. A node's history grows only when the node's
-        // row changes.
-        self.row(node)?;
-        let Some((found, next)) = self.store.record_at(self.name, node, tick)? else {
-            return Ok(None);
-        };
-        let read = |text: &String| record_of(self.name, node, text);
-        Ok(Some((read(&found)?, next.as_ref().map(read).transpose()?)))
+    /// Returns the records around a tick. The history of a row grows only when the row changes, and the caller has
+    /// already read the row.
+    fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault> {
+        self.head()?;
+        let (found, next) = self.store.records_around(self.name, node, tick)?;
+        let read =
+            |text: Option<String>| text.map(|text| record_of(self.name, node, &text)).transpose();
+        Ok((read(found)?, read(next)?))
+    }
+
+    fn oldest_records(&mut self, node: u64, limit: usize) -> Result<Vec<Record>, Fault> {
+        self.head()?;
+        let texts = self.store.oldest_records(self.name, node, limit)?;
+        texts.iter().map(|text| record_of(self.name, node, text)).collect()
+    }
+
+    fn remove_records_through(&mut self, last: &Record) -> Result<(), Fault> {
+        self.removed_records.push(last.clone());
+        Ok(())
     }
 
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
@@ -309,5 +325,21 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
             text.map(|text| sub_grant_of(self.name, node, &text)).transpose()
         };
         Ok((read(found)?, read(next)?))
+    }
+
+    fn oldest_sub_grants(
+        &mut self,
+        from: u64,
+        to: u64,
+        limit: usize,
+    ) -> Result<Vec<SubGrant>, Fault> {
+        self.head()?;
+        let texts = self.store.oldest_sub_grants(self.name, (from, to), limit)?;
+        texts.iter().map(|(node, text)| sub_grant_of(self.name, *node, text)).collect()
+    }
+
+    fn remove_sub_grants_through(&mut self, last: &SubGrant) -> Result<(), Fault> {
+        self.removed_sub_grants.push(last.clone());
+        Ok(())
     }
 }

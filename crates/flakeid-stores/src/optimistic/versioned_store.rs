@@ -1,6 +1,7 @@
 //! The operations that a store without transactions must provide.
 
 use flakeid_protocol::store::{Candidates, Fault};
+use flakeid_protocol::{Record, SubGrant};
 
 /// The data that every transaction reads first, in one step.
 pub(crate) struct Head<V> {
@@ -56,6 +57,10 @@ pub(crate) struct WriteSet<V> {
     pub records: Vec<(u64, u64, u64, String)>,
     /// New sub-grants.
     pub sub_grants: Vec<NewSubGrant>,
+    /// The records to remove, together with all older records of their nodes.
+    pub removed_records: Vec<Record>,
+    /// The sub-grants to remove, together with all older sub-grants of their nodes.
+    pub removed_sub_grants: Vec<SubGrant>,
     /// Whether the rows that exist after this write count as all rows that ever existed, so that no row counts as
     /// deleted.
     pub resets_row_marks: bool,
@@ -118,21 +123,39 @@ pub(crate) trait VersionedStore {
     /// node was granted.
     fn mismatched_nodes(&mut self, namespace: &str) -> Result<Vec<u64>, Fault>;
 
-    /// Returns the node's last record that starts at or before a tick, and the record that follows it.
-    fn record_at(
+    /// Returns the node's last record that starts at or before a tick, and its first record after the tick. Both are
+    /// read at a single moment.
+    fn records_around(
         &mut self,
         namespace: &str,
         node: u64,
         tick: u64,
-    ) -> Result<Option<(String, Option<String>)>, Fault>;
+    ) -> Result<(Option<String>, Option<String>), Fault>;
 
-    /// Returns the node's last sub-grant that starts at or before a tick, and its first sub-grant after the tick.
+    /// Returns at most `limit` of the node's oldest records.
+    fn oldest_records(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        limit: usize,
+    ) -> Result<Vec<String>, Fault>;
+
+    /// Returns the node's last sub-grant that starts at or before a tick, and its first sub-grant after the tick. Both
+    /// are read at a single moment.
     fn sub_grants_around(
         &mut self,
         namespace: &str,
         node: u64,
         tick: u64,
     ) -> Result<(Option<String>, Option<String>), Fault>;
+
+    /// Returns at most `limit` of the oldest sub-grants of the nodes in a range, each with its node, ordered by node.
+    fn oldest_sub_grants(
+        &mut self,
+        namespace: &str,
+        range: (u64, u64),
+        limit: usize,
+    ) -> Result<Vec<(u64, String)>, Fault>;
 
     /// Writes all changes if no version in `write_set` has changed. Otherwise writes nothing and fails with
     /// [`Fault::Conflict`].

@@ -34,7 +34,12 @@
 //! GRANT SELECT, INSERT ON flakeid_sub_grant TO service;
 //! ```
 //!
-//! With `INSERT ON flakeid_namespace`, the role may also create further namespaces.
+//! With `INSERT ON flakeid_namespace`, the role may also create further namespaces. A role that removes old grants from
+//! the history, with `flakeid serve` or `flakeid leases prune`, also needs the following right:
+//!
+//! ```sql
+//! GRANT DELETE ON flakeid_grant, flakeid_sub_grant TO service;
+//! ```
 //!
 //! An incarnation is one run of the server on these tables: `system identifier / oid of the database /
 //! oid of flakeid_node / start of the postmaster`. Restarts, failovers and restored copies start another

@@ -113,12 +113,21 @@ CREATE TRIGGER flakeid_keep BEFORE DELETE OR TRUNCATE ON flakeid_node
 DROP TRIGGER IF EXISTS flakeid_keep_update ON flakeid_node;
 CREATE TRIGGER flakeid_keep_update BEFORE UPDATE ON flakeid_node
     FOR EACH ROW EXECUTE FUNCTION flakeid_keep_node();
+-- Only a transaction that prunes the history sets flakeid.prune, so that no other statement deletes history by mistake.
 DROP TRIGGER IF EXISTS flakeid_keep ON flakeid_grant;
-CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_grant
+CREATE TRIGGER flakeid_keep BEFORE UPDATE OR TRUNCATE ON flakeid_grant
     FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
+DROP TRIGGER IF EXISTS flakeid_keep_delete ON flakeid_grant;
+CREATE TRIGGER flakeid_keep_delete BEFORE DELETE ON flakeid_grant
+    FOR EACH STATEMENT WHEN (current_setting('flakeid.prune', true) IS DISTINCT FROM 'on')
+    EXECUTE FUNCTION flakeid_keep();
 
 DROP TRIGGER IF EXISTS flakeid_keep ON flakeid_sub_grant;
-CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_sub_grant
+CREATE TRIGGER flakeid_keep BEFORE UPDATE OR TRUNCATE ON flakeid_sub_grant
     FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
+DROP TRIGGER IF EXISTS flakeid_keep_delete ON flakeid_sub_grant;
+CREATE TRIGGER flakeid_keep_delete BEFORE DELETE ON flakeid_sub_grant
+    FOR EACH STATEMENT WHEN (current_setting('flakeid.prune', true) IS DISTINCT FROM 'on')
+    EXECUTE FUNCTION flakeid_keep();
 
 INSERT INTO flakeid_schema VALUES (4) ON CONFLICT DO NOTHING;

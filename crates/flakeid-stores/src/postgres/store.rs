@@ -6,17 +6,17 @@ use super::fault::fault;
 use super::transaction::{PostgresTransaction, lock_key};
 use crate::retry::ANSWER_TIMEOUT;
 use crate::sql::{
-    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, STATEMENT_LIMIT_MS, SqlServer,
-    check_version,
+    BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, SCHEMA_VERSION, STATEMENT_LIMIT_MS,
+    SqlServer, check_version,
 };
 use flakeid_protocol::store::Fault;
 
 /// The statements that create the tables and their triggers, in one transaction. If two clients create the tables at
 /// the same time, the second client waits for the first.
 ///
-/// The triggers apply to all roles except the owners of the tables. The triggers ensure that rows are never deleted and
-/// that history never changes. The triggers also ensure that safety-critical numbers only increase, except that a
-/// release may lower a fence.
+/// The triggers apply to all roles except the owners of the tables. The triggers ensure that rows are never deleted,
+/// that history never changes, and that only `prune` deletes history. The triggers also ensure that safety-critical
+/// numbers only increase, except that a release may lower a fence.
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// A connection to `PostgreSQL`.
@@ -106,6 +106,17 @@ impl SqlServer for PostgresServer {
     fn has_tables(&mut self) -> Result<bool, Fault> {
         let rows = self.batch("SELECT to_regclass('flakeid_schema')")?;
         Ok(rows.first().is_some_and(|row| row.get(0).is_some()))
+    }
+
+    fn has_old_triggers(&mut self) -> Result<bool, Fault> {
+        // The bit 8 of a trigger's type means DELETE.
+        let rows = self.batch(&format!(
+            "SELECT WHERE (SELECT max(version) FROM flakeid_schema) = {SCHEMA_VERSION} AND EXISTS (
+                 SELECT FROM pg_trigger
+                 WHERE tgrelid = to_regclass('flakeid_grant') AND tgname = 'flakeid_keep' AND tgtype & 8 <> 0
+             )"
+        ))?;
+        Ok(!rows.is_empty())
     }
 
     fn create_tables(&mut self) -> Result<(), Fault> {

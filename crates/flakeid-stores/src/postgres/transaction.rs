@@ -82,6 +82,13 @@ impl SqlTransaction for PostgresTransaction<'_> {
         self.runtime.wait_for_answer(fault, self.client.execute_typed(&sql, &values))
     }
 
+    /// Runs a statement that deletes entries of the history. The setting that permits the deletion ends with the
+    /// transaction, so a pooler cannot pass the permission to another client.
+    fn delete_history(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+        self.query("SELECT set_config('flakeid.prune', 'on', true)", &[])?;
+        self.execute(sql, values)
+    }
+
     fn before_namespace_write(&mut self, _namespace: &Namespace) -> Result<(), Fault> {
         self.hints.require_exclusive()
     }

@@ -3,7 +3,8 @@
 --   the namespace's value or '', the number of changes or '', the namespace's new value or '',
 --   whether the present rows are all rows that ever existed, whether to write even if nothing changes,
 --   the number of rows that were read (each: node, value or ''), the number of rows to write (each: node, fence, value),
---   the number of records (each: member), the number of sub-grants (each: member).
+--   the number of records (each: member), the number of sub-grants (each: member),
+--   the number of ranges of records to remove (each: first, end), and the same for sub-grants.
 -- Returns 1, or 0 if anything that was read has changed.
 local at = 0
 local function take() at = at + 1; return ARGV[at] end
@@ -38,6 +39,13 @@ for key = 5, 6 do
     for _ = 1, tonumber(take()) do
         writes = true
         redis.call('ZADD', KEYS[key], 0, take())
+    end
+end
+for key = 5, 6 do
+    for _ = 1, tonumber(take()) do
+        local first, last = take(), take()
+        writes = true
+        redis.call('ZREMRANGEBYLEX', KEYS[key], first, last)
     end
 end
 if whole == '1' then redis.call('HSET', KEYS[1], 'rows', redis.call('HLEN', KEYS[2])) end

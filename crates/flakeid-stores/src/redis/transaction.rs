@@ -43,26 +43,56 @@ impl RedisStore {
     }
 
     /// Searches a sorted set whose members have the form `node:start:…`. Returns the node's last member that starts at
-    /// or before a tick, and the node's first member that starts after the tick.
+    /// or before a tick, and the node's first member that starts after the tick. Both members are read in one
+    /// step.
     fn members_around(
         &mut self,
         key: &str,
         node: u64,
         tick: u64,
     ) -> Result<(Option<String>, Option<String>), Fault> {
-        let (node, after) = (pad(node), pad(tick.saturating_add(1)));
-        let mut last = redis::cmd("ZREVRANGEBYLEX");
-        last.arg(key).arg(format!("({node}:{after}")).arg(format!("[{node}:"));
-        last.arg("LIMIT").arg(0).arg(1);
-        let found: Vec<String> = self.run_command(&last)?;
-        let mut next = redis::cmd("ZRANGEBYLEX");
-        // A semicolon sorts directly after a colon, so the upper bound includes all members of the node.
-        next.arg(key).arg(format!("[{node}:{after}")).arg(format!("({node};"));
-        next.arg("LIMIT").arg(0).arg(1);
-        let next: Vec<String> = self.run_command(&next)?;
+        let after = format!("{}:{}", pad(node), pad(tick.saturating_add(1)));
+        let (first, end) = ends(node, node);
+        let mut both = redis::pipe();
+        both.atomic().cmd("ZREVRANGEBYLEX").arg(key).arg(format!("({after}")).arg(first);
+        both.arg("LIMIT").arg(0).arg(1);
+        both.cmd("ZRANGEBYLEX").arg(key).arg(format!("[{after}")).arg(end);
+        both.arg("LIMIT").arg(0).arg(1);
+        let reply = both.query(&mut self.connection);
+        let [found, next]: [Vec<String>; 2] = reply.map_err(|error| fault(&self.shown, &error))?;
         Ok((found.into_iter().next(), next.into_iter().next()))
     }
+
+    /// Returns at most `limit` of the first members of the nodes in a range.
+    fn first_members(
+        &mut self,
+        key: &str,
+        (from, to): (u64, u64),
+        limit: usize,
+    ) -> Result<Vec<String>, Fault> {
+        let (first, end) = ends(from, to);
+        let mut members = redis::cmd("ZRANGEBYLEX");
+        members.arg(key).arg(first).arg(end).arg("LIMIT").arg(0).arg(limit);
+        self.run_command(&members)
+    }
 }
+
+/// Returns the bounds of all members of the nodes in a range.
+fn ends(from: u64, to: u64) -> (String, String) {
+    // A semicolon sorts after a colon.
+    (format!("[{}:", pad(from)), format!("({};", pad(to)))
+}
+
+/// Returns the part of a member of the history after the given number of numbers.
+fn text_of(member: &str, numbers: usize) -> String {
+    member.splitn(numbers + 1, ':').nth(numbers).unwrap_or_default().to_owned()
+}
+
+/// The number of numbers before the text of a record.
+const IN_RECORD: usize = 3;
+
+/// The number of numbers before the text of a sub-grant.
+const IN_SUB_GRANT: usize = 4;
 
 fn invoke<T: FromRedisValue>(
     connection: &mut Connection,
@@ -182,22 +212,25 @@ impl VersionedStore for RedisStore {
         mismatched.map(|(node, _)| number(node)).collect()
     }
 
-    fn record_at(
+    fn records_around(
         &mut self,
         namespace: &str,
         node: u64,
         tick: u64,
-    ) -> Result<Option<(String, Option<String>)>, Fault> {
-        let history = Keys::new(namespace).history;
-        let (found, _) = self.members_around(&history, node, tick)?;
-        let Some(found) = found else { return Ok(None) };
-        let mut next = redis::cmd("ZRANGEBYLEX");
-        // A semicolon sorts directly after a colon, so the upper bound includes all members of the node.
-        next.arg(&history).arg(format!("({found}")).arg(format!("({};", pad(node)));
-        next.arg("LIMIT").arg(0).arg(1);
-        let next: Vec<String> = self.run_command(&next)?;
-        let text = |member: &String| member.splitn(4, ':').nth(3).unwrap_or_default().to_owned();
-        Ok(Some((text(&found), next.first().map(text))))
+    ) -> Result<(Option<String>, Option<String>), Fault> {
+        let (found, next) = self.members_around(&Keys::new(namespace).history, node, tick)?;
+        let text = |member: String| text_of(&member, IN_RECORD);
+        Ok((found.map(text), next.map(text)))
+    }
+
+    fn oldest_records(
+        &mut self,
+        namespace: &str,
+        node: u64,
+        limit: usize,
+    ) -> Result<Vec<String>, Fault> {
+        let members = self.first_members(&Keys::new(namespace).history, (node, node), limit)?;
+        Ok(members.iter().map(|member| text_of(member, IN_RECORD)).collect())
     }
 
     fn sub_grants_around(
@@ -207,8 +240,22 @@ impl VersionedStore for RedisStore {
         tick: u64,
     ) -> Result<(Option<String>, Option<String>), Fault> {
         let (found, next) = self.members_around(&Keys::new(namespace).sub_grants, node, tick)?;
-        let text = |member: String| member.splitn(5, ':').nth(4).unwrap_or_default().to_owned();
+        let text = |member: String| text_of(&member, IN_SUB_GRANT);
         Ok((found.map(text), next.map(text)))
+    }
+
+    fn oldest_sub_grants(
+        &mut self,
+        namespace: &str,
+        range: (u64, u64),
+        limit: usize,
+    ) -> Result<Vec<(u64, String)>, Fault> {
+        let members = self.first_members(&Keys::new(namespace).sub_grants, range, limit)?;
+        let read = |member: &String| {
+            let node = number(member.split(':').next().unwrap_or_default())?;
+            Ok((node, text_of(member, IN_SUB_GRANT)))
+        };
+        members.iter().map(read).collect()
     }
 
     fn commit(&mut self, namespace: &str, write_set: &WriteSet<String>) -> Result<(), Fault> {
@@ -243,6 +290,18 @@ impl VersionedStore for RedisStore {
             let [node, start, of_block, grant] =
                 [sub.node, sub.start, sub.block_grant, sub.grant].map(pad);
             script.arg(format!("{node}:{start}:{of_block}:{grant}:{}", sub.text));
+        }
+        // The last member to remove begins with its numbers and a colon, and a semicolon sorts after a colon.
+        script.arg(write_set.removed_records.len());
+        for record in &write_set.removed_records {
+            let [node, start, grant] = [record.node, record.start, record.grant].map(pad);
+            script.arg(format!("[{node}:")).arg(format!("({node}:{start}:{grant};"));
+        }
+        script.arg(write_set.removed_sub_grants.len());
+        for sub in &write_set.removed_sub_grants {
+            let [node, start, of_block, grant] =
+                [sub.node, sub.start, sub.block_grant, sub.grant].map(pad);
+            script.arg(format!("[{node}:")).arg(format!("({node}:{start}:{of_block}:{grant};"));
         }
         let written: bool = invoke(&mut self.connection, &self.shown, &script)?;
         if !written {

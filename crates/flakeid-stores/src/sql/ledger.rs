@@ -1,10 +1,13 @@
 //! A namespace in one transaction of an SQL database, with the statements that all SQL databases share.
 
+use super::history::{HistoryTable, MOST_INSERTED, RECORDS, SUB_GRANTS};
 use crate::gaps::{self, UsedNodes};
 use crate::values::{
     Cells, Value, namespace_values, record_values, row_values, sub_grant_values, to_bigint,
 };
-use flakeid_protocol::store::{Candidates, Continuity, Fault, Forgotten, Ledger, SubGrantsAround};
+use flakeid_protocol::store::{
+    Candidates, Continuity, Fault, Forgotten, Ledger, RecordsAround, SubGrantsAround,
+};
 use flakeid_protocol::{Namespace, Record, Row, SubGrant, Token};
 
 /// The columns of a row, in the order in which [`row_values`] returns their values.
@@ -14,18 +17,6 @@ const ROW_COLUMNS: &str = "node, fence, start, token, grant_number, state, owner
 /// The columns of a namespace, in the order in which [`namespace_values`] returns their values.
 const NAMESPACE_COLUMNS: &str = "layout, block_bits, floor, quiet_until, incarnation, max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms, \
      keeps_history";
-
-/// The columns of a record, in the order in which [`record_values`] returns their values.
-const RECORD_COLUMNS: &str =
-    "node, grant_number, start, owner_name, owner_host, owner_pid, acquired, previous_until";
-
-/// The columns of a sub-grant, in the order in which [`sub_grant_values`] returns their values.
-const SUB_GRANT_COLUMNS: &str =
-    "node, start, block_grant, grant_number, owner_name, owner_host, owner_pid, acquired";
-
-/// The maximum number of sub-grants that one statement inserts. Each sub-grant has eight values, and every supported
-/// database accepts at least 2,048 values in a statement.
-const MOST_INSERTED: usize = 250;
 
 /// The parts of SQL statements that differ between databases.
 pub(crate) struct Dialect {
@@ -83,6 +74,11 @@ pub(crate) trait SqlTransaction: Sized {
     /// Returns the clause that locks the namespace when it is read.
     fn namespace_lock(&self) -> &'static str {
         ""
+    }
+
+    /// Runs a statement that deletes entries of the history. Triggers refuse any other deletion of history.
+    fn delete_history(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+        self.execute(sql, values)
     }
 
     /// Prepares the transaction for writing the namespace.
@@ -152,6 +148,51 @@ impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
     pub(crate) fn numbers(&mut self, sql: &str, values: &[Value]) -> Result<Vec<u64>, Fault> {
         let rows = self.query(sql, values)?.into_iter();
         rows.map(|cells| Cells::new(self.namespace, cells).number("node")).collect()
+    }
+}
+
+impl<T: SqlTransaction> SqlLedger<'_, T> {
+    fn entries_around<E>(
+        &mut self,
+        table: &HistoryTable<E>,
+        node: u64,
+        tick: u64,
+    ) -> Result<(Option<E>, Option<E>), Fault> {
+        let last = i64::try_from(tick).unwrap_or(i64::MAX);
+        let values = [self.namespace.into(), to_bigint("node", node)?, last.into()];
+        let (mut found, mut next) = (None, None);
+        for cells in self.query(&table.entries_around(), &values)? {
+            let entry = (table.read)(self.namespace, cells)?;
+            let place = if (table.start)(&entry) <= tick { &mut found } else { &mut next };
+            *place = Some(entry);
+        }
+        Ok((found, next))
+    }
+
+    fn oldest_entries<E>(
+        &mut self,
+        table: &HistoryTable<E>,
+        (from, to): (u64, u64),
+        limit: usize,
+    ) -> Result<Vec<E>, Fault> {
+        let values = self.range(from, to)?;
+        let rows = self.query(&table.oldest_entries(limit), &values)?.into_iter();
+        rows.map(|cells| (table.read)(self.namespace, cells)).collect()
+    }
+
+    /// Removes a node's entries up to and including the entry with the given values in the columns of `order`.
+    fn remove_entries_through<E>(
+        &mut self,
+        table: &HistoryTable<E>,
+        node: u64,
+        place: &[u64],
+    ) -> Result<(), Fault> {
+        let mut values = vec![self.namespace.into(), to_bigint("node", node)?];
+        for (column, value) in table.order.iter().zip(place) {
+            values.push(to_bigint(column, *value)?);
+        }
+        let deleted = self.transaction.delete_history(&table.delete_through(), &values);
+        self.remember_failure(deleted.map_err(|fault| table.with_remedy(fault))).map(drop)
     }
 }
 
@@ -287,49 +328,37 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
     fn record(&mut self, record: &Record) -> Result<(), Fault> {
         let mut values = vec![self.namespace.into()];
         values.extend(record_values(record)?);
-        let parameters = parameters(RECORD_COLUMNS, 2);
-        let sql = format!(
-            "INSERT INTO flakeid_grant (namespace, {RECORD_COLUMNS}) VALUES (?1, {parameters})"
-        );
+        let (columns, parameters) = (RECORDS.columns, parameters(RECORDS.columns, 2));
+        let sql =
+            format!("INSERT INTO flakeid_grant (namespace, {columns}) VALUES (?1, {parameters})");
         self.execute(&sql, &values).map(drop)
     }
 
-    fn record_at(
-        &mut self,
-        node: u64,
-        tick: u64,
-    ) -> Result<Option<(Record, Option<Record>)>, Fault> {
-        let (node, tick) = (to_bigint("node", node)?, i64::try_from(tick).unwrap_or(i64::MAX));
-        let first = |ledger: &mut Self, condition: &str, values: &[Value]| {
-            let sql = format!(
-                "SELECT {RECORD_COLUMNS} FROM flakeid_grant
-                 WHERE namespace = ?1 AND node = ?2 AND {condition} LIMIT 1"
-            );
-            let row = ledger.query(&sql, values)?.into_iter().next();
-            row.map(|cells| Cells::read_record(ledger.namespace, cells)).transpose()
-        };
-        let values = [self.namespace.into(), node.clone(), tick.into()];
-        let last = "start <= ?3 ORDER BY start DESC, grant_number DESC";
-        let Some(found) = first(self, last, &values)? else { return Ok(None) };
-        let (start, grant) = (to_bigint("start", found.start)?, to_bigint("grant", found.grant)?);
-        let values = [self.namespace.into(), node, start, grant];
-        let later = "start >= ?3 AND grant_number > ?4 ORDER BY start, grant_number";
-        let next = first(self, later, &values)?;
-        Ok(Some((found, next)))
+    fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault> {
+        self.entries_around(&RECORDS, node, tick)
+    }
+
+    fn oldest_records(&mut self, node: u64, limit: usize) -> Result<Vec<Record>, Fault> {
+        self.oldest_entries(&RECORDS, (node, node), limit)
+    }
+
+    fn remove_records_through(&mut self, last: &Record) -> Result<(), Fault> {
+        self.remove_entries_through(&RECORDS, last.node, &[last.start, last.grant])
     }
 
     fn record_sub_grants(&mut self, sub_grants: &[SubGrant]) -> Result<(), Fault> {
         let [insert, or_nothing] = T::DIALECT.insert_new;
+        let columns = SUB_GRANTS.columns;
         for part in sub_grants.chunks(MOST_INSERTED) {
             let mut values = vec![self.namespace.into()];
             let mut rows = Vec::with_capacity(part.len());
             for sub in part {
-                rows.push(format!("(?1, {})", parameters(SUB_GRANT_COLUMNS, values.len() + 1)));
+                rows.push(format!("(?1, {})", parameters(columns, values.len() + 1)));
                 values.extend(sub_grant_values(sub)?);
             }
             let rows = rows.join(", ");
             let sql = format!(
-                "{insert} flakeid_sub_grant (namespace, {SUB_GRANT_COLUMNS}) VALUES {rows} {or_nothing}"
+                "{insert} flakeid_sub_grant (namespace, {columns}) VALUES {rows} {or_nothing}"
             );
             self.execute(&sql, &values)?;
         }
@@ -337,18 +366,21 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
     }
 
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
-        let tick = i64::try_from(tick).unwrap_or(i64::MAX);
-        let values = [self.namespace.into(), to_bigint("node", node)?, tick.into()];
-        let mut first = |condition: &str| {
-            let sql = format!(
-                "SELECT {SUB_GRANT_COLUMNS} FROM flakeid_sub_grant
-                 WHERE namespace = ?1 AND node = ?2 AND {condition} LIMIT 1"
-            );
-            let row = self.query(&sql, &values)?.into_iter().next();
-            row.map(|cells| Cells::read_sub_grant(self.namespace, cells)).transpose()
-        };
-        let found = first("start <= ?3 ORDER BY start DESC, block_grant DESC, grant_number DESC")?;
-        Ok((found, first("start > ?3 ORDER BY start, block_grant, grant_number")?))
+        self.entries_around(&SUB_GRANTS, node, tick)
+    }
+
+    fn oldest_sub_grants(
+        &mut self,
+        from: u64,
+        to: u64,
+        limit: usize,
+    ) -> Result<Vec<SubGrant>, Fault> {
+        self.oldest_entries(&SUB_GRANTS, (from, to), limit)
+    }
+
+    fn remove_sub_grants_through(&mut self, last: &SubGrant) -> Result<(), Fault> {
+        let place = [last.start, last.block_grant, last.grant];
+        self.remove_entries_through(&SUB_GRANTS, last.node, &place)
     }
 }
 

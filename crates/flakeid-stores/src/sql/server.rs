@@ -6,8 +6,9 @@ use super::ledger::{DatabaseState, SqlLedger, SqlTransaction};
 use crate::retry::retry_conflicts;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
-/// The version of the database tables that this build supports.
-const SCHEMA_VERSION: i64 = 4;
+/// The version of the database tables that this build supports. New triggers do not change the version, because every
+/// build can use tables with new triggers.
+pub(crate) const SCHEMA_VERSION: i64 = 4;
 
 /// The server's own time limit for a statement, in milliseconds. The limit is shorter than the client's timeout, so
 /// that the client can report the server's error.
@@ -66,6 +67,10 @@ pub(crate) trait SqlServer: Send {
 
     fn has_tables(&mut self) -> Result<bool, Fault>;
 
+    /// Whether tables of the current version have triggers of an earlier build, which refuse to prune the history.
+    fn has_old_triggers(&mut self) -> Result<bool, Fault>;
+
+    /// Creates the tables that do not exist, and replaces old triggers.
     fn create_tables(&mut self) -> Result<(), Fault>;
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault>;
@@ -127,16 +132,17 @@ impl<S: SqlServer> Store for SqlStore<S> {
     }
 
     /// Creates the tables if they do not exist. If the tables exist, the database user does not need the right to
-    /// create tables.
+    /// create tables, and old triggers are replaced if the user may replace them.
     fn prepare(&mut self) -> Result<(), Fault> {
-        if self.server.has_tables()? {
+        let has_tables = self.server.has_tables()?;
+        if has_tables && !self.server.has_old_triggers()? {
             return Ok(());
         }
         let created = self.server.create_tables();
         if created.is_err() {
             self.roll_back();
         }
-        created
+        if has_tables { Ok(()) } else { created }
     }
 
     fn is_prepared(&mut self) -> Result<bool, Fault> {

@@ -23,6 +23,14 @@ impl SqlServer for MariadbServer {
          GRANT SELECT, INSERT ON ids.flakeid_grant TO service;
          GRANT SELECT, INSERT ON ids.flakeid_sub_grant TO service;
          GRANT SELECT, INSERT ON ids.flakeid_run TO service";
+    const PERMIT_PRUNING: &'static str = "GRANT DELETE ON ids.flakeid_grant TO service;
+         GRANT DELETE ON ids.flakeid_sub_grant TO service";
+    const OLD_TRIGGERS: &'static str = "DROP TRIGGER flakeid_grant_stays;
+         CREATE TRIGGER flakeid_grant_stays BEFORE DELETE ON flakeid_grant FOR EACH ROW
+             SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused';
+         DROP TRIGGER flakeid_sub_grant_stays;
+         CREATE TRIGGER flakeid_sub_grant_stays BEFORE DELETE ON flakeid_sub_grant FOR EACH ROW
+             SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'flakeid: DELETE of history is refused';";
     const DENIED: &'static str = "denied";
     const CONSTRAINT: &'static str = "CONSTRAINT";
     const LOSING: &'static [&'static str] = &[];

@@ -21,6 +21,16 @@ impl SqlServer for PostgresServer {
          GRANT SELECT, INSERT, UPDATE ON flakeid_node TO service;
          GRANT SELECT, INSERT ON flakeid_grant TO service;
          GRANT SELECT, INSERT ON flakeid_sub_grant TO service";
+    const PERMIT_PRUNING: &'static str =
+        "GRANT DELETE ON flakeid_grant, flakeid_sub_grant TO service";
+    const OLD_TRIGGERS: &'static str = "DROP TRIGGER flakeid_keep ON flakeid_grant;
+         DROP TRIGGER flakeid_keep_delete ON flakeid_grant;
+         CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_grant
+             FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();
+         DROP TRIGGER flakeid_keep ON flakeid_sub_grant;
+         DROP TRIGGER flakeid_keep_delete ON flakeid_sub_grant;
+         CREATE TRIGGER flakeid_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON flakeid_sub_grant
+             FOR EACH STATEMENT EXECUTE FUNCTION flakeid_keep();";
     const DENIED: &'static str = "permission denied";
     const CONSTRAINT: &'static str = "VIOLATES CHECK";
     const LOSING: &'static [&'static str] = &[

@@ -35,6 +35,10 @@ pub(crate) trait SqlServer: Server + Sized {
     /// Statements that create a user named `service` with the password [`PASSWORD`](Self::PASSWORD). The user has the
     /// rights that the documentation recommends for a service.
     const CREATE_SERVICE: &'static str;
+    /// The statements by which the documentation permits the user `service` to prune the history.
+    const PERMIT_PRUNING: &'static str;
+    /// Statements that replace the triggers of the history with those of an earlier build.
+    const OLD_TRIGGERS: &'static str;
     /// A part of the server's error message that reports a missing right.
     const DENIED: &'static str;
     /// A part of the server's error message, in uppercase, that reports a violated constraint.
@@ -169,6 +173,7 @@ macro_rules! test_sql_server {
             store_can_be_used_inside_an_asynchronous_runtime,
             documented_privileges_suffice_for_a_service_and_no_more,
             triggers_reject_unsafe_changes_by_the_owner,
+            history_is_deleted_only_by_pruning,
             server_certificate_is_verified,
             connection_without_required_tls_is_rejected
         );

@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{
-    self as protocol, Acquire, Handover, Namespace, Refusal, Release, Renew, SubGrant, Token,
+    self as protocol, Acquire, Handover, Namespace, Owner, Record, Refusal, Release, Renew,
+    SubGrant, Token,
 };
 
 use super::SqlServer;
 use crate::client::{Client, connect, fresh_namespace, request};
-use crate::operations;
+use crate::operations::{self, Pruned};
 
 /// Checks that the documented rights allow a service to lease nodes, but not to create namespaces.
 pub(crate) fn documented_privileges_suffice_for_a_service_and_no_more<S: SqlServer>() {
@@ -84,6 +85,71 @@ pub(crate) fn triggers_reject_unsafe_changes_by_the_owner<S: SqlServer>() {
     }
     let release = "SET state = 'free', token = NULL, fence = start WHERE state = 'held'";
     server.sql(&format!("UPDATE flakeid_node {release}")).unwrap();
+}
+
+/// Checks that only pruning deletes history, that it requires the documented rights, and that `init` replaces triggers
+/// of an earlier build if the user may do so.
+pub(crate) fn history_is_deleted_only_by_pruning<S: SqlServer>() {
+    let server = S::new();
+    let mut owner = connect(&server.url()).unwrap();
+    let namespace = blocks("pruned");
+    operations::init(&mut *owner, &namespace).unwrap();
+    let (node, tick) = hand_over(&mut *owner, &namespace);
+    server.sql(&S::CREATE_SERVICE.replace("{password}", S::PASSWORD)).unwrap();
+    let url = server.url_of("service", S::PASSWORD, "ids", "");
+    let mut service = connect(&url).unwrap();
+    let check_refused = |store: &mut dyn Store, parts: [&str; 2]| {
+        let refused = operations::prune(store, &namespace.name, i64::MAX).unwrap_err();
+        let Fault::Rejected(text) = &refused else { panic!("{refused:?}") };
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    };
+    let check_pruned = |store: &mut dyn Store| {
+        let pruned = operations::prune(store, &namespace.name, i64::MAX).unwrap();
+        assert_eq!(pruned, Pruned { records: 2, sub_grants: 2 });
+        for table in ["flakeid_grant", "flakeid_sub_grant"] {
+            let refused = server.sql(&format!("DELETE FROM {table}")).unwrap_err();
+            assert!(refused.contains("flakeid: "), "{refused}");
+        }
+        let found = operations::whois(store, &namespace.name, node, tick).unwrap().unwrap();
+        assert!(matches!(found.client, Some(protocol::Client::Known { .. })), "{found:?}");
+    };
+
+    add_history(&mut *owner, &namespace, node);
+    check_refused(&mut *service, [S::DENIED, "the right to DELETE from flakeid_grant"]);
+    server.sql(S::PERMIT_PRUNING).unwrap();
+    check_pruned(&mut *service);
+    add_history(&mut *owner, &namespace, node);
+    check_pruned(&mut *owner);
+
+    server.sql(S::OLD_TRIGGERS).unwrap();
+    add_history(&mut *owner, &namespace, node);
+    for store in [&mut owner, &mut service] {
+        check_refused(&mut **store, ["flakeid: DELETE of", "flakeid leases init"]);
+    }
+    // A service may not replace the triggers, but may still call `init`.
+    operations::init(&mut *service, &namespace).unwrap();
+    check_refused(&mut *owner, ["flakeid: DELETE of", "flakeid leases init"]);
+    operations::init(&mut *owner, &namespace).unwrap();
+    check_pruned(&mut *service);
+}
+
+/// Adds two records and two sub-grants that ended before all others of a node.
+fn add_history(store: &mut dyn Store, namespace: &Namespace, node: u64) {
+    let owner = || Owner { name: "old".into(), host: "test".into(), pid: 1 };
+    let added = store.transact(&namespace.name, &mut |ledger| {
+        let row = namespace.row_of(node);
+        for start in [1, 2] {
+            let (grant, owner) = (100 + start, owner());
+            let record = Record { node: row, grant, start, owner, acquired: 1, previous_until: 0 };
+            ledger.record(&record)?;
+        }
+        let sub = |grant| {
+            let owner = owner();
+            SubGrant { node, start: grant, block_grant: 0, grant, owner, acquired: 1 }
+        };
+        ledger.record_sub_grants(&[sub(1), sub(2)])
+    });
+    added.unwrap();
 }
 
 fn blocks(name: &str) -> Namespace {

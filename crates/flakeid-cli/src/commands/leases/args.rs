@@ -204,6 +204,28 @@ pub(super) struct FastForwardArgs {
     pub(super) confirm: Confirm,
 }
 
+/// Removes old grants from the history
+///
+/// The history contains the grants of all nodes, and `flakeid whois` reads it. This command removes
+/// the grants that ended before an instant. The latest grant of each node always remains. For IDs
+/// from before the first grant that remains, `flakeid whois` then finds no process. This is
+/// irreversible.
+///
+/// `flakeid serve` removes old grants by itself, as its option --keep-history determines.
+#[derive(Args)]
+#[command(after_long_help = PRUNE_EXAMPLES)]
+pub(super) struct PruneArgs {
+    /// The instant: a date, RFC 3339, Unix milliseconds, or a duration before now such as 90d
+    #[arg(long, value_name = "TIME", required = true, allow_hyphen_values = true)]
+    pub(super) before: String,
+
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+
+    #[command(flatten)]
+    pub(super) confirm: Confirm,
+}
+
 /// Adopts the namespace of a store that was copied from another machine or restored from a backup
 ///
 /// All leases end, and no nodes are granted until every window that the original store may have
@@ -258,6 +280,11 @@ const FAST_FORWARD_EXAMPLES: &str = "\
 Examples:
   flakeid leases fast-forward --by 5s --store sqlite://flakeid.db --yes
   flakeid leases fast-forward --to 2026-01-01T12:00:00Z --store sqlite://flakeid.db --yes";
+
+const PRUNE_EXAMPLES: &str = "\
+Examples:
+  flakeid leases prune --before 90d --store sqlite://flakeid.db --yes
+  flakeid leases prune --before 2026-01-01 --store sqlite://flakeid.db --yes";
 
 const ADOPT_EXAMPLES: &str = "\
 Examples:

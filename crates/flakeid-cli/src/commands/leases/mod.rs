@@ -5,13 +5,16 @@ mod floor;
 mod init;
 mod json;
 mod ls;
+mod prune;
 mod repair;
 mod summary;
 mod watch;
 
 use clap::{Args, Subcommand};
 
-use args::{AdoptArgs, FastForwardArgs, InitArgs, LsArgs, QuarantineArgs, ReleaseArgs, WatchArgs};
+use args::{
+    AdoptArgs, FastForwardArgs, InitArgs, LsArgs, PruneArgs, QuarantineArgs, ReleaseArgs, WatchArgs,
+};
 
 use crate::failure::Outcome;
 
@@ -67,6 +70,7 @@ enum LeasesCommand {
     Release(ReleaseArgs),
     Quarantine(QuarantineArgs),
     FastForward(FastForwardArgs),
+    Prune(PruneArgs),
     Adopt(AdoptArgs),
 }
 
@@ -78,6 +82,7 @@ pub(crate) fn run(args: &LeasesArgs) -> Outcome {
         LeasesCommand::Release(args) => repair::release(args),
         LeasesCommand::Quarantine(args) => repair::quarantine(args),
         LeasesCommand::FastForward(args) => floor::fast_forward(args),
+        LeasesCommand::Prune(args) => prune::run(args),
         LeasesCommand::Adopt(args) => floor::adopt(args),
     }
 }

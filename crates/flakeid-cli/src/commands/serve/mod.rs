@@ -1,5 +1,6 @@
 //! `flakeid serve`: serves IDs and leases over HTTP.
 
+mod history;
 mod leasing;
 mod opened;
 
@@ -152,6 +153,19 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide_short_help = true, value_name = "TIME", allow_hyphen_values = true)]
     lease_window: Option<String>,
 
+    /// Time for which ended grants stay in the history, or `forever`
+    ///
+    /// `flakeid whois` reads the history. Once an hour, the server removes the grants that ended longer ago from the
+    /// history of its namespaces, as `flakeid leases prune` does. The latest grant of each node always remains.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "TIME",
+        default_value = "90d",
+        allow_hyphen_values = true
+    )]
+    keep_history: String,
+
     /// Largest number of IDs per request
     ///
     /// Larger requests are rejected.
@@ -287,6 +301,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .transpose()?;
     let drain = duration::parse("drain", &args.drain)?;
     let timeout = duration::parse("shutdown-timeout", &args.shutdown_timeout)?;
+    let keep_history = history::parse(&args.keep_history)?;
     let mut options = ServeOptions {
         tls,
         max_connections: most as usize,
@@ -330,15 +345,12 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .max_wait(Duration::from_millis(max_wait))
         .tokens(tokens.unwrap_or_default())
         .origins(origins);
-    service = service.lease_rate_limit(lease_rate);
-    if let Some(requests_per_second) = request_rate {
-        service = service.request_rate_limit(requests_per_second);
-    }
-    if let Some(ids_per_second) = rate_limit {
-        service = service.rate_limit(ids_per_second);
-    }
+    service = limited(service, lease_rate, request_rate, rate_limit);
     if args.log.logs_access() {
         service = service.access_log();
+    }
+    if let Some(pruning) = history::pruning(keep_history, &names, &location) {
+        service = service.prune_history(pruning);
     }
     if let Some(html) = page {
         service = service.page(html);
@@ -355,6 +367,18 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     announce(&server, scheme, args.ui.is_some(), &names, &descriptions)?;
     server.run_with(signals);
     Ok(())
+}
+
+/// Sets the rate limits of each client, in leases, requests and IDs per second.
+fn limited(service: Service, leases: u64, requests: Option<u64>, ids: Option<u64>) -> Service {
+    let mut service = service.lease_rate_limit(leases);
+    if let Some(requests_per_second) = requests {
+        service = service.request_rate_limit(requests_per_second);
+    }
+    if let Some(ids_per_second) = ids {
+        service = service.rate_limit(ids_per_second);
+    }
+    service
 }
 
 fn grpc_listener(text: &str) -> Result<Listener, Failure> {

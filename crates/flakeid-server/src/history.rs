@@ -1,0 +1,86 @@
+//! The options for pruning the history, which removes old grants while the server runs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flakeid_core::{Clock, SystemClock};
+use flakeid_protocol::operations::{self, Pruned};
+use flakeid_protocol::store::{Fault, Store};
+
+/// The time from the start of the server until the history is pruned for the first time. A server that starts has to
+/// lease nodes first.
+const DELAY: Duration = Duration::from_secs(60);
+/// The time between two prunings.
+const INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
+
+/// The namespaces whose history a [`Server`](crate::Server) prunes, and the time for which ended grants stay in the
+/// history. `flakeid whois` and [`operations::whois`] read the history.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::time::Duration;
+///
+/// use flakeid_core::{Generator, Layout};
+/// use flakeid_protocol::MemoryStore;
+/// use flakeid_server::{HistoryPruning, Service};
+///
+/// let store = MemoryStore::new();
+/// let open = move || Ok(Box::new(store.clone()) as _);
+/// let keep = Duration::from_secs(90 * 24 * 60 * 60);
+/// let orders = Generator::new(Layout::TWITTER, 7)?;
+/// let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]))
+///     .prune_history(HistoryPruning::new(keep, ["orders".to_owned()], open));
+/// # Ok::<(), flakeid_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct HistoryPruning {
+    keep: Duration,
+    namespaces: Arc<[String]>,
+    open: Arc<Opener>,
+    pub(crate) delay: Duration,
+    pub(crate) interval: Duration,
+}
+
+impl HistoryPruning {
+    /// Creates a pruning that begins a minute after the start of the server and is repeated every hour. Grants of the
+    /// given namespaces are removed if they ended longer than `keep` ago. `open` connects to the store.
+    pub fn new(
+        keep: Duration,
+        namespaces: impl IntoIterator<Item = String>,
+        open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        let namespaces = namespaces.into_iter().collect();
+        Self { keep, namespaces, open: Arc::new(open), delay: DELAY, interval: INTERVAL }
+    }
+
+    /// Sets the time from the start of the server until the first pruning, and the time between two prunings. The
+    /// interval must not be zero.
+    #[must_use]
+    pub const fn schedule(mut self, delay: Duration, interval: Duration) -> Self {
+        (self.delay, self.interval) = (delay, interval);
+        self
+    }
+
+    pub(crate) fn namespaces(&self) -> &[String] {
+        &self.namespaces
+    }
+
+    /// Removes old grants from the history of a namespace. Blocks until the store has responded.
+    pub(crate) fn prune(&self, namespace: &str) -> Result<Pruned, Fault> {
+        let keep_ms = i64::try_from(self.keep.as_millis()).unwrap_or(i64::MAX);
+        let before = SystemClock.unix_ms().saturating_sub(keep_ms);
+        operations::prune(&mut *(self.open)()?, namespace, before)
+    }
+}
+
+impl fmt::Debug for HistoryPruning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HistoryPruning")
+            .field("keep", &self.keep)
+            .field("namespaces", &self.namespaces)
+            .finish_non_exhaustive()
+    }
+}
