@@ -76,7 +76,7 @@ func (g *Generator) Close() error {
 // NextID returns the next ID. It waits if necessary, and fails once an obstacle has lasted for the time of
 // WithMaxWait.
 func (g *Generator) NextID() (ID, error) {
-	// This call does the same as TryNextID, but does not report the reason of a failure.
+	// This call is like TryNextID, but does not report the reason for a failure.
 	made := C.attempt_next(C.uintptr_t(uintptr(unsafe.Pointer(g.handle))))
 	runtime.KeepAlive(g)
 	if made.status == C.FLAKEID_OK {
@@ -109,7 +109,7 @@ func (g *Generator) Fill(ids []ID) (int, error) {
 	return made, nil
 }
 
-// attemptFill does the same as TryFill, but does not report the reason of a failure.
+// attemptFill is like TryFill, but does not report the reason for a failure.
 func (g *Generator) attemptFill(ids []ID) int {
 	var count C.size_t
 	C.flakeid_generator_try_fill(g.handle, first(ids), C.size_t(len(ids)), &count)
@@ -117,7 +117,7 @@ func (g *Generator) attemptFill(ids []ID) int {
 	return int(count)
 }
 
-// TryFill does the same as Fill, but never waits.
+// TryFill is like Fill, but never waits.
 func (g *Generator) TryFill(ids []ID) (int, error) {
 	made := C.try_fill(g.handle, first(ids), C.size_t(len(ids)))
 	runtime.KeepAlive(g)

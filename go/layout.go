@@ -21,7 +21,7 @@ func ParseLayout(text string) (Layout, error) {
 	return Layout{C.GoString(&buffer[0])}, err
 }
 
-// MustParseLayout does the same as ParseLayout for constant layouts, but panics instead of returning an error.
+// MustParseLayout is like ParseLayout, but panics instead of returning an error. Use it for constant layouts.
 func MustParseLayout(text string) Layout {
 	layout, err := ParseLayout(text)
 	if err != nil {

@@ -77,7 +77,7 @@ func (p *PublicIDs) Open(text string) (ID, error) {
 	return p.open(text, func(c *C.char) C.result { return C.open_public(p.handle, c) })
 }
 
-// OpenAt does the same as Open, but at the given time.
+// OpenAt is like Open, but compares the ID's time with the given time.
 func (p *PublicIDs) OpenAt(text string, now time.Time) (ID, error) {
 	return p.open(text, func(c *C.char) C.result {
 		return C.open_public_at(p.handle, c, C.int64_t(now.UnixMilli()))

@@ -1242,9 +1242,9 @@ void flakeid_generator_free(struct flakeid_generator *generator);
 /**
  * Closes the generator without freeing it. Use this function if other threads may still be using
  * the generator. Later calls, including calls on local handles and rings, fail with
- * FLAKEID_CLOSED. In other respects, does the same as flakeid_generator_free(), which must still be
- * called to free the memory. A second call only waits until the first call has finished its work.
- * Thread-safe.
+ * FLAKEID_CLOSED. Otherwise, this function behaves like flakeid_generator_free(), which must still
+ * be called to free the memory. A second call only waits until the first call has finished its
+ * work. Thread-safe.
  *
  * Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
  * FLAKEID_NULL_ARGUMENT.
@@ -1300,7 +1300,7 @@ flakeid_status flakeid_generator_fill(const struct flakeid_generator *generator,
                                       size_t *count);
 
 /**
- * Does the same as flakeid_generator_fill(), but never waits. Thread-safe.
+ * Fills the array like flakeid_generator_fill(), but never waits. Thread-safe.
  */
 flakeid_status flakeid_generator_try_fill(const struct flakeid_generator *generator,
                                           uint64_t *ids,
@@ -1793,8 +1793,8 @@ flakeid_status flakeid_public_ids_open(const struct flakeid_public_ids *ids,
                                        uint64_t *id);
 
 /**
- * Does the same as flakeid_public_ids_open(), but compares the ID's time with the instant
- * `unix_ms`, in Unix milliseconds, instead of the system clock. Thread-safe.
+ * Opens a public ID in the same way as flakeid_public_ids_open(), but compares the ID's time with
+ * the instant `unix_ms`, in Unix milliseconds, instead of the system clock. Thread-safe.
  */
 flakeid_status flakeid_public_ids_open_at(const struct flakeid_public_ids *ids,
                                           const char *text,

@@ -136,9 +136,9 @@ export interface RingStats {
  */
 export class CachedGenerator implements Iterable<bigint> {
   /**
-   * Creates and fills the ring, or throws the error that prevents the library from filling the
-   * ring. To wait for the generator's first tick, the constructor generates one ID and discards it.
-   * This wait takes at most 10 ms. If the layout's ticks are longer than 10 ms, first call
+   * Creates and fills the ring. If the ring cannot be filled, throws the error that caused the
+   * failure. To wait for the generator's first tick, the constructor generates one ID and discards
+   * it. This wait takes at most 10 ms. If the layout's ticks are longer than 10 ms, first call
    * `await generator.nextIdAsync()`.
    */
   constructor(generator: Generator, options?: CachedOptions);
@@ -326,7 +326,7 @@ declare module './api' {
      */
     function lease(url: string, options?: LeaseOptions): Promise<Generator>;
     /**
-     * Does the same as `lease`, but with the URL in the environment variable `FLAKEID_STORE`. If
+     * Behaves like `lease`, but with the URL in the environment variable `FLAKEID_STORE`. If
      * the variable is not set, the lease comes from this host's embedded store. The namespace comes
      * from the options or from the environment variable `FLAKEID_NAMESPACE`. In a container,
      * `FLAKEID_STORE` must be set.

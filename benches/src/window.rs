@@ -82,7 +82,7 @@ pub(crate) fn timed<W: FnMut() -> u64>(
     timed_beside(others, length, &worker, &worker)
 }
 
-/// Does the same as [`timed`] while the other threads make calls of another kind.
+/// Measures single calls like [`timed`], but the other threads make calls of another kind.
 pub(crate) fn timed_beside<W: FnMut() -> u64, O: FnMut() -> u64>(
     others: usize,
     length: Duration,

@@ -22,7 +22,10 @@ export type FlakeId = ColumnType<bigint, bigint, bigint>;
  * A plugin that converts the values of 64-bit columns, which drivers return as strings, to bigints.
  */
 export class FlakeIdPlugin implements KyselyPlugin {
-  /** @param options `columns`: the names of the result columns that contain IDs, in all tables. */
+  /**
+   * @param options `columns`: the names of the columns that contain IDs. The names apply to the
+   * results of all queries.
+   */
   constructor(options: { columns: readonly string[] });
   transformQuery(args: PluginTransformQueryArgs): RootOperationNode;
   transformResult(args: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>>;

@@ -199,7 +199,7 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
     Ok(value)
 }
 
-/// Does the same as [`read_sized`], but returns the default struct, whose bytes are all zero, if
+/// Reads a struct like [`read_sized`], but returns the default struct, whose bytes are all zero, if
 /// the pointer is NULL.
 ///
 /// # Safety

@@ -137,9 +137,9 @@ pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>
 
 /// Closes the generator without freeing it. Use this function if other threads may still be using
 /// the generator. Later calls, including calls on local handles and rings, fail with
-/// FLAKEID_CLOSED. In other respects, does the same as flakeid_generator_free(), which must still be
-/// called to free the memory. A second call only waits until the first call has finished its work.
-/// Thread-safe.
+/// FLAKEID_CLOSED. Otherwise, this function behaves like flakeid_generator_free(), which must still
+/// be called to free the memory. A second call only waits until the first call has finished its
+/// work. Thread-safe.
 ///
 /// Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
 /// FLAKEID_NULL_ARGUMENT.
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn flakeid_generator_fill(
     })
 }
 
-/// Does the same as flakeid_generator_fill(), but never waits. Thread-safe.
+/// Fills the array like flakeid_generator_fill(), but never waits. Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_generator_try_fill(
     generator: Option<&GeneratorHandle>,

@@ -104,8 +104,8 @@ pub unsafe extern "C" fn flakeid_public_ids_open(
     guard(|| unsafe { open(ids, text, None, id) })
 }
 
-/// Does the same as flakeid_public_ids_open(), but compares the ID's time with the instant
-/// `unix_ms`, in Unix milliseconds, instead of the system clock. Thread-safe.
+/// Opens a public ID in the same way as flakeid_public_ids_open(), but compares the ID's time with
+/// the instant `unix_ms`, in Unix milliseconds, instead of the system clock. Thread-safe.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_open_at(
     ids: Option<&PublicIdsHandle>,

@@ -46,7 +46,7 @@ pub(crate) fn close_leases(py: Python<'_>) {
     });
 }
 
-/// Does the same as `_close_leases`, and then prevents further callbacks.
+/// Closes all leased generators like `_close_leases`, and then prevents further callbacks.
 #[pyfunction]
 #[pyo3(name = "_end")]
 pub(crate) fn end(py: Python<'_>) {

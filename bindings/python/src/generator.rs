@@ -249,7 +249,7 @@ impl Generator {
         self.fill_waiting(py, Target::from_python(buffer)?.ids())
     }
 
-    /// Does the same as fill(), but never waits.
+    /// Fills an array like fill(), but never waits.
     fn try_fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut target = Target::from_python(buffer)?;
         let ids = target.ids();

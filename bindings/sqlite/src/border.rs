@@ -88,7 +88,8 @@ unsafe extern "C" fn sqlite3_flakeidsqlite_init(
     }
 }
 
-/// Does the same as `sqlite3_flakeidsqlite_init`, for a library file that was renamed to `flakeid`.
+/// Registers the extension's SQL functions like `sqlite3_flakeidsqlite_init`. SQLite calls this function if the library
+/// file was renamed to `flakeid`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sqlite3_flakeid_init(
     database: *mut c_void,

@@ -262,7 +262,7 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
     }
 
-    /// Does the same as `nextId`, but never waits.
+    /// Writes the next ID to the register like `nextId`, but never waits.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {

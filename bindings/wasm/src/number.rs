@@ -12,7 +12,7 @@ pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Er
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// Does the same as `field`, but returns `None` if the field is missing.
+/// Parses a field like `field`, but returns `None` if the field is missing.
 #[inline(never)]
 pub(crate) fn optional(
     name: &'static str,

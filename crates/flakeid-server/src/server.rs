@@ -55,8 +55,8 @@ pub struct ServeOptions {
     /// The address for health checks and metrics without TLS and without a token, or `None` if only the public
     /// listener serves them.
     pub admin: Option<Listener>,
-    /// The largest number of simultaneous connections. At this limit, a new connection replaces a connection without
-    /// any accepted request, or a connection that has been idle for 5 s. If all connections are in use, the new
+    /// The largest number of simultaneous connections. At this limit, a new connection replaces one on which no
+    /// request has been accepted yet, or one that has been idle for 5 s. If all connections are in use, the new
     /// connection waits until another connection ends. The server lowers the limit if the process is not allowed to
     /// open enough files.
     pub max_connections: usize,

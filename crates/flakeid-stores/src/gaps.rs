@@ -69,7 +69,7 @@ pub(super) fn search(
 ) -> Result<Found, Fault> {
     let mut left = skip;
     let mut width = LISTED;
-    // An upper bound for the result, or `None` until the search has found a range that contains the result.
+    // An upper bound on the result, or `None` until the search has found a range that contains the result.
     let mut bound = None;
     while low <= high {
         let end = low.saturating_add(width - 1).min(high);

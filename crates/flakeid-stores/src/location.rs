@@ -125,7 +125,7 @@ impl Location {
     /// Connects to the lessor that grants the leases: the store itself, or a broker.
     ///
     /// # Errors
-    /// Those of [`connect`](Self::connect).
+    /// The same errors as [`connect`](Self::connect).
     pub fn connect_lessor(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Lessor>, Fault> {
         match self.kind {
             #[cfg(feature = "http")]
@@ -164,7 +164,7 @@ impl Location {
     /// embedded store. Use this function in tools that manage existing stores.
     ///
     /// # Errors
-    /// Those of [`connect`](Self::connect); [`Fault::Rejected`] if the store does not exist.
+    /// The same errors as [`connect`](Self::connect); [`Fault::Rejected`] if the store does not exist.
     pub fn connect_existing(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Store>, Fault> {
         self.open(clock, false)
     }

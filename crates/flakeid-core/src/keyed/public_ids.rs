@@ -129,7 +129,8 @@ impl PublicIds {
         self.open_at(text, crate::Clock::unix_ms(&crate::CoarseClock))
     }
 
-    /// Opens a public ID like `open`, but compares the ID's time with the given instant, in Unix milliseconds.
+    /// Opens a public ID in the same way as `open`, but compares the ID's time with the given instant, in Unix
+    /// milliseconds.
     ///
     /// # Errors
     /// The same errors as `open`.

@@ -122,7 +122,7 @@ impl LayoutBuilder {
         self.check().map_err(|fault| Error::layout(None, fault))
     }
 
-    /// Builds a layout for a constant. Does the same as [`build`](Self::build), but an invalid layout fails to compile.
+    /// Builds a layout for a constant. Behaves like [`build`](Self::build), but an invalid layout fails to compile.
     ///
     /// ```compile_fail
     /// use flakeid_core::Layout;

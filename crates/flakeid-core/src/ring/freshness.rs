@@ -21,7 +21,7 @@ pub(super) struct Freshness {
     confirmed: AtomicU64,
 }
 
-/// A clock reading: a lower bound and an upper bound for the current time.
+/// A clock reading: a lower bound and an upper bound on the current time.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     earliest: i64,

@@ -180,7 +180,8 @@ impl CachedGenerator {
         }
     }
 
-    /// Takes an ID after [`poll`](Self::poll) has failed. Handles a second failure as a rejected take.
+    /// Takes an ID after [`poll`](Self::poll) has failed. If this attempt also fails, treats the failure as
+    /// a rejected take.
     #[cold]
     #[inline(never)]
     fn take_or_refuse(&self) -> Result<Id, Error> {

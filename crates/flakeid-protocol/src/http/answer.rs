@@ -188,7 +188,7 @@ pub struct Failure {
 pub(super) enum Cause {
     /// No broker responded. The request may or may not have arrived.
     NoBroker,
-    /// The response came from a broker other than the broker that granted the node.
+    /// The response came from a different broker than the one that granted the node.
     OtherBroker,
     /// The broker refuses the request or cannot serve it.
     Refused,

@@ -208,7 +208,8 @@ mod tests {
             (vec![sub(4, 1, 100), sub(4, 2, 150)], 1),
             (vec![sub(4, 1, 100), sub(4, 2, 151)], 0),
             (vec![sub(4, 1, 100), late], 0),
-            // The next sub-grant does not show that a sub-grant of the first grant is missing.
+            // The first sub-grant must remain. The second one is under another grant of the block, so it could not
+            // reveal a removal.
             (vec![sub(4, 1, 100), sub(5, 1, 120)], 0),
             // The history contains the grant of the block, and that grant may still be in force.
             (vec![sub(5, 1, 120), sub(5, 2, 130)], 0),

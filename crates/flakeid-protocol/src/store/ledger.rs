@@ -205,8 +205,8 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn record(&mut self, record: &Record) -> Result<(), Fault>;
 
-    /// Returns the node's last record that starts at or before a tick, and its first record after the tick. Both are
-    /// read in one step, so that no record between them is removed in the meantime.
+    /// Returns the node's last record that starts at or before a tick, and its first record after the tick. Both
+    /// records are read in one step, so that no record can be removed between two reads.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.

@@ -11,8 +11,8 @@ use crate::client::{TestServer, service};
 fn rate_limited_http_client_gets_429_with_retry_after() {
     let server = TestServer::new(service().rate_limit(100), ServeOptions::default());
     let ask = |count: u32| server.ask("POST", &format!("/v1/default/ids?count={count}"), "");
-    // This request uses up the client's allowance for ten minutes, so a busy machine does not
-    // affect the result. The unit tests check the exact waiting times with manual clocks.
+    // This request uses up all IDs that the client may request in the next ten minutes, so a busy
+    // machine does not affect the result. The unit tests check the exact waiting times with manual clocks.
     assert_eq!(ask(60_000).ids().len(), 60_000);
     let refused = ask(1);
     assert_eq!(refused.status, 429, "{}", refused.text());

@@ -29,7 +29,7 @@ pub(super) enum NewRecord {
 /// A connection to a single etcd member. All times and log data come from this member.
 pub(super) struct EtcdStore {
     pub(super) gateway: Gateway,
-    /// The current run of the cluster, with an upper bound for the slack.
+    /// The current run of the cluster, with an upper bound on the slack.
     pub(super) run: Option<Run>,
     /// The time at the beginning of the transaction, by the store's clock.
     pub(super) now: i64,
@@ -99,7 +99,7 @@ impl EtcdStore {
         Ok(date)
     }
 
-    /// Returns the run with a lower bound for its slack. The bound is computed from the current revision and from the
+    /// Returns the run with a lower bound on its slack. The bound is computed from the current revision and from the
     /// number of entries that were applied before this revision was read.
     pub(super) fn with_least_slack(&mut self, namespace: &str, run: Run) -> Result<Run, Fault> {
         let body = self.range(&keys::range(&keys::namespace(namespace), None))?;

@@ -156,7 +156,7 @@ impl BrokerReader {
     /// Returns the leases that one broker has granted in a namespace.
     ///
     /// # Errors
-    /// Those of [`layout`](Self::layout).
+    /// The same errors as [`layout`](Self::layout).
     pub fn leases(&self, namespace: &str) -> Result<BrokerListing, Fault> {
         let mut rows: Vec<Row> = Vec::new();
         loop {
@@ -185,7 +185,7 @@ impl BrokerReader {
     /// Returns the holder of the lease under which an ID was generated, according to the broker.
     ///
     /// # Errors
-    /// Those of [`layout`](Self::layout).
+    /// The same errors as [`layout`](Self::layout).
     pub fn holder<T: DeserializeOwned>(&self, namespace: &str, id: Id) -> Result<T, Fault> {
         self.get(&format!("/v1/{namespace}/ids/{id}/holder"))
     }

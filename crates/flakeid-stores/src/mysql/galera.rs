@@ -19,9 +19,9 @@ pub(super) const STATE: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
      'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id', 'wsrep_incoming_addresses')";
 
 /// Checks that a member is connected to the majority of its cluster, and is the first in the order that all members
-/// share. Returns the identity of the cluster and of its composition, which changes when a member joins or leaves. The
-/// composition is included so that a loss of transactions is detected. A member that was cut off, and then became a
-/// separate cluster, lacks the transactions that the other members confirmed in the meantime.
+/// share. Returns an identifier of the cluster and its current membership. The identifier changes when a member joins
+/// or leaves, so that a loss of transactions is detected. A member that was cut off, and then became a separate
+/// cluster, lacks the transactions that the other members confirmed in the meantime.
 ///
 /// # Errors
 /// [`Fault::Unavailable`] with the state that the member reported.

@@ -82,8 +82,8 @@ impl MysqlServer {
         }
     }
 
-    /// Checks that a Galera member may write leases, and returns the identity of the cluster and of its composition.
-    /// Returns an empty string for a server outside a cluster.
+    /// Checks that a Galera member may write leases, and returns an identifier of the cluster and its current
+    /// membership. Returns an empty string for a server outside a cluster.
     fn check_member(&mut self) -> Result<String, Fault> {
         if !self.is_galera {
             return Ok(String::new());

@@ -1,4 +1,4 @@
-//! Tests of databases that are copied within a running server and later replaced by the copy.
+//! Tests of a database that is copied within a running server and later replaced by its copy.
 
 use std::time::Duration;
 

@@ -66,7 +66,7 @@ pub struct BrokerStatus {
     pub is_open: bool,
     /// The number of blocks that the broker holds.
     pub blocks: usize,
-    /// The number of nodes in the broker's blocks that have a holder.
+    /// The number of nodes that currently have a holder, in all of the broker's blocks.
     pub holders: usize,
     /// The Unix time, in milliseconds, at which the first window of the broker's blocks ends. Until this time, the
     /// broker can serve all holders without the store. `None` while the broker has no block, for example because no
@@ -101,11 +101,11 @@ impl Broker {
         Self::start_on(&place, move || location.connect(&its_clock), options, clock)
     }
 
-    /// Does the same as [`start`](Self::start), but with a store and a clock that the program provides. `place` is
+    /// Starts a broker like [`start`](Self::start), but with a store and a clock that the program provides. `place` is
     /// the store's name in errors.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start).
+    /// The same errors as [`start`](Self::start).
     pub fn start_on(
         place: &str,
         open: impl Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync + 'static,
@@ -200,11 +200,11 @@ impl Broker {
     }
 
     /// Grants a node. `read` is the instant at which the clock was read for `request`. If the broker needs another
-    /// block, waits for the block, but no longer than the `max_wait` in the options. [`acquiring`](Self::acquiring)
-    /// does the same without blocking a thread.
+    /// block, waits for the block, but no longer than the `max_wait` in the options. To grant a node without blocking a
+    /// thread, use [`acquiring`](Self::acquiring).
     ///
     /// # Errors
-    /// Those of [`Lessor::acquire`].
+    /// The same errors as [`Lessor::acquire`].
     pub fn acquire(&self, request: &Acquire, read: Instant) -> Result<Grant, Fault> {
         let deadline = Instant::now() + self.shared.options.max_wait;
         let mut seen = None;
@@ -223,7 +223,7 @@ impl Broker {
         }
     }
 
-    /// Does the same as [`acquire`](Self::acquire), but asynchronously. The future completes when the node is granted
+    /// Grants a node like [`acquire`](Self::acquire), but asynchronously. The future completes when the node is granted
     /// or refused. The future has no timeout, so the caller must set a deadline. After the deadline, the caller should
     /// report the fault from [`waiting_fault`](Self::waiting_fault).
     #[doc(hidden)]
@@ -248,7 +248,7 @@ impl Broker {
     /// the node is not in a block of this broker.
     ///
     /// # Errors
-    /// Those of [`Lessor::renew`].
+    /// The same errors as [`Lessor::renew`].
     #[doc(hidden)]
     pub fn renew_here(&self, request: &Renew, read: Instant) -> Result<Option<Renewed>, Fault> {
         let mut state = self.shared.state()?;

@@ -35,7 +35,7 @@ impl CachedGenerator {
     /// Creates a ring of the generator's IDs with the default options, and fills it.
     ///
     /// # Errors
-    /// Those of [`with`](Self::with).
+    /// The same errors as [`with`](Self::with).
     ///
     /// ```
     /// use flakeid::{CachedGenerator, Generator, Layout};
@@ -52,7 +52,7 @@ impl CachedGenerator {
     /// [`Generator::fill`].
     ///
     /// # Errors
-    /// Those of [`flakeid_core::CachedGenerator::with`] and [`Generator::next_id`].
+    /// The same errors as [`flakeid_core::CachedGenerator::with`] and [`Generator::next_id`].
     pub fn with(generator: &Generator, options: RingOptions) -> Result<Self, Error> {
         use super::Kind as Of;
         match &generator.0 {
@@ -69,7 +69,7 @@ impl CachedGenerator {
     /// Returns the next ID from the ring. Waits only to start a new ring after a leased node has changed.
     ///
     /// # Errors
-    /// Those of [`flakeid_core::CachedGenerator::take`] and [`Generator::try_next_id`].
+    /// The same errors as [`flakeid_core::CachedGenerator::take`] and [`Generator::try_next_id`].
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.take())
@@ -86,16 +86,16 @@ impl CachedGenerator {
     /// Returns the next ID from the ring. If the ring is empty, waits at most the generator's `max_wait` for a refill.
     ///
     /// # Errors
-    /// Those of [`flakeid_core::CachedGenerator::next_id`] and [`Generator::next_id`].
+    /// The same errors as [`flakeid_core::CachedGenerator::next_id`] and [`Generator::next_id`].
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id())
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
+    /// Returns the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id_within(max_wait))

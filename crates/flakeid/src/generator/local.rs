@@ -46,16 +46,16 @@ impl LocalGenerator {
     /// Returns the next ID. Waits at most the generator's `max_wait`.
     ///
     /// # Errors
-    /// Those of [`Generator::next_id`].
+    /// The same errors as [`Generator::next_id`].
     #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id, Error> {
         either!(&mut self.0, it => it.next_id())
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
+    /// Returns the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
         either!(&mut self.0, it => it.next_id_within(max_wait))
@@ -64,7 +64,7 @@ impl LocalGenerator {
     /// Returns the next ID without waiting.
     ///
     /// # Errors
-    /// Those of [`Generator::try_next_id`].
+    /// The same errors as [`Generator::try_next_id`].
     #[inline]
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
         either!(&mut self.0, it => it.try_next_id())

@@ -71,7 +71,7 @@ impl Generator {
     /// Builds a generator for a fixed node with the default options.
     ///
     /// # Errors
-    /// Those of [`GeneratorBuilder::build`].
+    /// The same errors as [`GeneratorBuilder::build`].
     ///
     /// ```
     /// use flakeid::{Generator, Layout};
@@ -101,17 +101,17 @@ impl Generator {
     /// Returns the next ID. Waits at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`flakeid_core::Generator::next_id`]; in a forked child of a process with a leased node, also those
-    /// of [`LeaseBuilder::open`].
+    /// The same errors as [`flakeid_core::Generator::next_id`]; in a forked child of a process with a leased node,
+    /// also the errors of [`LeaseBuilder::open`].
     #[inline(always)]
     pub fn next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id())
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
+    /// Returns the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The same errors as [`next_id`](Self::next_id).
     #[inline(always)]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         either!(&self.0, it => it.next_id_within(max_wait))
@@ -120,7 +120,7 @@ impl Generator {
     /// Returns the next ID without waiting.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), which this method returns without waiting.
+    /// The same errors as [`next_id`](Self::next_id), but returned without waiting.
     #[inline(always)]
     pub fn try_next_id(&self) -> Result<Id, Error> {
         either!(&self.0, it => it.try_next_id())
@@ -130,25 +130,25 @@ impl Generator {
     /// ID becomes available within `max_wait`, writes fewer IDs than `ids` has room for, but at least one.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), but only if no ID was written.
+    /// The same errors as [`next_id`](Self::next_id), but only if no ID was written.
     #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         either!(&self.0, it => it.fill(ids))
     }
 
-    /// Does the same as [`fill`](Self::fill), but waits for at most `max_wait` whenever no ID is available.
+    /// Fills `ids` like [`fill`](Self::fill), but waits for at most `max_wait` whenever no ID is available.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The same errors as [`fill`](Self::fill).
     #[inline]
     pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
         either!(&self.0, it => it.fill_within(ids, max_wait))
     }
 
-    /// Does the same as [`fill`](Self::fill) without waiting.
+    /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill), which this method returns without waiting.
+    /// The same errors as [`fill`](Self::fill), but returned without waiting.
     #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         either!(&self.0, it => it.try_fill(ids))
@@ -158,16 +158,17 @@ impl Generator {
     /// within `max_wait`.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The same errors as [`fill`](Self::fill).
     #[inline]
     pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
         either!(&self.0, it => it.next_ids(n))
     }
 
-    /// Does the same as [`next_ids`](Self::next_ids), but waits for at most `max_wait` whenever no ID is available.
+    /// Returns the next `n` IDs like [`next_ids`](Self::next_ids), but waits for at most `max_wait` whenever no ID is
+    /// available.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The same errors as [`fill`](Self::fill).
     #[inline]
     pub fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
         either!(&self.0, it => it.next_ids_within(n, max_wait))
@@ -177,8 +178,8 @@ impl Generator {
     /// [`flakeid_core::Generator::extend`].
     ///
     /// # Errors
-    /// Those of [`flakeid_core::Generator::extend`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
-    /// node is leased.
+    /// The same errors as [`flakeid_core::Generator::extend`];
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the node is leased.
     pub fn extend(&self, fence: u64) -> Result<(), Error> {
         match &self.0 {
             Kind::Fixed(fixed) => fixed.extend(fence),
@@ -194,8 +195,9 @@ impl Generator {
     /// like [`flakeid_core::Generator::retire`].
     ///
     /// # Errors
-    /// Those of [`flakeid_core::Generator::retire`]; [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the
-    /// node is leased. To end a generator on a leased node, use [`close`](Self::close), which also releases the node.
+    /// The same errors as [`flakeid_core::Generator::retire`];
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the node is leased. To end a generator on a
+    /// leased node, use [`close`](Self::close), which also releases the node.
     pub fn retire(&self) -> Result<Option<u64>, Error> {
         match &self.0 {
             Kind::Fixed(fixed) => fixed.retire(),

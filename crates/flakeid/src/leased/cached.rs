@@ -23,7 +23,7 @@ impl LeasedCachedGenerator {
     /// Builds a filled ring over `leased`.
     ///
     /// # Errors
-    /// Those of [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
+    /// The same errors as [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
     pub(crate) fn with(leased: Arc<LeasedGenerator>, options: RingOptions) -> Result<Self, Error> {
         let (rings, closed) = (Chain::new(), AtomicBool::new(false));
         let cached = Self { leased, options, rings, closed };
@@ -35,7 +35,7 @@ impl LeasedCachedGenerator {
     /// after the node has changed.
     ///
     /// # Errors
-    /// Those of [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
+    /// The same errors as [`CachedGenerator::take`] and [`LeasedGenerator::try_next_id`].
     #[inline]
     pub(crate) fn take(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(CachedGenerator::take) {
@@ -54,16 +54,16 @@ impl LeasedCachedGenerator {
     /// Returns the next ID from the ring. If the ring is empty, waits at most the lease's `max_wait` for a refill.
     ///
     /// # Errors
-    /// Those of [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
+    /// The same errors as [`CachedGenerator::next_id`] and [`LeasedGenerator::next_id`].
     #[inline]
     pub(crate) fn next_id(&self) -> Result<Id, Error> {
         self.next_id_within(self.leased.max_wait())
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
+    /// Returns the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub(crate) fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.at_hand().and_then(|ring| ring.next_id_within(max_wait)) {

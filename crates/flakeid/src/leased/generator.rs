@@ -53,8 +53,8 @@ impl LeasedGenerator {
     /// `max_wait` in total, including the wait for the renewal.
     ///
     /// # Errors
-    /// Those of [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) if no renewal succeeds in time; in
-    /// a forked child, also those of [`LeaseBuilder::open`](crate::LeaseBuilder::open).
+    /// The same errors as [`Generator::next_id`]; [`LeaseExpired`](ErrorKind::LeaseExpired) if no renewal succeeds
+    /// in time; in a forked child, also the errors of [`LeaseBuilder::open`](crate::LeaseBuilder::open).
     #[inline]
     pub(crate) fn next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::next_id) {
@@ -65,10 +65,10 @@ impl LeasedGenerator {
         }
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
+    /// Returns the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub(crate) fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
         match self.at_hand().and_then(|g| g.next_id_within(max_wait)) {
@@ -80,7 +80,7 @@ impl LeasedGenerator {
     /// Returns the next ID without waiting, as [`Generator::try_next_id`] does.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), which this method returns without waiting.
+    /// The same errors as [`next_id`](Self::next_id), but returned without waiting.
     #[inline]
     pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
         match self.at_hand().and_then(Generator::try_next_id) {
@@ -92,15 +92,15 @@ impl LeasedGenerator {
     /// Fills `ids` from the beginning and returns the number of IDs written, as [`Generator::fill`] does.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id), but only if no ID was written.
+    /// The same errors as [`next_id`](Self::next_id), but only if no ID was written.
     pub(crate) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.fill_within(ids, self.max_wait())
     }
 
-    /// Does the same as [`fill`](Self::fill), but waits for at most `max_wait` whenever no ID is available.
+    /// Fills `ids` like [`fill`](Self::fill), but waits for at most `max_wait` whenever no ID is available.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The same errors as [`fill`](Self::fill).
     pub(crate) fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < ids.len() {
@@ -115,10 +115,10 @@ impl LeasedGenerator {
         Ok(filled)
     }
 
-    /// Does the same as [`fill`](Self::fill) without waiting.
+    /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill), which this method returns without waiting.
+    /// The same errors as [`fill`](Self::fill), but returned without waiting.
     pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
         self.run(Duration::ZERO, |g, _| g.try_fill(ids))
     }
@@ -127,15 +127,16 @@ impl LeasedGenerator {
     /// within `max_wait`.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The same errors as [`fill`](Self::fill).
     pub(crate) fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
         self.next_ids_within(n, self.max_wait())
     }
 
-    /// Does the same as [`next_ids`](Self::next_ids), but waits for at most `max_wait` whenever no ID is available.
+    /// Returns the next `n` IDs like [`next_ids`](Self::next_ids), but waits for at most `max_wait` whenever no ID is
+    /// available.
     ///
     /// # Errors
-    /// Those of [`fill`](Self::fill).
+    /// The same errors as [`fill`](Self::fill).
     pub(crate) fn next_ids_within(&self, n: usize, max_wait: Duration) -> Result<Vec<Id>, Error> {
         let mut ids = Vec::new();
         while ids.len() < n {

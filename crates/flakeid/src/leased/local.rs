@@ -24,7 +24,7 @@ impl LeasedLocalGenerator {
     /// Returns the next ID, as [`LocalGenerator::next_id`] does.
     ///
     /// # Errors
-    /// Those of [`LeasedGenerator::next_id`].
+    /// The same errors as [`LeasedGenerator::next_id`].
     #[inline]
     pub(crate) fn next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
@@ -33,10 +33,10 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// Does the same as [`next_id`](Self::next_id), but waits for at most `max_wait`.
+    /// Returns the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
     ///
     /// # Errors
-    /// Those of [`next_id`](Self::next_id).
+    /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub(crate) fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
         match self.poll() {
@@ -48,7 +48,7 @@ impl LeasedLocalGenerator {
     /// Returns the next ID without waiting.
     ///
     /// # Errors
-    /// Those of [`LeasedGenerator::try_next_id`].
+    /// The same errors as [`LeasedGenerator::try_next_id`].
     #[inline]
     pub(crate) fn try_next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {

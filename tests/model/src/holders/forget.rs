@@ -1,5 +1,5 @@
-//! The removal of differences without consequences, so that the search has fewer worlds to try: messages without an
-//! effect, past times, the random bits of tokens, and the order of equal processes.
+//! The removal of differences without consequences, so that the search has fewer worlds to try: messages that can no
+//! longer have an effect, past times, the random bits of tokens, and the order of interchangeable processes.
 
 use flakeid_protocol::{Holder, Renew, Renewals, Token};
 

@@ -57,8 +57,8 @@ impl Processes {
             use rustix::io::Errno;
             use rustix::process::{getpid, getppid, set_parent_process_death_signal};
             let parent = getpid();
-            // If this process is killed, the kernel also kills the command, because the lease is no
-            // longer renewed.
+            // If this process is killed, nothing renews the lease any more, so the kernel must kill the
+            // command too.
             let die_with_parent = move || {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
                 // If the parent process was killed before the parent-death signal was set, the
