@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, SystemClock};
 use flakeid_protocol::operations::{self, Pruned};
 use flakeid_protocol::store::{Fault, Store};
 
@@ -46,7 +45,8 @@ pub struct HistoryPruning {
 
 impl HistoryPruning {
     /// Creates a pruning that begins a minute after the start of the server and is repeated every hour. Grants of the
-    /// given namespaces are removed if they ended longer than `keep` ago. `open` connects to the store.
+    /// given namespaces are removed if they ended longer than `keep` ago by the store's clock. `open` connects to the
+    /// store.
     pub fn new(
         keep: Duration,
         namespaces: impl IntoIterator<Item = String>,
@@ -56,8 +56,7 @@ impl HistoryPruning {
         Self { keep, namespaces, open: Arc::new(open), delay: DELAY, interval: INTERVAL }
     }
 
-    /// Sets the time from the start of the server until the first pruning, and the time between two prunings. The
-    /// interval must not be zero.
+    /// Sets the time from the start of the server until the first pruning, and the time between two prunings.
     #[must_use]
     pub const fn schedule(mut self, delay: Duration, interval: Duration) -> Self {
         (self.delay, self.interval) = (delay, interval);
@@ -71,8 +70,10 @@ impl HistoryPruning {
     /// Removes old grants from the history of a namespace. Blocks until the store has responded.
     pub(crate) fn prune(&self, namespace: &str) -> Result<Pruned, Fault> {
         let keep_ms = i64::try_from(self.keep.as_millis()).unwrap_or(i64::MAX);
-        let before = SystemClock.unix_ms().saturating_sub(keep_ms);
-        operations::prune(&mut *(self.open)()?, namespace, before)
+        let mut store = (self.open)()?;
+        // The store's clock counts. If the clock of this host were ahead, recent grants would be removed for ever.
+        let now = operations::list(&mut *store, namespace)?.now;
+        operations::prune(&mut *store, namespace, now.saturating_sub(keep_ms))
     }
 }
 

@@ -4,19 +4,17 @@ use std::sync::Arc;
 
 use flakeid_protocol::operations::Pruned;
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::sleep;
 use tracing::{info, warn};
 
 use crate::service::Service;
 
-/// Removes old grants from the history at regular intervals, on a thread for blocking calls. A failure is logged, and the next attempt
-/// follows after the interval.
+/// Removes old grants from the history at regular intervals, on a thread for blocking calls. A failure is logged, and
+/// the next attempt follows after the interval.
 pub(crate) async fn prune_forever(service: Arc<Service>) {
     let Some(pruning) = service.pruning() else { return };
-    let mut ticks = interval_at(Instant::now() + pruning.delay, pruning.interval);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    sleep(pruning.delay).await;
     loop {
-        ticks.tick().await;
         for namespace in pruning.namespaces() {
             let (blocking, name) = (pruning.clone(), namespace.clone());
             let error = match spawn_blocking(move || blocking.prune(&name)).await {
@@ -29,6 +27,7 @@ pub(crate) async fn prune_forever(service: Arc<Service>) {
             };
             warn!(namespace, error, "the history cannot be pruned; the server will try again");
         }
+        sleep(pruning.interval).await;
     }
 }
 

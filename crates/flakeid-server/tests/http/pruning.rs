@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use flakeid_core::{Layout, SystemClock};
+use flakeid_core::{Clock, Layout, ManualClock, SystemClock};
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Acquire, Identity, MemoryStore, Namespace, Release, Token, operations};
 use flakeid_server::{HistoryPruning, ServeOptions};
 
 use crate::client::{TestServer, service};
 
-/// Grants a node three times, one after the other, and returns the first tick of each grant.
-fn grant_three_times(store: &mut MemoryStore) -> [u64; 3] {
+/// Grants a node three times, one after the other, and returns the first tick of each grant. The clock is the store's.
+fn grant_three_times(store: &mut MemoryStore, clock: &impl Clock) -> [u64; 3] {
     [1, 2, 3].map(|number| {
-        let now = flakeid_core::Clock::unix_ms(&SystemClock);
+        let now = clock.unix_ms();
         let token = Token::from_bits(number << 64 | number);
         let identity = Identity::Node(7);
         let asked = Acquire { identity, ..Acquire::any_node(Layout::TWITTER, token, now) };
@@ -27,13 +27,21 @@ fn grant_three_times(store: &mut MemoryStore) -> [u64; 3] {
     })
 }
 
+/// The number of records that the server removed from the history, according to its metrics.
+fn pruned_records(server: &TestServer) -> u64 {
+    let line = "flakeid_history_pruned_total{id_namespace=\"orders\",kind=\"record\"} ";
+    let metrics = server.ask("GET", "/metrics", "");
+    let count = metrics.text().lines().find_map(|found| found.strip_prefix(line)).unwrap();
+    count.parse().unwrap()
+}
+
 /// The store fails twice and hangs once. The server serves requests during the failures, and removes old grants from
 /// the history afterwards.
 #[test]
 fn server_removes_old_grants_after_failures_of_the_store() {
     let mut store = MemoryStore::new();
     operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
-    let [first, _, last] = grant_three_times(&mut store);
+    let [first, _, last] = grant_three_times(&mut store, &SystemClock);
     let attempts = Arc::new(AtomicU32::new(0));
     let opened = {
         let (store, attempts) = (store.clone(), Arc::clone(&attempts));
@@ -52,12 +60,7 @@ fn server_removes_old_grants_after_failures_of_the_store() {
     let pruning = HistoryPruning::new(Duration::from_millis(1), ["orders".to_owned()], opened)
         .schedule(short, short);
     let server = TestServer::new(service().prune_history(pruning), ServeOptions::default());
-    let line = "flakeid_history_pruned_total{id_namespace=\"orders\",kind=\"record\"} ";
-    let pruned = || {
-        let metrics = server.ask("GET", "/metrics", "");
-        let count = metrics.text().lines().find_map(|found| found.strip_prefix(line)).unwrap();
-        count.parse::<u64>().unwrap()
-    };
+    let pruned = || pruned_records(&server);
     assert_eq!(pruned(), 0, "the counter exists before the first pruning");
     let started = Instant::now();
     while pruned() == 0 {
@@ -72,4 +75,45 @@ fn server_removes_old_grants_after_failures_of_the_store() {
     let whois = |tick| operations::whois(&mut store.clone(), "orders", 7, tick).unwrap();
     assert_eq!(whois(first), None);
     assert_eq!(whois(last).map(|found| found.record.grant), Some(3));
+}
+
+/// The server's clock is a year ahead of the store's. If the age of a grant were determined by the server's clock, the
+/// server would remove grants that ended a moment ago.
+#[test]
+fn server_keeps_recent_grants_although_its_clock_is_ahead_of_the_store() {
+    const YEAR_MS: i64 = 365 * 24 * 60 * 60 * 1_000;
+    let clock = ManualClock::new(SystemClock.unix_ms() - YEAR_MS);
+    let mut store = MemoryStore::on(clock.clone());
+    operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
+    let [first, ..] = grant_three_times(&mut store, &clock);
+    let attempts = Arc::new(AtomicU32::new(0));
+    let opened = {
+        let (store, attempts) = (store.clone(), Arc::clone(&attempts));
+        move || -> Result<Box<dyn Store>, Fault> {
+            attempts.fetch_add(1, Ordering::SeqCst);
+            Ok(Box::new(store.clone()))
+        }
+    };
+    let keep = Duration::from_secs(90 * 24 * 60 * 60);
+    let pruning = HistoryPruning::new(keep, ["orders".to_owned()], opened)
+        .schedule(Duration::ZERO, Duration::from_millis(10));
+    let server = TestServer::new(service().prune_history(pruning), ServeOptions::default());
+    let wait_for_attempts = |count| {
+        let target = attempts.load(Ordering::SeqCst) + count;
+        let started = Instant::now();
+        while attempts.load(Ordering::SeqCst) < target {
+            assert!(started.elapsed() < Duration::from_secs(20), "{attempts:?} attempts");
+            sleep(Duration::from_millis(10));
+        }
+    };
+    // When the third attempt begins, the second is complete.
+    wait_for_attempts(3);
+    assert_eq!(pruned_records(&server), 0);
+    let whois = |tick| operations::whois(&mut store.clone(), "orders", 7, tick).unwrap();
+    assert_eq!(whois(first).map(|found| found.record.grant), Some(1));
+
+    clock.set(SystemClock.unix_ms());
+    wait_for_attempts(3);
+    assert_eq!(pruned_records(&server), 2, "the grants ended a year ago");
+    assert_eq!(whois(first), None);
 }
