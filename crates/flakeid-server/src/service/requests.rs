@@ -1,0 +1,317 @@
+//! Routes HTTP requests and builds their responses.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use flakeid_core::Error;
+use hyper::body::Body as HttpBody;
+use hyper::header::{
+    ALLOW, CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use tracing::field::display;
+use tracing::info;
+
+use super::Service;
+use crate::answer::Answer;
+use crate::body::Body;
+use crate::connections::State;
+use crate::leases::Leases;
+use crate::pages;
+use crate::rate::Peer;
+use crate::reads;
+use crate::route::{Resource, Route};
+use crate::tokens::Denied;
+
+const OPEN_API: &str = include_str!("../openapi.json");
+
+impl Service {
+    /// Responds to a request.
+    pub async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.respond_and_note(request, &[], None).await
+    }
+
+    /// Responds to a request on one of the server's connections. If the request is permitted and its path is not
+    /// public, marks the connection as accepted.
+    pub(crate) async fn respond_on<B>(
+        &self,
+        state: Arc<State>,
+        names: &[String],
+        request: Request<B>,
+    ) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.respond_and_note(request, names, Some(state)).await
+    }
+
+    /// Responds to a request on the admin listener, which serves only health checks and metrics.
+    pub(crate) fn respond_to_admin<B>(&self, request: &Request<B>) -> Response<Body> {
+        let route = Route::parse(request.uri().path());
+        let answer = match route {
+            Some(route @ (Route::Live | Route::Ready | Route::Metrics)) => {
+                if route.allows(request.method()) {
+                    self.answer_simple(&route, false)
+                } else {
+                    not_allowed(&route)
+                }
+            }
+            _ => Answer::not_found("this address serves only /livez, /readyz and /metrics"),
+        };
+        answer.response
+    }
+
+    async fn respond_and_note<B>(
+        &self,
+        request: Request<B>,
+        names: &[String],
+        state: Option<Arc<State>>,
+    ) -> Response<Body>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let began = Instant::now();
+        let uri = request.uri().clone();
+        let method = request.method().clone();
+        let peer = request.extensions().get::<Peer>().copied();
+        let route = Route::parse(uri.path());
+        let operation = route.as_ref().map_or("none", Route::operation);
+        let preflight = self.origins.preflight(route.as_ref(), &request);
+        let sharing = self.origins.sharing(request.headers());
+        let is_public = route.as_ref().is_none_or(Route::is_public);
+        let refusal = self.refuse_page(is_public, &request).filter(|_| preflight.is_none());
+        let limited = self.limit(route.as_ref(), request.method(), peer, began);
+        let mut answer = match (route, preflight.or(refusal).or(limited)) {
+            (_, Some(answer)) => answer,
+            (None, _) => Answer::not_found("unknown path; /openapi.json lists the paths"),
+            (Some(route), _) => match self.authorize(&route, &request, names) {
+                Err(denied) => self.deny(&denied).await,
+                Ok(()) if !route.allows(request.method()) => not_allowed(&route),
+                Ok(()) => {
+                    if let Some(state) = state.filter(|_| !route.is_public()) {
+                        state.accept();
+                    }
+                    self.answer(&route, names, request).await.unwrap_or_else(Answer::from)
+                }
+            },
+        };
+        let ended = Instant::now();
+        if answer.response.body().is_whole() {
+            self.turns.record_short(ended);
+        }
+        if self.logs_access {
+            let status = answer.response.status().as_u16();
+            let (method, took) = (&method, ended - began);
+            let peer = peer.map(|Peer(peer)| display(peer));
+            info!(target: "access", %method, path = uri.path(), status, code = answer.code, ?took, peer);
+        }
+        sharing.mark(&mut answer.response);
+        self.metrics.count_request(operation, answer.code, ended - began);
+        answer.response
+    }
+
+    fn authorize<B>(
+        &self,
+        route: &Route<'_>,
+        request: &Request<B>,
+        names: &[String],
+    ) -> Result<(), Denied> {
+        let Some(need) = route.need(request.method()) else { return Ok(()) };
+        match self.client_of(request.headers(), names)? {
+            None => Ok(()),
+            Some(client) => client.permit(need),
+        }
+    }
+
+    async fn deny(&self, denied: &Denied) -> Answer {
+        self.record_denied(denied).await;
+        let message = denied.to_string();
+        match denied {
+            Denied::Missing => unauthorized(&message),
+            Denied::Wrong => unauthorized(&message).with(CONNECTION, "close"),
+            Denied::Forbidden { .. } => {
+                Answer::http(StatusCode::FORBIDDEN, "HTTP_FORBIDDEN", &message)
+            }
+        }
+    }
+
+    /// Counts a request against its client's rate limits. Returns an error response if a limit is exceeded.
+    fn limit(
+        &self,
+        route: Option<&Route<'_>>,
+        method: &Method,
+        peer: Option<Peer>,
+        now: Instant,
+    ) -> Option<Answer> {
+        if route.is_some_and(Route::is_public) {
+            return None;
+        }
+        let peer = peer.map(|Peer(peer)| peer);
+        let is_acquire = *method == Method::POST
+            && matches!(route, Some(Route::OfNamespace { resource: Resource::Leases, .. }));
+        let limits = [self.requests.as_ref(), is_acquire.then_some(&self.acquires)];
+        let wait = limits.into_iter().flatten().find_map(|limit| limit.take(peer, 1, now).err())?;
+        self.metrics.report_later("rate_limit", "");
+        let message = format!("rate limit exceeded: retry in {} ms", wait.as_millis());
+        Some(Answer::too_many(&message, wait))
+    }
+
+    /// Returns an error response if the request may come from a web page that the operator has not allowed.
+    fn refuse_page<B>(&self, is_public: bool, request: &Request<B>) -> Option<Answer> {
+        let refused = pages::refuse_ambiguous_host(request);
+        if is_public || refused.is_some() {
+            return refused;
+        }
+        if self.loopback_names_only
+            && !self.requires_tokens()
+            && let Some(refused) = pages::refuse_other_hosts(request)
+        {
+            return Some(refused);
+        }
+        pages::refuse_foreign_page(&self.origins, request)
+    }
+
+    async fn answer<B>(
+        &self,
+        route: &Route<'_>,
+        names: &[String],
+        request: Request<B>,
+    ) -> Result<Answer, Error>
+    where
+        B: HttpBody<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        Ok(match *route {
+            Route::OfNamespace { namespace, resource: Resource::Leases } => {
+                match self.leases(namespace) {
+                    Some(leases) => return leases.answer_all(request).await,
+                    None => self.without_leases(namespace),
+                }
+            }
+            Route::OfNamespace { namespace, resource: Resource::Lease(node) } => {
+                match self.leases(namespace) {
+                    Some(leases) => return leases.answer_one(node, request).await,
+                    None => self.without_leases(namespace),
+                }
+            }
+            Route::OfNamespace { namespace, resource: Resource::Holder(id) } => {
+                match self.leases(namespace) {
+                    Some(leases) => {
+                        return leases.holder(id, request.uri().query(), &self.reads).await;
+                    }
+                    None => self.without_leases(namespace),
+                }
+            }
+            Route::OfNamespace { namespace, resource } => {
+                let Some(served) = self.namespaces.get(namespace) else {
+                    return Ok(self.unknown(namespace));
+                };
+                return served.answer(resource, &request, self.limits).await;
+            }
+            Route::Live | Route::Ready | Route::Metrics | Route::OpenApi | Route::Page => {
+                let client = self.client_of(request.headers(), names);
+                self.answer_simple(route, client.is_ok())
+            }
+        })
+    }
+
+    /// Responds to a request for a fixed path, such as `/readyz`. Only an admitted client gets error messages, because
+    /// the messages can contain the address and the user name of the store.
+    fn answer_simple(&self, route: &Route<'_>, is_admitted: bool) -> Answer {
+        match route {
+            Route::Live => Answer::text("ok\n", "text/plain"),
+            Route::Ready => self.readiness(is_admitted),
+            Route::Metrics => match self.metrics.to_text() {
+                Ok(text) => {
+                    Answer::text(text, "application/openmetrics-text; version=1.0.0; charset=utf-8")
+                }
+                Err(error) => Answer::http(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "HTTP_INTERNAL",
+                    &format!("the metrics cannot be encoded: {error}"),
+                ),
+            },
+            Route::OpenApi => Answer::text(OPEN_API, "application/json"),
+            Route::Page => match &self.page {
+                Some(html) => page(html.clone()),
+                None => Answer::not_found(
+                    "this server does not serve a web page: start the server with --ui FILE",
+                ),
+            },
+            Route::OfNamespace { .. } => Answer::not_found("unknown path"),
+        }
+    }
+
+    fn leases<'a>(&'a self, namespace: &'a str) -> Option<Leases<'a>> {
+        self.brokers.get(namespace).map(|broker| Leases { broker, namespace })
+    }
+
+    fn without_leases(&self, namespace: &str) -> Answer {
+        if !self.namespaces.contains_key(namespace) {
+            return self.unknown(namespace);
+        }
+        Answer::not_found(&format!(
+            "this server grants no leases of namespace {namespace:?}: lease from its store, or serve a \
+             namespace with blocks"
+        ))
+    }
+
+    fn readiness(&self, with_messages: bool) -> Answer {
+        let namespaces = self.namespaces.iter();
+        let namespaces: BTreeMap<_, _> = namespaces
+            .map(|(name, of)| (name, reads::readiness(&of.generator).shown(with_messages)))
+            .collect();
+        let brokers = self.brokers.iter();
+        let brokers: BTreeMap<_, _> = brokers
+            .map(|(name, of)| (name, reads::broker_readiness(of).shown(with_messages)))
+            .collect();
+        let draining = self.is_draining();
+        let is_ready = !draining
+            && namespaces.values().all(|namespace| namespace.ready)
+            && brokers.values().all(|broker| broker.ready);
+        let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        Answer::json(status, &reads::ReadinessOfAll { draining, namespaces, brokers })
+    }
+
+    fn unknown(&self, namespace: &str) -> Answer {
+        match self.unknown_namespace_message(namespace) {
+            Ok(message) => Answer::not_found(&message),
+            Err(error) => error.into(),
+        }
+    }
+}
+
+fn unauthorized(message: &str) -> Answer {
+    let answer = Answer::http(StatusCode::UNAUTHORIZED, "HTTP_UNAUTHORIZED", message);
+    answer.with(WWW_AUTHENTICATE, "Bearer realm=\"flakeid\"")
+}
+
+/// Returns the response that contains the web page. The page's `<meta>` tag sets the content security policy, except
+/// the directive `frame-ancestors`, which only a header can set.
+fn page(html: Bytes) -> Answer {
+    Answer::text(html, "text/html; charset=utf-8")
+        .with(CONTENT_SECURITY_POLICY, "frame-ancestors 'none'")
+        .with(X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .with(REFERRER_POLICY, "no-referrer")
+}
+
+fn not_allowed(route: &Route<'_>) -> Answer {
+    let message = if route.issues() {
+        "request IDs with POST: a cache may send the same GET response to two clients"
+    } else if route.is_read_only() {
+        "this path is read-only: use GET"
+    } else {
+        "this path does not support the method: the `Allow` header lists the supported methods"
+    };
+    let answer = Answer::http(StatusCode::METHOD_NOT_ALLOWED, "HTTP_METHOD_NOT_ALLOWED", message);
+    answer.with(ALLOW, route.allowed())
+}
