@@ -89,8 +89,8 @@ fn conformance_suite_passes_on_a_galera_cluster() {
     }
 }
 
-/// Checks that the client writes leases only through the first member in the cluster's own order, regardless of the
-/// order of the hosts in the URL.
+/// Checks that the client writes leases only through the member that the cluster itself lists first. The order of the
+/// hosts in the URL does not matter.
 #[test]
 fn leases_are_written_only_through_the_first_galera_member() {
     let cluster = GaleraCluster::new();
@@ -169,8 +169,8 @@ fn two_galera_members_cannot_grant_the_same_node() {
     assert_eq!(found, [None, Some(grant.fence + 50)], "the first attempt must be a conflict");
 }
 
-/// Checks that a holder renews its lease through the next member after the first member is killed. New clients are
-/// refused at first.
+/// Checks that killing the first cluster member does not end a lease. The holder renews the lease through the next
+/// member, but new clients are refused at first.
 #[test]
 fn holders_continue_their_leases_after_the_first_member_is_killed() {
     let cluster = GaleraCluster::new();
@@ -193,8 +193,9 @@ fn holders_continue_their_leases_after_the_first_member_is_killed() {
     assert!(matches!(refused, Err(Fault::Refused(_))), "{refused:?}");
 }
 
-/// Checks that an isolated member counts as restored when it forms a cluster of its own. The member's process kept
-/// running and its tables did not change. Meanwhile, the other members granted nodes and were then lost.
+/// Checks that an isolated member counts as restored when it forms a cluster of its own. The member's process was not
+/// restarted and its tables did not change. While the member was isolated, however, the other members granted nodes and
+/// were then lost.
 #[test]
 fn isolated_member_that_forms_a_cluster_counts_as_restored() {
     let cluster = GaleraCluster::new();

@@ -133,7 +133,8 @@ impl SqlServer for MariadbServer {
 
     fn can_hold(field: &str, text: &str) -> bool {
         match field {
-            // The column type of the fence rejects strings, and a trigger rejects lower fences.
+            // The type of the fence column rejects strings, and a trigger rejects a fence that is lower than the old
+            // fence.
             "fence" => text.parse::<i64>().is_ok_and(|fence| fence > 0),
             "token" => text.len() <= 32,
             _ => text.len() <= 16,

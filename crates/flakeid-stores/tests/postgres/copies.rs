@@ -50,8 +50,8 @@ fn database_restored_from_a_template_copy_is_detected() {
     assert!(matches!(fenced_off, Err(Fault::Refused(_))), "{fenced_off:?}");
 }
 
-/// Checks that the generators before and after a restore never issue the same ID. The first generator is cut off from
-/// the server before the restore.
+/// Checks that a generator opened before a restore and a generator opened after the restore never issue the same ID.
+/// The first generator is disconnected from the server before the restore.
 #[test]
 fn ids_stay_unique_after_a_template_copy_is_restored() {
     const WINDOW_MS: u64 = 10_000;

@@ -69,7 +69,8 @@ fn standby_is_skipped_at_any_position_in_the_url() {
     leases(&url(&both, "?target_session_attrs=read-write"));
     leases(&url("", &format!("?host=localhost&host=127.0.0.1&port={standby},{primary}")));
     leases(&url("", &format!("?hostaddr=127.0.0.1,127.0.0.1&port={standby},{primary}")));
-    // The option allows connections to a standby, so the client connects to the standby, but refuses the transaction.
+    // The option allows the client to connect to the standby, but the client then refuses to use the standby for a
+    // transaction.
     let mut store = connect(&url(&both, "?target_session_attrs=any")).unwrap();
     let fault = operations::list(&mut *store, "any").unwrap_err();
     assert!(

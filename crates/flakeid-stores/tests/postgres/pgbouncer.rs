@@ -15,7 +15,8 @@ use crate::operations;
 use crate::sql::check_lease_continues;
 use crate::sql::{UnderTest, acquire_at_once};
 
-/// The pooler setting that the guide recommends. By default, the pooler does not reconnect to a failed server for 15 s.
+/// The pooler setting that the guide recommends. By default, the pooler waits for 15 s before it reconnects to a server
+/// that failed.
 const RETRY: &str = "server_login_retry = 1";
 
 /// The conformance tests that are skipped. Each of these tests waits for five seconds and tests nothing specific to a
@@ -134,7 +135,7 @@ fn holders_continue_their_leases_after_the_pooler_restarts() {
     let before = generator.lease_status().unwrap();
     pooler.start();
     check_lease_continues(&generator, &before);
-    // The server was not restarted and is still in the same run, so new clients do not have to wait.
+    // Only the pooler was restarted, not the server, so new clients do not have to wait.
     let mut store = connect(&pooler.url()).unwrap();
     operations::acquire(&mut *store, &namespace.name, &request(&namespace)).unwrap();
 }

@@ -174,8 +174,9 @@ fn transaction_is_not_committed_on_a_writable_replica() {
     assert_eq!(rows[0].fence, grant.fence);
 }
 
-/// Checks when `master_replid`, which identifies a run, changes without a loss of data. The value changes when the
-/// first replica connects, and some time after the last replica disconnects.
+/// The store counts as restored whenever `master_replid` changes, even if no data was lost. Checks that this value,
+/// which identifies a run, changes only when the first replica connects, and some time after the last replica
+/// disconnects.
 #[test]
 fn only_the_first_replica_connection_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);

@@ -134,8 +134,8 @@ fn hanging_server_or_network_is_reported_as_unavailable() {
     assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
 }
 
-/// Checks that the fast-forward that the documentation recommends ends all leases and keeps windows disjoint. The store
-/// does not detect that an operator has swapped in older data, so the tokens in that data are still valid.
+/// Checks that a fast-forward, as recommended in the documentation, ends all leases and keeps windows disjoint. The
+/// store does not detect that an operator has swapped in older data, so the tokens in that data are still valid.
 #[test]
 fn fast_forward_keeps_windows_disjoint_after_undetected_restore() {
     let server = RedisServer::new();

@@ -92,7 +92,7 @@ fn primary_with_over_twice_the_required_replicas_is_refused() {
 }
 
 /// Checks that a new primary records its run only after its replicas follow it. Otherwise, the new primary could later
-/// grant ticks that the old primary granted with a replica's confirmation.
+/// grant ticks that the old primary had already granted and a replica had confirmed.
 #[test]
 fn new_primary_grants_no_windows_that_the_old_primary_granted() {
     let old = RedisServer::new();

@@ -39,9 +39,9 @@ pub(crate) trait SqlServer: Server + Sized {
     const PERMIT_PRUNING: &'static str;
     /// Statements that replace the triggers of the history with those of an earlier build.
     const OLD_TRIGGERS: &'static str;
-    /// A part of the server's error message that reports a missing right.
+    /// Text that the server's error message contains if the user lacks a right.
     const DENIED: &'static str;
-    /// A part of the server's error message, in uppercase, that reports a violated constraint.
+    /// Text, in uppercase, that the server's error message contains if a constraint is violated.
     const CONSTRAINT: &'static str;
     /// Additional statements, specific to this kind of server, that delete rows unless a trigger rejects the deletion.
     const LOSING: &'static [&'static str];
@@ -61,11 +61,11 @@ pub(crate) trait SqlServer: Server + Sized {
     const AUTHORITIES: &'static str;
     /// The URL options that enable verification of the authority and the host name.
     const VERIFY_HOST: &'static str;
-    /// A part of the error message that reports that TLS is required but not supported by the server.
+    /// Text that the error message contains if the URL requires TLS but the server does not support it.
     const TLS_MISSING: &'static str;
-    /// URL options that the store refuses, each with a part of the error message. `{right}` is replaced with the path
-    /// of the certificate of the server's authority. `{wrong}` is replaced with the path of another authority's
-    /// certificate.
+    /// URL options that the store refuses, each with text that the error message contains. The placeholder `{right}` is
+    /// replaced with the path to the certificate of the authority that signed the server's certificate. `{wrong}` is
+    /// replaced with the path to another authority's certificate.
     const BAD_TLS: &'static [(&'static str, &'static str)];
 
     fn new() -> Self;
@@ -86,7 +86,8 @@ pub(crate) trait SqlServer: Server + Sized {
     fn check_encryption(&self, encrypted: &str, plain: &str);
 
     /// Returns URLs to which connections fail. Each URL comes with a flag that is true if the error is retryable, and
-    /// with a part of the error message. Every wrong password contains `wr0ng` or `secret`.
+    /// with text that the error message contains. Every wrong password contains `wr0ng` or `secret`, so that a test can
+    /// check that no error message reveals a password.
     fn unreachable(&self) -> Vec<(String, bool, &'static str)>;
 
     fn back_up(&self) -> Box<dyn Any>;

@@ -87,8 +87,8 @@ pub(crate) fn triggers_reject_unsafe_changes_by_the_owner<S: SqlServer>() {
     server.sql(&format!("UPDATE flakeid_node {release}")).unwrap();
 }
 
-/// Checks that only pruning deletes history, that it requires the documented rights, and that `init` replaces triggers
-/// of an earlier build if the user may do so.
+/// Checks that history can be deleted only by pruning, and that pruning requires the documented rights. Also checks
+/// that `init` replaces the triggers of an earlier build if the user has the right to replace triggers.
 pub(crate) fn history_is_deleted_only_by_pruning<S: SqlServer>() {
     let server = S::new();
     let mut owner = connect(&server.url()).unwrap();
@@ -133,7 +133,7 @@ pub(crate) fn history_is_deleted_only_by_pruning<S: SqlServer>() {
     check_pruned(&mut *service);
 }
 
-/// Adds two records and two sub-grants that ended before all others of a node.
+/// Adds two records and two sub-grants to a node's history. The added entries are older than all existing entries.
 fn add_history(store: &mut dyn Store, namespace: &Namespace, node: u64) {
     let owner = || Owner { name: "old".into(), host: "test".into(), pid: 1 };
     let added = store.transact(&namespace.name, &mut |ledger| {

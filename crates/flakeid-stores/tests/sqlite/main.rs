@@ -47,7 +47,8 @@ fn sqlite_store_passes_the_conformance_suite() {
     }
 }
 
-/// Waits in an open transaction if another test started this process and will kill it. Otherwise, does nothing.
+/// Waits in an open transaction, but only if another test started this process in order to kill it. Otherwise, does
+/// nothing.
 #[test]
 fn child_process_waits_in_a_transaction_until_killed() {
     store_under_test::wait_in_a_transaction_if_child();

@@ -264,7 +264,7 @@ fn damaged_serial_file_is_rejected() {
     assert!(text.contains("-serial was edited or damaged"), "{text}");
 }
 
-/// Checks that each restore of the same copy is detected and begins another run.
+/// Checks that the store detects each restore of the same copy, and begins a new run after each restore.
 #[test]
 fn each_restore_of_the_same_copy_is_detected() {
     let (store, held) = prepared();
@@ -288,7 +288,7 @@ fn each_restore_of_the_same_copy_is_detected() {
     assert_ne!(runs[1], runs[2]);
 }
 
-/// Checks that killing a writer in a transaction undoes the transaction, but does not count as a restore.
+/// Checks that a transaction is rolled back if its writer is killed, but that the rollback does not count as a restore.
 #[test]
 fn killed_writer_is_not_mistaken_for_a_restore() {
     let (store, held) = prepared();

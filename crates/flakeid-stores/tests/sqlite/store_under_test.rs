@@ -62,8 +62,8 @@ pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault>
     }
 }
 
-/// Starts a transaction and waits forever if another test started this process and will kill it. Otherwise, does
-/// nothing.
+/// Starts a transaction and waits forever, but only if another test started this process in order to kill it.
+/// Otherwise, does nothing.
 pub fn wait_in_a_transaction_if_child() {
     let Ok(url) = std::env::var(VICTIM) else { return };
     let outcome = connect(&url).unwrap().transact("victim", &mut |ledger| {

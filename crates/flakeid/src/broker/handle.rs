@@ -68,15 +68,15 @@ pub struct BrokerStatus {
     pub blocks: usize,
     /// The number of nodes that currently have a holder, in all of the broker's blocks.
     pub holders: usize,
-    /// The Unix time, in milliseconds, at which the first window of the broker's blocks ends. Until this time, the
-    /// broker can serve all holders without the store. `None` while the broker has no block, for example because no
-    /// process has requested a node yet.
+    /// The earliest Unix time, in milliseconds, at which the window of one of the broker's blocks ends. Until this
+    /// time, the broker can serve all holders without the store. `None` while the broker has no block, for example
+    /// because no process has requested a node yet.
     pub served_until_unix_ms: Option<i64>,
     /// The milliseconds by which this host's clock is ahead of the store's clock. If the difference exceeds the
     /// namespace's `max_skew`, the store refuses to grant more blocks.
     pub skew_ms: i64,
-    /// The number of grants that the broker did not write to the store's history. The broker drops a grant if too many
-    /// grants are waiting, or if the broker loses the grant's block.
+    /// The number of grants that the broker will never write to the store's history. The broker omits a grant from the
+    /// history if too many grants are waiting to be written, or if the broker loses the grant's block.
     pub unrecorded: u64,
     /// The number of grants that expired without a renewal or a release. A grant can expire in this way if the client
     /// exits early or does not wait for the response.
@@ -101,8 +101,8 @@ impl Broker {
         Self::start_on(&place, move || location.connect(&its_clock), options, clock)
     }
 
-    /// Starts a broker like [`start`](Self::start), but with a store and a clock that the program provides. `place` is
-    /// the store's name in errors.
+    /// Starts a broker like [`start`](Self::start), but with a store and a clock that the program provides. Error
+    /// messages refer to the store as `place`.
     ///
     /// # Errors
     /// The same errors as [`start`](Self::start).
@@ -190,8 +190,8 @@ impl Broker {
         })
     }
 
-    /// Returns at most `limit` rows of nodes that were granted in the current blocks. The rows are ordered by node and
-    /// start at the node `from`.
+    /// Returns at most `limit` rows, one for each node that was granted in the current blocks. The rows are sorted by
+    /// node, beginning with node `from` or the next granted node.
     ///
     /// # Errors
     /// [`Fault::Rejected`] in a forked child.
@@ -278,7 +278,7 @@ impl Broker {
     /// Stops granting nodes, but continues to renew leases. Holders that know other brokers move to those brokers, at
     /// different times in the first half of `length`. Call [`close`](Self::close) afterwards.
     pub fn drain(&self, length: Duration) {
-        // A forked child has no holders.
+        // In a forked child, the update fails. The error is ignored, because the child has no holders that could move.
         drop(self.shared.update(|state| {
             state.phase = state.phase.max(Phase::Draining);
             state.drain.get_or_insert(Drain { began: Instant::now(), length });
@@ -368,8 +368,8 @@ impl fmt::Debug for Acquiring {
 }
 
 impl Shared {
-    /// Tries to grant a node. Returns `None` if the broker needs another block first. `seen` stores the number of
-    /// attempts to lease a block that the broker had made when the request began to wait.
+    /// Tries to grant a node. Returns `None` if the broker needs another block first. When the request begins to wait,
+    /// stores in `seen` how often the broker has tried to lease blocks so far.
     fn try_acquire(
         &self,
         state: &mut State,

@@ -54,7 +54,7 @@ pub(super) struct Drain {
 
 impl Drain {
     /// Whether it is time for the holder of a node to move to another broker. The moves are spread over the first half
-    /// of the drain, so that the holders do not all request nodes from the other brokers at once.
+    /// of the drain, so that the holders do not all request nodes from the other brokers at the same time.
     pub(super) fn has_reached(&self, node: u64) -> bool {
         // Fibonacci hashing: the multiplier is 2^32 divided by the golden ratio.
         let place = (node as u32).wrapping_mul(0x9E37_79B9);
@@ -102,9 +102,9 @@ impl Shared {
                     .into(),
             )
         };
-        // The process is checked before the lock is taken. If another thread of the parent held the lock during the
-        // fork, the child would wait for the lock forever. The check is repeated under the lock, because the process
-        // may fork between the first check and the lock.
+        // A forked child must be detected before it waits for the lock. If another thread of the parent held the lock
+        // during the fork, the child would wait forever. The check is repeated while the lock is held, because the
+        // process may fork after the first check.
         if !self.mark.is_ours() {
             return Err(forked());
         }

@@ -291,8 +291,8 @@ impl State {
     }
 }
 
-/// Converts a fault from the store to a fault for holders. Holders request nodes, so the new message explains that the
-/// store's numbers count blocks.
+/// Converts a fault from the store to a fault for holders. Holders request single nodes, so the new message explains
+/// that the numbers from the store are numbers of blocks.
 fn fault_for_holders(fault: Fault) -> Fault {
     let Fault::Refused(Refusal::NoFreeNode { held, hot, quarantined, next_free_in_ms, .. }) = fault
     else {

@@ -20,7 +20,7 @@ pub(super) struct FetchKeeper {
     pub(super) options: LeaseOptions,
     /// Whether the namespace must have the layout in `options`.
     is_of_layout: bool,
-    /// The name of the brokers in error messages.
+    /// The name by which error messages refer to the brokers.
     place: String,
     brokers: Brokers,
     keeper: LeaseKeeper,

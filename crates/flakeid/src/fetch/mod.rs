@@ -1,8 +1,8 @@
 //! Leases for programs that have no threads and send their own requests. An example is WebAssembly in a browser or an
 //! edge runtime, whose host provides `fetch` and timers.
 //!
-//! A [`FetchLease`] decides when to send which request to which broker, interprets each response, and determines the
-//! ticks in which IDs may be issued. The host repeats these steps:
+//! A [`FetchLease`] decides when to send a request, and to which broker. It also interprets each response, and
+//! determines the ticks in which IDs may be issued. The host repeats these steps:
 //!
 //! 1. Call [`wake`](FetchLease::wake).
 //! 2. While [`request`](FetchLease::request) returns a request, send the request, and pass the response or the failure

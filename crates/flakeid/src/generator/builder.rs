@@ -40,7 +40,8 @@ use flakeid_stores::{Location, machine_rotation};
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
     options: LeaseOptions,
-    /// The node that was set by name. `open` resolves this field, `datacenter`, `worker` and `name` to an identity.
+    /// The node that was set by name. When the lease is opened, this field and the fields `datacenter`, `worker` and
+    /// `name` are converted to an identity.
     node: Option<u64>,
     datacenter: Option<u64>,
     worker: Option<u64>,
@@ -155,9 +156,9 @@ impl LeaseBuilder {
         self
     }
 
-    /// Sets the length of the window that each renewal requests, measured from the current time and rounded up to whole
-    /// milliseconds. The length is at least two ticks and at most the namespace's maximum. The default is 10 s. While
-    /// the store is unavailable, the generator can issue IDs for at most this long.
+    /// Sets the length of the window that each renewal requests. The length is measured from the time of the renewal,
+    /// and is rounded up to whole milliseconds. The allowed lengths range from two ticks to the namespace's maximum.
+    /// The default is 10 s. While the store is unavailable, the generator can issue IDs for at most this long.
     pub fn window(mut self, window: Duration) -> Self {
         self.options.set_window(window);
         self

@@ -66,7 +66,7 @@ impl CachedGenerator {
         .map(Self)
     }
 
-    /// Returns the next ID from the ring. Waits only to start a new ring after a leased node has changed.
+    /// Returns the next ID from the ring. Waits only if a leased node has changed and a new ring must be started.
     ///
     /// # Errors
     /// The same errors as [`flakeid_core::CachedGenerator::take`] and [`Generator::try_next_id`].
@@ -113,7 +113,8 @@ impl CachedGenerator {
         either!(&self.0, it => it.capacity())
     }
 
-    /// The ring's counters. On a leased node, the counters cover all rings since the first one.
+    /// The ring's counters. If a leased node changes, a new ring is started, but the counters still include all earlier
+    /// rings.
     #[must_use]
     pub fn stats(&self) -> RingStats {
         either!(&self.0, it => it.stats())
