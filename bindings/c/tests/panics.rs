@@ -38,7 +38,7 @@ mod spelling;
 #[path = "../src/status.rs"]
 mod status;
 
-/// A replacement for the library's manual clock, because the manual clock cannot panic.
+/// A clock that replaces the library's manual clock, which cannot panic.
 mod clock {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
@@ -97,9 +97,9 @@ use local::{LocalHandle, flakeid_local_free, flakeid_local_next, flakeid_local_o
 use status::{FLAKEID_OK, FLAKEID_PANIC, Status};
 
 const NOW: i64 = 1_505_914_988_849;
-/// The time of the clock after the first ID. With this clock, a generator issues its first ID one
-/// tick after the generator was created. With the library's manual clock, the generator would not
-/// wait.
+/// The time of the clock after the first ID. With a `FragileClock`, a new generator waits one tick
+/// before it issues its first ID, and the wait moves the clock forward. With the library's manual
+/// clock, a new generator would not wait.
 const LATER: i64 = NOW + 1;
 const MESSAGE: &str = "internal flakeid error; please report it: the clock is broken";
 
@@ -109,8 +109,8 @@ fn last_error() -> String {
 }
 
 fn open(node: u64, clock: &ClockHandle) -> Result<Box<GeneratorHandle>, Status> {
-    // SAFETY: all bytes may be zero, because the struct contains only numbers and nullable
-    // pointers.
+    // SAFETY: a struct of zero bytes is valid, because the struct contains only numbers and
+    // nullable pointers.
     let mut config: Config = unsafe { zeroed() };
     config.struct_size = u32::try_from(size_of::<Config>()).unwrap();
     config.has = FLAKEID_HAS_NODE;
@@ -222,7 +222,7 @@ fn cached_generator_stays_usable_after_a_panic() {
     let clock = ClockHandle(FragileClock::new(NOW));
     let generator = open(10, &clock).unwrap();
     let mut ring = MaybeUninit::uninit();
-    // SAFETY: the configuration of a ring may be null.
+    // SAFETY: the function accepts a null pointer as the ring's configuration.
     let status = unsafe { flakeid_cached_open(Some(&generator), ptr::null(), Some(&mut ring)) };
     assert_eq!(status, FLAKEID_OK);
     // SAFETY: the successful call initialised the value.

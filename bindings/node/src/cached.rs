@@ -23,8 +23,8 @@ struct Ring {
 }
 
 impl Cached {
-    /// Opens and fills a ring. First generates and discards one ID, in order to wait until the generator's first tick
-    /// begins. The call never waits for longer than the event loop may be blocked.
+    /// Opens and fills a ring. First generates an ID and discards it, in order to wait until the generator's first
+    /// tick begins. The wait is never longer than the time for which a ring may block the event loop.
     pub(crate) fn open(handle: &Arc<Handle>, options: RingOptions) -> Result<Self, Error> {
         let generator = handle.generator()?;
         match handle.on_loop() {
@@ -45,8 +45,8 @@ impl Cached {
         self.ring.borrow().as_ref().map_or_else(|last| *last, |ring| ring.cached.stats())
     }
 
-    /// Closes the ring. Waits up to 10 ms for the ring's thread to end, and also waits until a running handler has
-    /// returned.
+    /// Closes the ring, and waits for the ring's thread to end. The wait takes up to 10 ms, or longer if the thread is
+    /// running a handler.
     pub(crate) fn close(&self) {
         let mut ring = self.ring.borrow_mut();
         let Ok(stats) = ring.as_ref().map(|ring| ring.cached.stats()) else { return };

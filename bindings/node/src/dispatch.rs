@@ -38,7 +38,8 @@ impl Dispatcher {
                 // SAFETY: the array has two elements, and only this environment's thread uses the array.
                 Ok(id) => unsafe { self.mailbox.write(id.to_u64()) },
                 Err(error) => {
-                    // `fail` may trigger a garbage collection, which borrows `generators` to remove other slots.
+                    // The borrow must end before `fail` is called, because `fail` may trigger a garbage collection,
+                    // which borrows `generators` to remove slots.
                     drop(generators);
                     fail(env, &error);
                 }
@@ -53,8 +54,8 @@ impl Dispatcher {
 #[napi(catch_unwind, ts_return_type = "[nextId: () => void, tryNextId: () => void]")]
 pub(crate) fn bind_dispatch(env: &Env) -> Result<Vec<Function<'_, (), ()>>> {
     let dispatcher = &Environment::from_env(env)?.dispatcher;
-    // The environment keeps the dispatcher alive until the environment ends, and JavaScript calls no function
-    // afterwards.
+    // The environment keeps the dispatcher alive until the environment ends. JavaScript cannot call the functions after
+    // the environment has ended.
     env.add_env_cleanup_hook(env.raw() as usize, |env| FIRST.forget(env as sys::napi_env))?;
     FIRST.note(env.raw(), dispatcher);
     Ok(vec![

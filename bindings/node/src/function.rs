@@ -1,6 +1,6 @@
-//! Native functions, each of which finds its generator through its data pointer. A call through a data pointer takes a
-//! fraction of the time of a method call on an object. This file also provides access to JavaScript arrays, and defines
-//! the input of thread-pool tasks.
+//! Native functions that find their generators through data pointers. A call through a data pointer takes a fraction
+//! of the time of a method call on an object. This file also provides access to JavaScript arrays, and defines the
+//! input of thread-pool tasks.
 
 #![allow(unsafe_code)]
 

@@ -173,7 +173,7 @@ impl NextId for Handle {
 }
 
 /// A generator in a pool thread, where it may wait for as long as its options allow. The pool thread also drops the
-/// generator, because dropping the last user of a lease releases the node, which takes time.
+/// generator, because the drop may release the leased node, which takes time.
 pub(crate) struct OffLoop {
     generator: Generator,
     /// The guard that prevents the release of the leased node. This field is declared after the generator, so that the

@@ -1,4 +1,4 @@
-//! The lease of a generator: its use by running calls, and its end.
+//! The lease of a generator. This module records the calls that use the lease, and closes the lease.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;

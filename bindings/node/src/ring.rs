@@ -92,8 +92,8 @@ pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     ])
 }
 
-/// Closes a ring, and waits up to 10 ms for the ring's thread to end. If a handler is running,
-/// waits until the handler has returned.
+/// Closes a ring, and waits for the ring's thread to end. The wait takes up to 10 ms, or longer if
+/// the thread is running a handler.
 #[napi(catch_unwind)]
 pub(crate) fn close_ring(ring: &Ring) {
     ring.close();

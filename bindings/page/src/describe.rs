@@ -15,8 +15,8 @@ struct DescribedLayout {
     random_nodes: RandomNodes,
 }
 
-/// The largest number of processes that can choose random nodes, for three limits on the
-/// probability of a collision. The limits are 1 in 1,000, 1 in 100 and 1 in 2.
+/// The largest numbers of processes that can choose random nodes without exceeding a given
+/// probability of a collision. The three probabilities are 1 in 1,000, 1 in 100 and 1 in 2.
 #[derive(Serialize)]
 struct RandomNodes {
     thousandth: u64,

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::{id, json, thrown};
 
-/// The maximum length of a line that is parsed as an ID, in bytes. The length includes room for
+/// The maximum length, in bytes, of a line that is parsed as an ID. The length includes room for
 /// spaces around the ID.
 const LONGEST_LINE: usize = 256;
 
@@ -33,8 +33,8 @@ pub struct Many {
     /// remaining bytes of the line.
     is_too_long: bool,
     lines: u64,
-    /// The number of lines that are not IDs of the layout. `first_rejected` contains the reason for
-    /// the first such line.
+    /// The number of lines that are not IDs of the layout. `first_rejected` states why the first of
+    /// these lines was rejected.
     rejected: u64,
     first_rejected: Option<String>,
 }

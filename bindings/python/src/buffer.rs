@@ -12,8 +12,8 @@ pub(crate) struct Target(PyUntypedBuffer);
 
 impl Target {
     pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // A memoryview has strides even if the underlying object, such as a ctypes array, omits
-        // strides.
+        // pyo3 rejects the buffers of objects that provide no strides, such as ctypes arrays. A
+        // memoryview of such an object provides strides.
         let buffer = PyUntypedBuffer::get(object)
             .or_else(|_| PyUntypedBuffer::get(PyMemoryView::from(object)?.as_any()))?;
         if !(holds_integers(buffer.format().to_bytes()) && buffer.item_size() == size_of::<u64>()) {

@@ -46,7 +46,7 @@ pub(crate) trait DirectMethod: Sized {
     /// An exception if the interpreter does not have enough memory for the method.
     fn add(py: Python<'_>) -> PyResult<()> {
         let class = py.get_type::<Self::Class>();
-        // SAFETY: the class is a type object, the definition is static and only read, and the
+        // SAFETY: the class is a type object. The definition is static and is never modified. The
         // result is a new reference, or null with an exception set.
         let method = unsafe {
             let definition = ptr::from_ref(Self::DEFINITION).cast_mut();

@@ -13,7 +13,8 @@ use crate::error::exception;
 /// - 'acquired', 'released': A node was granted or released.
 /// - 'renewed': The window was extended.
 /// - 'fenced-off': The node is lost from its fence onward, usually to another process. This process
-///   then requests a node again, unless another process has taken over its fixed node.
+///   then requests a node again, unless the lost node is fixed and another process has taken it
+///   over.
 /// - 'refused': The store refused a request.
 /// - 'store-lost', 'store-found': The store does not respond, or responds again.
 /// - 'clock-skew': This host's clock and the store's clock are too far apart.

@@ -30,9 +30,10 @@ const MOST_AT_ONCE: usize = 1 << 16;
 /// The node, which is set by `node` or by `datacenter` and `worker`, has no default. The node must
 /// differ from the node of every other generator of this layout that may run at the same time, on
 /// any host. Within one process, however, generators with the same layout and node share their
-/// position. In a forked child, every call raises ForkedError; create a generator with another node
-/// in the child. flakeid.lease and flakeid.auto return Generators that do not require a node and
-/// can be used in a forked child. Durations are seconds (int or float) or timedeltas.
+/// state, and never issue the same ID. In a forked child, every call raises ForkedError; create a
+/// generator with another node in the child. flakeid.lease and flakeid.auto return Generators that
+/// do not require a node and can be used in a forked child. Durations are seconds (int or float) or
+/// timedeltas.
 ///
 /// Args:
 // [options: generator arguments]
@@ -120,9 +121,9 @@ impl Generator {
     }
 
     /// Fills `ids`. For a short fill, first generates the IDs that need no wait, without releasing
-    /// the GIL. The remaining IDs, and all IDs of a long fill, are generated without the GIL.
-    /// Python handles signals between the pieces of a fill, so that Ctrl-C can interrupt a fill
-    /// that takes an hour.
+    /// the GIL. The remaining IDs, and all IDs of a long fill, are generated in pieces without the
+    /// GIL. Python handles signals after each piece, so that Ctrl-C can interrupt a fill that takes
+    /// an hour.
     fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {

@@ -55,8 +55,8 @@ impl Layout {
         }
     }
 
-    /// Returns the name of the preset that the layout equals, or the descriptor if the layout does
-    /// not equal a preset.
+    /// Returns the name of the preset with this layout's descriptor, or the descriptor if there is
+    /// no such preset.
     pub(crate) fn short_name(&self) -> String {
         self.0.preset_name().map_or_else(|| self.0.to_string(), str::to_owned)
     }
@@ -100,8 +100,7 @@ impl Layout {
         self.0.to_string()
     }
 
-    /// The name of the preset that this layout equals, or None if the layout does not equal a
-    /// preset.
+    /// The name of the preset with this descriptor, or None if no preset has this descriptor.
     #[getter]
     fn preset_name(&self) -> Option<&'static str> {
         self.0.preset_name()

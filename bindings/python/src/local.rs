@@ -30,8 +30,8 @@ pub(crate) struct LocalGenerator {
     /// call.
     share: Guarded<Option<Share>>,
     is_leased: bool,
-    /// The Generator, declared after the share so that the Generator is dropped last, because
-    /// dropping the Generator closes a lease without the GIL.
+    /// The Generator, which closes its lease without the GIL when it is dropped. This field is
+    /// declared after the share, so that the Generator is dropped last.
     generator: Py<PyAny>,
 }
 
@@ -53,8 +53,8 @@ impl<'a, 'py> Lent<'a, 'py> {
 impl Drop for Lent<'_, '_> {
     fn drop(&mut self) {
         if let Some(share) = self.share.take() {
-            // SAFETY: this object owns the share. The overwritten value is `None`, because
-            // `Lent::new` took the share, so no object is dropped.
+            // SAFETY: this object owns the share. `Lent::new` replaced the share with `None`,
+            // so the assignment drops no object.
             unsafe { self.owner.get().share.with(self.owner, |place| *place = Some(share)) };
         }
     }

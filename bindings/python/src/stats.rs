@@ -38,8 +38,8 @@ impl Stats {
     }
 }
 
-/// The counters of a CachedGenerator, which count the IDs in the ring, the taken IDs, the dropped
-/// IDs, the refills, the failed refills and the failed calls.
+/// The counters of a CachedGenerator: the numbers of IDs in the ring, taken IDs, dropped IDs,
+/// refills, failed refills and failed calls.
 #[pyclass(frozen, eq, module = "flakeid", name = "RingStats")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingStats(pub(crate) flakeid_core::RingStats);
