@@ -1,6 +1,7 @@
-//! Atomics and locks for the lock-free structures and the queue. Regular builds use the types of the standard library.
-//! Builds for the test tool loom, which explores the interleavings of threads, use loom's types. The module also
-//! contains the type for the parts of a generator that WebAssembly builds omit.
+//! The atomic types of the lock-free structures, and the mutex and condition variable types of the queue. Regular
+//! builds use the types of the standard library. Builds for the test tool loom, which explores the interleavings of
+//! threads, use loom's types. The module also contains the type for the parts of a generator that WebAssembly builds
+//! omit.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
@@ -11,8 +12,9 @@ pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(all(not(loom), feature = "std"))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// Pauses after a lost compare-and-swap, so that the winner can use the cache line before the loser requests it again.
-/// Without the pause, the combined rate of two threads that share a word is only a third of the rate of one thread.
+/// Pauses after a failed compare-and-swap, so that the successful thread can use the cache line before this thread
+/// requests it again. Without the pause, two threads that share an atomic word together reach only a third of the rate
+/// of one thread.
 #[inline]
 pub(crate) fn back_off() {
     #[cfg(not(loom))]

@@ -30,19 +30,20 @@ pub enum TextForm {
     Base32,
     /// 1 to 13 base36 digits (0-9a-z), without leading zeros. Decoding also accepts uppercase letters.
     Base36,
-    /// 1 to 11 base58 digits in the Bitcoin alphabet, without leading `1`s (the zero digit).
+    /// 1 to 11 base58 digits in the Bitcoin alphabet, without leading zeros. The zero digit is `1`.
     Base58,
     /// 11 base62 digits (0-9A-Za-z). In an ASCII sort, the strings have the same order as the IDs.
     Base62,
     /// 16 lowercase hexadecimal digits. The strings sort in the same order as the IDs. Decoding also accepts uppercase
     /// letters, but not the prefix `0x`.
     Hex,
-    /// 1 to 11 base58 digits in the Flickr alphabet, without leading `1`s (the zero digit). In this alphabet, lowercase
+    /// 1 to 11 base58 digits in the Flickr alphabet, without leading zeros. The zero digit is `1`, and lowercase
     /// letters precede uppercase letters. bwmarrin/snowflake calls this form `Base58`.
     Base58Flickr,
-    /// 1 to 13 z-base-32 digits, without leading `y`s (the zero digit). Decoding also accepts uppercase letters.
-    /// bwmarrin/snowflake calls this form `Base32`. The form encodes the ID as a number. The original z-base-32 encodes
-    /// the bits from the left instead: <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
+    /// 1 to 13 z-base-32 digits, without leading zeros. The zero digit is `y`. Decoding also accepts uppercase letters.
+    /// bwmarrin/snowflake calls this form `Base32`. This form encodes the ID as a number, whereas the original
+    /// z-base-32 encodes the bits from the left. See
+    /// <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
     Zbase32,
 }
 
@@ -156,8 +157,8 @@ impl TextForm {
             return Err(TextFault::Empty);
         }
         if self != Self::Decimal && length > 1 && !self.is_fixed_width() {
-            // The code compares the value of the digit, because the zero digit of a form may be an uppercase or
-            // lowercase letter.
+            // The first digit is compared by its value, because the zero digit of a form may be a letter that can be
+            // written in uppercase or lowercase.
             if text.chars().next().and_then(|first| self.digit(first)) == Some(0) {
                 return Err(TextFault::LeadingZero);
             }

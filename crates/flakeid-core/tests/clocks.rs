@@ -1,4 +1,4 @@
-//! Tests of the system clocks: their readings, their names, and generators on different clocks that share a node.
+//! Tests of the system clocks: their readings, their names, and generators that share a node but use different clocks.
 
 #![allow(clippy::unwrap_used)]
 

@@ -14,7 +14,8 @@ use flakeid_core::{
 
 const TICK: u64 = 1_000;
 
-/// Returns two layouts: one with the node in higher bits than the sequence, and one with the sequence in higher bits.
+/// Returns two layouts. In the first layout, the node is in higher bits than the sequence. In the
+/// second layout, the sequence is in higher bits than the node.
 fn layouts() -> [Layout; 2] {
     ["t41.n10.s3@1288834974657/1ms", "t39.s3.n16@1409529600000/10ms"]
         .map(|text| text.parse().unwrap())
@@ -59,7 +60,8 @@ fn generator_issues_every_id_of_every_node_in_order() {
             }
             assert_eq!(ids, all_of(layout, nodes, TICK));
             clock.advance(std::time::Duration::from_millis(layout.unit_ms()));
-            // The sizes of the pieces are chosen so that some pieces begin and end in the middle of a node's IDs.
+            // The IDs are requested in pieces whose sizes vary, so that some pieces begin and end in the middle of a
+            // node's IDs.
             let mut filled = vec![Id::default(); ids.len()];
             let (mut have, mut piece) = (0, 1);
             while have < filled.len() {

@@ -40,8 +40,8 @@ fn drain(cached: &CachedGenerator) -> Vec<Id> {
     std::iter::from_fn(|| cached.take().ok()).collect()
 }
 
-/// Waits up to 10 s until `holds` detects an effect of the background thread. Otherwise, panics with a message that
-/// contains `what`, the name of the effect.
+/// Waits until `holds` detects an effect of the background thread. If this takes longer than 10 s, panics with a
+/// message that contains `what`, the name of the effect.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..5_000 {
         if holds() {

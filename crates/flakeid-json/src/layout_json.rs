@@ -7,7 +7,8 @@ use serde::Serialize;
 /// `None` if generators can use the layout.
 #[must_use]
 pub fn layout_obstacle(layout: &Layout, now: i64) -> Option<Error> {
-    // A generator with a manual clock does not share its position with the program's other generators.
+    // This generator uses a manual clock, so that it does not share its position with the program's other generators
+    // and cannot affect them.
     let built = Generator::builder(*layout).node(0).clock(ManualClock::new(now)).build();
     built.err().or_else(|| layout.tick_at(now).err())
 }

@@ -22,7 +22,7 @@ pub struct EndNames {
 impl EndNames {
     /// The command-line flags for the ends of a range.
     pub const FLAGS: Self = Self { from: "--from", to: "--to", both: "--from, --to" };
-    /// The names of the fields on the web page and of the server's query parameters for the ends of a range.
+    /// The names for the ends of a range on the web page and in the server's query parameters.
     pub const FIELDS: Self = Self { from: "from", to: "to", both: "from, to" };
 }
 
@@ -102,13 +102,13 @@ impl TimeRange {
         }
     }
 
-    /// Returns the beginning of the range, which contains the smallest ID, or `None` if the range has no beginning.
+    /// Returns the beginning of the range and its smallest ID, or `None` if the range has no beginning.
     #[must_use]
     pub const fn lower(&self) -> Option<&Bound> {
         self.lower.as_ref()
     }
 
-    /// Returns the end of the range, which contains the largest ID, or `None` if the range has no end.
+    /// Returns the end of the range and its largest ID, or `None` if the range has no end.
     #[must_use]
     pub const fn upper(&self) -> Option<&Bound> {
         self.upper.as_ref()

@@ -99,9 +99,9 @@ impl CachedGenerator {
         Self::with(generator, RingOptions::new())
     }
 
-    /// Creates a ring for `generator` with the given options, fills the ring, and starts the refill thread. Waits
-    /// for the first IDs like [`Generator::fill`], because the first tick that the generator may use can still be in
-    /// the future.
+    /// Creates a ring for `generator` with the given options, fills the ring, and starts the refill thread. This
+    /// function may wait for the first IDs as [`Generator::fill`] does, because the first tick that the generator may
+    /// use can still be in the future.
     ///
     /// # Errors
     /// - [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if `boost_power` or `padding_factor` is out of range.
@@ -275,18 +275,18 @@ impl CachedGenerator {
         }
     }
 
-    /// Closes the ring, and waits for the refill thread to end. In a handler that the refill thread calls, this
-    /// method does not wait. Other threads may still use the ring, but their later calls and the calls that are already
-    /// waiting fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays
-    /// open. A second call has no effect, and neither does a call in a forked child.
+    /// Closes the ring, and waits for the refill thread to end. If a handler on the refill thread calls this method,
+    /// the method does not wait. Calls that are waiting for an ID from the ring, and all later calls that take IDs,
+    /// fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays open.
+    /// Closing the ring again has no effect, and neither does closing it in a forked child.
     pub fn close(&self) {
         if !self.generator().limit.is_ours() {
             return;
         }
         self.shared.stock.stop();
         self.waker.unpark();
-        // The ring's thread cannot join itself, and must not wait for the lock. Another thread may hold the lock while
-        // joining the ring's thread.
+        // The ring's thread cannot join itself, and must not wait for the lock, because another thread may hold the
+        // lock while joining the ring's thread.
         if self.waker.id() != thread::current().id() {
             let mut refiller = self.refiller.lock().unwrap_or_else(PoisonError::into_inner);
             // The ring's thread catches its own panics, so `join` never returns a panic.
@@ -296,8 +296,8 @@ impl CachedGenerator {
         self.shared.stock.drop_all();
     }
 
-    /// The generator of the ring's IDs. Programs can extend the generator's window, retire the generator, or read its
-    /// statistics.
+    /// The generator that generates the ring's IDs. Use this method to extend the generator's window, to retire the
+    /// generator, or to read its statistics.
     #[must_use]
     pub fn generator(&self) -> &Arc<Generator> {
         &self.shared.stock.generator
@@ -307,7 +307,7 @@ impl CachedGenerator {
 impl Drop for CachedGenerator {
     fn drop(&mut self) {
         if self.generator().limit.is_ours() {
-            // `close` is safe even if a handler on the ring's own thread drops the last reference.
+            // `close` is safe even if a handler on the ring's own thread drops the last reference to the ring.
             return self.close();
         }
         // In a forked child, the refill thread belongs to the parent process, and so does the memory that dropping

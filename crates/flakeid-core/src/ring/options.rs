@@ -66,8 +66,7 @@ impl RingOptions {
     }
 
     /// Sets the interval at which the ring is refilled even if enough IDs are left, so that an idle ring contains fresh
-    /// IDs. The interval must be at least 1 ms. With `None`, the default, the ring is refilled only when few IDs are
-    /// left.
+    /// IDs. The interval must be at least 1 ms. By default (`None`), the ring is refilled only when few IDs are left.
     pub const fn refill_interval(mut self, interval: Option<Duration>) -> Self {
         self.refill_interval = interval;
         self
@@ -141,8 +140,8 @@ impl RingOptions {
                 Self::MOST_BOOST,
             ));
         }
-        // The bound is applied before the shift, because the shift could overflow in a layout with almost 63 sequence
-        // bits.
+        // The bound is applied before the shift, because the shift could otherwise overflow in a layout with 44 or more
+        // sequence bits.
         let tick = (generator.layout().max_sequence() + 1).min(Self::MOST_IDS);
         Ok((tick << self.boost_power).clamp(2, Self::MOST_IDS))
     }

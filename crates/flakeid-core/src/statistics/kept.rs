@@ -29,7 +29,7 @@ impl Kept {
     }
 
     /// Doubles the allocated memory, but not beyond the limit. If the limit is already reached, drops all IDs instead.
-    /// A `Vec` that grows on its own would reserve up to twice the limit.
+    /// A `Vec` that grows on its own could allocate up to twice as much memory as the limit allows.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {

@@ -53,7 +53,7 @@ enum Leave {
     Ahead,
     /// The ID is in the tick that was current before the clock went backwards.
     Held,
-    /// The ID is not ahead of the clock, because it uses another clock sequence.
+    /// The generator switches to another clock sequence, so the ID is not ahead of the clock.
     Switched(usize),
 }
 

@@ -9,8 +9,8 @@ use crate::{
     rules,
 };
 
-/// The maximum number of rows that expire in one call. After a million clients have lost their connections, an
-/// unlimited call could delay other requests for seconds.
+/// The maximum number of rows that expire in one call. If a million clients lost their connections, a call without this
+/// limit could delay other requests for seconds.
 const EXPIRED_AT_A_TIME: usize = 128;
 
 /// The reason why a broker denies a request for a node or a renewal.
@@ -20,7 +20,8 @@ pub enum Denial {
     Refused(Refusal),
     /// No block has a free node with a sufficiently low fence, so the broker needs another block.
     NoRoom,
-    /// The broker's own window ends too soon for the request, so the broker must renew the block first.
+    /// The window that the store granted for a block ends too soon for the request, so the broker must renew the block
+    /// first.
     BlockFence,
     /// The broker does not hold the node's block.
     NotHeld,
@@ -41,8 +42,8 @@ impl From<Refusal> for Denial {
 /// do not overlap either.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Blocks {
-    /// The namespace that is passed to the rules. The broker sets the namespace's floor for the affected block before
-    /// each call.
+    /// The namespace that is passed to the rules. Before each call to a rule, the broker sets the namespace's floor for
+    /// the affected block.
     pub(super) namespace: Namespace,
     pub(super) block_bits: u32,
     ttl_ms: u64,
@@ -59,7 +60,7 @@ pub struct Blocks {
     names: BTreeMap<u64, u64>,
     /// Whether the broker keeps its grants until they are handed over to the store's history.
     pub(super) is_recorded: bool,
-    /// The number of grants that the store's history will never contain.
+    /// The number of grants that were dropped before the store's history contained them.
     pub(super) dropped: u64,
     /// The number of grants that expired without a renewal.
     abandoned: u64,

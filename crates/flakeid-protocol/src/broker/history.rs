@@ -43,7 +43,7 @@ impl Blocks {
         self.dropped
     }
 
-    /// Returns the row of a node, if the broker holds its block and has granted the node.
+    /// Returns the row of a node, or `None` if the broker does not hold the node's block or has not granted the node.
     #[must_use]
     pub fn row(&self, node: u64) -> Option<&Row> {
         self.held.get(&(node >> self.block_bits))?.row(node)
