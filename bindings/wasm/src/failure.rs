@@ -1,6 +1,6 @@
 //! Converts the core's errors to JavaScript errors.
 
-use std::cell::RefCell;
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use flakeid_core::Error;
@@ -25,13 +25,16 @@ extern "C" {
 }
 
 thread_local! {
-    static MAKE_ERROR: RefCell<Option<MakeError>> = const { RefCell::new(None) };
+    static MAKE_ERROR: OnceCell<MakeError> = const { OnceCell::new() };
 }
 
-/// Sets the function that builds JavaScript errors. JavaScript calls `setup` once, before any other function.
+/// Sets the function that builds JavaScript errors. JavaScript calls `setup` once, before any other function. Further
+/// calls have no effect.
 #[wasm_bindgen]
 pub fn setup(make_error: MakeError) {
-    MAKE_ERROR.with_borrow_mut(|slot| *slot = Some(make_error));
+    MAKE_ERROR.with(|slot| {
+        slot.get_or_init(|| make_error);
+    });
 }
 
 /// Converts a core error to the JavaScript error that the caller throws. The function is an argument for `map_err`.
@@ -40,7 +43,7 @@ pub fn setup(make_error: MakeError) {
 pub(crate) fn thrown(error: Error) -> JsValue {
     let spelled = error.spelled(&SPELLING);
     let message = spelled.to_string();
-    MAKE_ERROR.with_borrow(|make_error| match make_error {
+    MAKE_ERROR.with(|slot| match slot.get() {
         None => JsValue::from_str(&message),
         Some(make_error) => make_error.call(
             &JsValue::UNDEFINED,

@@ -1,6 +1,6 @@
 //! Transfers IDs and errors to JavaScript through memory, which costs less than returning IDs and errors from calls.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flakeid_core::{Error, Id};
@@ -15,7 +15,7 @@ static REGISTER: AtomicU64 = AtomicU64::new(0);
 /// The error of a generator's last call, if the call failed, and the number of the generator's waits.
 #[derive(Default)]
 pub(crate) struct Outcome {
-    failed: RefCell<Option<Error>>,
+    failed: Cell<Option<Error>>,
     waits: Cell<u64>,
 }
 
@@ -23,7 +23,7 @@ impl Outcome {
     /// Keeps the error instead of throwing it, because a call that may throw an error costs more than generating an ID.
     #[cold]
     fn keep(&self, error: Error) {
-        *self.failed.borrow_mut() = Some(error);
+        self.failed.set(Some(error));
     }
 
     pub(crate) fn register(&self, id: Result<Id, Error>) -> bool {

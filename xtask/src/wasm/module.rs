@@ -36,7 +36,7 @@ const WASM: &str = "flakeid-wasm";
 /// The modules of the npm package. Leases are in a separate module, so that the module without
 /// leases stays small.
 pub(super) const MODULES: [Module; 2] = [
-    Module { name: "flakeid", package: WASM, features: &[], most_bytes: 41 * 1024 },
+    Module { name: "flakeid", package: WASM, features: &[], most_bytes: 40 * 1024 },
     Module {
         name: "flakeid_lease",
         package: WASM,

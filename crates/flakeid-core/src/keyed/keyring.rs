@@ -139,15 +139,12 @@ impl FromStr for Keyring {
 
 /// Parses one line of a keyring: a letter, a space and a key.
 fn key_of_line(line: &str) -> Result<(char, Key), Error> {
-    let mut words = line.split_ascii_whitespace();
-    let (Some(letter), Some(digits), None) = (words.next(), words.next(), words.next()) else {
-        return Err(Error::invalid_option("key", "must have a letter and 32 hexadecimal digits"));
-    };
-    let &[letter] = letter.as_bytes() else {
-        let reason = "must begin with one letter from a to z and a space";
+    let [letter, b' ' | b'\t', ..] = line.as_bytes() else {
+        let reason = "must have one letter from a to z, a space and 32 hexadecimal digits";
         return Err(Error::invalid_option("key", reason));
     };
-    Ok((letter.into(), digits.parse()?))
+    let digits = line.get(2..).unwrap_or_default().trim_ascii_start();
+    Ok((char::from(*letter), digits.parse()?))
 }
 
 impl fmt::Debug for Keyring {
