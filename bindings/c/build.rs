@@ -1,5 +1,5 @@
 //! Sets the name by which programs load the shared library at run time. The name changes with every
-//! version that may be incompatible. Before version 1.0, this is every minor version.
+//! version that may be incompatible. Before version 1.0, every minor version may be incompatible.
 
 use std::env;
 

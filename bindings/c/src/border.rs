@@ -27,8 +27,8 @@ unsafe fn string<'a>(text: *const c_char) -> Option<&'a CStr> {
 }
 
 /// Copies a C string into a Rust string, or returns `None` for NULL. Bytes that are not UTF-8
-/// become U+FFFD. No layout or text form contains U+FFFD, so the core rejects the string with its
-/// own message.
+/// become U+FFFD. No layout or text form contains U+FFFD, so the core rejects the string as
+/// invalid.
 ///
 /// # Safety
 /// `text` must be NULL or point to a NUL-terminated string.
@@ -150,8 +150,8 @@ pub(crate) unsafe fn write_bytes(
 /// The struct must be `repr(C)` and start with a `u32`, and a struct whose bytes are all zero must
 /// be valid.
 pub(crate) unsafe trait Sized32: Copy {
-    /// The size of the struct in the first release, in bytes, which is the smallest valid
-    /// `struct_size`.
+    /// The size, in bytes, that the struct had in the first release. This size is the smallest
+    /// valid `struct_size`.
     const FIRST: usize;
 }
 

@@ -108,16 +108,16 @@ unsafe impl Sized32 for RingStats {
     const FIRST: usize = offset_of!(RingStats, refills) + size_of::<u64>();
 }
 
-/// The program's callback and its user data.
+/// The program's callback function, and the user data that is passed to the function.
 struct Rejection {
     function: unsafe extern "C" fn(status: Status, user_data: *mut c_void),
     user_data: *mut c_void,
 }
 
-// SAFETY: the header requires that other threads may use the function and its data.
+// SAFETY: the header requires a function and data that are safe to use on other threads.
 unsafe impl Send for Rejection {}
-// SAFETY: the header requires that several threads may use the function and its data at the same
-// time.
+// SAFETY: the header requires a function and data that are safe to use on several threads at the
+// same time.
 unsafe impl Sync for Rejection {}
 
 impl Rejection {
@@ -171,12 +171,12 @@ impl RingConfig {
 
 /// A ring of IDs that a library thread generates in advance, so that taking an ID is several times
 /// faster than generating one. The IDs of a ring are unique, and strictly increase across all
-/// threads that take from the ring, but are not ordered relative to IDs that the generator itself
-/// issues. A ring is faster than its generator only in bursts or below the layout's maximum rate,
-/// because the ring never contains more IDs than the generator may issue. The ring returns no ID
-/// that is older than max_age_ms. Any number of threads may call every function except
-/// flakeid_cached_free() at the same time. In a forked child, the ring works only if its generator
-/// works, and returns no ID that the parent generated.
+/// threads that take from the ring. IDs from the ring and IDs that the generator issues directly
+/// are not ordered relative to each other. A ring is faster than its generator only in bursts or
+/// below the layout's maximum rate, because the ring never contains more IDs than the generator may
+/// issue. The ring returns no ID that is older than max_age_ms. Any number of threads may call
+/// every function except flakeid_cached_free() at the same time. In a forked child, the ring works
+/// only if its generator works, and returns no ID that the parent generated.
 pub struct CachedHandle(CachedGenerator);
 
 /// Creates a ring for a fixed or leased generator, and fills the ring. `config` may be NULL, and is
@@ -228,8 +228,8 @@ pub extern "C" fn flakeid_cached_take(
 
 /// Takes the next ID from the ring if an ID is available. Never waits, never restarts the ring with
 /// another node, and never increases rejected_take. Use this function if the caller must not wait,
-/// or has other work to do first. flakeid_cached_take() and flakeid_cached_next() report why no ID
-/// is available. Thread-safe.
+/// or can do other work until an ID is available. flakeid_cached_take() and flakeid_cached_next()
+/// report why no ID is available. Thread-safe.
 ///
 /// Errors: FLAKEID_RING_EMPTY (no ID is available, for any reason), FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -294,7 +294,7 @@ pub unsafe extern "C" fn flakeid_cached_stats(
 
 /// Closes the ring without freeing it. Use this function if other threads may still be using the
 /// ring. Later calls, and calls that are waiting, fail with FLAKEID_CLOSED. IDs that are still in
-/// the ring are never issued; the generator remains open. Ends the ring's thread like
+/// the ring are never issued; the generator remains open. Ends the ring's thread in the same way as
 /// flakeid_cached_free(), which must still be called to free the memory. A second call does
 /// nothing. Thread-safe.
 ///

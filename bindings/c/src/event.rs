@@ -1,4 +1,4 @@
-//! Events of a lease, which the lease's own thread reports to the program.
+//! The events of a lease. The lease's own thread reports these events to the program.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -14,8 +14,9 @@ use crate::status::{FLAKEID_OK, Status};
 pub const FLAKEID_LEASE_ACQUIRED: i32 = 1;
 /// The store confirmed a renewal, which raised the fence.
 pub const FLAKEID_LEASE_RENEWED: i32 = 2;
-/// The node is lost from its fence onward, usually to another process. The generator then requests
-/// a node again, unless another process has taken over its fixed node.
+/// The generator loses its node at the fence, usually because another process has taken over the
+/// node. The generator then requests a node again, unless its node is fixed and another process has
+/// taken over that node.
 pub const FLAKEID_LEASE_FENCED_OFF: i32 = 3;
 /// The store refused a request.
 pub const FLAKEID_LEASE_REFUSED: i32 = 4;
@@ -37,11 +38,13 @@ pub struct LeaseEvent {
     pub struct_size: u32,
     /// The kind of the event: one of FLAKEID_LEASE_...; later releases may add kinds.
     pub kind: i32,
-    /// The node that was acquired, renewed, lost or released; 0 for other events.
+    /// The node that was acquired, lost or released, or whose lease was renewed; 0 for other
+    /// events.
     pub node: u64,
     /// If a node was acquired, the first tick that may be used; otherwise 0.
     pub start: u64,
-    /// If a node was acquired or renewed, the first tick that must not be used; otherwise 0.
+    /// If a node was acquired or its lease was renewed, the first tick that must not be used;
+    /// otherwise 0.
     pub fence: u64,
     /// The status of the failure that caused the event, or FLAKEID_OK.
     pub status: Status,
@@ -66,10 +69,10 @@ pub(crate) struct Listener {
     calls: AtomicU64,
 }
 
-// SAFETY: the header requires that other threads may use the function and its data.
+// SAFETY: the header requires a function and data that are safe to use on other threads.
 unsafe impl Send for Listener {}
-// SAFETY: the header requires that other threads may use the function and its data, and only one
-// thread at a time calls the function.
+// SAFETY: the header requires a function and data that are safe to use on other threads, and only
+// one thread at a time calls the function.
 unsafe impl Sync for Listener {}
 
 impl Listener {

@@ -19,11 +19,11 @@ use crate::status::Status;
 /// has this value.
 pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 
-/// A generator of IDs for one or several nodes. The IDs are unique, and strictly increase across
-/// all threads, except with FLAKEID_ROLLBACK_CLOCK_SEQUENCE. Within a process, generators with the
-/// same layout and node share one position in the node's ID space. Any number of threads may call
-/// every function except flakeid_generator_free() at the same time. In a forked child, generators
-/// of the parent fail with FLAKEID_FORKED. The exceptions are generators that
+/// A generator of IDs for one or several nodes. The IDs are unique. The IDs also strictly increase
+/// across all threads, unless the generator uses FLAKEID_ROLLBACK_CLOCK_SEQUENCE. Within a process,
+/// all generators with the same layout and node take their IDs from one shared sequence. Any number
+/// of threads may call every function except flakeid_generator_free() at the same time. In a forked
+/// child, generators of the parent fail with FLAKEID_FORKED. The exceptions are generators that
 /// flakeid_generator_open() created, which lease another node in the child. All generators may be
 /// freed in the child.
 pub struct GeneratorHandle {
@@ -88,7 +88,8 @@ pub struct Stats {
     pub struct_size: u32,
     /// Reserved; always 0.
     pub reserved: u32,
-    /// The number of times that calls had to wait. Every wait during a fill is counted.
+    /// The number of times that calls had to wait. A call that issues several IDs can wait, and be
+    /// counted, several times.
     pub waits: u64,
     /// The number of times the generator detected that the clock went backwards.
     pub rollbacks: u64,
@@ -124,12 +125,12 @@ pub unsafe extern "C" fn flakeid_generator_new(
 }
 
 /// Frees the generator; NULL is allowed. No other call may use the handle during or after this
-/// call. The process keeps the node's position for the next generator with that node. Releases a
-/// leased node (in a forked child, the child's own node), unless another generator shares the
-/// lease; the release takes at most a second. Waits until any running call to on_event has
-/// returned; no further call to on_event begins. The local handles and rings of a freed leased
-/// generator fail with FLAKEID_CLOSED; the local handles and rings of a freed fixed generator
-/// continue to work.
+/// call. Later generators with the same layout and node in this process continue after the last ID
+/// that was issued. If the generator is leased, releases its node (in a forked child, the child's
+/// own node), unless another generator shares the lease. The release takes at most a second. Waits
+/// until any running call to on_event has returned; no further call to on_event begins. The local
+/// handles and rings of a freed leased generator fail with FLAKEID_CLOSED; the local handles and
+/// rings of a freed fixed generator continue to work.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
     free(generator);
@@ -162,7 +163,7 @@ pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -
 /// Thread-safe.
 ///
 /// Errors: FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
-/// FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
+/// FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the window has ended), FLAKEID_CLOSED,
 /// FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; for a leased generator in a forked child, also the errors
 /// of flakeid_generator_open().
 #[unsafe(no_mangle)]

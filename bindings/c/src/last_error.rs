@@ -124,9 +124,9 @@ pub extern "C" fn flakeid_rollback_ms() -> i64 {
     ms(Error::rollback)
 }
 
-/// Returns the instant at which the layout's ticks end, in Unix milliseconds, if the last failed
-/// call returned FLAKEID_HORIZON_REACHED, and otherwise -1. Thread-safe: each thread has its own
-/// value.
+/// Returns the instant at which the layout's last tick ends, in Unix milliseconds, if the last
+/// failed call returned FLAKEID_HORIZON_REACHED, and otherwise -1. Thread-safe: each thread has its
+/// own value.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_horizon_ms() -> i64 {
     ask(|last| last.fault.core()?.horizon()).unwrap_or(-1)

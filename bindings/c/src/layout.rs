@@ -54,7 +54,7 @@ pub struct LayoutInfo {
     pub fits_i64_until: i64,
     /// 1 if the layout splits the node into a datacenter and a worker, otherwise 0.
     pub is_split: u32,
-    /// 1 if the layout can generate IDs, 0 if it can only decode them.
+    /// 1 if generators can use the layout; 0 if the layout can only decode IDs.
     pub can_generate: u32,
     /// 1 if IDs have at most 53 bits, so that a double can represent every ID exactly; otherwise 0.
     pub fits_f64: u32,

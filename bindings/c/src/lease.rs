@@ -125,7 +125,8 @@ unsafe impl Sized32 for LeaseConfig {
 pub struct LeaseStatus {
     /// The size of the struct: sizeof(flakeid_lease_status).
     pub struct_size: u32,
-    /// 1 if the node is lost from its fence onward, usually to another process; otherwise 0.
+    /// 1 if the generator loses its node at the fence, usually because another process has taken
+    /// over the node; otherwise 0.
     pub fenced_off: i32,
     /// The first tick of the current grant.
     pub start: u64,

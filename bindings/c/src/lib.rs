@@ -1,9 +1,9 @@
 //! The C library. `cargo xtask header` generates `include/flakeid.h` from this crate.
 //!
 //! Every exported function converts the arguments from C, makes one call to the core, and writes
-//! the result. Handles and plain results are optional references (`None` for NULL), so almost no
-//! code dereferences a raw pointer. The module [`border`] contains the code that dereferences raw
-//! pointers.
+//! the result. Handles and output parameters of fixed size are optional references (`None` for
+//! NULL), so few functions have raw pointers. Almost all code that dereferences a raw pointer is in
+//! the module [`border`].
 
 // Almost every function in this crate has the attribute `no_mangle`, which counts as unsafe code.
 #![allow(unsafe_code)]

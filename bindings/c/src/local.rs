@@ -21,8 +21,9 @@ pub struct LocalHandle(LocalGenerator);
 
 /// Creates a local handle for a generator with a fixed node or a leased node. The caller owns the
 /// handle and must free it with flakeid_local_free(). The handle keeps a reference to the
-/// generator, so the generator may be freed first. After that, the handle fails with FLAKEID_CLOSED
-/// if the node is leased, and continues to work if the node is fixed. Thread-safe.
+/// generator, so the generator may be freed first. After the generator is freed, the handle fails
+/// with FLAKEID_CLOSED if the node is leased, and continues to work if the node is fixed.
+/// Thread-safe.
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]

@@ -13,9 +13,10 @@ use crate::status::Status;
 /// The size, in bytes, of a buffer that can hold any public ID, including the final NUL.
 pub const FLAKEID_PUBLIC_ID_SIZE: usize = 30;
 
-/// A converter between the IDs of one domain and their public form, which is encrypted and
-/// therefore reveals neither the parts of an ID nor the number of IDs. Public IDs hide IDs but do
-/// not authorise access: in rare cases, a random string can be opened as an ID. Thread-safe.
+/// A converter between the IDs of one domain (a kind of object, such as "user") and their public
+/// form. The public form is encrypted, so it reveals neither the parts of an ID nor the number of
+/// IDs. Public IDs hide IDs but do not authorise access: in rare cases, a random string is accepted
+/// as a public ID. Thread-safe.
 pub struct PublicIdsHandle(PublicIds);
 
 /// Creates a converter for the public IDs of a domain. `keyring` is the content of the file that
@@ -91,9 +92,10 @@ pub extern "C" fn flakeid_public_ids_seal_bits(
 /// Opens a public ID, compares the ID's time with the system clock, and writes the ID to `id`.
 /// Thread-safe.
 ///
-/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal its
-/// reason, which may be a different key, domain or prefix, a random string, an ID from before
-/// `since_ms`, or an ID that is more than a minute ahead of the clock.
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal why the
+/// public ID was rejected. The public ID may be a random string, or may have a different key,
+/// domain or prefix. The ID may also be from before `since_ms`, or more than a minute ahead of the
+/// clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flakeid_public_ids_open(
     ids: Option<&PublicIdsHandle>,
