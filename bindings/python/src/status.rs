@@ -9,8 +9,8 @@ use crate::time::to_datetime;
 
 /// The state of a generator's lease at the moment when Generator.lease was read.
 ///
-/// Instants are aware datetimes in UTC. A forked child leases a node when it generates its first
-/// ID. Before the first ID, all instants are None and all counts are 0.
+/// Instants are aware datetimes in UTC. In a forked child, all instants are None and all counts are
+/// 0 until the child generates its first ID. The child then leases a node of its own.
 #[pyclass(frozen, module = "flakeid", name = "Lease")]
 pub(crate) struct Lease {
     status: LeaseStatus,
@@ -44,8 +44,8 @@ impl Lease {
     }
 
     /// The instant at which the fence's tick begins. While the store is unavailable, the generator
-    /// issues IDs until this instant. None after the year 9999, the last year that a datetime can
-    /// represent.
+    /// issues IDs until this instant. None if the instant is after the year 9999, the last year that
+    /// a datetime can represent.
     #[getter]
     fn fence_time<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.is_leased() { to_datetime(py, self.status.fence_unix_ms) } else { Ok(None) }
@@ -57,8 +57,8 @@ impl Lease {
         if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
     }
 
-    /// The time that remained until the expiry when Generator.lease was read, according to this
-    /// host's clock. The time is a timedelta, which is negative if the expiry was in the past.
+    /// The time from the reading of Generator.lease to the expiry of the lease, according to this
+    /// host's clock. The time is a timedelta, which is negative if the lease had already expired.
     #[getter]
     fn expires_in<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDelta>>> {
         const DAY: i64 = 86_400_000;
@@ -90,7 +90,8 @@ impl Lease {
         self.status.failures
     }
 
-    /// Whether the node is lost from its fence onward, usually to another process.
+    /// Whether the generator has lost the node, usually to another process, and can issue the node's
+    /// IDs only until the fence.
     #[getter]
     fn fenced_off(&self) -> bool {
         self.status.fenced_off

@@ -23,8 +23,8 @@ fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyDateTime>> {
     Ok(EPOCH.get_or_try_init(py, make)?.bind(py))
 }
 
-/// Converts Unix milliseconds to an aware datetime in UTC. Returns `None` after the year 9999, the
-/// last year that a datetime can represent.
+/// Converts Unix milliseconds to an aware datetime in UTC. Returns `None` for a time after the year
+/// 9999, the last year that a datetime can represent.
 pub(crate) fn to_datetime(py: Python<'_>, unix_ms: i64) -> PyResult<Option<Bound<'_, PyAny>>> {
     let since = PyDict::new(py);
     since.set_item("milliseconds", unix_ms)?;

@@ -1,5 +1,5 @@
-//! The functions that SQLite calls, and the functions that call SQLite, all through `extension.c`. No panic propagates
-//! to SQLite.
+//! The functions that SQLite calls, and the functions that call SQLite. Except for the entry points of the library, all
+//! calls go through `extension.c`. No panic propagates to SQLite.
 
 #![allow(unsafe_code)]
 
@@ -88,8 +88,8 @@ unsafe extern "C" fn sqlite3_flakeidsqlite_init(
     }
 }
 
-/// Registers the extension's SQL functions like `sqlite3_flakeidsqlite_init`. SQLite calls this function if the library
-/// file was renamed to `flakeid`.
+/// Registers the extension's SQL functions, exactly as `sqlite3_flakeidsqlite_init` does. SQLite calls this function if
+/// the library file was renamed to `flakeid`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sqlite3_flakeid_init(
     database: *mut c_void,
@@ -261,8 +261,8 @@ unsafe fn files(database: *mut c_void) -> Result<Vec<PathBuf>, Error> {
         unsafe { (*files.cast::<Vec<PathBuf>>()).push(path_of(CStr::from_ptr(path))) };
     }
     let mut files = Vec::new();
-    // SAFETY: the caller guarantees that `database` is a connection, and `visit` receives a pointer to a vector of
-    // paths, as it requires.
+    // SAFETY: the caller guarantees that `database` is a connection. `visit` requires a pointer to a vector of
+    // paths, and receives such a pointer.
     let code = unsafe { flakeid_sqlite_files(database, (&raw mut files).cast(), visit) };
     if code == SQLITE_OK {
         return Ok(files);

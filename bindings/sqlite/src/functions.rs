@@ -14,8 +14,7 @@ const PURE: i32 = 0x0000_0800 | 0x0020_0000;
 /// The flag SQLITE_DIRECTONLY, which forbids calls from views, triggers and other parts of a schema, because the schema
 /// may be untrusted.
 const DIRECT: i32 = 0x0008_0000;
-/// The flags of a function that is not deterministic, and that a trusted schema may call, for example in a column
-/// default.
+/// The flags of a nondeterministic function that a trusted schema may call, for example in a column default.
 const IN_SCHEMA: i32 = 0;
 
 /// The context that a function reads in addition to its arguments.

@@ -1,5 +1,5 @@
-//! A manual clock for tests, and the system clock. JavaScript sets the time of the system clock and
-//! performs its waits.
+//! A manual clock for tests, and the system clock. JavaScript sets the time of the system clock, and
+//! performs the waits that the core requires.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl ManualClock {
 /// Sets the core's time to `unix_ms`, a result of `Date.now()` in Unix milliseconds.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(crate) fn set_time(unix_ms: f64) {
-    // A cast from a float to an integer saturates, but would convert NaN to the start of 1970.
+    // A cast from a float to an integer saturates, but would convert NaN to 0, the start of 1970.
     flakeid_core::set_host_time(if unix_ms.is_nan() { i64::MIN } else { unix_ms as i64 });
 }
 

@@ -165,7 +165,8 @@ impl Lease {
         self.core.is_ended()
     }
 
-    /// Returns the time in milliseconds until JavaScript must call `wake`, unless a call needs a window earlier.
+    /// Returns the time in milliseconds until JavaScript must call `wake`. If a call that issues IDs needs a window
+    /// earlier, JavaScript calls `wake` earlier.
     pub fn rest(&mut self, now: f64, moment: f64) -> f64 {
         meet(now, moment);
         in_milliseconds(self.core.rest())
@@ -204,8 +205,8 @@ impl Lease {
         self.core.cannot_succeed(milliseconds(left))
     }
 
-    /// Returns two numbers: the number of completed attempts to acquire or renew a node, and the number of grants and
-    /// renewals that took effect.
+    /// Returns two numbers: the number of completed attempts to acquire a node or to renew its lease, and the number of
+    /// grants and renewals that took effect.
     #[must_use]
     pub fn progress(&self) -> Vec<f64> {
         let (attempts, gains) = self.core.attempts_and_gains();
@@ -234,8 +235,8 @@ impl Lease {
     }
 
     /// Returns three numbers. The first two are the time at which the fence begins and the time until which the node is
-    /// reserved, in Unix milliseconds. The third number is 1 if the node is lost from its fence onward, usually to
-    /// another process, and otherwise 0.
+    /// reserved, in Unix milliseconds. The third number is 1 if the generator has lost the node, usually to another
+    /// process, and can issue the node's IDs only until the fence. Otherwise, the third number is 0.
     #[must_use]
     pub fn times(&self) -> Vec<f64> {
         let status = self.core.status();
@@ -243,7 +244,7 @@ impl Lease {
         vec![status.fence_unix_ms as f64, status.expires_unix_ms as f64, fenced_off]
     }
 
-    /// The error of the latest attempt to acquire or renew a node; undefined if the attempt succeeded.
+    /// The error of the latest attempt to acquire a node or to renew its lease; undefined if the attempt succeeded.
     #[wasm_bindgen(js_name = lastError)]
     #[must_use]
     pub fn last_error(&self) -> JsValue {
@@ -262,7 +263,7 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
     }
 
-    /// Writes the next ID to the register like `nextId`, but never waits.
+    /// Writes the next ID to the register, and never waits. Returns false if no ID could be issued.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {

@@ -5,14 +5,14 @@
 use flakeid_core::Error;
 use wasm_bindgen::prelude::*;
 
-/// Parses a field whose range is from 0 to `most`. Rejects only numbers that do not fit into 64 bits, because the core
-/// checks smaller numbers.
+/// Parses a field. Rejects only numbers that do not fit into a `u64`, because the core checks all other numbers. The
+/// error message contains the range of the field, which is from 0 to `most`.
 #[inline(never)]
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
-/// Parses a field like `field`, but returns `None` if the field is missing.
+/// Parses an optional field. Returns `None` if the field is missing, and otherwise the result of `field`.
 #[inline(never)]
 pub(crate) fn optional(
     name: &'static str,

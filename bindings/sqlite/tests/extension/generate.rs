@@ -1,4 +1,4 @@
-//! Tests of IDs as column defaults, as rows of the table function, and from several connections.
+//! Tests that generate IDs in column defaults, through the table function, and on several connections.
 
 use std::path::Path;
 
@@ -88,8 +88,8 @@ fn table_function_returns_the_given_number_of_ids() {
     }
 }
 
-/// Connections in the same process share the next position of a node, so a connection pool may configure all its
-/// connections with the same node.
+/// Connections in the same process that use the same node take IDs from one shared counter. A connection pool may
+/// therefore configure all its connections with the same node.
 #[test]
 fn connections_that_share_a_node_issue_distinct_ids() {
     let threads: Vec<_> = (0..4)

@@ -26,7 +26,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// The maximum duration of a single sleep during the wait for the node's first tick. Short sleeps
 /// ensure that a change to the system clock during the wait takes effect quickly.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// The shortest wait for the node's first tick that is reported to the user, in milliseconds.
+/// The minimum duration of a wait that is reported to the user, in milliseconds. The wait lasts until
+/// the node's first tick begins.
 const SHORTEST_REPORTED_MS: u64 = 1_000;
 
 /// The result of a command that has ended.

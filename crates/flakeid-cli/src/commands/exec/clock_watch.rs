@@ -13,8 +13,8 @@
 #[cfg(target_os = "linux")]
 pub(super) use linux::ClockWatch;
 
-/// A watch that always reports a clock step, because systems other than Linux do not report clock
-/// steps.
+/// A watch for systems other than Linux. These systems do not report clock steps, so the watch always
+/// reports that the clock was set.
 #[cfg(not(target_os = "linux"))]
 pub(super) struct ClockWatch;
 

@@ -151,7 +151,7 @@ pub(super) fn report_remaining() {
 /// Returns all descendants of this process. Descendants that start, end or lose their parent during
 /// the search may be missing.
 fn found() -> io::Result<Vec<Pid>> {
-    // If `/proc` belongs to another PID namespace, the same process IDs identify different
+    // If `/proc` belongs to another PID namespace, the process IDs in `/proc` identify different
     // processes in this namespace.
     let own = getpid().as_raw_nonzero().to_string();
     if fs::read_link("/proc/self")? != Path::new(&own) {

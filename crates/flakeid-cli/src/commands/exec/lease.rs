@@ -35,7 +35,7 @@ pub(super) struct Lease {
     is_over: bool,
 }
 
-/// The action that the state of the lease requires of the supervisor.
+/// The action that the supervisor must take, which depends on the state of the lease.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Continue,
@@ -48,9 +48,9 @@ impl Lease {
         let status = generator.lease_status().unwrap_or_default();
         let (first_ms, fence_ms) =
             (generator.layout().unix_ms_at(status.start), status.fence_unix_ms);
-        // By the time that about half of the window is left, a renewal is due. The command is ended
-        // only in the last quarter of the window, and therefore is never ended if the lease is
-        // renewed in time.
+        // A renewal is due at the latest when about half of the window is left. The command is ended
+        // only in the last quarter of the window. If the lease is renewed in time, the command is
+        // therefore never ended.
         let window_ms = fence_ms.saturating_sub(first_ms);
         let grace_ms = grace_ms.cast_signed().min(window_ms / 4);
         let kill_margin_ms = KILL_MARGIN_MS.cast_signed().min(window_ms / 8);

@@ -95,8 +95,8 @@ pub(crate) struct ExecArgs {
     /// Time for which the command can run while the store is down [default: 10s, or 4 ticks if
     /// longer]
     ///
-    /// The maximum is the namespace's --max-window, which `flakeid leases init` sets. With a
-    /// shorter window, the next command on the same node also waits for less time.
+    /// The maximum is the namespace's --max-window, which `flakeid leases init` sets. A shorter time
+    /// also means that the next command on the same node starts sooner.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     window: Option<String>,
 

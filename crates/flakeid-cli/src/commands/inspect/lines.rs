@@ -94,8 +94,8 @@ impl Lines<'_> {
 }
 
 /// Returns the ID on a line of 1 to 19 digits, and the length of the line including the line break.
-/// Returns `None` for all other lines, and near the end of the buffer. The caller then parses the
-/// line with the core's parser.
+/// Returns `None` for any other line, and for a line that begins in the last 23 bytes of `text`. The
+/// caller then parses the line with the core's parser.
 fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
     let text: &[u8; 24] = text.first_chunk()?;
     let (mut id, mut length) = (0_u64, 0);
@@ -124,8 +124,9 @@ fn plain_line(text: &[u8]) -> Option<(u64, usize)> {
 fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const ALL: u64 = 0x0101_0101_0101_0101;
     let digits = u64::from_le_bytes(text).wrapping_sub(ALL * u64::from(b'0'));
-    // The subtraction turns digits into bytes from 0 to 9. A larger byte sets a bit in its upper
-    // half, either directly or when 6 is added. A character below '0' wraps around to a large byte.
+    // The subtraction turns digits into bytes from 0 to 9. A byte above 9 has a bit set in its
+    // upper half, either immediately or after 6 is added. A character below '0' wraps around to a
+    // large byte.
     if (digits | digits.wrapping_add(ALL * 6)) & (ALL * 0xf0) != 0 {
         return None;
     }
