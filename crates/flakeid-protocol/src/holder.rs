@@ -9,8 +9,8 @@ pub struct HolderOptions {
     pub window: u64,
     /// The time for which the node stays reserved without a renewal, in milliseconds.
     pub ttl_ms: u64,
-    /// Whether the holder accepts only one node. If another process takes over the node, this holder stops at its
-    /// fence. Otherwise, both processes would take over the node from each other forever.
+    /// Whether the holder accepts only one node. If another process takes over the node, this holder stops at its fence
+    /// and does not take the node back, because two such processes would take the node from each other forever.
     pub fixed: bool,
     /// Whether the holder may get a node from another lessor if its renewals fail or its granter shuts down.
     pub moves: bool,
@@ -42,8 +42,8 @@ pub enum Event {
         /// The tick of the next ID, if there is a generator.
         next: u64,
     },
-    /// An acquire request was refused, or its outcome is unknown. If the outcome is unknown, the token is never used
-    /// again, and a possible grant expires unused.
+    /// An acquire request was refused, or its outcome is unknown. If the outcome is unknown, the holder never uses the
+    /// token again. If the lessor did grant a node, that grant expires unused.
     NotGranted {
         /// The token of the acquire request.
         token: Token,
@@ -88,8 +88,8 @@ pub enum Effect {
     Acquire {
         /// The token of the grant.
         token: Token,
-        /// The holder's current node, if it must be replaced because its renewals fail or its granter is about to shut
-        /// down. The request is not sent to the lessor that granted the current node.
+        /// The holder's current node, if this node must be replaced because its renewals fail or its granter is about
+        /// to shut down. The request is not sent to the lessor that granted the current node.
         instead_of: Option<u64>,
     },
     /// Request a higher fence.
@@ -117,9 +117,9 @@ pub enum Effect {
 pub struct HeldNode {
     /// The grant, with the fence, expiry and token of the last confirmed renewal.
     pub grant: Grant,
-    /// The renewal that is waiting for a response, or whose response was lost.
+    /// The unconfirmed renewal: either the holder is waiting for the response, or the response was lost.
     pub renewal: Option<Renew>,
-    /// Whether the renewal is waiting for a response. If so, the renewal must not be sent again yet.
+    /// Whether the holder is waiting for the response to the renewal. If so, the renewal must not be sent again yet.
     pub waiting: bool,
     /// Whether the node is lost from its fence onward, usually to another process. The holder can use up its window,
     /// but can never renew the node.
@@ -138,7 +138,7 @@ pub enum Renewals {
     Fail,
     /// The latest renewal was confirmed, but the granter is about to shut down.
     Leave,
-    /// The latest renewal failed, or the granter is about to shut down. Since then, the holder has requested a
+    /// The latest renewal failed, or the granter is about to shut down, and the holder has already requested a
     /// replacement node from other lessors.
     FailElsewhere,
 }

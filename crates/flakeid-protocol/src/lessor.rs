@@ -43,8 +43,8 @@ pub trait Lessor: Send {
     /// since then does not count as clock skew.
     ///
     /// # Errors
-    /// [`Fault::Refused`] if the lessor refuses the request; nothing was granted. After any other fault, it is
-    /// unknown whether anything was granted.
+    /// [`Fault::Refused`] if the lessor refuses the request; in this case, nothing was granted. After any other fault,
+    /// it is unknown whether anything was granted.
     fn acquire(
         &mut self,
         namespace: &str,
@@ -52,8 +52,8 @@ pub trait Lessor: Send {
         read: Instant,
     ) -> Result<Grant, Fault>;
 
-    /// Grants a node to replace `held` when the lessor of `held` does not renew it. Sends the request only to other
-    /// lessors.
+    /// Grants a node that replaces the node `held`. The request is not sent to the lessor that granted `held`, because
+    /// that lessor has failed to renew `held` or is about to shut down.
     ///
     /// # Errors
     /// The same errors as [`acquire`](Self::acquire), and [`Fault::Unavailable`] if the URL does not name another
@@ -82,8 +82,8 @@ pub trait Lessor: Send {
     /// The same errors as [`acquire`](Self::acquire).
     fn release(&mut self, namespace: &str, request: &Release) -> Result<(), Fault>;
 
-    /// Returns whether the lessor can be used again after a fault other than a refusal. Otherwise, the lessor is
-    /// dropped after such a fault, because its connection may be broken or inside a transaction.
+    /// Returns whether the lessor can be used again after a fault other than a refusal. If this method returns `false`,
+    /// the lessor is dropped after such a fault, because its connection may be broken or inside a transaction.
     fn outlives_faults(&self) -> bool {
         false
     }

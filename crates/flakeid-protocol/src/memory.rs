@@ -81,8 +81,8 @@ impl MemorySpace {
         place.ok().map(|place| &*self.rows[place])
     }
 
-    /// Starts a transaction on a copy of the namespace. `run` is the number of the store's current run, and `now` is
-    /// the time on the store's clock.
+    /// Starts a transaction on a copy of the namespace. `run` is the number of the store's current run, which lasts
+    /// until a backup is restored. `now` is the time on the store's clock.
     #[must_use]
     pub fn begin(&self, run: u64, now: i64) -> MemoryTransaction<'static> {
         let (new_sub_grants, removed_sub_grants) = (Vec::new(), Vec::new());
@@ -109,7 +109,7 @@ impl MemoryStore {
         self.lock().clone()
     }
 
-    /// Replaces the contents with an older copy and starts a new run, as restoring a backup does.
+    /// Replaces the contents with an older copy from a backup. Every restore starts a new run of the store.
     pub fn restore(&self, older: Contents) {
         let mut contents = self.lock();
         let run = contents.run.max(older.run) + 1;
@@ -185,7 +185,7 @@ pub struct MemoryTransaction<'a> {
     pub space: MemorySpace,
     sub_grants: Option<&'a SubGrants>,
     new_sub_grants: Vec<SubGrant>,
-    /// For some nodes, the last sub-grant to remove. All older sub-grants of the node are also removed.
+    /// The keys of the sub-grants to remove. For each key, all older sub-grants of the same node are also removed.
     removed_sub_grants: Vec<SubGrantKey>,
     run: u64,
     now: i64,

@@ -130,8 +130,9 @@ pub struct Namespace {
     /// The time until which the store grants nothing, in Unix milliseconds on the store's clock. The value never
     /// decreases.
     pub quiet_until: i64,
-    /// The store's incarnation, as last recorded in this namespace. If the store's current run differs from the
-    /// recorded run, the data may be old. The part after `~` distinguishes several incarnations of one run.
+    /// The incarnation: a string that identifies the store's run, as last recorded in this namespace. Every restart or
+    /// restore of the store starts a new run. If the current run differs from the recorded run, the data may be old.
+    /// The part after `~`, if any, distinguishes several incarnations of one run.
     pub incarnation: String,
     /// The bounds that apply to grants in this namespace.
     pub bounds: Bounds,

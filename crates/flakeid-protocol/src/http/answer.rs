@@ -279,7 +279,8 @@ fn failure_of(error: &Value, address: &str, status: u16) -> Option<Failure> {
     };
     let kind = match known {
         Some(kind) => kind,
-        // A limit or a failure of the broker caused the error, so a later request may succeed.
+        // The cause of the error is temporary, such as a limit or a failure of the broker, so a later request may
+        // succeed.
         None if cause == Cause::OtherBroker || retry_after_ms.is_some() || status >= 500 => {
             ErrorKind::StoreUnavailable
         }

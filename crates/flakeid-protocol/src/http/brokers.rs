@@ -14,8 +14,8 @@ pub struct Brokers {
     trusted: Vec<String>,
     /// Whether the client reaches its only broker through a Unix socket.
     is_socket: bool,
-    /// The broker that granted each node, and that also renews and releases the node. A list suffices, because a client
-    /// has few nodes.
+    /// For each node, the broker that granted the node and that also renews and releases it. A list suffices, because a
+    /// client has few nodes.
     granted_by: Vec<(u64, Granter)>,
 }
 

@@ -27,7 +27,7 @@ pub struct AcquireJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_ms: Option<u64>,
     /// The time without a renewal after which another client may get the node, in milliseconds. The default is the
-    /// broker's own value.
+    /// longest time that the broker allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// The first tick that the client can use.
@@ -42,13 +42,13 @@ pub struct AcquireJson {
     /// The client's process ID on its host.
     #[serde(default)]
     pub pid: u32,
-    /// The only acceptable node. Brokers refuse requests with this field.
+    /// The only acceptable node. Brokers refuse requests with this field, because a broker chooses the node itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u64>,
-    /// The lowest acceptable node. Brokers accept only 0.
+    /// The lowest acceptable node. Brokers refuse requests with a value other than 0.
     #[serde(default)]
     pub nodes_from: u64,
-    /// The highest acceptable node. Brokers accept only the highest node of the layout.
+    /// The highest acceptable node. Brokers refuse requests with a value other than the layout's highest node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes_to: Option<u64>,
     /// Whether the node may have been granted before. Brokers refuse requests with the value `false`.
@@ -288,7 +288,7 @@ impl ReleaseJson {
     }
 }
 
-/// Parses a token. The error message omits the token, even if the token is invalid.
+/// Parses a token. If the token is invalid, the error message does not reveal it.
 pub(super) fn token(field: &'static str, text: &str) -> Result<Token, Error> {
     let wrong = || Error::invalid_option(field, "must be 32 hexadecimal digits");
     Token::from_text(text).ok_or_else(wrong)

@@ -6,7 +6,7 @@ use flakeid_core::Error;
 
 use super::{Begin, Demand, Input, Output, Reading, Reply, Report};
 
-/// The driver of a keeper, which provides the clocks, the generator, the lessors and the observer.
+/// The driver of a keeper. The driver provides the clocks, the generator, the lessors and the observer.
 ///
 /// A driver makes no decisions: [`follow`](Self::follow) executes a keeper's instructions with the other methods. A
 /// lease's thread, JavaScript's `fetch`, a broker and the protocol model all run this loop.

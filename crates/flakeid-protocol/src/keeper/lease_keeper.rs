@@ -83,7 +83,7 @@ impl LeaseKeeper {
         self
     }
 
-    /// Replaces the options before the first node is granted.
+    /// Replaces the options. Must not be called after the keeper has accepted its first grant.
     pub fn adopt(&mut self, options: KeeperOptions) {
         self.keeper.window = options.window();
         self.options = options;

@@ -127,9 +127,9 @@ pub enum Demand {
     Acquire {
         /// The request.
         request: Acquire,
-        /// The holder's current node, if it must be replaced because its renewals fail or its granter is about to shut
-        /// down. If this field is set, the driver does not send the request to the lessor that granted the current
-        /// node.
+        /// The holder's current node, if this node must be replaced because its renewals fail or its granter is about
+        /// to shut down. If this field is set, the driver does not send the request to the lessor that granted the
+        /// current node.
         instead_of: Option<u64>,
     },
     /// A request for a higher fence.

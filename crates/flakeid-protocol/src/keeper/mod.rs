@@ -53,8 +53,8 @@ pub enum LeaseEvent {
         /// The first tick that the process must not use.
         fence: u64,
     },
-    /// The node is lost from its fence onward, usually to another process. This process then requests a node again,
-    /// unless another process has taken over its fixed node.
+    /// The node is lost from its fence onward, usually to another process. This process then sends a new request for a
+    /// node, unless its node is fixed and another process has taken over that node.
     FencedOff {
         /// The node that was lost.
         node: u64,

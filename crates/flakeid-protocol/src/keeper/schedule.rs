@@ -14,7 +14,8 @@ pub struct RenewalSchedule {
     /// The number of consecutive failures.
     failures: u32,
     retry_after: Option<Duration>,
-    /// The time of the latest success on the caller's monotonic clock, or the start time before the first success.
+    /// The time of the latest success, measured by the caller's monotonic clock. Before the first success, this field
+    /// contains the time at which the schedule was created.
     succeeded: Duration,
     failed: Option<Duration>,
     /// A random factor from 0.8 to 1.2. The factor changes with every renewal, so that processes that started
@@ -44,7 +45,7 @@ impl RenewalSchedule {
         }
     }
 
-    /// Adapts the schedule to a grant, which expires after the smaller of `left_ms` and `ttl_ms` milliseconds.
+    /// Adapts the schedule to a grant that expires after `left_ms` or `ttl_ms` milliseconds, whichever is shorter.
     pub fn set(&mut self, window_ms: u64, left_ms: i64, ttl_ms: u64) {
         self.window_ms = window_ms;
         // A value of `left_ms` below one window is raised to one window, because a wrong clock on this host must not
@@ -69,7 +70,8 @@ impl RenewalSchedule {
         self.failed = Some(now);
     }
 
-    /// Makes the next attempt due immediately, because the next attempt does not repeat the failed one.
+    /// Makes the next attempt due immediately, even after a failure. Suitable only if the next attempt does not repeat
+    /// the failed attempt.
     pub fn hurry(&mut self) {
         self.hurry = true;
     }

@@ -17,8 +17,8 @@ pub struct Keeper {
     pub holders: Vec<Holder>,
     /// The state of the generator.
     pub generator: GeneratorState,
-    /// The length of a window in ticks, which never exceeds the lessor's limit. The lessor would shorten a longer
-    /// window, so the next renewal would be due immediately.
+    /// The length of a window in ticks. The length never exceeds the lessor's limit. The lessor would shorten a longer
+    /// window, so that the next renewal would be due immediately.
     pub window: u64,
 }
 
@@ -92,7 +92,7 @@ impl Keeper {
         step.outputs
     }
 
-    /// Returns whether an [`Input::Wake`] would send a request.
+    /// Returns whether the keeper would send a request in response to an [`Input::Wake`].
     #[must_use]
     pub fn is_due(
         &self,
