@@ -1,4 +1,4 @@
-//! An in-memory store for tests with slow and unavailable stores.
+//! An in-memory store with which tests simulate slow and unavailable stores.
 
 use flakeid_protocol::MemoryStore;
 use flakeid_protocol::store::{Fault, Ledger, Store};

@@ -55,8 +55,8 @@ pub fn fixed_node_is_taken_over_from_its_holder(under_test: &dyn StoreUnderTest)
     fixture.check_confirmed();
 }
 
-/// Checks that the store refuses a takeover if the new window would start more than `max_ahead` ahead of the clock. The
-/// store must return the time to wait, and must write nothing.
+/// Checks that the store refuses a takeover if the new window would start further ahead of the clock than `max_ahead`
+/// allows. The store must return the time to wait, and must write nothing.
 pub fn takeovers_are_refused_beyond_max_ahead(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "takeover-ahead");
     let mut client = fixture.client();

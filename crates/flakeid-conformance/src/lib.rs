@@ -106,8 +106,8 @@ pub const TESTS: &[(&str, Test)] = tests![
     races::windows_under_contention_are_disjoint,
     races::repeated_takeovers_get_disjoint_windows,
     crashes::confirmed_grants_survive_a_crash,
-    // All of the following tests restore the store. A store that records the loss of data makes even new namespaces
-    // wait afterwards, so these tests run last.
+    // All of the following tests restore the store. These tests run last, because a store that has recorded a loss of
+    // data delays grants for some time, even in new namespaces.
     namespaces::lost_namespace_waits_for_its_old_bounds,
     restorations::restored_store_grants_no_old_ticks,
     restorations::tokens_of_a_restored_copy_are_void,

@@ -19,8 +19,8 @@ const BLOCK: u64 = 1;
 /// The first node of the block.
 const NODE: u64 = 16;
 
-/// Checks that `prune` removes the grants that were no longer in force at an instant, and that `whois` returns the same
-/// holders as before for all later ticks. Rows, leases and new grants must not be affected.
+/// Checks that `prune` removes the grants that were no longer in force at the given instant, and that `whois` still
+/// returns the same holders for all later ticks. Rows, leases and new grants must not be affected.
 pub fn prune_removes_only_ended_grants(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "pruning");
     let mut client = fixture.client();
@@ -34,7 +34,8 @@ pub fn prune_removes_only_ended_grants(under_test: &dyn StoreUnderTest) {
     client.release(&second, second.start + 20);
     let third = client.grant(&by(4, 300));
     let elsewhere = client.grant(&by(5, 400));
-    // The window of this grant begins when the previous window ends, so the third grant is still in force until then.
+    // The window of the fourth grant begins when the window of the third grant ends. Until then, the third grant is
+    // still in force.
     let ahead = client.grant(&by(4, 500));
     assert_eq!(ahead.start, third.fence);
 
@@ -56,7 +57,7 @@ pub fn prune_removes_only_ended_grants(under_test: &dyn StoreUnderTest) {
     assert_eq!(prune(&mut client, third.start), Pruned { records: 0, sub_grants: 0 });
     assert_eq!(client.list().rows, before);
 
-    // The holder's lease, new grants and new records are as before.
+    // After pruning, the lease can still be renewed and released, and new grants are still made and recorded.
     let ahead = client.extend(&ahead, ahead.fence + 10);
     client.release(&ahead, ahead.start + 10);
     let last = client.grant(&by(4, 600));
@@ -66,7 +67,8 @@ pub fn prune_removes_only_ended_grants(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that `prune` removes the sub-grants that have ended, and all sub-grants of a removed grant of their block.
+/// Checks that `prune` removes the sub-grants that have ended. If `prune` removes a block's grant, it must also remove
+/// all sub-grants of that grant.
 pub fn prune_removes_ended_sub_grants(under_test: &dyn StoreUnderTest) {
     let fixture = blocks(under_test, "pruned-sub-grants");
     let mut client = fixture.client();
@@ -98,7 +100,8 @@ pub fn prune_removes_ended_sub_grants(under_test: &dyn StoreUnderTest) {
         assert_eq!(client_of(&mut client, node, tick), Some(expected), "node {node}, tick {tick}");
     }
 
-    // Another grant of the block ends the first one, so that all of its sub-grants are removed.
+    // The second grant of the block ends the first grant, so `prune` removes the first grant with all of its
+    // sub-grants.
     release(&fixture, &mut client, &first, until);
     let second = lease(&fixture, &mut client);
     let sub_grants = vec![sub(NODE, 1, second.start + 10)];
@@ -114,7 +117,8 @@ pub fn prune_removes_ended_sub_grants(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that `prune` removes a history that is longer than a single transaction reads.
+/// Checks that `prune` removes all ended grants and sub-grants, even if the history is too long for a single
+/// transaction.
 pub fn long_histories_are_pruned_in_several_transactions(under_test: &dyn StoreUnderTest) {
     const MANY: u64 = 1_100;
     let fixture = blocks(under_test, "long-history");
@@ -169,7 +173,7 @@ pub fn long_histories_are_pruned_in_several_transactions(under_test: &dyn StoreU
     fixture.check_confirmed();
 }
 
-/// Checks that `whois` never returns a wrong holder or a wrong fence while another client removes the grants.
+/// Checks that `whois` never returns a wrong holder or a wrong fence while another client prunes the history.
 pub fn whois_is_exact_while_grants_are_removed(under_test: &dyn StoreUnderTest) {
     const ROUNDS: usize = 20;
     let fixture = blocks(under_test, "pruning-race");
@@ -244,7 +248,7 @@ pub fn whois_is_exact_while_grants_are_removed(under_test: &dyn StoreUnderTest) 
     fixture.check_confirmed();
 }
 
-/// Creates a namespace of blocks of 16 nodes.
+/// Creates a namespace that grants blocks of 16 nodes.
 fn blocks<'a>(under_test: &'a dyn StoreUnderTest, name: &str) -> Fixture<'a> {
     let new = Namespace::new(&fresh_name(name), Layout::TWITTER);
     Fixture::with_namespace(under_test, &Namespace { block_bits: 4, ..new })
@@ -261,7 +265,7 @@ fn sub(node: u64, grant: u64, start: u64) -> SubGrant {
     SubGrant { node, start, block_grant: 0, grant, owner, acquired: now() }
 }
 
-/// Renews the block and hands over sub-grants. Returns the renewed grant.
+/// Renews the block and hands over sub-grants to the store. Returns the renewed grant.
 fn hand_over(
     fixture: &Fixture<'_>,
     client: &mut Client<'_>,
@@ -277,7 +281,7 @@ fn hand_over(
     Grant { token: request.next, fence: renewed.fence, ..*grant }
 }
 
-/// Releases the block. Its history is complete.
+/// Releases the block, and records that its history is complete.
 fn release(fixture: &Fixture<'_>, client: &mut Client<'_>, grant: &Grant, used_until: u64) {
     let release = Release { node: BLOCK, token: grant.token, used_until };
     let last = Handover { sub_grants: Vec::new(), until: u64::MAX };
@@ -287,8 +291,8 @@ fn release(fixture: &Fixture<'_>, client: &mut Client<'_>, grant: &Grant, used_u
     fixture.log().record_release(&release);
 }
 
-/// Waits until a tick has begun by the store's clock and all grants so far are in the past, and prunes the history up
-/// to the present.
+/// Waits until the store's clock is past the start of the given tick and past the times of all previous grants. Then
+/// prunes the history up to the current time.
 fn prune(client: &mut Client<'_>, tick: u64) -> Pruned {
     let listing = client.list();
     let begun = listing.namespace.layout.unix_ms_at(tick);

@@ -44,8 +44,8 @@ pub fn restored_store_grants_no_old_ticks(under_test: &dyn StoreUnderTest) {
     fixture.log().check_disjoint();
 }
 
-/// Checks that tokens issued before or after a backup are void once the backup is restored, both during the quiet time
-/// and afterwards.
+/// Checks that restoring a backup voids all tokens that were issued before or after the backup. The tokens must stay
+/// void when the store grants nodes again.
 pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "revived");
     let mut client = fixture.client();

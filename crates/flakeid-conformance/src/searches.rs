@@ -12,8 +12,8 @@ pub fn search_returns_first_node_without_a_row(under_test: &dyn StoreUnderTest) 
     for (range, first) in [((0, 1023), 0), ((0, 1023), 700), ((5, 5), 5)] {
         assert_eq!(unused(&mut client, range, first), Some(first), "no node was granted yet");
     }
-    // Nodes 10, 11, 12 and 14 get rows, as do all nodes from 100 to 899 except 777. The range from 100 to 899 contains
-    // more nodes than the search reads one by one.
+    // Nodes 10, 11, 12 and 14 get rows, as do all nodes from 100 to 899 except 777. The range from 100 to 899 is so
+    // long that some stores count its rows instead of reading each row.
     let few = [10, 11, 12, 14];
     write(&mut client, &fixture.namespace.incarnation, &few.into_iter().chain(100..777));
     write(&mut client, &fixture.namespace.incarnation, &(778..900));

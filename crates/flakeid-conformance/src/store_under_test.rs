@@ -93,7 +93,8 @@ pub trait StoreUnderTest: Sync {
     /// Writes an invalid value into a field of a node's row (`fence`, `token` or `state`), bypassing this library.
     fn damage(&self, namespace: &str, node: u64, field: &str, text: &str);
 
-    /// Whether a crash counts as a restore, because this store cannot distinguish a crash from a restore.
+    /// Whether a crash voids all tokens, as a restore would. This is the case for stores that cannot distinguish a
+    /// crash from a restore.
     fn crash_voids_tokens(&self) -> bool;
 
     /// Whether a field of a row can hold the given string. Typed columns cannot hold every string.

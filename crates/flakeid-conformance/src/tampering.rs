@@ -48,8 +48,8 @@ fn check_refused(
     fixture.check_confirmed();
 }
 
-/// Checks that requests for a damaged row fail with an error that names the row's node, without a panic or a grant.
-/// Other nodes must not be affected. If the row can be read, a quarantine must repair the row.
+/// Checks that a request for a damaged row fails with an error that names the row's node, and causes neither a panic
+/// nor a grant. Other nodes must not be affected. If the row can be read, quarantining the node must repair the row.
 pub fn damaged_row_is_reported_with_its_node(under_test: &dyn StoreUnderTest) {
     let end = flakeid_core::Layout::TWITTER.max_tick() + 1;
     let cases = [

@@ -149,8 +149,8 @@ proptest! {
         }
     }
 
-    /// After the rate has been measured, the counter slows down by up to a tenth. Only a slower counter makes
-    /// readings lag.
+    /// After the gate has measured the rate, this test slows the counter down by up to a tenth. A faster counter cannot
+    /// make readings lag.
     #[test]
     fn gated_clock_stays_exact_with_a_slightly_slower_counter(
         changes in vec((2_500_u64..2_750, 0_u64..30), 1..10),

@@ -58,7 +58,7 @@ impl NamedClock {
 
 impl_by_name!(NamedClock, "clock", "system, coarse or gated");
 
-/// Reads the clock with this name. A generator treats a named clock like the clock itself.
+/// Reads the clock with this name. A generator treats a `NamedClock` like the clock that it names.
 impl Clock for NamedClock {
     fn unix_ms(&self) -> i64 {
         match self {

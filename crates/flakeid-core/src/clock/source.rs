@@ -9,7 +9,7 @@ use super::{Clock, ManualClock};
 use super::{CoarseClock, GatedClock, NamedClock, SystemClock};
 
 /// The clock of one generator. Each built-in clock has its own variant, so that reading the system clock requires no
-/// indirect call. The variants also identify manual clocks, which earlier processes cannot have used.
+/// indirect call. If the variant is `Manual`, no earlier process can have issued IDs with this clock.
 pub(crate) enum ClockSource {
     #[cfg(feature = "std")]
     System,
@@ -107,7 +107,7 @@ impl ClockSource {
     }
 
     /// Waits like `wait_until`, but may return after part of the time. A caller that repeats the call wakes up closer
-    /// to the requested instant, but the wait costs twice as much.
+    /// to the requested instant, but the repeated sleeps cost twice as much as a single sleep.
     pub(crate) fn wait_in_parts(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         #[cfg(feature = "std")]
         let at_most = match self {

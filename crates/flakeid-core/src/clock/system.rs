@@ -39,8 +39,8 @@ impl SystemClock {
         seconds * 1000 + i64::from(nanoseconds / 1_000_000)
     }
 
-    /// Returns the duration of the first sleep of a wait: the whole time if the time is short, and three quarters of a
-    /// longer time. An idle processor sometimes wakes half a millisecond late, and a second sleep compensates for this
+    /// Returns the duration of the first sleep of a wait: the whole duration of a short wait, or three quarters of a
+    /// longer wait. An idle processor sometimes wakes half a millisecond late, and a second sleep compensates for this
     /// delay.
     pub(super) fn first_part(unix_ms: i64, at_most: Duration) -> Duration {
         let left = Self::left(unix_ms);

@@ -16,8 +16,8 @@ pub struct Spelling<'a> {
     pub fields: &'a [(&'a str, &'a str)],
 }
 
-/// The subject of an error message: an ID field or an option. The variant is necessary, because a field and an option
-/// can have the same name.
+/// The subject of an error message: an ID field or an option. The type distinguishes them, because a field and an
+/// option can have the same name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     Field(&'static str),
@@ -65,8 +65,8 @@ impl<'a> Spelling<'a> {
         write!(f, "{shown} {value}{value_unit} is out of range: must be from {min} to {max}{unit}")
     }
 
-    /// Writes the name and the reason. Names in the reason are between backticks, so every second part of the split
-    /// reason is a name.
+    /// Writes the name and the reason. Names in the reason are between backticks, so when the reason is split at the
+    /// backticks, every second part is a name.
     pub(super) fn write_reason(
         &self,
         f: &mut fmt::Formatter<'_>,

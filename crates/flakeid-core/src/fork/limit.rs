@@ -29,7 +29,7 @@ impl Limit {
         Self { slot: Pages::new().take(limit) }
     }
 
-    /// The exclusive bound of the positions that may be issued; 0 if no position may ever be issued again.
+    /// The exclusive upper bound on the positions that may be issued; 0 if no position may ever be issued again.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
         // The acquire ordering ensures that a thread that loads a limit also sees the writes made before the limit was

@@ -10,7 +10,8 @@ mod sqlx;
 #[cfg(feature = "utoipa")]
 mod utoipa;
 
-/// The regular expression, in JSON schemas, for the string to which `serde` serializes an ID.
+/// The regular expression that JSON schemas specify for an ID. Every string to which `serde` serializes an ID matches
+/// this expression.
 #[cfg(any(feature = "schemars", feature = "utoipa"))]
 const PATTERN: &str = "^[0-9]{1,20}$";
 

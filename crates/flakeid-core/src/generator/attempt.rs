@@ -126,8 +126,8 @@ impl Generator {
                 let ours = self.limit.is_ours();
                 return Err(if ours { Error::closed() } else { Error::forked() }.into());
             }
-            // The clock is read after the word. Unless the clock went backwards, the reading is therefore not earlier
-            // than the reading from which the word was derived.
+            // The clock is read after `word` is loaded. Unless the clock went backwards, the reading is therefore not
+            // earlier than the reading from which `word` was derived.
             let now = self.now()?;
             let (clock_sequence, next) = self.cell.split(word);
             let first = self.candidate(next, now.tick);
@@ -153,8 +153,8 @@ impl Generator {
             let count = wanted.min(left);
             let tick = self.shape.tick(first);
             if sanctioned {
-                // The end of the positions that may be ahead of the clock is recorded before the swap. A thread that
-                // loads the new position therefore does not treat the position as a rollback.
+                // Before the new position is published, the end of the positions that may be ahead of the clock is
+                // recorded. A thread that loads the new position therefore does not treat the position as a rollback.
                 let end = if self.ahead >= Ahead::Tick {
                     self.shape.position(tick + 1)
                 } else {
@@ -178,8 +178,8 @@ impl Generator {
         Ok(Now { unix_ms, tick: self.layout.tick_at(unix_ms)? })
     }
 
-    /// Returns the position to issue next: the start of the clock's tick, or the word's position if the word is later.
-    /// If all usable sequence numbers of the tick are used up, the position is the start of the following tick.
+    /// Returns the position to issue next: the start of tick `now`, or `next` if `next` is later. If all usable
+    /// sequence numbers of the tick are used up, the result is the start of the following tick.
     fn candidate(&self, next: u64, now: u64) -> u64 {
         let first = if next <= self.shape.position(now) { self.start_of(now) } else { next };
         if self.shape.sequence(first) > self.sequence_mask {
@@ -205,8 +205,8 @@ impl Generator {
         let windowed = self.cell.is_windowed();
         let issued = self.shape.tick(next.saturating_sub(1));
         let issued_ahead = issued > now.tick;
-        // Only a window lets a generator run ahead. Without a window, an issued tick that is ahead of the clock proves a
-        // rollback.
+        // Only a generator with a window may deliberately run ahead of the clock. Without a window, an issued tick that
+        // is ahead of the clock proves a rollback.
         let (seen, sanctioned) = if windowed {
             (self.cell.note_reading(now.tick), next <= self.cell.ahead_until())
         } else {

@@ -11,8 +11,8 @@ use super::loom_twin::Subject;
 use super::{Generator, Overflow, Rollback, Window};
 use crate::ManualClock;
 
-/// Takes one ID of the clock's tick. Two threads then take the other ID of this tick, and IDs of later ticks. Checks
-/// that neither thread treats a later tick as a rollback of the clock.
+/// Takes the first of the two IDs of the clock's tick. Two threads then take the second ID of this tick, and IDs of
+/// later ticks. Checks that neither thread treats a later tick as a rollback of the clock.
 #[test]
 fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
     model(|| {
@@ -49,7 +49,7 @@ fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
 }
 
 /// Models a position that is deliberately ahead of the clock. The note that permits the position must be written before
-/// the word reaches the position. Otherwise, a thread that loads the word would detect a rollback.
+/// the position itself. Otherwise, a thread that loads the position would detect a rollback.
 fn note_against_swap(note_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(22), AtomicU64::new(22)));
     let borrower = {

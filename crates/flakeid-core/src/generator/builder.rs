@@ -199,7 +199,7 @@ impl GeneratorBuilder {
         };
         let make = || match window {
             Some(window) => Cell::windowed(shape.position(window.start())),
-            // An earlier process may have issued all IDs of the current tick, so the cell begins at the next tick.
+            // An earlier process may have issued all IDs of the current tick, so the first IDs come from the next tick.
             None if clock.is_real() => {
                 Cell::fixed(&layout, shape.position(now.map_or(0, |tick| tick + 1)))
             }
