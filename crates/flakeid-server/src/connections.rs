@@ -18,18 +18,19 @@ use tokio::time::{sleep, sleep_until};
 
 use crate::rate::network_of;
 
-/// The number of connections that are compared to select a connection to close. When 10,000 connections are open, a
-/// comparison of all connections would take a millisecond for each new connection.
+/// The number of connections that are compared to select a connection to close. When 10,000 connections are open,
+/// comparing all connections would take a millisecond for each new connection.
 const COMPARED: usize = 32;
 
-/// The time after which an idle connection may be replaced, even though the server has accepted a request on it.
+/// The time after which an idle connection may be replaced, even if the server has accepted a request on that
+/// connection.
 const REPLACEABLE_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval at which a waiting connection checks again whether it can replace another connection.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The factor by which the idle timeout is multiplied after an accepted request. Clients keep connection pools, and
-/// many Redis clients treat a closed connection as an error.
+/// The factor by which the idle timeout is multiplied after an accepted request. The longer timeout allows clients to
+/// keep connections in a pool. Many Redis clients treat a closed connection as an error.
 const ACCEPTED_FACTOR: u32 = 10;
 
 /// The open connections of one server.
@@ -226,7 +227,7 @@ impl Open {
     }
 
     fn most_dispensable(&mut self, client: Option<IpAddr>, now_ms: u64) -> Option<Arc<State>> {
-        // These constants are from Knuth's linear congruential generator MMIX.
+        // The multiplier and the increment come from Knuth's linear congruential generator for MMIX.
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005);
         self.seed = self.seed.wrapping_add(1_442_695_040_888_963_407);
         let candidates = match client {

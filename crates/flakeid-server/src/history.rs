@@ -7,10 +7,10 @@ use std::time::Duration;
 use flakeid_protocol::operations::{self, Pruned};
 use flakeid_protocol::store::{Fault, Store};
 
-/// The time from the start of the server until the history is pruned for the first time. A server that starts has to
-/// lease nodes first.
+/// The time from the start of the server until the history is pruned for the first time. The delay allows the server to
+/// lease its nodes first.
 const DELAY: Duration = Duration::from_secs(60);
-/// The time between two prunings.
+/// The time between two successive prunings of the history.
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
@@ -44,9 +44,9 @@ pub struct HistoryPruning {
 }
 
 impl HistoryPruning {
-    /// Creates a pruning that begins a minute after the start of the server and is repeated every hour. Grants of the
-    /// given namespaces are removed if they ended longer than `keep` ago by the store's clock. `open` connects to the
-    /// store.
+    /// Creates the options for pruning the history a minute after the start of the server, and then every hour. Pruning
+    /// removes the grants of the given namespaces that ended more than `keep` ago according to the store's clock.
+    /// `open` connects to the store.
     pub fn new(
         keep: Duration,
         namespaces: impl IntoIterator<Item = String>,
@@ -56,7 +56,8 @@ impl HistoryPruning {
         Self { keep, namespaces, open: Arc::new(open), delay: DELAY, interval: INTERVAL }
     }
 
-    /// Sets the time from the start of the server until the first pruning, and the time between two prunings.
+    /// Sets the time from the start of the server until the history is pruned for the first time, and the time between
+    /// two successive prunings.
     #[must_use]
     pub const fn schedule(mut self, delay: Duration, interval: Duration) -> Self {
         (self.delay, self.interval) = (delay, interval);
@@ -71,7 +72,8 @@ impl HistoryPruning {
     pub(crate) fn prune(&self, namespace: &str) -> Result<Pruned, Fault> {
         let keep_ms = i64::try_from(self.keep.as_millis()).unwrap_or(i64::MAX);
         let mut store = (self.open)()?;
-        // The store's clock counts. If the clock of this host were ahead, recent grants would be removed for ever.
+        // The store's clock determines the age of each grant. If the clock of this host were used instead and were
+        // ahead, recent grants would be permanently removed.
         let now = operations::list(&mut *store, namespace)?.now;
         operations::prune(&mut *store, namespace, now.saturating_sub(keep_ms))
     }

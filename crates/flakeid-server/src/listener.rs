@@ -101,8 +101,8 @@ impl Socket {
     }
 }
 
-/// A stream whose writes fail if the client reads nothing for too long. Otherwise, a client that sends requests and
-/// never reads the responses could keep its connection open forever.
+/// A stream whose writes fail if the client reads nothing for too long. Without this limit, a client that sends
+/// requests but never reads the responses could keep its connection open forever.
 struct Watched<S> {
     stream: S,
     state: Arc<State>,

@@ -28,7 +28,7 @@ use crate::tokens::Denied;
 const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 3.0];
 
 /// The upper bounds of the histogram buckets for requests to the store, in seconds. The highest bound, 10 s, exceeds
-/// the transaction timeout of stores that run on a server.
+/// the transaction timeout of stores that use a database server.
 const STORE_BUCKETS: [f64; 9] = [0.000_5, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -144,7 +144,8 @@ impl Metrics {
             denied.clone(),
         );
         let reloads = Family::<ReloadLabels, Counter>::default();
-        // Counters of failures start at 0, so that an alert detects the first failure as an increase.
+        // Each counter is exported with the value 0 from the start, so that an alert detects the first failure as an
+        // increase.
         for files in ["tokens", "certificates"] {
             for code in ["OK", "FLAKEID_INVALID_OPTION"] {
                 drop(reloads.get_or_create(&ReloadLabels { files, code }));

@@ -69,8 +69,8 @@ impl IdPieces {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        // A piece is returned only when it is complete, so that an error never truncates a response with a single
-        // piece.
+        // A piece is returned only when it is complete, so that a response that consists of a single piece is never
+        // truncated by an error.
         let wanted = self.left.min(PIECE) as usize;
         self.ids.resize(wanted, Id::default());
         while self.filled < wanted {

@@ -1,11 +1,12 @@
-//! A rate limiter, which limits the number of IDs, requests or acquired leases of each client per second.
+//! A rate limiter, which limits the number of IDs, requests or leases that each client can get per second.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The length of the maximum burst: a client may take all the IDs for this period without waiting.
+/// The period that defines the maximum burst. A client may take as many IDs in one burst as its limit allows in this
+/// period.
 const BURST: Duration = Duration::from_secs(1);
 /// The maximum number of clients with their own limits. Each client's entry takes about 64 bytes. Further clients share
 /// one limit until the entries of inactive clients are removed.

@@ -21,8 +21,8 @@ pub(crate) fn bounds<'a>(
     Ok(BoundsJson::new(&range, name))
 }
 
-/// The readiness of a generator: whether the generator can issue IDs now, and for how long it can continue without a
-/// lease renewal.
+/// The readiness of a generator: whether the generator can issue IDs now, and for how long it can continue to issue IDs
+/// without a lease renewal.
 #[derive(Serialize)]
 pub(crate) struct Readiness {
     pub(crate) ready: bool,
@@ -52,8 +52,8 @@ pub(crate) struct ReadinessOfAll<'a> {
     pub(crate) brokers: BTreeMap<&'a String, BrokerReadiness>,
 }
 
-/// The readiness of a broker: whether the broker can grant and renew leases now, and for how long it can continue
-/// without its store.
+/// The readiness of a broker: whether the broker can grant and renew leases now, and for how long it can continue to
+/// serve holders without its store.
 #[derive(Default, Serialize)]
 pub(crate) struct BrokerReadiness {
     pub(crate) ready: bool,

@@ -52,12 +52,12 @@ pub struct ServeOptions {
     /// The address for gRPC, or `None` if the server does not serve gRPC.
     #[cfg(feature = "grpc")]
     pub grpc: Option<Listener>,
-    /// The address for health checks and metrics without TLS and without a token, or `None` if only the public
-    /// listener serves them.
+    /// The address of the admin listener, which serves health checks and metrics without TLS and does not require a
+    /// token. If this field is `None`, only the public listener serves health checks and metrics.
     pub admin: Option<Listener>,
-    /// The largest number of simultaneous connections. At this limit, a new connection replaces one on which no
-    /// request has been accepted yet, or one that has been idle for 5 s. If all connections are in use, the new
-    /// connection waits until another connection ends. The server lowers the limit if the process is not allowed to
+    /// The largest number of simultaneous connections. At this limit, a new connection replaces a connection on which
+    /// no request has been accepted yet, or a connection that has been idle for 5 s. If all connections are in use, the
+    /// new connection waits until another connection ends. The server lowers the limit if the process is not allowed to
     /// open enough files.
     pub max_connections: usize,
     /// The largest number of simultaneous connections from one client address or, for IPv6, from
@@ -257,8 +257,8 @@ impl Server {
         Signals::new()
     }
 
-    /// Serves requests until the process receives Ctrl-C or SIGTERM. After SIGTERM, the server drains, as
-    /// [`run`](Self::run) does. Ctrl-C or a second SIGTERM skips the rest of the drain. On SIGHUP, the server loads its
+    /// Serves requests until the process receives Ctrl-C or SIGTERM. After SIGTERM, the server drains, as described for
+    /// [`run`](Self::run). Ctrl-C or a second SIGTERM skips the rest of the drain. On SIGHUP, the server loads its
     /// tokens and certificates again.
     pub fn run_with(self, signals: Signals) {
         let Signals { stop, hurry, hangups } = signals;
@@ -373,8 +373,8 @@ impl Accepting<'_> {
         let Some(listener) = self.listener else { return pending().await };
         loop {
             let Ok((socket, peer)) = listener.accept().await else {
-                // Accepting a connection fails if no file descriptor is free. Connections that end during the pause
-                // free their descriptors.
+                // Accepting a connection fails if no file descriptor is free. The server then pauses, so that other
+                // connections can end and free their descriptors.
                 self.service.count_accept_failure();
                 sleep(Duration::from_millis(50)).await;
                 continue;

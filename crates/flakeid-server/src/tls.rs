@@ -55,7 +55,7 @@ pub struct TlsSettings {
     is_http2: bool,
 }
 
-/// The settings that result from one load of the files.
+/// The settings from one successful load of the certificate and key files.
 struct Loaded {
     contents: Contents,
     acceptor: TlsAcceptor,

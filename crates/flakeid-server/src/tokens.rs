@@ -195,8 +195,8 @@ impl Tokens {
         Arc::ptr_eq(&self.clients, &other.clients)
     }
 
-    /// Finds the client that has the given token. The search takes the same time for all wrong tokens of one length, so
-    /// response times do not help attackers to guess a token.
+    /// Finds the client that has the given token. The search takes the same time for all wrong tokens of the same
+    /// length, so response times do not help attackers guess a token.
     pub(crate) fn by_token(&self, shown: &[u8]) -> Result<Arc<Client>, Denied> {
         let found = self.clients.iter().fold(None, |found, client| match &client.credential {
             Credential::Token(token) if token.ct_eq(shown).into() => Some(client),

@@ -107,7 +107,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Limited<S> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.is_blocked {
-            // The connection only sends its last frame and then ends, so no input needs to wake this task.
+            // The connection ends after it has sent its last frame, so further input does not need to wake this task.
             return Poll::Pending;
         }
         let before = buffer.filled().len();

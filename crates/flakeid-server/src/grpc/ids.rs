@@ -76,8 +76,8 @@ impl IdCalls {
     }
 }
 
-/// The messages of a streamed response. After the first message, a message is generated only when the connection can
-/// send more data.
+/// The messages of a streamed response. Each message after the first is generated only when the connection can send
+/// more data.
 pub(super) struct Messages {
     service: Arc<Service>,
     pieces: IdPieces,

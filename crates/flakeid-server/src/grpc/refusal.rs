@@ -35,7 +35,7 @@ pub(super) fn of_error(error: &Error) -> Status {
         | ErrorKind::InvalidId
         | ErrorKind::InvalidOption => Code::InvalidArgument,
         kind if kind.is_retryable() => Code::Unavailable,
-        // The status `UNAVAILABLE` would make clients retry automatically, although the error is not retryable.
+        // The error is not retryable. The status `UNAVAILABLE` would nevertheless make clients retry automatically.
         _ => Code::FailedPrecondition,
     };
     let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());

@@ -211,7 +211,7 @@ impl<'a> Session<'a> {
             }
             Err(NoIds::TooMany(TooMany { message, .. })) => {
                 self.replies.error("TRYAGAIN", &message);
-                // Metrics use the same code for Redis clients as for HTTP clients.
+                // The error code in metrics is the same for Redis clients as for HTTP clients.
                 return Err(TOO_MANY);
             }
         };

@@ -2,7 +2,8 @@
 //! while the client does not read its replies.
 //!
 //! Each connection buffers at most 204 KiB. Commands take up to 16 KiB, and replies without IDs take up to 16 KiB. A
-//! piece of 4,096 IDs takes up to 108 KiB as text, and 64 KiB for two copies as numbers.
+//! piece of 4,096 IDs takes up to 108 KiB as text. The connection also holds two copies of these IDs as 64-bit numbers,
+//! which together take 64 KiB.
 
 mod commands;
 mod reply;

@@ -125,7 +125,7 @@ fn line_of_words(input: &[u8]) -> Result<Option<Request<'_>>, Malformed> {
         return malformed(format!("more than {MOST_WORDS} words"));
     }
     // HTTP requests are rejected as a protection against malicious web pages. A page can make a browser send an HTTP
-    // request that contains Redis commands to a port on the user's machine.
+    // request to a port on the user's machine, and the request can contain Redis commands.
     if words.first().is_some_and(|first| is_http(first)) {
         return malformed("this port uses the Redis protocol, not HTTP");
     }

@@ -175,9 +175,9 @@ impl Service {
     }
 
     /// Limits the number of IDs per second that one client can get from all namespaces together. A client is one
-    /// address or, for IPv6, one /64 network. A client may get all the IDs for one second without waiting. A single
-    /// larger request is also served, but the client must then wait correspondingly longer. By default, the rate is not
-    /// limited.
+    /// address or, for IPv6, one /64 network. A client may use its limit for a whole second in a single burst. A single
+    /// request that exceeds the limit is also served, but the client must then wait correspondingly longer. By default,
+    /// the rate is not limited.
     #[must_use]
     pub fn rate_limit(mut self, ids_per_second: u64) -> Self {
         let rates = Arc::new(RateLimiter::new(ids_per_second, Instant::now()));
@@ -197,8 +197,8 @@ impl Service {
     }
 
     /// Limits the number of leases that one client can acquire per second. A client is defined as in
-    /// [`rate_limit`](Self::rate_limit). Renewals do not count. The default is 1,000, because the store keeps a record
-    /// of each lease.
+    /// [`rate_limit`](Self::rate_limit). Renewals do not count. The default is 1,000. A default limit is necessary,
+    /// because the store keeps a record of each lease.
     #[must_use]
     pub fn lease_rate_limit(mut self, leases_per_second: u64) -> Self {
         self.acquires = RateLimiter::new(leases_per_second, Instant::now());
@@ -375,8 +375,8 @@ impl Service {
         tokens.by_request(headers, names).map(Some)
     }
 
-    /// Counts a denied request. If the token was wrong, also waits, so that the response is delayed. The delay prevents
-    /// a client from trying many tokens on one connection.
+    /// Counts a denied request. If the token was wrong, this function also delays the response. The delay prevents a
+    /// client from trying many tokens on one connection.
     pub(crate) async fn record_denied(&self, denied: &Denied) {
         self.metrics.count_denied(denied);
         if *denied == Denied::Wrong {
