@@ -110,7 +110,8 @@ pub enum Refusal {
         quarantined: u64,
         /// The number of nodes that were used before; counted only for requests for disposable nodes.
         used: u64,
-        /// The longest time until a node becomes free, in milliseconds; `None` if no node becomes free automatically.
+        /// The time until the first node becomes free, in milliseconds, unless its holder renews the grant; `None` if
+        /// no node becomes free automatically.
         next_free_in_ms: Option<u64>,
     },
     /// Another process took the node. The previous holder may use up its window, but must then acquire another node.

@@ -207,8 +207,8 @@ fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
     }
 }
 
-/// Renews a row from another incarnation of the namespace. The holder either continues or gets the last window of its
-/// grant. Returns `None` if the rules do not allow the renewal.
+/// Renews a row from another incarnation of the namespace. The holder either continues its lease or gets the last
+/// window of its grant. Returns `None` if the rules do not allow the renewal.
 fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64) -> Option<Row> {
     let bounds = &namespace.bounds;
     if !is_still_its_own(bounds, row, request, store_now) {
@@ -253,10 +253,10 @@ fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64)
         && !row.fixed
 }
 
-/// Whether all runs that began from an older copy of the store after the row's last renewal are still quiet. If so, the
-/// holder may continue its lease (I14). A new run grants nothing until `quiet_ms` have passed on its own clock.
-/// Afterwards, the holder gets only the last window of its grant, because grants of the new run start at or above the
-/// highest possible fence at the time of the row's last renewal.
+/// Whether every run that began from an older copy of the store after the row's last renewal is still in its quiet
+/// period. If so, the holder may continue its lease (I14). A new run grants nothing until `quiet_ms` have passed on its
+/// own clock. After the quiet period, the holder gets only the last window of its grant, because grants of the new run
+/// start at or above the highest possible fence at the time of the row's last renewal.
 fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(4);
     later(store_now, skews) < later(row.renewed, bounds.quiet_ms)
@@ -299,8 +299,8 @@ pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
 }
 
 /// Returns the namespace for a new run of its store. The new run grants nothing for `quiet_ms`. Later grants start at
-/// or above every fence that earlier runs could have confirmed. Existing tokens are valid only as far as [`renew`]
-/// allows.
+/// or above every fence that earlier runs could have confirmed. [`renew`] determines whether an existing token is still
+/// valid.
 #[must_use]
 pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> Namespace {
     // The allowed skew counts twice, because the clock that limited earlier fences may have been ahead of the clients,

@@ -1,5 +1,5 @@
-//! Sub-grants, which are the grants of brokers to their clients, as recorded in the store's history. The functions
-//! prepare the handover of sub-grants to the store and find the client that held an ID's node.
+//! Sub-grants, which are the grants of brokers to their clients, as recorded in the store's history. The functions in
+//! this file prepare the handover of sub-grants to the store, and find the client that held an ID's node.
 
 use super::{Namespace, Owner, Record, Row, Token};
 
@@ -23,7 +23,7 @@ pub struct SubGrant {
     pub start: u64,
     /// The number of the block's grant under which the sub-grant was made. The store sets this field.
     pub block_grant: u64,
-    /// The number of the sub-grant among the node's sub-grants under the block's grant, counted from 1.
+    /// The number of the sub-grant, counted from 1 for each node under each grant of the block.
     pub grant: u64,
     /// The client to which the node was granted.
     pub owner: Owner,

@@ -10,9 +10,9 @@ use crate::{
     State, Token, rules, sub_grants,
 };
 
-/// Grants the node that the request names. If the request does not name a node, grants the first available node in this
-/// order: the owner's last node, a node that was never used, and finally the free node with the lowest fence.
-/// Without `reuse`, grants only a node that was never used.
+/// Grants the node that the request specifies. If the request specifies no node, grants the first available node in
+/// this order: the last node of the process that the request names, a node that was never used, and finally the free
+/// node with the lowest fence. If `reuse` is `false`, grants only a node that was never used.
 ///
 /// # Errors
 /// [`Fault::Refused`] if the rules refuse the request; no node was granted. Another [`Fault`] if the store fails; in
@@ -21,8 +21,8 @@ pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Res
     acquire_with(store, namespace, || request.clone())
 }
 
-/// Grants a node like [`acquire`]. `read` is the time when the request's clock was read, so that the request's
-/// waiting time does not count as clock skew.
+/// Grants a node like [`acquire`]. `read` is the time at which the client read its clock for the request. The time that
+/// the request has waited since then does not count as clock skew.
 ///
 /// # Errors
 /// The same errors as [`acquire`].
@@ -35,7 +35,8 @@ pub fn acquire_read_at(
     acquire_with(store, namespace, || Acquire { waited_ms: ms_since(read), ..request.clone() })
 }
 
-/// Grants a node. Calls `request` for each attempt to run the transaction, because the request's waiting time grows.
+/// Grants a node. Calls `request` for each attempt to run the transaction, because the waiting time in the request
+/// grows with each attempt.
 fn acquire_with(
     store: &mut dyn Store,
     namespace: &str,
@@ -76,8 +77,8 @@ fn acquire_with(
     })
 }
 
-/// Raises a fence, or confirms that the same renewal has already raised the fence. If the renewal proves that the
-/// store was restored, records the restore; the holder may then continue.
+/// Raises the fence of a grant, or confirms that the same renewal has already raised the fence. If the renewal proves
+/// that the store was restored, records the restore. The holder may then still be able to continue its lease.
 ///
 /// # Errors
 /// The same errors as [`acquire`].
@@ -85,7 +86,8 @@ pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<
     renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
-/// Renews a lease like [`renew`]. `read` is the time when the request's clock was read; see [`acquire_read_at`].
+/// Renews a lease like [`renew`]. `read` is the time at which the client read its clock for the request; see
+/// [`acquire_read_at`].
 ///
 /// # Errors
 /// The same errors as [`acquire`].
@@ -127,7 +129,8 @@ fn renew_with(
         let (mut kept, _) = record_run(ledger, now)?;
         let row = read_row(ledger, &kept, request.node)?;
         if rules::is_forgotten(&kept, row.as_ref(), request) {
-            // The store's run has not changed, so only a new suffix after `~` distinguishes the new incarnation.
+            // The store's run has not changed, so only a new suffix after `~` distinguishes the new incarnation from
+            // the previous incarnation.
             let incarnation = mark_anew(&ledger.incarnation()?, request.next);
             kept = rules::restored(&kept, incarnation, now);
             ledger.put_namespace(&kept)?;

@@ -1,6 +1,6 @@
-//! The operations on leases and namespaces. Each operation works with every store and is one transaction, except
-//! [`prune`](prune()). This file contains the functions that all operations use to run a transaction and to access a
-//! namespace.
+//! The operations on leases and namespaces. Each operation works with every store. Each operation except
+//! [`prune`](prune()) is one transaction. This file contains the functions that all operations use to run a transaction
+//! and to access a namespace.
 
 mod lease;
 mod operator;
@@ -17,8 +17,8 @@ pub use whois::{PastHolder, whois};
 use crate::store::{Continuity, Fault, Ledger, Store};
 use crate::{Namespace, Refusal, rules};
 
-/// Runs `work` as one transaction. If `work` returns a refusal, the writes made by `work` are still committed, such as
-/// the raised floor of a restored store. Any other fault rolls back the transaction.
+/// Runs `work` as one transaction. If `work` returns a refusal, the transaction still commits the writes of `work`,
+/// such as the raised floor of a restored store. Any other fault rolls back the transaction.
 fn run<T>(
     store: &mut dyn Store,
     namespace: &str,

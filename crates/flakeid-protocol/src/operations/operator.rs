@@ -124,7 +124,7 @@ pub enum Repair {
     /// Makes the node available immediately. If the store is later restored from a backup made before this change, the
     /// current holder and the next holder may issue IDs in the same ticks.
     ReleaseNow,
-    /// Fences off the node's holder. The node is not granted again before [`Repair::Lift`] ends the quarantine.
+    /// Fences off the node's holder. The node is not granted again until [`Repair::Lift`] ends the quarantine.
     Quarantine,
     /// Ends the node's quarantine, so that the node can be granted again.
     Lift,
@@ -210,8 +210,8 @@ fn cut_off(row: &Row, state: State) -> Row {
     Row { token: None, state, expires, ..row.clone() }
 }
 
-/// Raises the floor to `tick`: new grants start at `tick` or later, and every holder of an earlier grant is fenced
-/// off at its next renewal. Operators use this operation when ticks up to `tick` may have been used.
+/// Raises the floor to `tick`: new grants start at `tick` or later, and every holder of an earlier grant is fenced off
+/// at its next renewal. Operators use this operation when ticks below `tick` may have been used.
 ///
 /// # Errors
 /// [`Refusal::MissingNamespace`] if the namespace does not exist; [`Refusal::Horizon`] if the tick is beyond the

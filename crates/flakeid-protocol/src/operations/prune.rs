@@ -34,12 +34,13 @@ pub struct Pruned {
     pub sub_grants: u64,
 }
 
-/// Removes the grants that were no longer in force at an instant from the history of a namespace. `before` is the
+/// Removes from the history of a namespace the grants that were no longer in force at an instant. `before` is the
 /// instant, in Unix milliseconds according to the store's clock.
 ///
-/// A grant remains in the history until its node was granted again before the instant, in a window that had begun at
-/// the instant. The latest grant of a node therefore always remains. [`whois`](super::whois) returns the same holders
-/// as before for all ticks from the first remaining grant on, and no holder for earlier ticks.
+/// A grant is removed only if its node, or the block that contains the node, was granted again before the instant, and
+/// the window of that later grant had begun by the instant. Therefore, the store's latest grant of a node or a block
+/// always remains in the history. [`whois`](super::whois) returns the same holders as before for all ticks from the
+/// first remaining grant on, and no holder for earlier ticks.
 ///
 /// Each transaction removes at most a few hundred grants of one row, so that other transactions do not have to wait.
 /// If this function fails, the transactions before the failure remain in effect.
@@ -65,21 +66,22 @@ pub fn prune(store: &mut dyn Store, namespace: &str, before: i64) -> Result<Prun
     Ok(pruned)
 }
 
-/// The instant before which ended grants are removed.
+/// The instant by which a grant must have ended to be removed from the history.
 struct Cut {
     layout: Layout,
     before: i64,
 }
 
 impl Cut {
-    /// Whether a grant ended all earlier grants of its node by the instant. The window of a grant may begin after the
-    /// grant, and the node's previous window is in force until then.
+    /// Whether a grant ended all earlier grants of its node by the instant. The window of a grant may begin later than
+    /// the time of the grant. Until the window begins, the node's previous window is in force.
     fn is_after(&self, start: u64, acquired: i64) -> bool {
         acquired < self.before && self.layout.unix_ms_at(start) <= self.before
     }
 }
 
-/// Removes the records of a row that were no longer in force at the instant, and returns their number.
+/// Removes the row's records of grants that were no longer in force at the instant. Returns the number of removed
+/// records.
 fn prune_records(
     store: &mut dyn Store,
     kept: &Namespace,
@@ -87,7 +89,7 @@ fn prune_records(
     cut: &Cut,
 ) -> Result<u64, Fault> {
     let mut pruned = 0;
-    // Most rows have no old records, and two records are enough to determine this.
+    // Two records are enough to determine whether a row has old records. Most rows have none.
     let mut limit = 2;
     loop {
         let removed = run(store, &kept.name, |ledger| {
@@ -111,7 +113,8 @@ fn prune_records(
     }
 }
 
-/// Removes the sub-grants of a row's nodes that were no longer in force at the instant, and returns their number.
+/// Removes each sub-grant of a row's nodes if the sub-grant was no longer in force at the instant. Returns the number
+/// of removed sub-grants.
 fn prune_sub_grants(
     store: &mut dyn Store,
     kept: &Namespace,
@@ -161,8 +164,8 @@ fn prune_page(
             nodes += 1;
         }
         if is_cut_off {
-            // All sub-grants on the page are of one node. If the page contains one that must remain, so must all later
-            // ones.
+            // All sub-grants on the page belong to one node. If one of them must remain, all later sub-grants of the
+            // node must remain, too.
             let next = if ended + 1 < PAGE { node.checked_add(1) } else { Some(node) };
             return Ok((removed, next));
         }
@@ -170,16 +173,16 @@ fn prune_page(
     Ok((removed, None))
 }
 
-/// Returns the number of a node's first sub-grants that were no longer in force at the instant.
+/// Returns how many of a node's oldest sub-grants were no longer in force at the instant.
 fn ended_sub_grants(of_node: &[SubGrant], first: &Record, cut: &Cut) -> usize {
     let has_ended = |place: &usize| {
         let sub = &of_node[*place];
-        // The grant of the block has already been removed from the history.
+        // The block's grant that contains this sub-grant has already been removed from the history.
         if sub.block_grant < first.grant || sub.start < first.start {
             return true;
         }
-        // The next sub-grant shows that sub-grants before it are missing only if it is under the same grant of the
-        // block.
+        // If the next sub-grant is under the same grant of the block, its number reveals that earlier sub-grants were
+        // removed. Otherwise, this sub-grant must remain.
         let next = of_node.get(place + 1).filter(|next| next.block_grant == sub.block_grant);
         sub.block_grant == first.grant
             && next.is_some_and(|next| cut.is_after(next.start, next.acquired))
@@ -208,8 +211,8 @@ mod tests {
             (vec![sub(4, 1, 100), sub(4, 2, 150)], 1),
             (vec![sub(4, 1, 100), sub(4, 2, 151)], 0),
             (vec![sub(4, 1, 100), late], 0),
-            // The first sub-grant must remain. The second one is under another grant of the block, so it could not
-            // reveal a removal.
+            // The first sub-grant must remain. The second sub-grant is under another grant of the block, so its number
+            // could not reveal that the first sub-grant was removed.
             (vec![sub(4, 1, 100), sub(5, 1, 120)], 0),
             // The history contains the grant of the block, and that grant may still be in force.
             (vec![sub(5, 1, 120), sub(5, 2, 130)], 0),

@@ -47,11 +47,11 @@ pub fn whois(
     run(store, namespace, |ledger| {
         let kept = read_namespace(ledger)?;
         let number = kept.row_of(node);
-        // The history of a row grows only when the row changes. The row is read first, so that the transaction excludes
-        // a change until the whole history has been read.
+        // The history of a row grows only when the row changes. The row is read first, so that the transaction fails if
+        // the row changes before the whole history has been read.
         let row = ledger.row(number)?;
-        // A record is removed before its sub-grants. The sub-grants are read before the record, so that the sub-grants
-        // of a record that is found are not removed in the meantime.
+        // `prune` removes a record before its sub-grants, so the sub-grants are read before the record. Otherwise,
+        // `prune` could remove the sub-grants after the record was read.
         let around = match kept.block_bits {
             0 => None,
             _ => Some(ledger.sub_grants_around(node, tick)?),

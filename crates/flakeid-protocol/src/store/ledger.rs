@@ -212,7 +212,7 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault>;
 
-    /// Returns at most `limit` of the node's oldest records, in order of start and number.
+    /// Returns at most `limit` of the node's oldest records, ordered by first tick and grant number.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.
@@ -238,7 +238,7 @@ pub trait Ledger {
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault>;
 
     /// Returns at most `limit` of the oldest sub-grants of the nodes from `from` to `to`. The sub-grants are ordered by
-    /// node, start, number of the block's grant, and number.
+    /// node, first tick, number of the block's grant, and number of the sub-grant.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.
@@ -308,8 +308,8 @@ pub trait Store: Send {
     /// A [`Fault`] if the store fails.
     fn prepare(&mut self) -> Result<(), Fault>;
 
-    /// Returns whether everything that [`prepare`](Self::prepare) creates exists. If not, the store has no namespace.
-    /// Writes nothing.
+    /// Whether all structures that [`prepare`](Self::prepare) creates already exist. If a structure is missing, the
+    /// store contains no namespace. This method writes nothing.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.

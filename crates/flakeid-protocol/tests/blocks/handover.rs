@@ -47,7 +47,7 @@ fn unconfirmed_sub_grants_are_handed_over_again() {
     let second = acquire(&mut blocks, 2, NOW + 20);
     acquire(&mut blocks, 3, NOW + 20);
 
-    // The history is complete only until `max_skew` (1 s) before the current time, because later ticks may still be
+    // The history is complete only up to 1 s (`max_skew`) before the current time, because later ticks may still be
     // granted.
     let now = NOW + 3_000;
     let sent = blocks.hand_over(3, now, 256);

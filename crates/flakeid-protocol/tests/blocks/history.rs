@@ -45,7 +45,7 @@ enum Step {
         window: u64,
         after: u64,
     },
-    /// A holder requests a fence that is `more` ticks higher.
+    /// A holder requests a fence that is `more` ticks above its current fence.
     Extend {
         holder: Index,
         more: u64,
@@ -80,7 +80,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A broker, and the store's grants of the broker's blocks.
+/// A broker, and the grants by which the store granted blocks to the broker.
 struct Broker {
     blocks: Blocks,
     grants: Vec<Grant>,
@@ -237,7 +237,7 @@ impl History {
                 let Holder { broker, grant } = self.holders[index];
                 let used_until = (grant.start + used).min(grant.fence);
                 self.brokers[broker].blocks.release(&release(&grant, used_until), now);
-                // After the holder releases the node, it issues no IDs at or above this fence.
+                // After the release, the holder issues no IDs at or above this fence.
                 let grant = Grant { fence: used_until, ..grant };
                 self.holders[index].grant = grant;
                 self.record(index, &grant);

@@ -54,7 +54,7 @@ enum Step {
     },
     Backup,
     Restore,
-    /// The history is pruned up to an instant this many milliseconds ago.
+    /// The history is pruned up to the instant that was the given number of milliseconds ago.
     Prune(i64),
 }
 
@@ -313,7 +313,7 @@ proptest! {
 
 /// Checks a broker whose store is restored from a copy that was saved before an earlier handover. The response that
 /// would reveal the restore is lost, so the broker does not detect the restore. The last handover must therefore not
-/// make the history complete.
+/// mark the history as complete.
 #[test]
 fn last_handover_after_an_undetected_restore_leaves_history_incomplete() {
     let renew = |is_answered| Step::Renew { broker: 0, block: 0, is_answered, most: 256 };

@@ -58,8 +58,8 @@ enum Step {
     },
     Backup,
     Restore,
-    /// The history is pruned up to an instant this many milliseconds ago, first with a store that fails after a number
-    /// of transactions. If `at` is given, the instant is close to a grant in the history.
+    /// The history is pruned up to the instant `ago` milliseconds ago. If `at` is given, the instant is at or shortly
+    /// after a grant instead. The first attempt uses a store that fails after the given number of transactions.
     Prune {
         ago: i64,
         at: Option<Index>,
@@ -98,7 +98,7 @@ struct History {
     held: Vec<Grant>,
     clients: Vec<Grant>,
     counter: u64,
-    /// The numbers of entries that were removed.
+    /// The numbers of records and sub-grants that were removed.
     pruned: Pruned,
 }
 
@@ -305,7 +305,7 @@ impl History {
         assert_eq!(operations::list(&mut self.store, SPACE).unwrap().rows, rows);
         for ((row, answers), first) in rows.iter().zip(answers).zip(firsts) {
             let (records, sub_grants) = self.entries(row.node);
-            // The first record that remains ended all removed ones before the instant.
+            // The grant of the first remaining record ended all removed grants by the instant.
             let is_new = records.first() != first.as_ref();
             assert!(!is_new || records[0].acquired < before && records[0].start <= cut);
             self.pruned.records -= records.len() as u64;
@@ -322,7 +322,8 @@ impl History {
                 if now == earlier {
                     continue;
                 }
-                // Only the client of a broker may be missing, and only before the node's first sub-grant.
+                // Only the broker's client may be missing from the result, and only for ticks before the node's first
+                // remaining sub-grant.
                 let (Some(earlier), Some(now)) = (earlier, now) else { panic!("{context}") };
                 assert_eq!((&now.record, now.fence), (&earlier.record, earlier.fence), "{context}");
                 assert_eq!(now.client, Some(Client::Unrecorded), "{context}");
@@ -388,7 +389,7 @@ fn random_histories_contain_many_ended_grants() {
     assert!(pruned.records > 100 && pruned.sub_grants > 100, "{pruned:?}");
 }
 
-/// A long history is removed in several transactions.
+/// Checks that `prune` removes a long history in several transactions.
 #[test]
 fn prune_removes_histories_that_exceed_one_transaction() {
     const GRANTS: u64 = 1_203;
@@ -428,7 +429,7 @@ fn prune_removes_histories_that_exceed_one_transaction() {
     let asked = renewal(&last, GRANTS + 2, last.fence + 1, clock.unix_ms());
     operations::renew_block(&mut store, SPACE, &asked, Instant::now(), &handover).unwrap();
 
-    // Only the latest sub-grant of each node remains, and the block's latest grant.
+    // Only the block's latest grant and the latest sub-grant of each node remain.
     clock.advance(Duration::from_secs(10));
     let pruned = operations::prune(&mut store, SPACE, clock.unix_ms()).unwrap();
     assert_eq!(pruned, Pruned { records: GRANTS, sub_grants: count - 128 });
@@ -441,7 +442,7 @@ fn prune_removes_histories_that_exceed_one_transaction() {
         );
     }
 
-    // The sub-grants of a grant that is no longer in the history are all removed.
+    // Once a grant of the block is no longer in the history, all sub-grants under that grant are removed, too.
     lease(&mut store, GRANTS + 3);
     clock.advance(Duration::from_secs(10));
     let pruned = operations::prune(&mut store, SPACE, clock.unix_ms()).unwrap();

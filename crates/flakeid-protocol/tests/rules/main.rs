@@ -112,7 +112,7 @@ fn clock_error_mentions_a_slow_request_as_a_possible_cause() {
     let message =
         |by_ms| Refusal::Skew { by_ms, max_ms: 1_000 }.to_error(SPACE, &layout).to_string();
     assert!(message(-1_500).contains("took that long to arrive"), "{}", message(-1_500));
-    // A slow request cannot make a clock appear to be ahead, or an hour behind.
+    // A slow request can neither make a clock appear to be ahead nor explain a lag of one hour.
     for by_ms in [1_500, -3_600_000] {
         assert!(!message(by_ms).contains("took that long"), "{}", message(by_ms));
     }
