@@ -36,8 +36,7 @@ impl Failure {
         Self::Io { doing: doing.into(), error }
     }
 
-    /// Adds a line number to the hint: the number of the line of standard input that caused the
-    /// error.
+    /// Adds to the hint the number of the line of standard input on which the error occurred.
     pub(crate) fn in_line(self, number: u64) -> Self {
         let place = format!("the error is on line {number} of standard input");
         match self {

@@ -1,8 +1,8 @@
 //! The source of the IDs that `flakeid next` writes: a generator with a fixed or a leased node.
 //!
 //! Flags or, failing that, environment variables specify the node. If neither specifies a node, the command leases any
-//! free node. If a flag or an environment variable specifies a store, the node is always leased from that store. Other
-//! runs that lease their nodes then cannot generate the same IDs.
+//! free node. If a flag or an environment variable specifies a store, the node is always leased from that store.
+//! Therefore, no two runs of the command that lease their nodes generate the same IDs.
 
 use clap::Args;
 use flakeid::{Generator, Identity, LeaseBuilder};

@@ -19,8 +19,8 @@ use crate::terminal;
 /// The command searches the history of the namespace for the process that held the ID's node at the
 /// ID's tick. The windows of one node do not overlap, so the command finds one process, or none if
 /// the history does not cover the ID's tick. If the process was a client of a broker, the command
-/// also names the broker. With the broker's URL as --store, the command also finds grants that are
-/// not in the history yet.
+/// also names the broker. If --store specifies the broker's URL, the command also finds grants that
+/// are not in the history yet.
 ///
 /// In a pipe, or with --json, the command writes one JSON object per ID.
 #[derive(Args)]

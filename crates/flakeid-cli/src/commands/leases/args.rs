@@ -41,9 +41,9 @@ pub(super) struct InitArgs {
     /// Time for which the store grants no nodes after a restart, a failover or a restore [default:
     /// --max-window + 4 x --max-skew + 1 tick, rounded up to whole seconds, and at least 15s]
     ///
-    /// During this time, a process that holds a node can continue to generate IDs if the process
-    /// renews its lease before a deadline. The deadline is this time minus four times --max-skew,
-    /// counted from the last renewal that the store still contains.
+    /// A process that holds a node can continue to generate IDs during this time if the process
+    /// renews its lease before a deadline. The deadline is --quiet minus 4 x --max-skew after the
+    /// last renewal that the store still contains.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
@@ -60,12 +60,12 @@ pub(super) struct InitArgs {
     /// after all lost leases have ended
     ///
     /// WINDOW,AHEAD,SKEW are the values of --max-window, --max-ahead and --max-skew of the lost
-    /// namespace, such as 1h,20s,1s. The value `default` specifies the default bounds. If --quiet
-    /// of the lost namespace was not the default, add that time as a fourth value. Values that are
-    /// too large are safe and only cause a longer wait. Values that are too small are not safe: IDs
-    /// may be generated twice. If the namespace was lost more than once, specify the largest value
-    /// of each bound. The bounds of the new namespace may be smaller or larger. Repeat every
-    /// quarantine and fast-forward that was applied to the lost namespace.
+    /// namespace, such as 1h,20s,1s. The value `default` specifies the default bounds. If the lost
+    /// namespace had a --quiet time other than the default, add this time as a fourth value. Values
+    /// that are too large are safe and only cause a longer wait. Values that are too small are not
+    /// safe: IDs may be generated twice. If the namespace was lost more than once, specify the
+    /// largest value of each bound. The bounds of the new namespace may be smaller or larger.
+    /// Repeat every quarantine and fast-forward that was applied to the lost namespace.
     #[arg(long, value_name = "WINDOW,AHEAD,SKEW", allow_hyphen_values = true)]
     pub(super) lost: Option<String>,
 
@@ -108,8 +108,8 @@ pub(super) struct LsArgs {
 
 /// Shows nodes and their holders until you interrupt the command
 ///
-/// On a terminal, the command shows the table of `flakeid leases ls`, and updates the table every
-/// second. In a pipe, or with --json, the command first writes one JSON object for each node, and
+/// On a terminal, the command shows the table of `flakeid leases ls` and updates the table every
+/// second. In a pipe, or with --json, the command first writes one JSON object for each node and
 /// then one JSON object for each change. The value of the key `event` is `present` in the first
 /// objects, and describes the change in later objects.
 #[derive(Args)]
@@ -131,8 +131,8 @@ pub(super) struct WatchArgs {
 ///
 /// Use this command if you know that the holder is dead. The command is safe even if the holder is
 /// alive: the holder may use its window to the end, and must then lease another node. The next
-/// holder's window starts after the end of that window. A node that was leased by its number can be
-/// leased again immediately.
+/// holder's window starts after the end of the current window. If the holder leased the node by
+/// specifying the node's number, another process can lease the node immediately.
 #[derive(Args)]
 #[command(after_long_help = RELEASE_EXAMPLES)]
 pub(super) struct ReleaseArgs {
@@ -182,9 +182,9 @@ pub(super) struct QuarantineArgs {
 /// by another system, or under leases that the store has lost. All current leases end. This change
 /// is irreversible.
 ///
-/// If older data were restored into a running server, the instant must be at least max-window +
-/// max-ahead + 2 x max-skew from now. With the default bounds of `flakeid leases init`, specify
-/// --by 32s.
+/// If the data of a running server was replaced with older data, the instant must be in the future
+/// by at least max-window + max-ahead + 2 x max-skew. With the default bounds of `flakeid leases
+/// init`, specify --by 32s.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
 #[group(id = "target", required = true, multiple = false, args = ["to", "by"])]
@@ -207,15 +207,16 @@ pub(super) struct FastForwardArgs {
 /// Removes old grants from the history
 ///
 /// The history contains the grants of all nodes, and `flakeid whois` reads it. This command removes
-/// the grants that ended before an instant. The latest grant of each node always remains. For IDs
-/// from before the first grant that remains, `flakeid whois` then finds no process. This is
-/// irreversible.
+/// the grants that ended before an instant. The latest grant of each node always remains. The
+/// removal is irreversible. Afterwards, `flakeid whois` cannot find the processes that generated
+/// IDs under the removed grants.
 ///
-/// `flakeid serve` removes old grants by itself, as its option --keep-history determines.
+/// `flakeid serve` automatically removes old grants. Its option --keep-history specifies their age.
 #[derive(Args)]
 #[command(after_long_help = PRUNE_EXAMPLES)]
 pub(super) struct PruneArgs {
-    /// The instant: a date, RFC 3339, Unix milliseconds, or a duration before now such as 90d
+    /// Remove the grants that ended before this instant: a date, an RFC 3339 time, Unix
+    /// milliseconds, or a duration before now such as 90d
     #[arg(long, value_name = "TIME", required = true, allow_hyphen_values = true)]
     pub(super) before: String,
 
@@ -232,8 +233,8 @@ pub(super) struct PruneArgs {
 /// granted has ended. Use this command only if the original store is out of use: if two stores
 /// grant the same nodes, IDs are generated twice.
 ///
-/// If older data were restored into a running server, use `flakeid leases fast-forward` instead.
-/// The store cannot detect such a restore, so `adopt` would not end the leases.
+/// If the data of a running server was replaced with older data, use `flakeid leases fast-forward`
+/// instead. The store cannot detect this replacement, so `adopt` would not end the leases.
 #[derive(Args)]
 #[command(after_long_help = ADOPT_EXAMPLES)]
 pub(super) struct AdoptArgs {

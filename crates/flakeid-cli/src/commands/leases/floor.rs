@@ -34,7 +34,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
     let name = connection.name();
     let holders = listing.rows.iter().filter(|row| row.state == State::Held).count();
     let bounds = &listing.namespace.bounds;
-    // The time from now until every window that has been granted so far must have ended.
+    // The longest possible time from now until the end of any window that has been granted so far.
     let reach = bounds
         .max_window_ms
         .saturating_add(bounds.max_ahead_ms)
@@ -59,8 +59,8 @@ fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {
     Ok(now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }
 
-/// Returns the first tick that starts at or after an instant. IDs of a tick that starts before the
-/// instant may already have been generated.
+/// Returns the first tick that starts at or after an instant. A tick that starts before the instant
+/// may contain IDs that have already been generated.
 fn tick_not_before(namespace: &Namespace, unix_ms: i64) -> Result<u64, Error> {
     let layout = &namespace.layout;
     let tick = layout.tick_at(unix_ms)?;

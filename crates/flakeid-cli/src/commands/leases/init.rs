@@ -98,7 +98,7 @@ fn bounds(args: &InitArgs, defaults: Bounds, layout: &Layout) -> Result<Bounds, 
 const LOST: &str = "--lost";
 
 /// Parses the bounds of a lost namespace: `default`, or values such as `1h,20s,1s`. A fourth value specifies the quiet
-/// time; without this value, the quiet time is the default for the other bounds.
+/// time. If the fourth value is absent, the default quiet time is computed from the three other bounds.
 fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
     if text == "default" {
         return Ok(Bounds::of(layout));

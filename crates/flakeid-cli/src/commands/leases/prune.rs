@@ -41,8 +41,8 @@ pub(super) fn run(args: &PruneArgs) -> Outcome {
     Ok(terminal::show(&text)?)
 }
 
-/// Parses an instant, or a duration before now, and checks that it is not in the future. `now` is
-/// the time on the store's clock.
+/// Parses an instant or a duration before now, and checks that the resulting instant is not in the
+/// future. `now` is the time on the store's clock.
 fn parse(text: &str, now: i64) -> Result<i64, Error> {
     let before = match duration::parse(BEFORE, text) {
         Ok(ms) => now.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)).max(0),
@@ -86,7 +86,7 @@ mod tests {
             ("2026-01-31T12:00:00Z", 1_769_860_800_000),
             ("1769860800000", 1_769_860_800_000),
             ("1800000000000", NOW),
-            // A number without a unit is an instant.
+            // A number without a unit is an instant in Unix milliseconds.
             ("90", 90),
             ("18446744073709551615ms", 0),
         ] {

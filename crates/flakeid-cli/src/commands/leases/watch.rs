@@ -77,7 +77,7 @@ fn report(args: &WatchArgs, source: &mut Source) -> Outcome {
     }
 }
 
-/// Returns the next listing. If the store does not respond, reconnects to the store first.
+/// Returns the next listing, after reconnecting to the store if the store does not respond.
 fn next(args: &WatchArgs, source: &mut Source) -> Result<Leases, Failure> {
     let failure = match source.leases() {
         Ok(leases) => return Ok(leases),

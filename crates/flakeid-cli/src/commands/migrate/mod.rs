@@ -21,9 +21,9 @@ use crate::store::StoreArgs;
 /// Creates a namespace that continues after the IDs from another library
 ///
 /// Specify the largest existing IDs with --last-id. The command creates a namespace with the layout
-/// of these IDs, or with the layout in --layout. No window of the namespace starts before the first
-/// tick after the existing IDs. Every ID that flakeid generates is therefore larger than all
-/// existing IDs.
+/// of these IDs, or with the layout that --layout specifies. No window of the namespace starts
+/// before the first tick after the existing IDs. Every ID that flakeid generates is therefore
+/// larger than all existing IDs.
 ///
 /// Stop the other library first. If you cannot stop all of its generators at once, use --in-use to
 /// specify the nodes that the library still uses. These nodes are quarantined until you run
@@ -51,7 +51,7 @@ pub(crate) struct MigrateArgs {
     /// Layout of the namespace [default: the layout that --from specifies]
     ///
     /// No window starts before the first tick whose IDs are all numerically larger than the
-    /// existing IDs, so that tables keep their order.
+    /// existing IDs, so that new rows of a table sort after existing rows.
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     #[arg(value_parser = Presets, hide_possible_values = true)]
     layout: Option<String>,

@@ -4,14 +4,14 @@ use clap::Args;
 
 /// Proposes layouts that meet your requirements
 ///
-/// For each proposal, the command shows the bits, the precision of the ID order, the numbers of
-/// nodes and IDs, and the end of the layout. The command also shows whether the IDs fit a signed
-/// 64-bit column and a JavaScript number.
+/// For each proposal, the command shows the widths of the fields, the precision with which IDs sort
+/// by time, the numbers of nodes and IDs, and the end of the layout's time range. The command also
+/// shows whether the IDs fit a signed 64-bit column and a JavaScript number.
 ///
 /// With --processes, the command plans for a fleet of processes that lease their nodes, and
 /// includes the nodes that dead processes still hold. For fleets of increasing size, the command
-/// also shows the load on the store, and which stores and presets are sufficient. With --brokers,
-/// the processes lease nodes from brokers, which lease blocks of nodes from the store.
+/// also shows the load on the store, and which stores and presets are sufficient. If you specify
+/// --brokers, the processes lease nodes from brokers, which lease blocks of nodes from the store.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {

@@ -94,9 +94,9 @@ impl Fleet {
 
     /// Returns the mean time between two successive renewals of a process, in milliseconds.
     ///
-    /// A renewal is due when the remaining time is two thirds of the window, times a random factor from 0.8 to 1.2.
-    /// The time since the previous renewal is therefore uniformly distributed between 1/5 and 7/15 of the window.
-    /// If this time is more than half the TTL, the renewal is due after half the TTL.
+    /// A renewal is due when the remaining part of the window is two thirds of the window, multiplied by a random
+    /// factor from 0.8 to 1.2. The time since the previous renewal is therefore uniformly distributed between 1/5 and
+    /// 7/15 of the window. If this time is more than half the TTL, the renewal is due after half the TTL.
     pub(crate) fn renewal_ms(&self) -> f64 {
         let window = self.window_ms as f64;
         let (first, last) = (window / 5.0, window * 7.0 / 15.0);
@@ -141,8 +141,8 @@ impl Fleet {
         Some((renewals, blocks.div_ceil(brokers.number), size))
     }
 
-    /// Returns the stages of growth of this fleet. The sizes of the first stages are the powers of ten, starting with
-    /// 10, that are smaller than the size of this fleet. The last stage is this fleet itself.
+    /// Returns the stages of growth of this fleet. The sizes of the first stages are 10, 100 and so on, up to the
+    /// largest power of ten below the size of this fleet. The last stage is this fleet itself.
     pub(crate) fn growth(self) -> impl Iterator<Item = Self> {
         let steps = (1..).map_while(|power| 10_u64.checked_pow(power));
         let smaller = steps.take_while(move |step| *step < self.processes);
@@ -200,7 +200,7 @@ mod tests {
         assert!((short.renewal_ms() - 1_500.0).abs() < 1e-9);
     }
 
-    /// A simulation of processes that draw a new random factor for each renewal.
+    /// A simulation of the renewals of a fleet. A random factor varies the time of each renewal.
     struct Simulation {
         /// The number of renewals in each second.
         seconds: Vec<u64>,

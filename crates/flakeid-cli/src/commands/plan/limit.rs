@@ -1,4 +1,4 @@
-//! The renewals and connections that each kind of store can handle.
+//! The rate of renewals and the number of connections that each kind of store can handle.
 
 /// The load that a single server of one kind of store can handle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Limit {
         &LIMITS
     }
 
-    /// Returns the share of the measured rate that the given rate of renewals uses, in percent.
+    /// Returns the given rate of renewals as a percentage of the measured rate.
     pub(crate) fn use_percent(&self, renewals_per_second: f64) -> f64 {
         renewals_per_second * 100.0 / self.renewals_per_second
     }

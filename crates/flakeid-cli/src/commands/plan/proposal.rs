@@ -157,8 +157,8 @@ pub(crate) fn alternatives(required: &Requirements) -> Alternatives {
     }
 }
 
-/// Returns one layout for each time unit that can meet the requirements. In each layout, the field
-/// that `set` changes has the largest possible width.
+/// Returns one layout for each time unit with which a layout can meet the requirements. In each
+/// layout, the field that `set` changes has the largest possible width.
 fn largest(required: &Requirements, set: impl Fn(Widths, u8) -> Widths) -> Vec<Layout> {
     let widest = |widths: Widths| {
         (0..=63).rev().find_map(|width| {

@@ -49,7 +49,7 @@ impl Requirements {
             Some(text) => parse_instant("--epoch", text)?,
             None => instant::start_of_day(now),
         };
-        // Building a layout checks that the epoch is in the supported range.
+        // This layout is built only to check that the epoch is in the supported range.
         Layout::builder().time(1).epoch(epoch).build()?;
         if until <= epoch {
             return Err(Error::invalid_option(

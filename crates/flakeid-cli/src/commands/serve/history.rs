@@ -1,4 +1,5 @@
-//! The pruning of the history of the namespaces that the server serves.
+//! Automatic pruning: the server regularly removes old grants from the history of each namespace
+//! that it serves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +12,9 @@ use crate::format::duration;
 
 const KEEP_HISTORY: &str = "keep-history";
 
-/// Returns the pruning that `--keep-history` requires, or `None` if the history is kept forever or
-/// if the server leases its nodes from a broker, which prunes the history itself.
+/// Returns the pruning that `--keep-history` requires, or `None` if the history is kept forever.
+/// The result is also `None` if the server leases its nodes from a broker, because the broker
+/// prunes the history.
 pub(super) fn pruning(
     keep: Option<Duration>,
     names: &[String],
@@ -47,7 +49,7 @@ mod tests {
     fn parse_accepts_positive_durations_and_forever() {
         assert_eq!(parse("forever"), Ok(None));
         assert_eq!(parse("90d"), Ok(Some(Duration::from_secs(90 * 86_400))));
-        // Zero may be meant as "keep nothing" or as "remove nothing".
+        // Zero is rejected because a user could mean "keep nothing" or "remove nothing".
         for text in ["0", "0d", "", "never", "-1d", "90"] {
             assert!(
                 parse(text).is_err_and(|error| error.to_string().contains("forever")),

@@ -72,8 +72,7 @@ pub(crate) struct ServeArgs {
 
     /// Also serve Redis clients at this address
     ///
-    /// The commands are INCR NAMESPACE, and FLAKEID.NEXT NAMESPACE COUNT N. Port 0 selects any free
-    /// port.
+    /// The commands are INCR NAMESPACE and FLAKEID.NEXT NAMESPACE COUNT N. Port 0 selects any free port.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "no_ids")]
     resp: Option<String>,
 
@@ -99,11 +98,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// PEM file with certificate authorities; clients must present a certificate issued by one of them
+    /// PEM file with certificate authorities; clients must present a certificate issued by one of these authorities
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
 
-    /// File with the tokens of clients, one per line; clients must send one of them
+    /// File with the tokens of clients, one per line; each client must send one of these tokens
     ///
     /// A line is `NAME SCOPES TOKEN`, or only TOKEN, which permits everything. The scopes are ids, leases, read and
     /// metrics, separated by commas; ids:orders permits only IDs of the namespace orders. A line with san:NAME instead
@@ -153,8 +152,9 @@ pub(crate) struct ServeArgs {
 
     /// Time for which ended grants stay in the history, or `forever`
     ///
-    /// `flakeid whois` reads the history. Once an hour, the server removes the grants that ended longer ago from the
-    /// history of its namespaces, as `flakeid leases prune` does. The latest grant of each node always remains.
+    /// `flakeid whois` reads the history. Once an hour, the server prunes the history of its namespaces, as `flakeid
+    /// leases prune` does. The server then removes the grants that ended longer ago than this time. The latest grant of
+    /// each node always remains.
     #[arg(
         long,
         hide_short_help = true,
@@ -172,9 +172,9 @@ pub(crate) struct ServeArgs {
 
     /// Largest number of IDs per second for one client address [default: no limit]
     ///
-    /// A client may get the IDs for one second all at once. The server also accepts a single larger request, but the
-    /// client must then wait for a correspondingly longer time. For IPv6, all addresses in a /64 network count as one
-    /// client. All clients of a Unix socket also count as one client.
+    /// In a single burst, a client can get as many IDs as the limit allows for one second. The server also accepts one
+    /// larger request, but the client's next requests must then wait for a correspondingly longer time. For IPv6, all
+    /// addresses in a /64 network count as one client. All clients of a Unix socket also count as one client.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     rate_limit: Option<String>,
 
@@ -208,8 +208,8 @@ pub(crate) struct ServeArgs {
 
     /// Largest number of simultaneous connections
     ///
-    /// At this limit, a new connection replaces a connection without any accepted request, or a connection that has
-    /// been idle for 5 s. The server lowers the limit if the process is not allowed to open enough files.
+    /// At this limit, a new connection replaces a connection on which no request has been accepted yet, or a connection
+    /// that has been idle for 5 s. The server lowers the limit if the process is not allowed to open enough files.
     #[arg(
         long,
         hide_short_help = true,
@@ -238,7 +238,7 @@ pub(crate) struct ServeArgs {
     )]
     drain: String,
 
-    /// Longest time that the shutdown waits for requests in progress after the --drain time
+    /// Longest time that the server waits for requests in progress once the --drain time has ended
     #[arg(
         long,
         hide_short_help = true,

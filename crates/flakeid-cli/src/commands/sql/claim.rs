@@ -1,5 +1,5 @@
-//! Leases a node under a database's name and quarantines the node. No other holder is then granted
-//! the node, and a second run of the command finds the same node.
+//! Leases a node under a database's name and quarantines the node. The quarantine prevents other
+//! holders from leasing the node. If the command runs again, the command finds the same node.
 
 use std::process;
 

@@ -70,8 +70,8 @@ impl Places {
     /// therefore exceeds the largest number of sessions (262,143) plus 32.
     pub(super) const SPARE: u64 = 300_000;
 
-    /// The largest number of bits for the tick: 2^44 ms is 557 years. The slots get all remaining
-    /// bits, because the encoding has no other parts.
+    /// The largest number of bits for the tick. With ticks of 1 ms, 44 bits are sufficient for
+    /// 557 years. The slots get all remaining bits, because the encoding has no other parts.
     const TICK_BITS: u32 = 44;
 
     pub(super) fn of(layout: &Layout) -> Self {

@@ -146,8 +146,9 @@ mod tests {
         }
     }
 
-    /// Each tick's slot must contain enough sequence values for its IDs and for the values that
-    /// never become IDs. Every place in the last slot must fit into a signed 64-bit integer.
+    /// Each tick's slot must contain enough sequence values for the tick's IDs, and enough spare
+    /// values that never become IDs. Every place in the last slot must fit into a signed 64-bit
+    /// integer.
     #[test]
     fn each_tick_reserves_enough_sequence_values_for_ids_and_skipped_values() {
         for text in [
