@@ -248,7 +248,7 @@ impl Connection {
         if !matches!(fault, Fault::Refused(Refusal::MissingNamespace)) {
             return error.into();
         }
-        // If the store cannot list its namespaces, the error is reported without a hint.
+        // If the store cannot list its namespaces, the error for the missing namespace has no hint.
         let names = self.store.namespaces().unwrap_or_default();
         match names.len() {
             0 => error.into(),
@@ -266,7 +266,7 @@ pub(crate) enum Source {
 /// The data that a store or a broker returns about a namespace.
 pub(crate) struct Leases {
     pub(crate) listing: Listing,
-    /// The number of nodes in the broker's blocks, or `None` if the source is a store.
+    /// The total number of nodes in all the broker's blocks, or `None` if the source is a store.
     pub(crate) of_broker: Option<u64>,
 }
 

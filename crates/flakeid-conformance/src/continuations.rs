@@ -1,5 +1,6 @@
-//! Tests of holders after a restart, a failover or a restore of the store. A holder continues its lease if no other
-//! holder could have been granted its node (invariant I14). A holder's renewal can prove that the store lost data.
+//! Tests of holders after a restart, a failover or a restore of the store. A holder continues its lease
+//! if no copy of the store can have granted the same node to another holder (invariant I14). A renewal can prove that
+//! the store lost data.
 
 use flakeid_core::Layout;
 
@@ -47,8 +48,8 @@ pub fn holder_continues_its_lease_after_a_restore(under_test: &dyn StoreUnderTes
     fixture.check_confirmed();
 }
 
-/// Checks that a holder that is too late to continue gets one last window, which ends where the windows of other
-/// holders may begin.
+/// Checks that a holder gets one last window if its renewal arrives too late to continue the lease. The last window
+/// ends where the windows of other holders may begin.
 pub fn late_holder_gets_a_last_window(under_test: &dyn StoreUnderTest) {
     let bounds =
         Bounds { max_window_ms: 1_000, max_ahead_ms: 20_000, max_skew_ms: 1_000, quiet_ms: 5_000 };
@@ -164,7 +165,8 @@ pub fn renewal_without_a_row_proves_a_loss(under_test: &dyn StoreUnderTest) {
     assert!(floor < held.fence && after.floor >= held.fence, "{after:?}");
 }
 
-/// Checks that a node that is held in the restored copy is granted again after the quiet time.
+/// Checks that a node that was held at the time of the backup can be granted again after a restore. A restored store
+/// grants nothing until `quiet_ms` have passed.
 pub fn nodes_are_granted_again_after_the_quiet_time(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::with_short_bounds(under_test, "after-wait");
     let mut client = fixture.client();

@@ -80,8 +80,8 @@ fn whois_finds_a_client_through_the_broker_or_store() {
     assert_eq!(whois(&id, &store)["holder"]["pid"], later["holder"]["pid"]);
 }
 
-/// If a broker is killed before it records its grants, the store reports the broker instead of the
-/// broker's client.
+/// If a broker is killed before it records its grants, the store can report only the
+/// broker that granted the lease, not the client that generated the ID.
 #[test]
 fn whois_reports_a_killed_broker_instead_of_its_client() {
     let (_, store) = scratch("brokered_killed");

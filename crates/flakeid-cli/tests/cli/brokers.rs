@@ -62,8 +62,8 @@ impl Fleet {
     }
 }
 
-/// The clients of a killed broker lease other nodes before their windows end, and no ID is issued
-/// twice.
+/// After a broker is killed, the broker's clients lease other nodes before the clients' windows
+/// end, and no ID is issued twice.
 #[test]
 fn clients_switch_nodes_before_lease_expiry_when_their_broker_dies() {
     let (_, store) = scratch("brokers");
@@ -103,8 +103,8 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
-/// After a broker is killed and restarted, the broker leases other blocks until its old blocks are
-/// free. The other blocks contain enough nodes for all of the broker's clients.
+/// A broker that restarts after it was killed must lease other blocks, because its old blocks are
+/// not free yet. The other blocks contain enough nodes for all of the broker's clients.
 #[test]
 fn clients_switch_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;

@@ -72,7 +72,7 @@ fn inspect_prints_null_for_fields_that_the_layout_lacks() {
     assert_eq!(value["datacenter"], serde_json::Value::Null);
     assert_eq!(value["worker"], serde_json::Value::Null);
     assert_eq!(value["clock_sequence"], serde_json::Value::Null);
-    // The README of https://github.com/baidu/uid-generator decodes this ID to the same instant, in
+    // The README of https://github.com/baidu/uid-generator shows the same instant for this ID, in
     // China's time zone.
     assert_eq!(value["timestamp"], "2017-01-19T04:15:46Z");
     assert_eq!((&value["node"], &value["sequence"]), (&4.into(), &9.into()));

@@ -77,7 +77,8 @@ fn public_ids_can_still_be_opened_after_key_rotation() {
     let opened = with("open", &[first, later.text().trim_end()]).quiet();
     assert_eq!(opened.lines(), [ID, ID]);
 
-    // The commands also work in pipes, and can take the key file from an environment variable.
+    // The commands also work in pipes, and can read the path of the key file from an environment
+    // variable.
     let generated = run(&["next", "-n", "1000", "--node", "7"]).quiet();
     let sealed = run_on(&generated.stdout, &[&["seal"], &options[..]].concat()).quiet();
     let opened = run_on(&sealed.stdout, &[&["open"], &options[..]].concat()).quiet();

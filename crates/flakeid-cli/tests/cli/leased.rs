@@ -69,7 +69,7 @@ fn named_holders_keep_their_nodes_and_requested_nodes_are_leased() {
     assert_eq!(node(run(&["next", "--store", &url, "--node", "700"])), 700);
     assert_eq!(node(run_with(&[("FLAKEID_NODE", "701")], &["next", "--store", &url])), 701);
     assert_eq!(node(run_with(&[("FLAKEID_STORE", &url)], &["next", "--node", "702"])), 702);
-    // The --name flag takes precedence over a node in the environment.
+    // The `--name` option takes precedence over the environment variable `FLAKEID_NODE`.
     let named_again = ["next", "--store", &url, "--name", "import"];
     assert_eq!(node(run_with(&[("FLAKEID_NODE", "703")], &named_again)), first);
     let leased: Vec<u64> = rows(&url).iter().map(|row| row["node"].as_u64().unwrap()).collect();

@@ -127,8 +127,8 @@ fn processes_can_lease_nodes_from_the_server_but_not_directly_from_its_store() {
     end(&mut child);
 }
 
-/// If the nodes of a namespace are leased from the store one by one, the server grants no leases in
-/// that namespace.
+/// If the nodes of a namespace are leased from the store individually instead of in blocks, the
+/// server grants no leases in that namespace.
 #[test]
 fn server_grants_no_leases_in_namespaces_without_blocks() {
     let (_, store) = scratch("serve-nodes");

@@ -113,8 +113,8 @@ fn recreated_namespace_grants_nothing_until_lost_windows_end() {
 fn init_lost_flag_with_value_default_assumes_the_default_bounds() {
     let server = RedisServer::new();
     let created = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
-    // The wait equals the quiet time after a restore, which is longer than the longest window plus
-    // twice the maximum clock skew.
+    // The wait is 15 s, the default time for which a restored store grants nothing. This time is
+    // longer than the longest window plus twice the maximum clock skew.
     let wait_ms = created.json()[0]["wait_ms"].as_u64().unwrap();
     assert!((14_000..=15_000).contains(&wait_ms), "{wait_ms}");
 }

@@ -19,8 +19,8 @@ const WRITER: &str = "exec > /dev/null 2>&1
 /// A script that waits until the writer has started.
 const STARTED: &str = "until [ -s times ]; do sleep 0.02; done";
 
-/// Asserts that the writer no longer runs, that the node is free, and that the node's fence is
-/// above every time that the writer wrote.
+/// Asserts that the writer has ended, that the node is free, and that the node's fence is later
+/// than the last time in the writer's file.
 fn assert_ended(dir: &Path, store: &str) {
     assert!(!dir.join("survived").exists(), "a process was not ended");
     let times = || fs::read_to_string(dir.join("times")).unwrap();
@@ -139,8 +139,8 @@ struct Unsignalled {
 }
 
 impl Unsignalled {
-    /// Starts `flakeid exec` with a script. The script uses `$UNSIGNALLED` to start the process of
-    /// the other user.
+    /// Starts `flakeid exec` with a script. The script uses `$UNSIGNALLED` to start a process of
+    /// another user.
     fn start(dir: &Path, store: &str, arguments: &[&str], script: &str) -> Self {
         const WAITER: &str = "echo yes >&3; read line <&4";
         // The store is created here, so that it belongs to the current user even if root opens it

@@ -114,9 +114,9 @@ mod clock {
         }
     }
 
-    /// Many generators exit when the clock goes back, and their supervisors then restart them. The
-    /// fence must therefore stay above the ticks of the IDs that were issued before the clock went
-    /// back.
+    /// Some generators exit when the clock goes back, for example to be restarted by a supervisor.
+    /// Even after such an exit, the fence must be above the ticks of all IDs that were issued
+    /// before the clock went back.
     #[test]
     fn fence_is_not_lowered_when_the_clock_goes_back() {
         for flags in [&[][..], &["--no-ahead"]] {

@@ -39,7 +39,8 @@ pub(super) trait Engine {
         !layout.is_empty()
     }
 
-    /// Installs functions in the given schema that decode the IDs of the layout.
+    /// Installs the functions that decode the layout's IDs. The functions belong to the given
+    /// schema.
     fn install(&self, layout: &str, schema: &str);
 
     /// Runs queries that each select one value, and returns one result per query. The result of a

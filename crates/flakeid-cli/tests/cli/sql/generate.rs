@@ -101,7 +101,7 @@ fn postgres_waits_or_fails_when_the_clock_goes_back() {
         ),
         "{refusal}"
     );
-    // The rejected call changes no state, so the next ID has the tick of the clock.
+    // The rejected call changes no state, so the next ID belongs to the clock's current tick.
     assert_eq!(parts(&next(start + 10)), (start + 10, 0));
     let refusal = next(layout.epoch() - 1);
     assert!(refusal.starts_with("IDEPO FLAKEID_BEFORE_EPOCH: the clock reads"), "{refusal}");

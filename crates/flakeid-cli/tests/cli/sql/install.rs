@@ -65,8 +65,8 @@ fn check_repeated_and_conflicting_runs(server: &PostgresServer) {
     assert_eq!(psql(server, "SELECT flakeid_version();").unwrap(), env!("CARGO_PKG_VERSION"));
 }
 
-/// Checks that any role can generate IDs, but that a role without privileges cannot change the node
-/// or the position.
+/// Checks that any role can generate IDs, but that a role without privileges can change neither the
+/// node nor the sequence `flakeid_position`.
 fn check_other_roles(server: &PostgresServer) {
     let sql = "CREATE ROLE guest; SET ROLE guest;
                SELECT flakeid_next() > 0, (SELECT count(*) FROM flakeid_next_n(5000)), flakeid_node(1 << 12);";
@@ -109,8 +109,8 @@ fn check_copied_database(server: &PostgresServer) {
     assert_eq!(psql(server, "SELECT flakeid_node(flakeid_next());").unwrap(), "7");
 }
 
-/// Checks that `PostgreSQL` prunes partitions by ID bounds: during planning for constant bounds,
-/// and at the start of execution for bounds from `now()`.
+/// Checks that `PostgreSQL` prunes partitions by ID bounds. Pruning takes place during planning if
+/// the bounds are constant, and at the start of execution if the bounds depend on `now()`.
 fn check_partitions(server: &PostgresServer) {
     let sql = "
         CREATE TABLE events (id bigint DEFAULT flakeid_next() PRIMARY KEY) PARTITION BY RANGE (id);

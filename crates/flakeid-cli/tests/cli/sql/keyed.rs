@@ -56,7 +56,7 @@ fn postgres_opens_only_valid_public_ids_in_test_vectors() {
     psql(&server, &format!("{OUTCOME}{install}")).unwrap();
     let outcome =
         |query: &str| psql(&server, &format!("SELECT outcome({});", literal(query))).unwrap();
-    // In input for psql, a CR LF line ending in a string must be written with escape sequences.
+    // In psql input, the CR LF line endings of a string must be written as escape sequences.
     let escaped = keyring.replace('\r', "\\r").replace('\n', "\\n");
     let opened = |case: &serde_json::Value| {
         let since = case["since_ms"].as_str().map_or(String::new(), |ms| {

@@ -1,4 +1,4 @@
-//! Tests that run the scripts printed by `flakeid sql` in databases.
+//! Tests of the scripts that `flakeid sql` prints. Most of the tests run a script in a database.
 
 mod claim;
 mod decode;

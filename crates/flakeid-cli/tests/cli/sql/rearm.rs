@@ -227,7 +227,7 @@ fn dropping_the_sequence_waits_for_transactions_that_generated_ids() {
     let refusal = session.refusal("EXECUTE prepared;");
     assert!(refusal.contains("could not open relation"), "{refusal}");
     // A new sequence does not contain the latest position, so the functions treat the new sequence
-    // as restored.
+    // like a sequence that was restored from a dump.
     psql(&server, &script("twitter", &["--node", "7"])).unwrap();
     let refusal = psql(&server, NODE).unwrap_err();
     assert!(refusal.contains("FLAKEID_FORKED"), "{refusal}");

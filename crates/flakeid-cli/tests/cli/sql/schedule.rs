@@ -1,5 +1,5 @@
-//! Tests of the schedules in the test vectors. With the same clock readings, a database must issue
-//! the same IDs as the Rust generator.
+//! Tests that run the schedules of the test vectors in a database. A schedule contains clock
+//! readings and calls, for which the database must issue the same IDs as the Rust generator.
 
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_test_servers::PostgresServer;
@@ -15,7 +15,8 @@ fn is_applicable(schedule: &Value, layout: &Layout) -> bool {
         && schedule["options"] == json!({"overflow": "wait", "rollback": "continue"})
         && schedule["build_error"].is_null()
         && layout.width() < 64
-        // `flakeid sql` prints no script that generates IDs with a layout whose horizon has passed.
+        // `flakeid sql` does not print a script for generating IDs if the layout's horizon has
+        // passed.
         && layout.horizon() > SystemClock.unix_ms()
         && layout.tick_at(text(&schedule["clock"]).parse().unwrap()).is_ok()
 }
