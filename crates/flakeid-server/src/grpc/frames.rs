@@ -13,29 +13,44 @@ use crate::connections::State;
 
 /// The length of a frame's header in bytes (RFC 9113, section 4.1).
 const HEADER: usize = 9;
+/// The length of the payload of a `WINDOW_UPDATE` frame, which contains the increment (RFC 9113, section 6.9).
+const INCREMENT: usize = 4;
+/// The types of frames (RFC 9113, section 6).
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const WINDOW_UPDATE: u8 = 8;
 /// The maximum number of control frames that a client may send in one burst.
 const BURST: u32 = 1_000;
 /// The time after which a client may send one more control frame. Clients that measure the connection's latency send a
 /// few PING frames per second.
 const INTERVAL: Duration = Duration::from_millis(10);
+/// The number of `WINDOW_UPDATE` frames for which one call pays. A simple client acknowledges every DATA frame with two
+/// `WINDOW_UPDATE` frames, one for the stream and one for the connection.
+const UPDATES_PER_CALL: u32 = 4;
+/// The increment, in bytes, that pays for one `WINDOW_UPDATE` frame.
+const BYTES_PER_UPDATE: u32 = 1_024;
 
 /// A counter of the control frames in a byte stream.
 #[derive(Debug)]
 struct Frames {
-    /// The part of the current frame's header that has been received.
-    header: [u8; HEADER],
+    /// The part of the current frame's header that has been received. For `WINDOW_UPDATE` frames, the increment follows.
+    header: [u8; HEADER + INCREMENT],
     received: usize,
-    /// The number of bytes of the current frame's payload that have not been received yet.
+    /// The number of bytes of the current frame's payload that have neither been received nor belong to `header`.
     payload: usize,
     /// The number of control frames that the client may send now.
     allowed: u32,
+    /// The number of `WINDOW_UPDATE` frames that the client may send before they count as control frames.
+    updates: u32,
     /// The time at which `allowed` was last refilled.
     counted: Instant,
 }
 
 impl Frames {
     const fn new(now: Instant) -> Self {
-        Self { header: [0; HEADER], received: 0, payload: 0, allowed: BURST, counted: now }
+        let header = [0; HEADER + INCREMENT];
+        Self { header, received: 0, payload: 0, allowed: BURST, updates: 0, counted: now }
     }
 
     /// Counts the control frames in the bytes that a client has sent. Returns `false` if the client has sent too many
@@ -45,17 +60,17 @@ impl Frames {
             let skipped = self.payload.min(bytes.len());
             self.payload -= skipped;
             bytes = &bytes[skipped..];
-            let wanted = (HEADER - self.received).min(bytes.len());
+            let wanted = (self.needed() - self.received).min(bytes.len());
             self.header[self.received..][..wanted].copy_from_slice(&bytes[..wanted]);
             self.received += wanted;
             bytes = &bytes[wanted..];
-            if self.received < HEADER {
+            let needed = self.needed();
+            if self.received < needed {
                 continue;
             }
             self.received = 0;
-            let [high, middle, low, kind, ..] = self.header;
-            self.payload = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
-            if !is_counted(kind) {
+            self.payload = self.length() - (needed - HEADER);
+            if self.is_free() {
                 continue;
             }
             self.refill(now);
@@ -67,6 +82,40 @@ impl Frames {
         true
     }
 
+    /// The length of the current frame's payload in bytes.
+    fn length(&self) -> usize {
+        let [high, middle, low, ..] = self.header;
+        usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low)
+    }
+
+    /// The number of bytes that `header` must contain before the frame can be counted.
+    fn needed(&self) -> usize {
+        let is_update = self.header[3] == WINDOW_UPDATE && self.length() == INCREMENT;
+        if self.received >= HEADER && is_update { HEADER + INCREMENT } else { HEADER }
+    }
+
+    /// Whether the current frame does not count as a control frame. DATA and HEADERS frames belong to requests, which
+    /// have their own limits, and the hyper library limits the rate of `RST_STREAM` frames. `WINDOW_UPDATE` frames do not
+    /// count while calls and the acknowledged bytes pay for them.
+    fn is_free(&mut self) -> bool {
+        match self.header[3] {
+            DATA | RST_STREAM => true,
+            HEADERS => {
+                self.updates = (self.updates + UPDATES_PER_CALL).min(BURST);
+                true
+            }
+            WINDOW_UPDATE if self.length() == INCREMENT => {
+                let [.., first, second, third, fourth] = self.header;
+                let increment = u32::from_be_bytes([first, second, third, fourth]);
+                self.updates = (self.updates + increment / BYTES_PER_UPDATE).min(BURST);
+                let is_paid = self.updates > 0;
+                self.updates = self.updates.saturating_sub(1);
+                is_paid
+            }
+            _ => false,
+        }
+    }
+
     fn refill(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.counted).as_nanos() / INTERVAL.as_nanos();
         let more = u32::try_from(passed).unwrap_or(u32::MAX);
@@ -75,13 +124,6 @@ impl Frames {
             self.counted = now;
         }
     }
-}
-
-/// Whether frames of the given type are counted. DATA, HEADERS and WINDOW_UPDATE frames belong to requests, which have
-/// their own limits. The hyper library limits the rate of RST_STREAM frames.
-#[expect(clippy::doc_markdown, reason = "RFC 9113 spells the names of frames this way")]
-const fn is_counted(kind: u8) -> bool {
-    !matches!(kind, 0 | 1 | 3 | 8)
 }
 
 /// A stream that ends its connection if the client sends too many control frames.
@@ -137,7 +179,7 @@ mod tests {
         for size in [1, 7, 9, 10, 1_000, sent.len()] {
             let mut frames = Frames::new(start);
             assert!(sent.chunks(size).all(|part| frames.read(part, start)), "{size}");
-            assert!(frames.read(&frame(0, 5), start), "other frames stay allowed");
+            assert!(frames.read(&frame(0, 5), start), "{size}");
             assert!(!frames.read(&frame(4, 0), start), "{size}");
         }
     }
@@ -154,5 +196,38 @@ mod tests {
         // A client that sends 50 frames per second never reaches the limit.
         let mut frames = Frames::new(start);
         assert!((0..10_000).all(|number| frames.read(&ping, start + INTERVAL * 2 * number)));
+    }
+
+    fn update(increment: u32) -> Vec<u8> {
+        let mut update = frame(WINDOW_UPDATE, INCREMENT);
+        update[HEADER..].copy_from_slice(&increment.to_be_bytes());
+        update
+    }
+
+    #[test]
+    fn small_window_updates_are_limited_if_no_call_and_no_data_pays_for_them() {
+        let start = Instant::now();
+        let flood = update(1).repeat(BURST as usize);
+        for size in [1, 8, 10, 13, flood.len()] {
+            let mut frames = Frames::new(start);
+            assert!(frames.read(&frame(HEADERS, 40), start));
+            assert!(flood.chunks(size).all(|part| frames.read(part, start)), "{size}");
+            assert!(frames.read(&update(1).repeat(UPDATES_PER_CALL as usize), start), "{size}");
+            assert!(!frames.read(&update(1), start), "{size}");
+        }
+        // The increments in this flood must never wrap the counter of free updates.
+        let mut frames = Frames::new(start);
+        assert!(frames.read(&update(u32::MAX).repeat(10), start));
+    }
+
+    #[test]
+    fn clients_may_acknowledge_every_data_frame_twice() {
+        let start = Instant::now();
+        let mut frames = Frames::new(start);
+        let short_call = [frame(HEADERS, 40), update(20), update(20)].concat();
+        assert!(frames.read(&short_call.repeat(10_000), start));
+        // A response of many messages, each in two full DATA frames and a short one.
+        let message = [update(16_384).repeat(4), update(100).repeat(2)].concat();
+        assert!(frames.read(&message.repeat(10_000), start));
     }
 }

@@ -15,10 +15,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited as BoundedBody};
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
@@ -125,6 +128,12 @@ impl Services {
             self.service.count_request("none", name, began);
             status(code, name, text, None).into_http()
         };
+        if !is_grpc(request.headers()) {
+            self.service.count_request("none", "HTTP_UNSUPPORTED_MEDIA_TYPE", began);
+            // Only while the body is read, the connection detects that the body and `content-length` differ.
+            drop(BoundedBody::new(request, LONGEST_MESSAGE).collect().await);
+            return unsupported_media_type();
+        }
         if path != CHECK {
             match self.service.client_of(request.headers(), &names) {
                 Err(denied) => {
@@ -149,6 +158,22 @@ impl Services {
         request.extensions_mut().insert(Identity(client_of_request));
         answer(request).await
     }
+}
+
+/// Whether a request is a gRPC call, according to its content type.
+fn is_grpc(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+}
+
+/// Returns the response to a request that is not a gRPC call. Its status is the one that gRPC requires for HTTP/2
+/// (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
+fn unsupported_media_type() -> Response<Body> {
+    let text = "this address serves only gRPC: send the content type application/grpc, or send HTTP requests to the \
+                address of --listen\n";
+    let mut response = Response::new(Body::new(Full::new(Bytes::from_static(text.as_bytes()))));
+    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
 }
 
 impl fmt::Debug for Services {

@@ -188,26 +188,62 @@ fn admin_listener_serves_only_health_checks_and_metrics() {
     assert_eq!(server.ask("GET", "/metrics", "").status, 401, "the public listener needs a token");
 }
 
-/// A flood of control frames must end the connection with a GOAWAY frame. The server in this test requires no token,
-/// so it accepts all clients.
+/// An HTTP/2 frame.
+#[cfg(feature = "grpc")]
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Each flood must end the connection with a GOAWAY frame. The server in this test requires no token, so it accepts all
+/// clients.
 #[cfg(feature = "grpc")]
 #[test]
-fn floods_of_control_frames_end_the_connection() {
+fn floods_of_http2_frames_end_the_connection() {
+    type Flood = fn(u32) -> Vec<u8>;
+    // The header block contains `POST`, `http` and a path of two characters, without Huffman coding.
+    const HEAD: &[u8] = b"\x83\x86\x04\x02/x";
+    const END_HEADERS: u8 = 4;
     let options = ServeOptions { grpc: Some(free_port()), ..Default::default() };
     let server = TestServer::new(service(), options);
-    let settings = b"\0\0\0\x04\0\0\0\0\0".to_vec();
-    let ping = b"\0\0\x08\x06\0\0\0\0\0flakeid!".to_vec();
-    let priority = b"\0\0\x05\x02\0\0\0\0\x01\0\0\0\0\x10".to_vec();
-    for frame in [settings.clone(), ping, priority] {
+    // The first frame of a flood opens a stream, because some frames are valid only on open streams.
+    let floods: [(&str, Flood); 7] = [
+        ("SETTINGS", |_| frame(4, 0, 0, b"")),
+        ("PING", |_| frame(6, 0, 0, b"flakeid!")),
+        ("PRIORITY", |_| frame(2, 0, 1, b"\0\0\0\0\x10")),
+        ("WINDOW_UPDATE", |number| match number {
+            0 => frame(1, END_HEADERS, 1, HEAD),
+            _ => frame(8, 0, 1, &[0, 0, 0, 1]),
+        }),
+        ("empty DATA", |number| match number {
+            0 => frame(1, END_HEADERS, 1, HEAD),
+            _ => frame(0, 0, 1, b""),
+        }),
+        ("CONTINUATION", |number| match number {
+            0 => frame(1, 0, 1, HEAD),
+            _ => frame(9, 0, 1, b"\0\x01x\x01y"),
+        }),
+        ("rapid reset", |number| {
+            let stream = 2 * number + 1;
+            let reset = frame(3, 0, stream, &[0, 0, 0, 8]);
+            [frame(1, END_HEADERS, stream, HEAD), reset].concat()
+        }),
+    ];
+    for (name, flood) in floods {
         let mut stream = TcpStream::connect(server.grpc.unwrap()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let settings = frame(4, 0, 0, b"");
         let begin = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &settings[..]].concat();
         stream.write_all(&begin).unwrap();
         let mut reader = stream.try_clone().unwrap();
         let flood = std::thread::spawn(move || {
-            let many = frame.repeat(1_000);
-            // Writing fails once the server has closed the connection.
-            while stream.write_all(&many).is_ok() {}
+            for thousand in 0.. {
+                let frames = (thousand * 1_000..(thousand + 1) * 1_000).flat_map(flood);
+                // Writing fails once the server has closed the connection.
+                if stream.write_all(&frames.collect::<Vec<_>>()).is_err() {
+                    break;
+                }
+            }
         });
         let mut received = Vec::new();
         let mut buffer = [0; 16_384];
@@ -224,7 +260,7 @@ fn floods_of_control_frames_end_the_connection() {
             let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
             rest = after.get(length..).unwrap_or_default();
         }
-        assert!(kinds.contains(&7), "GOAWAY: {kinds:?}");
+        assert!(kinds.contains(&7), "{name}: {kinds:?}");
     }
     assert_eq!(server.ask("POST", "/v1/default/ids", "").status, 200);
 }

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::pin::Pin;
+use std::process::Command;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_server::grpc::{IdsClient, NextRequest, StreamRequest};
 use flakeid_server::{Listener, ServeOptions, Service, Tokens};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper::{Request, Response};
@@ -404,4 +406,45 @@ fn grpc_server_closes_connections_that_do_not_use_http2() {
         1,
         "the client responds to pings, so its connection must stay open"
     );
+}
+
+#[test]
+fn grpc_server_rejects_requests_with_other_content_types() {
+    let pair = Pair::new(service());
+    let mut channel = pair.channel();
+    let path = "http://localhost/flakeid.v1.Ids/Next";
+    for content_type in [None, Some("application/json"), Some("application")] {
+        let mut request = Request::post(path);
+        if let Some(content_type) = content_type {
+            request = request.header("content-type", content_type);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let (status, text) = pair.runtime.block_on(async {
+            let response = channel.sender.send_request(request).await.unwrap();
+            let status = response.status();
+            (status, response.into_body().collect().await.unwrap().to_bytes())
+        });
+        assert_eq!(status, 415, "{content_type:?}");
+        assert!(text.starts_with(b"this address serves only gRPC"), "{text:?}");
+    }
+    let metrics = pair.server.ask("GET", "/metrics", "").text().to_owned();
+    let counter =
+        "flakeid_requests_total{operation=\"none\",code=\"HTTP_UNSUPPORTED_MEDIA_TYPE\"} 3";
+    assert!(metrics.contains(counter), "{metrics}");
+}
+
+/// Runs h2spec, a conformance test of HTTP/2 with 145 cases.
+#[test]
+fn grpc_server_conforms_to_the_specification_of_http2() {
+    let pair = Pair::new(service());
+    let output = Command::new("go")
+        .args(["run", "github.com/summerwind/h2spec/cmd/h2spec", "--timeout", "10"])
+        .args(["--host", "127.0.0.1", "--port", &pair.address().port().to_string()])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/http2"))
+        .output()
+        .expect("this test needs Go: apt-get install golang-go");
+    let report = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{report}{errors}");
+    assert!(report.contains("145 tests, 145 passed, 0 skipped, 0 failed"), "{report}{errors}");
 }
