@@ -188,7 +188,7 @@ fn admin_listener_serves_only_health_checks_and_metrics() {
     assert_eq!(server.ask("GET", "/metrics", "").status, 401, "the public listener needs a token");
 }
 
-/// An HTTP/2 frame.
+/// Builds an HTTP/2 frame.
 #[cfg(feature = "grpc")]
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
