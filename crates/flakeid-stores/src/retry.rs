@@ -8,8 +8,8 @@ use flakeid_protocol::store::Fault;
 /// The longest time that a store may take to respond.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Calls `attempt` until the outcome is not a conflict, and passes the number of conflicts so far to each call. A
-/// conflict after `timeout` is not retried. The last attempt may end after `timeout`.
+/// Calls `attempt` until the outcome is not a conflict, and passes the number of conflicts so far to each call. If a
+/// conflict occurs after `timeout`, `attempt` is not called again. The last attempt may end after `timeout`.
 ///
 /// # Errors
 /// The errors of `attempt`; [`Fault::Unavailable`] if conflicts persist after `timeout`.

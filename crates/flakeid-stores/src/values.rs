@@ -45,8 +45,8 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
-/// Converts a number to a signed 64-bit integer, because standard SQL lacks unsigned integers. The same limit applies
-/// to stores that use JSON.
+/// Converts a number to a signed 64-bit integer, because standard SQL lacks unsigned integers. Numbers that do not fit
+/// are rejected even for stores that use JSON, although JSON has no such limit.
 ///
 /// # Errors
 /// [`Fault::Rejected`], which names the field, if the number is above 2^63 − 1.

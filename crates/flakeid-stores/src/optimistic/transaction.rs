@@ -17,7 +17,7 @@ pub(super) struct Transaction<'a, S: VersionedStore> {
     store: &'a mut S,
     /// The name of the namespace.
     name: &'a str,
-    /// The number of candidate nodes that the attempt skips, so that clients with conflicts choose different nodes.
+    /// The number of candidate nodes that the attempt skips, so that conflicting clients choose different nodes.
     skip: u64,
     head: Option<Head<S::Version>>,
     read_rows: BTreeMap<u64, Option<(Row, S::Version)>>,
@@ -53,9 +53,9 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         }
     }
 
-    /// Writes all changes or none. Even a read-only transaction compares the versions of its rows, because it consists
-    /// of several reads. The exception is a read-only transaction that has read all rows, because all rows are read in
-    /// a single step.
+    /// Writes all changes or none. Even a read-only transaction compares the versions of its rows, because rows may
+    /// have changed between two reads. A read-only transaction that has read all rows does not compare row versions,
+    /// because all rows are read in a single step.
     pub(super) fn commit(self) -> Result<(), Fault> {
         let Some(head) = self.head else { return Ok(()) };
         let writes = self.namespace.is_some()
@@ -128,9 +128,9 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         Ok(is_complete)
     }
 
-    /// Writes an empty row for each node whose row another program deleted. Also rewrites each row that has no mark,
-    /// which adds the missing mark. The same transaction raises the floor above all ticks that were granted under the
-    /// deleted rows.
+    /// Writes an empty row for each node whose row another program deleted. Also rewrites each row that lacks the mark
+    /// of a granted node, because rewriting the row adds the mark. The same transaction raises the floor above all
+    /// ticks that were granted under the deleted rows.
     fn replace_deleted_rows(&mut self, incarnation: &str) -> Result<(), Fault> {
         for node in self.store.mismatched_nodes(self.name)? {
             let row = self.row(node)?.unwrap_or_else(|| Row {
@@ -189,8 +189,7 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
-        // After this write, the existing rows count as all rows that ever existed, so deleted rows must be replaced
-        // now.
+        // After this write, the store assumes that no row is missing, so deleted rows must be replaced now.
         if self.incarnation.is_some() && !self.resets_row_marks && !self.is_complete()? {
             self.replace_deleted_rows(&namespace.incarnation)?;
         }
@@ -290,8 +289,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(())
     }
 
-    /// Returns the records around a tick. The history of a row grows only when the row changes, and the caller has
-    /// already read the row.
+    /// Returns the records around a tick. New records are written only when the node's row changes. The caller has
+    /// already read that row, so the commit compares the row's version.
     fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault> {
         self.head()?;
         let (found, next) = self.store.records_around(self.name, node, tick)?;

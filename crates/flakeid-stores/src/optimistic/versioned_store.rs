@@ -30,7 +30,7 @@ pub(crate) struct NewRow {
     pub is_new: bool,
 }
 
-/// A sub-grant to write, unless it already exists.
+/// A sub-grant to write if it does not exist yet.
 pub(crate) struct NewSubGrant {
     pub node: u64,
     pub start: u64,
@@ -61,8 +61,8 @@ pub(crate) struct WriteSet<V> {
     pub removed_records: Vec<Record>,
     /// The sub-grants to remove, together with all older sub-grants of their nodes.
     pub removed_sub_grants: Vec<SubGrant>,
-    /// Whether the rows that exist after this write count as all rows that ever existed, so that no row counts as
-    /// deleted.
+    /// Whether the store assumes, after this write, that no row is missing. Rows that were deleted earlier then no
+    /// longer count as deleted.
     pub resets_row_marks: bool,
 }
 
@@ -91,8 +91,8 @@ pub(crate) trait VersionedStore {
         Ok(self.mismatched_nodes(namespace)?.is_empty())
     }
 
-    /// Reads a node's row. Fails with [`Fault::Conflict`] if the row was deleted and the head did not report a
-    /// deletion; the next head then reports the deletion.
+    /// Reads a node's row. Fails with [`Fault::Conflict`] if the row was deleted but [`head`](Self::head) did not
+    /// report a deletion. The next call of `head` then reports the deletion.
     fn row(&mut self, namespace: &str, node: u64)
     -> Result<Option<(String, Self::Version)>, Fault>;
 
@@ -106,8 +106,8 @@ pub(crate) trait VersionedStore {
     ) -> Result<Vec<ReadRow<Self::Version>>, Fault>;
 
     /// Returns a node without a row, searching in the same order as
-    /// [`Ledger::unused`](flakeid_protocol::store::Ledger::unused). Skips the first `skip` nodes without rows, or fewer
-    /// if the range does not contain more than `skip` such nodes.
+    /// [`Ledger::unused`](flakeid_protocol::store::Ledger::unused). Skips the first `skip` nodes without rows. If the
+    /// range contains at most `skip` such nodes, the search wraps round as often as necessary.
     fn unused(
         &mut self,
         namespace: &str,
@@ -149,7 +149,8 @@ pub(crate) trait VersionedStore {
         tick: u64,
     ) -> Result<(Option<String>, Option<String>), Fault>;
 
-    /// Returns at most `limit` of the oldest sub-grants of the nodes in a range, each with its node, ordered by node.
+    /// Returns the oldest sub-grants of the nodes in a range, ordered by node, and at most `limit` in total. Each
+    /// sub-grant is returned with its node.
     fn oldest_sub_grants(
         &mut self,
         namespace: &str,

@@ -148,8 +148,8 @@ struct Place {
 }
 
 /// Returns the servers in the order in which the URL names them. The driver's own support for several hosts is not
-/// used. The driver has no timeout for a server that accepts a connection and hangs, and reports only the last host's
-/// error.
+/// used, because the driver has no timeout for a server that accepts a connection and then hangs. The driver would also
+/// report only the last host's error.
 fn places(url: &ServerUrl<'_>, ssl_mode: SslMode) -> Result<Vec<Place>, Fault> {
     let mut whole = driver_config(url, url.base, |_| true)?;
     set_defaults(&mut whole, ssl_mode);

@@ -68,8 +68,8 @@ impl SqlServer for PostgresServer {
     }
 
     /// Begins a transaction and locks the namespace. The lock is exclusive if the transaction changes the namespace,
-    /// and otherwise shared. The lock exists only in the server's memory, so the renewals of all nodes share it at no
-    /// cost.
+    /// and otherwise shared. The lock exists only in the server's memory, so the renewals of different nodes can share
+    /// the lock at almost no cost.
     fn begin(&mut self, namespace: &str, hints: RetryHints) -> Result<DatabaseState, Fault> {
         let lock =
             if hints.exclusive { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
@@ -109,7 +109,7 @@ impl SqlServer for PostgresServer {
     }
 
     fn has_old_triggers(&mut self) -> Result<bool, Fault> {
-        // The bit 8 of a trigger's type means DELETE.
+        // The bit with the value 8 in a trigger's type means DELETE.
         let rows = self.batch(&format!(
             "SELECT WHERE (SELECT max(version) FROM flakeid_schema) = {SCHEMA_VERSION} AND EXISTS (
                  SELECT FROM pg_trigger

@@ -103,8 +103,7 @@ impl ServerCertVerifier for AnyHost {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(authority) = &self.authority else { return Ok(ServerCertVerified::assertion()) };
-        // The verifier compares the host name last. If the host name does not match, all other checks have therefore
-        // passed.
+        // The verifier compares the host name last, so a host name mismatch means that all other checks have passed.
         match authority.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

@@ -10,8 +10,8 @@ use crate::values::Value;
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::Fault;
 
-/// The maximum number of locked nodes that one query skips. Another transaction is about to take each locked node. If
-/// the query finds no unlocked node, a new search begins.
+/// The maximum number of locked nodes that one query skips. A node is locked while another transaction is about to take
+/// the node. If the query finds no unlocked node, a new search begins.
 const WALK: u64 = 255;
 
 /// One `PostgreSQL` transaction. Its statements are unnamed, so that the connection can use a connection pooler.
@@ -128,8 +128,8 @@ fn lock_unused(
     Ok(None)
 }
 
-/// Tries to lock the nodes without a row, one after another. Returns the first node that was locked. The lock is
-/// released at the end of the transaction.
+/// Tries to lock the nodes without a row, one after another, until a lock is obtained. Returns the node that this call
+/// has locked. The lock is released at the end of the transaction.
 fn lock_first(
     ledger: &mut PostgresLedger<'_, '_>,
     from: u64,

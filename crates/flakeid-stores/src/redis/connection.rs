@@ -85,7 +85,8 @@ impl Access {
     }
 }
 
-/// Connects to a server within `timeout`. The remaining time becomes the timeout for each of the first responses.
+/// Connects to a server within `timeout`. The time that remains after connecting becomes the timeout for each
+/// subsequent response, until the caller sets another timeout.
 pub(super) fn connect(
     shown: &str,
     client: &Client,
@@ -121,9 +122,9 @@ fn certificates(url: &ServerUrl<'_>) -> Result<TlsCertificates, Fault> {
     Ok(TlsCertificates { client_tls, root_cert })
 }
 
-/// Refuses replicas, old versions, servers that evict keys, and primaries with too many replicas. With more than `2 *
-/// confirming` replicas, two primaries could have `confirming` replicas each at the same time. Returns whether the
-/// server is a node of a cluster.
+/// Refuses replicas, old versions, servers that evict keys, and primaries with too many replicas. A write must be
+/// confirmed by `confirming` replicas. If there were more than `2 * confirming` replicas, the writes of two primaries
+/// could be confirmed at the same time. Returns whether the server is a node of a cluster.
 fn check_server(
     shown: &str,
     connection: &mut dyn ConnectionLike,

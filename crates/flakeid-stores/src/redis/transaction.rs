@@ -63,7 +63,7 @@ impl RedisStore {
         Ok((found.into_iter().next(), next.into_iter().next()))
     }
 
-    /// Returns at most `limit` of the first members of the nodes in a range.
+    /// Returns the first members of a sorted set that belong to the nodes in a range, at most `limit` in total.
     fn first_members(
         &mut self,
         key: &str,
@@ -77,21 +77,22 @@ impl RedisStore {
     }
 }
 
-/// Returns the bounds of all members of the nodes in a range.
+/// Returns the lower and the upper bound of a range that contains all members of the nodes from `from` to `to`.
 fn ends(from: u64, to: u64) -> (String, String) {
-    // A semicolon sorts after a colon.
+    // The upper bound ends with a semicolon, because a semicolon sorts directly after the colon that follows a member's
+    // node.
     (format!("[{}:", pad(from)), format!("({};", pad(to)))
 }
 
-/// Returns the part of a member of the history after the given number of numbers.
+/// Returns the text at the end of a record or sub-grant, after the given number of numeric fields.
 fn text_of(member: &str, numbers: usize) -> String {
     member.splitn(numbers + 1, ':').nth(numbers).unwrap_or_default().to_owned()
 }
 
-/// The number of numbers before the text of a record.
+/// The number of numeric fields before the text of a record.
 const IN_RECORD: usize = 3;
 
-/// The number of numbers before the text of a sub-grant.
+/// The number of numeric fields before the text of a sub-grant.
 const IN_SUB_GRANT: usize = 4;
 
 fn invoke<T: FromRedisValue>(
@@ -291,7 +292,8 @@ impl VersionedStore for RedisStore {
                 [sub.node, sub.start, sub.block_grant, sub.grant].map(pad);
             script.arg(format!("{node}:{start}:{of_block}:{grant}:{}", sub.text));
         }
-        // The last member to remove begins with its numbers and a colon, and a semicolon sorts after a colon.
+        // The upper bound ends with a semicolon, which sorts directly after a colon. The range therefore includes the
+        // last member to remove, which has a colon after its numeric fields.
         script.arg(write_set.removed_records.len());
         for record in &write_set.removed_records {
             let [node, start, grant] = [record.node, record.start, record.grant].map(pad);

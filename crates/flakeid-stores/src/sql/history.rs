@@ -57,7 +57,8 @@ impl<E> HistoryTable<E> {
         format!("{last} UNION ALL {next}")
     }
 
-    /// Returns the query for at most `limit` of the oldest entries of the nodes from `?2` to `?3`, ordered by node.
+    /// Returns the query for the oldest entries of the nodes from `?2` to `?3`, ordered by node. The query returns at
+    /// most `limit` entries.
     pub(super) fn oldest_entries(&self, limit: usize) -> String {
         let Self { name, columns, order, .. } = self;
         let order = order.join(", ");
@@ -77,7 +78,8 @@ impl<E> HistoryTable<E> {
         )
     }
 
-    /// Adds the remedy to the fault of a refused deletion. A trigger of an earlier flakeid refuses every deletion.
+    /// Adds a remedy to the fault that reports a refused deletion. A trigger that an earlier version of flakeid created
+    /// refuses every deletion.
     pub(super) fn with_remedy(&self, fault: Fault) -> Fault {
         let Fault::Rejected(text) = fault else { return fault };
         let remedy = if text.contains("flakeid: ") {
@@ -90,9 +92,9 @@ impl<E> HistoryTable<E> {
     }
 }
 
-/// Returns the condition that an entry precedes another entry in order, or is that entry. The parameters from `?3` on
-/// are the values of the other entry. The condition compares one column at a time, because not every database uses an
-/// index to compare several columns at once.
+/// Returns the SQL condition that selects a given entry and all entries that precede it in `order`. The parameters from
+/// `?3` on are the values of the given entry. The condition compares one column at a time, because not every database
+/// uses an index to compare several columns at once.
 fn through(order: &[&str]) -> String {
     let mut columns = order.iter().zip(3..order.len() + 3).rev();
     let last = columns.next().map(|(column, number)| format!("{column} <= ?{number}"));

@@ -55,8 +55,8 @@ pub(crate) struct DatabaseState {
 pub(crate) trait SqlTransaction: Sized {
     const DIALECT: Dialect;
 
-    /// Compares a recorded incarnation with the current incarnation, which must be different. Returns whether the store
-    /// counts as restored or as foreign.
+    /// Compares a recorded incarnation with the current incarnation, which must be different. Returns
+    /// [`Continuity::Restored`] or [`Continuity::Foreign`].
     fn compare_incarnation(&self, _recorded: &str) -> Continuity {
         Continuity::Restored
     }

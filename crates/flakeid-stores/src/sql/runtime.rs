@@ -8,8 +8,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use crate::retry::ANSWER_TIMEOUT;
 use flakeid_protocol::store::Fault;
 
-/// A runtime that drives one connection of an asynchronous driver. The runtime limits every wait, so that a hanging
-/// server is detected as well as a server that is down.
+/// A runtime that drives one connection of an asynchronous driver. The runtime limits the duration of every wait, so
+/// that both a server that is down and a server that hangs are detected.
 pub(crate) struct BlockingRuntime {
     /// The tokio runtime; `None` only while this value is being dropped.
     runtime: Option<Runtime>,

@@ -18,7 +18,8 @@ pub(crate) const STATEMENT_LIMIT_MS: u64 = 1_500;
 /// timeout counts as a conflict and guarantees that nothing was written. `MySQL` supports only whole seconds.
 pub(crate) const LOCK_LIMIT_S: u64 = 1;
 
-/// The total time limit for all attempts at a transaction. A conflict after this time is not retried.
+/// The total time limit for all attempts at a transaction. If a conflict occurs after this time, the transaction is not
+/// retried.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The measures that a transaction takes to avoid conflicts. The first attempt assumes that there are no other
@@ -67,7 +68,8 @@ pub(crate) trait SqlServer: Send {
 
     fn has_tables(&mut self) -> Result<bool, Fault>;
 
-    /// Whether tables of the current version have triggers of an earlier build, which refuse to prune the history.
+    /// Whether tables of the current version still have triggers that an earlier build created. Such triggers prevent
+    /// the pruning of the history.
     fn has_old_triggers(&mut self) -> Result<bool, Fault>;
 
     /// Creates the tables that do not exist, and replaces old triggers.
@@ -131,8 +133,8 @@ impl<S: SqlServer> Store for SqlStore<S> {
         })
     }
 
-    /// Creates the tables if they do not exist. If the tables exist, the database user does not need the right to
-    /// create tables, and old triggers are replaced if the user may replace them.
+    /// Creates the tables if they do not exist. If the tables exist, tries to replace old triggers. A failure to
+    /// replace triggers is ignored, so that the database user does not need the right to create tables or triggers.
     fn prepare(&mut self) -> Result<(), Fault> {
         let has_tables = self.server.has_tables()?;
         if has_tables && !self.server.has_old_triggers()? {

@@ -49,7 +49,8 @@ impl fmt::Display for FileId {
     }
 }
 
-/// Reads the birth time with the system call `statx`, because `Metadata` does not provide the birth time with musl.
+/// Reads the birth time with the system call `statx`, because `Metadata` does not provide the birth time on musl
+/// targets.
 #[cfg(target_os = "linux")]
 fn birth_time(file: &File) -> Option<i128> {
     use rustix::fs::{AtFlags, StatxFlags, statx};

@@ -20,7 +20,8 @@ const VERSION: i64 = 5;
 /// The small index `flakeid_node_taken` is used to count nodes without reading the table.
 const SCHEMA: &str = include_str!("schema.sql");
 
-/// The contents of `flakeid_meta`: the progress of a database, its file, and the time of its last loss of data.
+/// The contents of `flakeid_meta`: the progress of a database, the identity of its file, and the time of its last loss
+/// of data.
 pub(super) struct Meta {
     /// The number of committed transactions.
     pub(super) serial: u64,

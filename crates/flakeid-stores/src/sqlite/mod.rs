@@ -67,8 +67,8 @@ use flakeid_core::Clock;
 
 use flakeid_protocol::store::{Fault, Store};
 
-/// Checks the file and its directory without opening the file. Only transactions open the file, and create it if
-/// `creates` is set.
+/// Checks the file and its directory without opening the file. The file is opened only by transactions, which also
+/// create a missing file if `creates` is set.
 #[cfg(unix)]
 pub(super) fn connect(
     url: &str,

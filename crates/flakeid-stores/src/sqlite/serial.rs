@@ -1,5 +1,5 @@
-//! The file `-serial` next to the database, which holds the store's lock and the serial number of the last
-//! transaction.
+//! The file that holds the store's lock and the serial number of the last transaction. The file is next to the database
+//! and has the suffix `-serial`.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -91,8 +91,8 @@ impl Progress {
     }
 }
 
-/// Formats the contents of the file `-serial`. The contents always have the same length, so that only one disk block is
-/// written.
+/// Formats the contents of the file with the suffix `-serial`. The contents always have the same length, so that only
+/// one disk block is written.
 fn text(recorded: Progress, bounds: Bounds) -> String {
     let Progress { serial, in_file } = recorded;
     let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms } = bounds;

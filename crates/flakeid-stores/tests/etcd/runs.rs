@@ -45,7 +45,7 @@ fn snapshot_restored_in_the_first_raft_term_is_detected() {
 }
 
 /// Checks that a restored snapshot of a new cluster is detected. The detection works because recording a run adds
-/// entries to the log. Without these entries, the logs before and after the restore would be equally short.
+/// entries to the log. Without these entries, the logs before and after the restore would have the same length.
 #[test]
 fn restored_snapshot_of_a_new_cluster_is_detected() {
     let server = EtcdServer::new();
@@ -62,8 +62,8 @@ fn restored_snapshot_of_a_new_cluster_is_detected() {
     assert_eq!(continuity(&server, &client.namespace), Continuity::Restored);
 }
 
-/// Checks that a restore of files copied from a stopped server is detected. The term after the restore directly follows
-/// the term in the copy.
+/// Checks that a restore of files copied from a stopped server is detected. After the restore, the term is one higher
+/// than in the copy.
 #[test]
 fn restored_copy_of_a_stopped_etcd_server_is_detected() {
     let server = EtcdServer::new();
