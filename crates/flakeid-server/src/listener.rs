@@ -14,6 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Sleep, sleep};
+use tokio_rustls::server::TlsStream;
 
 use crate::connections::State;
 
@@ -78,9 +79,28 @@ impl fmt::Display for Listener {
 }
 
 /// A connection over TCP or a Unix socket, with or without TLS.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {
+    /// Holds written bytes back until the stream is shut down, where the operating system supports it. A client then
+    /// receives the last bytes and the end of the stream at the same time.
+    fn hold_until_shutdown(&self) {}
+}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+impl Stream for Watched<TcpStream> {
+    fn hold_until_shutdown(&self) {
+        // An error only means that the end of the stream arrives a few microseconds after the last bytes.
+        #[cfg(target_os = "linux")]
+        rustix::net::sockopt::set_tcp_cork(&self.stream, true).unwrap_or_default();
+    }
+}
+
+#[cfg(unix)]
+impl Stream for Watched<UnixStream> {}
+
+impl Stream for TlsStream<Box<dyn Stream>> {
+    fn hold_until_shutdown(&self) {
+        self.get_ref().0.hold_until_shutdown();
+    }
+}
 
 /// The socket of an accepted connection, before the server has registered the connection.
 pub(crate) enum Socket {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use bytes::BufMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::connection::{Connection as Accepted, Phase, Phases, Shared, encrypted, reached};
 use crate::connections::{Busy, Slot};
@@ -64,7 +64,13 @@ impl Connection<'_> {
     async fn run(&mut self) -> io::Result<()> {
         loop {
             let busy = Busy::new(&self.slot.state);
-            let continues = self.answer_all().await?;
+            let mut continues = self.answer_all().await?;
+            let is_reply = !self.session.replies.bytes.is_empty();
+            if is_reply && self.input.is_empty() && *self.phases.borrow() >= Phase::Closing {
+                // A client that checks whether its connection has ended before it sends a command loses no command.
+                self.stream.hold_until_shutdown();
+                continues = false;
+            }
             self.send().await?;
             drop(busy);
             if !continues || !self.read().await? {
@@ -143,22 +149,22 @@ impl Connection<'_> {
         let mut buffer = (&mut self.input).limit(room);
         let overdue =
             async { if has_part { sleep(self.idle_timeout).await } else { pending().await } };
-        // During a shutdown, the server waits for a pause between commands, because Redis clients do not expect a
-        // connection to end right after a reply.
-        let mut phases = self.phases.clone();
-        let pause_while_leaving = async {
-            reached(&mut phases, Phase::Leaving).await;
-            sleep(PAUSE_BEFORE_END).await;
-            if has_part {
-                pending::<()>().await;
-            }
+        // During a shutdown, the server waits for a pause between commands, because many Redis clients do not expect a
+        // connection to end right after a reply. At the end of the drain, a connection without pauses ends after its
+        // next reply.
+        let paused = Instant::now() + PAUSE_BEFORE_END;
+        let last = if has_part { Phase::Closing } else { Phase::Leaving };
+        let pause_while_ending = async {
+            reached(&mut self.phases, last).await;
+            sleep_until(paused).await;
         };
         tokio::select! {
+            // If a command arrives at the end of the pause, the server still replies.
+            biased;
+            () = self.slot.must_end(self.idle_timeout) => Ok(false),
             read = self.stream.read_buf(&mut buffer) => Ok(read? > 0),
             () = overdue => Ok(false),
-            () = pause_while_leaving => Ok(false),
-            () = self.slot.must_end(self.idle_timeout) => Ok(false),
-            () = reached(&mut self.phases, Phase::Closing) => Ok(false),
+            () = pause_while_ending => Ok(false),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -283,4 +284,49 @@ fn shutdown_completes_redis_replies_in_progress() {
     assert_eq!(reply.lines().filter(|line| line.len() > 15).count(), 100_000);
     server.wait();
     assert!(TcpStream::connect(address).is_err());
+}
+
+/// The clients send the next command so soon that the server never finds a pause. Before each command, they check
+/// whether the server has ended the connection, as connection pools do.
+#[cfg(target_os = "linux")]
+#[test]
+fn shutdown_loses_no_command_of_redis_clients_that_never_pause() {
+    let (mut server, address) = serving(service(), options());
+    let begun = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..16)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut stream = connect(address);
+                    for number in 0.. {
+                        stream.set_nonblocking(true).unwrap();
+                        if matches!(stream.peek(&mut [0]), Ok(0)) {
+                            return;
+                        }
+                        stream.set_nonblocking(false).unwrap();
+                        stream.write_all(b"INCR default\r\n").unwrap();
+                        let mut reply = [0; 64];
+                        let length = stream.read(&mut reply).unwrap();
+                        assert!(
+                            reply[..length].ends_with(b"\r\n"),
+                            "command {number} got no reply"
+                        );
+                        if number == 10 {
+                            begun.fetch_add(1, Ordering::Relaxed);
+                        }
+                        thread::sleep(Duration::from_micros(300));
+                    }
+                })
+            })
+            .collect();
+        let waited = Instant::now();
+        while begun.load(Ordering::Relaxed) < 16 && waited.elapsed() < Duration::from_secs(20) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        server.stop();
+        for client in clients {
+            client.join().unwrap();
+        }
+    });
+    server.wait();
 }
