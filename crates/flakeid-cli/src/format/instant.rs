@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parsed_end_is_the_first_instant_after_the_period() {
+    fn end_parser_returns_the_first_instant_after_a_year_or_day() {
         for (text, end) in [
             ("2095", "2096-01-01T00:00:00Z"),
             ("2095-06-30", "2095-07-01T00:00:00Z"),

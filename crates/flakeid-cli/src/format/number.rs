@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn formatted_numbers_have_thousands_separators_and_few_decimals() {
+    fn formatted_numbers_have_thousands_separators_and_at_most_two_decimals() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1000), "1,000");

@@ -3,7 +3,7 @@ use flakeid_core::{Id, Layout};
 use crate::run::run;
 
 #[test]
-fn bounds_command_prints_both_ids_to_a_pipe() {
+fn bounds_command_prints_the_smallest_and_largest_ids_to_a_pipe() {
     let run = run(&["bounds", "--from", "1505914988849", "--to", "2017-09-20T13:43:08.849Z"]);
     assert_eq!(run.quiet().text(), "910499571845562368\t910499571849756671\n");
 }
@@ -92,7 +92,7 @@ fn bounds_command_warns_when_a_signed_id_is_negative() {
 }
 
 #[test]
-fn bounds_command_warns_when_milliseconds_look_like_a_year() {
+fn bounds_command_warns_when_a_millisecond_value_looks_like_a_year() {
     let run = run(&["bounds", "--layout", "plain", "--from", "2026"]);
     assert_eq!((run.code, run.text()), (Some(0), "8497659904\t\n"));
     assert!(run.stderr.contains("if you mean the year, write 2026-01-01"), "{}", run.stderr);

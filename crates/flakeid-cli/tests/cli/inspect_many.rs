@@ -100,7 +100,7 @@ fn stats_count_repeats_and_backward_steps_across_mixed_formats() {
 
 /// The layout has more nodes than the statistics can distinguish.
 #[test]
-fn stats_count_ids_of_nodes_beyond_the_node_limit() {
+fn stats_count_ids_from_nodes_that_are_not_listed_separately() {
     let ids: Vec<String> = (0..70_000_u64).map(|node| (1 << 35 | node << 13).to_string()).collect();
     let given = ["inspect", "--stats", "--pretty", "--layout", "baidu"];
     let drawn = with(&given, &ids.join("\n")).quiet();

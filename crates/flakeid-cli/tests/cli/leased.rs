@@ -60,7 +60,7 @@ fn consecutive_runs_with_a_store_never_repeat_ids() {
 }
 
 #[test]
-fn named_holders_keep_their_nodes_and_requested_nodes_are_leased() {
+fn named_holders_keep_their_nodes_and_other_holders_get_requested_nodes() {
     let (_, url) = scratch("identities");
     let named = || node(run(&["next", "--store", &url, "--name", "import"]));
     let first = named();

@@ -300,7 +300,7 @@ fn fast_forward_raises_the_floor_and_ends_leases() {
 }
 
 #[test]
-fn prune_removes_ended_grants_that_whois_then_no_longer_finds() {
+fn prune_removes_ended_grants_and_whois_no_longer_finds_them() {
     let (_, url) = scratch("prune");
     let ids = [(); 3].map(|()| {
         let next = run(&["next", "--node", "7", "--store", &url]);

@@ -71,7 +71,7 @@ fn release_node_of(url: &str, outcome: &Outcome) {
 }
 
 #[test]
-fn concurrent_processes_never_repeat_ids_when_some_are_killed() {
+fn concurrent_processes_never_repeat_ids_even_if_some_processes_are_killed() {
     let (_, url) = scratch("many");
     let all = Mutex::new(Vec::new());
     thread::scope(|scope| {

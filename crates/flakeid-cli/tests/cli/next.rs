@@ -133,7 +133,7 @@ fn layout_without_a_node_field_requires_no_node() {
 }
 
 #[test]
-fn flakeid_next_generates_ids_of_every_unexpired_preset() {
+fn flakeid_next_generates_ids_with_every_unexpired_layout_preset() {
     for (name, layout) in Layout::presets() {
         if *name == "baidu" {
             continue;

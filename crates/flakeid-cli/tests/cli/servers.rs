@@ -86,7 +86,7 @@ fn init_without_required_flag_creates_no_redis_key() {
 /// recreates the namespace with the default bounds, and specifies the bounds of the lost namespace
 /// with `--lost`. The store then grants no node until the process's window has ended.
 #[test]
-fn recreated_namespace_grants_nothing_until_lost_windows_end() {
+fn recreated_namespace_grants_no_leases_until_earlier_windows_end() {
     let server = RedisServer::new();
     let url = server.url();
     init(&url, &["--fresh", "--max-window", "1h"]).quiet();
@@ -110,7 +110,7 @@ fn recreated_namespace_grants_nothing_until_lost_windows_end() {
 /// `--lost default` states that the lost namespace had the default bounds, regardless of the bounds
 /// of the new namespace.
 #[test]
-fn init_lost_flag_with_value_default_assumes_the_default_bounds() {
+fn init_assumes_default_bounds_when_the_lost_option_is_default() {
     let server = RedisServer::new();
     let created = init(&server.url(), &["--lost", "default", "--max-window", "1s"]).quiet();
     // The wait is 15 s, the default time for which a restored store grants nothing. This time is

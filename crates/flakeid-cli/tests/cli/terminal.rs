@@ -57,7 +57,7 @@ fn inspect_output_is_coloured_on_a_terminal() {
 }
 
 #[test]
-fn terminal_output_is_plain_with_color_never_or_no_color() {
+fn terminal_output_is_plain_if_an_option_or_variable_disables_colours() {
     let (_, text) = on_terminal(&[("NO_COLOR", "1")], INSPECT);
     assert!(!text.contains('\u{1b}'), "{text:?}");
     assert!(text.contains("-ttttttt tttttttt tttttttt tttttttt tttttttt ttdddddw wwwwssss"));
@@ -131,7 +131,7 @@ fn progress_bar_appears_during_slow_id_generation() {
 }
 
 #[test]
-fn progress_bar_is_hidden_if_the_run_is_fast_or_ids_go_to_the_terminal() {
+fn progress_bar_is_hidden_in_fast_runs_and_when_ids_go_to_the_terminal() {
     let (_, text) = on_terminal(&[], "flakeid next -n 100 --node 1 > /dev/null");
     assert_eq!(text, "", "the generation was short");
     let (_, text) = on_terminal(&[], &format!("flakeid next -n 300 {SLOW}"));

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_line_returns_none_for_signs_spaces_and_twenty_digits() {
+    fn plain_line_parser_returns_none_for_signs_spaces_and_twenty_digits() {
         for text in
             ["\n", "1", "12345678", "1 \n", " 1\n", "1\r\n", "-1\n", "+1\n", "0x1\n", "1_0\n"]
         {

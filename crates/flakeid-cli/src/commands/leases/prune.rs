@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse_accepts_instants_and_durations_that_are_not_in_the_future() {
+    fn prune_command_accepts_durations_and_instants_up_to_the_current_time() {
         const NOW: i64 = 1_800_000_000_000;
         for (text, before) in [
             ("90d", NOW - 90 * 86_400_000),

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn process_limit_is_the_largest_fleet_that_fits() {
+    fn process_limit_is_the_largest_fleet_size_that_the_nodes_allow() {
         for nodes in [2, 3, 64, 1024, 8192, 65_536, 1 << 20, 1 << 40] {
             let most = DEFAULT.most_processes(nodes).unwrap_or(0);
             assert!(most > 0, "{nodes}");

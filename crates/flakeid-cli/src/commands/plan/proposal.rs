@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn each_alternative_is_the_closest_value_that_fits() {
+    fn each_suggested_change_is_the_smallest_that_makes_a_layout_possible() {
         let mut unmet = 0;
         for required in combinations().filter(|required| proposals(required).is_empty()) {
             unmet += 1;

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse_accepts_positive_durations_and_forever() {
+    fn history_retention_option_accepts_positive_durations_and_forever() {
         assert_eq!(parse("forever"), Ok(None));
         assert_eq!(parse("90d"), Ok(Some(Duration::from_secs(90 * 86_400))));
         // Zero is rejected because a user could mean "keep nothing" or "remove nothing".

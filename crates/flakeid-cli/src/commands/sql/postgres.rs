@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn schema_name_that_requires_escapes_is_rejected() {
+    fn schema_name_with_unsupported_characters_or_length_is_rejected() {
         assert_eq!(quoted("Ids_2").unwrap(), "\"Ids_2\"");
         for name in ["", "a b", "a\"b", "a$b", "é", &"a".repeat(64)] {
             assert!(quoted(name).is_err(), "{name}");

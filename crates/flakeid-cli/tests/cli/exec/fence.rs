@@ -36,7 +36,7 @@ fn exec_releases_the_node_without_lowering_its_fence() {
 /// was set back.
 #[cfg(target_os = "linux")]
 #[test]
-fn exec_lowers_the_fence_to_the_current_tick_if_no_id_can_be_ahead_of_the_clock() {
+fn no_ahead_flag_makes_exec_lower_the_fence_to_the_current_tick() {
     let (_, store) = scratch("exec_no_ahead");
     let exec = ["exec", "--store", &store, "--no-ahead", "--", "date", "+%s%3N"];
     let last: i64 = run(&exec).quiet().text().trim().parse().unwrap();

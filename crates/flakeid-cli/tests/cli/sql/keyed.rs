@@ -46,7 +46,7 @@ fn postgres_public_ids_match_the_test_vectors() {
 }
 
 #[test]
-fn postgres_opens_only_valid_public_ids_in_test_vectors() {
+fn postgres_opens_only_the_valid_public_ids_of_the_test_vectors() {
     let server = PostgresServer::new();
     let vectors = vectors("keyed.json");
     let domain = &vectors["one_domain"];

@@ -7,7 +7,7 @@ use crate::refusals::refused;
 use crate::run::run;
 
 #[test]
-fn mysql_script_decoding_matches_the_test_vectors() {
+fn mysql_id_decoding_matches_the_test_vectors() {
     let server = server();
     let compared = check_decoding(&DialectServer { server: &server, dialect: "mysql" });
     assert!(compared.iter().all(|count| *count > 50), "{compared:?}");
