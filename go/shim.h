@@ -28,7 +28,7 @@ static failure *failed(flakeid_status status) {
     length = strlen(message) + 1;
     made = malloc(sizeof *made + length + (field == NULL ? 0 : strlen(field) + 1));
     if (made == NULL) {
-        abort(); /* Memory has run out, and Go's runtime aborts the program in this case. */
+        abort(); /* Memory has run out. Go's runtime also aborts the program in this case. */
     }
     made->status = status;
     made->retry_after_ms = flakeid_retry_after_ms();
@@ -39,7 +39,7 @@ static failure *failed(flakeid_status status) {
     return made;
 }
 
-/* Returns the message, because Go cannot access arrays without a length, such as `message`. */
+/* Returns the message. Go needs this function, because Go cannot access arrays without a length, such as `message`. */
 static const char *message_of(const failure *of) { return of->message; }
 
 /* Results are returned by value. If Go passed the address of a variable to C, Go would allocate the variable on the

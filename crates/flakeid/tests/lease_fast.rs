@@ -18,7 +18,7 @@ fn on(store: &MemoryStore) -> LeaseBuilder {
     LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(store.clone())))
 }
 
-/// Takes over the generator's node, as another process would after a crash.
+/// Takes over the generator's node, as another process would after the node's holder has crashed.
 fn take_over(store: &MemoryStore, generator: &Generator) {
     let node = generator.node();
     let request = Acquire {

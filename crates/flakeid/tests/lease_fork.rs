@@ -149,8 +149,8 @@ mod unix {
         });
     }
 
-    /// Checks that a child that was forked in a thread exits when that thread returns. The threads of the child's two
-    /// leases and its ring must not keep the child alive.
+    /// Checks that a child that was forked in a secondary thread exits when that thread returns in the child. The
+    /// threads of the child's two leases and its ring must not keep the child alive.
     #[cfg(target_os = "linux")]
     fn child_forked_in_a_thread_exits_when_the_thread_returns() {
         let directory = tempfile::tempdir().unwrap();

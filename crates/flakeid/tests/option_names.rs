@@ -1,5 +1,5 @@
-//! Compares the options that builders accept by name with `options.toml`. `cargo xtask options` writes the expected
-//! lists.
+//! Checks that the list of options that each builder accepts matches `options.toml`. `cargo xtask options` generates
+//! the expected lists in this file.
 
 use flakeid::LeaseBuilder;
 use flakeid_core::{GeneratorBuilder, RingOptions, SetByName};

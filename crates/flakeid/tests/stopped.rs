@@ -188,7 +188,7 @@ fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
 fn take(url: &str, identity: &Identity, node: u64) -> Generator {
     let deadline = Instant::now() + TIMEOUT;
     loop {
-        // With an observer, the generator does not share another lease of this process.
+        // The observer prevents the generator from sharing another lease of this process.
         let builder = || on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
         match open(builder) {
             Ok(generator) => return generator,

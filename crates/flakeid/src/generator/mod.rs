@@ -223,7 +223,7 @@ impl Generator {
         }
     }
 
-    /// Ends this generator like [`close`](Self::close), but does not lower the fence of a leased node, as if the
+    /// Ends this generator like [`close`](Self::close), but leaves the fence of a leased node unchanged, as if the
     /// generator had used every tick in its window. The next grant of the node begins at the fence, which can be a full
     /// window ahead of the clock.
     ///
@@ -254,14 +254,14 @@ impl Generator {
         either!(&self.0, it => it.max_wait())
     }
 
-    /// The node in the generator's IDs, or the smallest node if the generator has several. The node of a leased
+    /// The node in the generator's IDs, or the smallest node if the generator has several nodes. The node of a leased
     /// generator changes when another process takes over the current node.
     #[must_use]
     pub fn node(&self) -> u64 {
         either!(&self.0, it => it.node())
     }
 
-    /// Returns the generator's nodes in increasing order: one node, or several if the program requested several.
+    /// Returns the generator's nodes in increasing order: a single node, unless the program requested several nodes.
     #[must_use]
     pub fn nodes(&self) -> Cow<'_, [u64]> {
         either!(&self.0, it => it.nodes().into())
@@ -336,7 +336,7 @@ pub(super) mod tests {
         for generator in both() {
             let mut ids = vec![generator.next_id().unwrap()];
             ids.push(generator.next_id_within(wait).unwrap());
-            // The call can fail, because other tests in this process can use up the tick's IDs.
+            // The call can fail, because other tests in this process can use up the IDs of the current tick.
             if let Ok(id) = generator.try_next_id() {
                 ids.push(id);
             }

@@ -42,7 +42,8 @@ impl<T> Chain<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         // The load uses `Acquire`, so that a thread that sees a link also sees the link's contents.
         let newest = self.newest.load(Ordering::Acquire);
-        // SAFETY: the pointer is null or a published link, which is complete and is not freed before the chain.
+        // SAFETY: the pointer is null or points to a published link, which is complete and is not freed before the
+        // chain.
         let link = |link: *mut Link<T>| unsafe { link.as_ref() };
         iter::successors(link(newest), move |newer| link(newer.older)).map(|link| &link.value)
     }
@@ -59,8 +60,8 @@ impl<T> Chain<T> {
         }
     }
 
-    /// Returns the newest value if `fits` returns true for it; otherwise adds a new value. If another thread has
-    /// added a value in the meantime, checks that value and drops the new one.
+    /// Returns the newest value if `fits` returns true for it. Otherwise, creates a value with `make` and adds it. If
+    /// another thread adds a value in the meantime, drops the created value and checks the other thread's value.
     pub(crate) fn newest_or_push<E>(
         &self,
         fits: impl Fn(&T) -> bool,
@@ -68,7 +69,8 @@ impl<T> Chain<T> {
     ) -> Result<&T, E> {
         loop {
             let older = self.newest.load(Ordering::Acquire);
-            // SAFETY: the pointer is null or a published link, which is complete and is not freed before the chain.
+            // SAFETY: the pointer is null or points to a published link, which is complete and is not freed before the
+            // chain.
             if let Some(link) = unsafe { older.as_ref() }.filter(|link| fits(&link.value)) {
                 return Ok(&link.value);
             }
@@ -93,8 +95,8 @@ impl<T> Drop for Chain<T> {
     fn drop(&mut self) {
         let mut next = self.newest.load(Ordering::Acquire);
         while !next.is_null() {
-            // SAFETY: each link was created by `Box::into_raw` and is in the chain once, and no other thread can
-            // still access the chain.
+            // SAFETY: each link was created by `Box::into_raw` and occurs only once in the chain, and no other thread
+            // can still access the chain.
             let link = unsafe { Box::from_raw(next) };
             next = link.older;
         }

@@ -57,8 +57,8 @@ impl Lease {
         self.used_until.fetch_max(until, Ordering::AcqRel);
     }
 
-    /// Makes the keeper release the node without lowering its fence, because a generator outside this library may have
-    /// used every tick in the window.
+    /// Makes the keeper leave the node's fence unchanged when the node is released, because a generator outside this
+    /// library may have used every tick in the window.
     pub(crate) fn keep_fence(&self) {
         self.keeps_fence.store(true, Ordering::Release);
     }

@@ -1,16 +1,16 @@
 //! Detects and ends a process in which only flakeid's own threads are still running.
 //!
-//! A thread that calls `fork` becomes the main thread of the child process, and may end there. The child process then
-//! runs until its other threads end, but the thread of a lease's keeper would never end. The child would hold a node
-//! forever while its parent waits for the child to exit. SIGTERM would have no effect, because flakeid's threads block
-//! signals.
+//! A thread that calls `fork` becomes the main thread of the child process. When this main thread ends, the child
+//! continues to run until its other threads end. Without this module, the thread of a lease's keeper would never end,
+//! and the child would hold a node forever while its parent waits for the child to exit. SIGTERM would have no effect,
+//! because flakeid's threads block signals.
 
 use flakeid_core::internal::spawn_background;
 use std::io;
 
 /// The name of a thread that runs a lease's keeper.
 const KEEPER: &str = "flakeid-lease";
-/// The name of a keeper's thread that no longer has a node to release.
+/// The name of a keeper's thread after the keeper has released its node.
 #[cfg(target_os = "linux")]
 const ENDED_KEEPER: &str = "flakeid-ended";
 /// The prefix of the name of every thread that flakeid starts.

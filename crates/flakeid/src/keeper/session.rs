@@ -141,9 +141,9 @@ impl LeaseSession {
         }
     }
 
-    /// Makes the keeper release the node, and waits at most `timeout` for the release. Without a release, the node's
-    /// lease expires. If no node was granted, the call does not wait, because the keeper may still be connecting to
-    /// the store. Repeated calls share the deadline of the first call.
+    /// Makes the keeper release the node, and waits at most `timeout` for the release. If the release fails, the node
+    /// stays reserved until its lease expires. If no node was granted, the call does not wait, because the keeper may
+    /// still be connecting to the store. Repeated calls share the deadline of the first call.
     pub(crate) fn close(&self, timeout: Duration) {
         let mut left = Duration::ZERO;
         self.update(|state| {
@@ -179,7 +179,8 @@ impl Sessions {
 
     /// The session of the current process, or `None` if the process has not begun a session.
     pub(crate) fn ours(&self) -> Option<&LeaseSession> {
-        // SAFETY: the pointer is null or a published session, and the list frees its sessions only when it is dropped.
+        // SAFETY: the pointer is null or points to a published session, and the list frees its sessions only when the
+        // list is dropped.
         unsafe { self.newest.load(Ordering::Acquire).as_ref() }
             .filter(|session| session.mark.is_ours())
     }
@@ -227,8 +228,8 @@ impl Drop for Sessions {
     fn drop(&mut self) {
         let mut next = *self.newest.get_mut();
         while !next.is_null() {
-            // SAFETY: `next` was created by `Box::into_raw` and is not freed yet, because each session is in the list
-            // once. Sessions of a parent process are never freed.
+            // SAFETY: `next` was created by `Box::into_raw` and has not been freed yet, because each session occurs
+            // only once in the list. Sessions of a parent process are never freed.
             if !unsafe { &*next }.mark.is_ours() {
                 return;
             }

@@ -46,8 +46,8 @@ impl fmt::Display for StoreSource {
     }
 }
 
-/// The clock of a lease. Generators read a system clock as a `NamedClock`, which is faster than other clocks. With a
-/// system clock, times that are not part of an ID are read from the exact `SystemClock`.
+/// The clock of a lease. If the clock is one of flakeid's system clocks, generators read it through a `NamedClock`,
+/// which is faster than other clocks. Times that are not part of an ID are then read from the exact `SystemClock`.
 #[derive(Clone)]
 pub(crate) struct LeaseClock {
     pub(crate) exact: Arc<dyn Clock>,
@@ -65,7 +65,7 @@ impl LeaseClock {
     /// Reads the clock, in Unix milliseconds.
     ///
     /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if a clock that the program provides panics.
+    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the program's own clock panics.
     pub(crate) fn unix_ms(&self) -> Result<i64, Error> {
         catch_unwind(AssertUnwindSafe(|| self.exact.unix_ms())).map_err(|panic| {
             Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic)))

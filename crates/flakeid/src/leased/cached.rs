@@ -20,7 +20,7 @@ pub(crate) struct LeasedCachedGenerator {
 }
 
 impl LeasedCachedGenerator {
-    /// Builds a filled ring over `leased`.
+    /// Creates a ring whose IDs come from `leased`, and fills the ring.
     ///
     /// # Errors
     /// The same errors as [`CachedGenerator::with`] and [`LeasedGenerator::next_id`].
@@ -99,14 +99,14 @@ impl LeasedCachedGenerator {
     /// this call closes the child's ring.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        // If another thread begins a ring concurrently, the memory fences of both threads ensure that this thread sees
+        // If another thread creates a ring concurrently, the memory fences of both threads ensure that this thread sees
         // the ring or the other thread sees `closed`.
         fence(Ordering::SeqCst);
         self.rings.iter().for_each(CachedGenerator::close);
     }
 
-    /// Returns the current ring unless this handle is closed. The check is necessary because other users of the lease
-    /// can keep the ring's generator open.
+    /// Returns the newest ring. Fails with `Closed` if no ring exists yet, or if this value or its leased generator is
+    /// closed. Both are checked, because the ring's own generator stays open while other users share the lease.
     #[inline]
     fn at_hand(&self) -> Result<&CachedGenerator, Error> {
         let is_closed = || self.leased.is_closed() || self.is_closed();
@@ -146,7 +146,7 @@ impl LeasedCachedGenerator {
         Error::new(ErrorKind::Closed, "the ring was closed", None)
     }
 
-    /// Returns the ring of `generator`. Begins the ring if it does not exist yet.
+    /// Returns the ring of `generator`. Creates the ring if it does not exist yet.
     fn over(&self, generator: &Arc<Generator>) -> Result<&CachedGenerator, Error> {
         let ring = self.rings.newest_or_push(
             |ring| Arc::ptr_eq(ring.generator(), generator),

@@ -17,7 +17,7 @@ use flakeid_protocol::store::CONNECT_TIMEOUT;
 type Retry<'a, T> = dyn FnMut(&Arc<Generator>, Duration) -> Result<T, Error> + 'a;
 
 /// A generator of strictly increasing IDs, whose node is leased from a store. The IDs are unique among all processes
-/// that lease from the same namespace, regardless of clock errors, forks, pauses and kills.
+/// that lease from the same namespace, even if clocks are wrong or processes fork, are paused or are killed.
 ///
 /// A background thread renews the lease. While the store is unavailable, the generator issues IDs until the end of the
 /// window. After that, each call waits at most `max_wait` for a renewal and then fails with
@@ -232,9 +232,9 @@ impl LeasedGenerator {
         unsafe { self.current.load(Ordering::Acquire).as_ref() }.ok_or_else(Self::ended)
     }
 
-    /// Runs `call` on the generator that was used last, or on a newer generator if that one has ended. Only methods
-    /// that return several IDs use this function. Methods that return one ID contain the same code inline, which saves
-    /// ten instructions.
+    /// Runs `call` on the generator that was used last or, if that generator has ended, on a newer generator. Only
+    /// methods that return several IDs use this function. Methods that return one ID contain the same code inline,
+    /// which saves ten instructions.
     fn run<T>(
         &self,
         max_wait: Duration,

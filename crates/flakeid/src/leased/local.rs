@@ -85,9 +85,9 @@ impl LeasedLocalGenerator {
         }
     }
 
-    /// Returns the handle that was used last, or the error of a closed lease if this handle is missing or the leased
-    /// generator is closed. The check is necessary because other users of the lease can keep the handle's generator
-    /// open.
+    /// Returns the handle that was used last. Fails with `Closed` if no handle was created yet, or if the leased
+    /// generator is closed. The leased generator must be checked, because the handle's own generator stays open while
+    /// other users share the lease.
     fn on_hand(&mut self) -> Result<&mut LocalGenerator<Arc<Generator>>, Error> {
         let local = self.local.as_mut().filter(|_| !self.leased.is_closed());
         local.ok_or_else(LeasedGenerator::ended)

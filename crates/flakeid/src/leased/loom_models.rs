@@ -1,8 +1,8 @@
-//! Loom models of a lease that changes its node while other threads take IDs. Loom explores every interleaving of the
-//! real list and the real generators. Some variants of the models contain one deliberate bug each, which Loom must
-//! find. `flakeid-core` contains the models of renewals and of the end of a window.
+//! Loom models of a lease that changes its node while other threads take IDs. Loom explores every interleaving of
+//! operations on the real list and the real generators. Some variants of the models contain one deliberate bug each,
+//! which Loom must find. `flakeid-core` contains the models of renewals and of the end of a window.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --lib loom`
+//! The command to run the models is `RUSTFLAGS="--cfg loom" cargo test -p flakeid --no-default-features --lib loom`.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -117,7 +117,7 @@ fn loom_detects_a_generator_that_starts_too_low() {
     rises(Change::StartTooLow);
 }
 
-/// Searches for a suitable value on two threads, and adds a value if there is none.
+/// Lets two threads search for a suitable value concurrently, and checks that the missing value is added only once.
 fn fits(look: fn(&Chain<u64>, &AtomicU64) -> bool) {
     loom::model(move || {
         let chain = Arc::new(Chain::new());

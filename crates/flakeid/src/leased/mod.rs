@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::keeper::Lease;
 use flakeid_stores::fork_gate;
 
-/// The longest time that closing the last generator of a lease waits for the release of the node.
+/// The longest wait for the release of the node when the last generator of a lease is closed.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A lease, with the number of generators that use it. The last generator to leave releases the node.
@@ -45,16 +45,16 @@ impl LeaseUsers {
             .is_ok()
     }
 
-    /// Removes a user. A forked child that never generated an ID has no session of its own, and must not end its
-    /// parent's session.
+    /// Removes a user, and releases the node if this user was the last one. A forked child that never generated an ID
+    /// releases nothing, because it has no session of its own and must not end its parent's session.
     fn leave(&self) {
         if self.users.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.release();
         }
     }
 
-    /// Waits until the node is released, but only if the lease has no users. Called on behalf of a user that has
-    /// left.
+    /// Waits at most [`RELEASE_TIMEOUT`] for the release of the node if the lease has no users. Called on behalf of a
+    /// user that has left.
     fn has_left(&self) {
         if self.users.load(Ordering::Acquire) == 0 {
             self.release();

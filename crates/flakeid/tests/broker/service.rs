@@ -181,8 +181,8 @@ fn holders_resume_within_a_second_of_the_end_of_an_outage() {
     assert!(back.elapsed() < Duration::from_secs(1), "{:?} after the outage", back.elapsed());
 }
 
-/// Checks that a broker, like a holder that leases directly from the store, waits after a restore of the store, and
-/// that no ID is issued twice.
+/// Checks that no ID is issued twice after a restore of the store. Like a holder that leases directly from the store,
+/// the broker must wait until the restored store grants nodes again.
 #[test]
 fn broker_holders_issue_unique_ids_after_a_store_restore() {
     let store = InterruptedStore::new(2);

@@ -55,8 +55,8 @@ fn check_covered(url: &str, ids: &[Id]) {
     }
 }
 
-/// Checks that a lease expires at the end of its window after `change` has invalidated the lease's credentials, and
-/// that another lease does so after the server has been killed.
+/// Checks that a lease expires at the end of its window after `change` has invalidated the lease's credentials. Then
+/// checks that a second lease expires at the end of its window after the server has been killed.
 fn check_server(
     server: &dyn Server,
     (url, change, changed): (&str, impl FnOnce(), &str),

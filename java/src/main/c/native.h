@@ -39,7 +39,7 @@ static inline char *text_of(JNIEnv *env, jbyteArray bytes) {
     length = (*env)->GetArrayLength(env, bytes);
     text = malloc((size_t)length + 1);
     if (text == NULL) {
-        abort(); /* Memory has run out, and flakeid's C library aborts the process in this case. */
+        abort(); /* Memory has run out. flakeid's C library also aborts the process in this case. */
     }
     (*env)->GetByteArrayRegion(env, bytes, 0, length, (jbyte *)text);
     text[length] = '\0';

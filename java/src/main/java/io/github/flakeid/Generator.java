@@ -52,7 +52,7 @@ public final class Generator implements AutoCloseable {
 
     /**
      * Returns a builder for a generator on a fixed node. The program must ensure that no other process uses the same
-     * node. With {@link #lease}, the store ensures this.
+     * node. To let a store ensure this, use {@link #lease} instead.
      */
     public static GeneratorBuilder builder() {
         return new GeneratorBuilder();
