@@ -1,6 +1,7 @@
-//! Schedules the pieces of long responses, so that long responses do not delay short requests.
-//! While clients also send short requests, each piece waits for its turn. Otherwise, pieces are
-//! sent without delay.
+//! Schedules the pieces of long responses, so that long responses do not delay short requests. The
+//! schedule assigns a time, called a turn, to each piece. While clients also send short requests,
+//! each piece waits for its turn. While no client sends short requests, pieces are sent without
+//! delay.
 //!
 //! Without turns, a long response would keep a processor busy for as long as the client reads the
 //! response. The operating system would then decide when other requests get processor time.
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 const EXPECTED_FOR: Duration = Duration::from_millis(100);
 
 /// The time between two turns on a machine with at most three processors. A piece contains 4,096
-/// IDs, so one piece per turn equals the maximum rate of one node in Twitter's layout. This rate
-/// uses between a tenth and a third of one processor's time.
+/// IDs, so one piece per millisecond is the maximum rate of one node in Twitter's layout. Sending
+/// at this rate uses between a tenth and a third of one processor's time.
 const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The schedule for all of a server's long responses.
@@ -78,7 +79,8 @@ fn micros(of: Duration) -> u64 {
 
 #[cfg(test)]
 impl Turns {
-    /// Creates a schedule for two processors, and records a short response.
+    /// Creates a schedule for two processors, and records a short response, so that long responses
+    /// must wait for their turns.
     pub(crate) fn with_others() -> Self {
         let turns = Self::of(1);
         turns.record_short(Instant::now());

@@ -34,7 +34,7 @@ const NAMED_BY_BOOT: &str = "boot-";
 #[cfg(all(feature = "sqlite", unix))]
 const UNKNOWN: &str = "unknown";
 
-/// Returns the number that determines the node at which this machine begins its search among equally cold nodes.
+/// Returns the number that determines where this machine begins its search among nodes that are equally suitable.
 /// Different machines have different numbers. Hosts with separate stores therefore seldom use the same node, so few IDs
 /// collide if the hosts' data is merged by mistake. The number is 0 if the machine has no ID.
 #[must_use]

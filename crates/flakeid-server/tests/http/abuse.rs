@@ -106,7 +106,7 @@ fn slow_and_idle_clients_are_disconnected() {
 }
 
 /// When a broker becomes available again, all its clients reconnect at the same time. A client
-/// whose connection does not fit into the listen backlog would not retry until a second later.
+/// whose connection does not fit into the listen backlog would retry only after a second.
 #[cfg(target_os = "linux")]
 #[test]
 fn listen_backlog_has_room_for_a_thousand_connections() {

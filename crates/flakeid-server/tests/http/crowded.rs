@@ -10,8 +10,8 @@ use flakeid_server::{Listener, ServeOptions, Tokens};
 use crate::client::{Client, TestServer, service};
 
 const TOKEN: &str = "0123456789abcdef";
-/// The longest acceptable time until a new client gets a response on a busy machine. If the server did not replace
-/// connections, a new client would wait until the clients without a token disconnect.
+/// The longest acceptable time until a new client gets a response on a busy machine. If the server did not close
+/// connections to make room for new clients, a new client would wait until the clients without a token disconnect.
 #[cfg(target_os = "linux")]
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -70,8 +70,8 @@ fn clients_without_a_token_cannot_lock_out_other_clients() {
                 1 => "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n".repeat(500),
                 _ => "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n".into(),
             };
-            // Write errors are ignored, because the server may already have replaced the connection or stopped
-            // reading from it.
+            // Write errors are ignored, because the server may have stopped reading from the connection, or may have
+            // closed the connection to make room for another client.
             drop(stream.write_all(sent.as_bytes()));
             strangers.push(stream);
         }

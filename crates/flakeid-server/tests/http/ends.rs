@@ -14,8 +14,8 @@ fn shutdown_completes_http_responses_in_progress() {
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/livez", "").status, 200);
     let mut long = server.connect();
-    // The response is larger than the network buffers, so the server can send all of the response only while the
-    // client reads.
+    // The response is larger than the network buffers, so the server cannot send the whole response before the client
+    // starts to read.
     let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
     long.stream.write_all(request.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(300));

@@ -348,8 +348,8 @@ fn large_unread_grpc_responses_do_not_delay_other_clients() {
             let request = StreamRequest { namespace: "default".to_owned(), count: 100_000 };
             let limit = Duration::from_secs(2);
             let started = async { timeout(limit, greedy.stream(request)).await };
-            // The server processes at most 100 calls per connection at a time, so the client delays
-            // further calls until the timeout.
+            // The server processes at most 100 calls per connection at a time, so further calls
+            // wait in the client until they time out.
             Some(pair.runtime.block_on(started).ok()?.unwrap().into_inner())
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Tests of requests for the holder that issued an ID. The server may read the holder from the
+//! Tests of requests that ask which holder issued an ID. The server may read the holder from the
 //! history in its store, but a slow store must not delay other requests.
 
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::client::{TestServer, service};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 
-/// A store whose connections take `delay_ms` milliseconds to open. If `delay_ms` is 60,000 or more,
-/// opening a connection fails immediately.
+/// A store whose connections take `delay_ms` milliseconds to open. To simulate an outage, set
+/// `delay_ms` to 60,000 or more: opening a connection then fails immediately.
 #[derive(Clone)]
 struct SlowStore {
     store: MemoryStore,

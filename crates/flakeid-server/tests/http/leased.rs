@@ -11,9 +11,9 @@ use flakeid_server::ServeOptions;
 
 use crate::client::{TestServer, service_of};
 
-/// During an outage of its store, a server still issues IDs and remains ready until its window
-/// ends. The server then reports an error until the store is available again. When the server
-/// stops, it releases its node.
+/// If a server's store becomes unavailable, the server still issues IDs and remains ready until the
+/// window of its lease ends. The server then reports an error until the store is available again.
+/// When the server stops, it releases its node.
 #[test]
 fn server_resumes_after_an_outage_of_its_lease_store() {
     let store = MemoryStore::new();

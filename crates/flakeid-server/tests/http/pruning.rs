@@ -1,4 +1,4 @@
-//! Tests of the history, which the server prunes while it serves requests.
+//! Tests of how the server prunes the history while it serves requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use flakeid_server::{HistoryPruning, ServeOptions};
 
 use crate::client::{TestServer, service};
 
-/// Grants a node three times, one after the other, and returns the first tick of each grant. The clock is the store's.
+/// Grants a node three times in succession, and returns the first tick of each grant. `clock` is the store's clock.
 fn grant_three_times(store: &mut MemoryStore, clock: &impl Clock) -> [u64; 3] {
     [1, 2, 3].map(|number| {
         let now = clock.unix_ms();

@@ -101,8 +101,8 @@ fn metrics_count_ids_and_requests_by_result() {
 #[test]
 fn metrics_count_each_waiting_response_only_once() {
     let clock = ManualClock::new(1_800_000_000_000);
-    // This test needs its own layout, because generators with the same layout and node share their
-    // next position.
+    // This test needs its own layout, because generators with the same layout and node share the
+    // tick and sequence number of the next ID.
     let layout = "t41.n10.s12@1/1ms".parse().unwrap();
     let generator = Generator::builder(layout).node(7).clock(clock).build().unwrap();
     let service = service_of(generator).max_wait(Duration::from_millis(20));

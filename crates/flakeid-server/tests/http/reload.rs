@@ -1,4 +1,4 @@
-//! Tests that replace tokens and certificates while the server runs.
+//! Tests of replacing tokens and certificates while the server runs.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

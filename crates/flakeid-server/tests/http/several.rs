@@ -26,8 +26,8 @@ const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
 /// A duration that exceeds the window of a block plus the window of a node.
 const LONGER_THAN_WINDOWS: Duration = Duration::from_secs(16);
 
-/// Builds a store, and a layout with the given number of node bits. The store contains a namespace with blocks and
-/// the default bounds.
+/// Builds a layout with the given number of node bits, and a store with a namespace for this layout. The namespace has
+/// blocks of 2^`block_bits` nodes, and default values for all other settings.
 fn store(node_bits: u32, block_bits: u32) -> (MemoryStore, Layout) {
     let mut store = MemoryStore::new();
     let layout = format!("t41.n{node_bits}.s12@1288834974657/1ms").parse().unwrap();
@@ -190,7 +190,7 @@ fn check_gaps(measure: impl Fn() -> (Duration, Vec<Id>)) {
 }
 
 /// Checks that new clients get an ID within two seconds, even if the first broker in their list cannot grant a node.
-/// At most two clients may take longer, because the machine may be busy.
+/// The check tolerates two slower clients, because the machine may be busy.
 fn check_new_clients(count: usize, url: &str, layout: Layout) {
     let slow: Vec<_> = (0..count)
         .map(|_| {
@@ -216,7 +216,7 @@ fn clients_move_to_another_broker_while_theirs_drains() {
         let url = url([&one, &other]);
         longest_gap(&url, layout, || {
             thread::sleep(SECOND);
-            // Holders move in the first half of the drain. The second half is for the delays of a busy machine.
+            // Holders move in the first half of the drain. The second half allows for delays on a busy machine.
             let drain = SECOND * 10;
             one.broker.drain(drain);
             thread::sleep(drain);
@@ -241,7 +241,8 @@ fn clients_leave_a_broker_cut_off_from_its_store() {
     });
 }
 
-/// A command that `flakeid exec` starts may use the node number in its own generator, so the lease must keep its node.
+/// `flakeid exec` passes the node number of its lease to the command that it starts. The command may use this number in
+/// a generator, so the lease must never change to another node.
 #[test]
 fn lease_that_keeps_its_node_does_not_switch_brokers() {
     let (store, layout) = store(10, 4);

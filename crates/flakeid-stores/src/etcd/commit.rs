@@ -11,8 +11,8 @@ use super::store::{EtcdStore, NewRecord};
 use crate::etcd::keys::{self, encode};
 use flakeid_protocol::store::Fault;
 
-/// The maximum number of operations in an etcd transaction. A nested transaction has a lower maximum: this number minus
-/// the number of comparisons or operations in the outer transaction, whichever is larger.
+/// The maximum number of operations in an etcd transaction. The maximum for a nested transaction is lower by the number
+/// of comparisons or by the number of operations in the outer transaction, whichever is larger.
 const MAX_OPERATIONS: usize = 128;
 
 /// The smallest number of rows for which the commit uses one comparison of all rows instead of one comparison per row.
@@ -20,7 +20,7 @@ const MAX_OPERATIONS: usize = 128;
 const MAX_PART: usize = 50;
 
 impl EtcdStore {
-    /// Commits the transaction: applies all of its writes if none of the data that the transaction read has changed.
+    /// Commits the transaction: applies all of its writes if all data that the transaction read is still unchanged.
     /// Otherwise writes nothing and fails with [`Fault::Conflict`].
     pub(super) fn commit_writes(
         &mut self,
@@ -97,8 +97,8 @@ impl EtcdStore {
             // may be outdated. Adding a range request prevents this local evaluation.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
             1..=MAX_PART => writes,
-            // etcd does not count nested operations towards the storage quota, so operations are nested only if there
-            // are too many for one transaction.
+            // etcd does not check nested operations against the storage quota. To keep this protection in most cases,
+            // operations are nested only if there are too many for one transaction.
             _ => {
                 let parts = writes.chunks(MAX_PART.min(MAX_OPERATIONS - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()

@@ -12,7 +12,8 @@ use flakeid_protocol::store::Fault;
 pub(super) type Voters = BTreeMap<u64, String>;
 
 /// The age, in milliseconds by the store's clock, at which a run record is rewritten with current data. Two members
-/// must not be restarted within this time of each other.
+/// must not be restarted within this time of each other, because the cluster could then be mistaken for a restored
+/// copy.
 const RECORD_AGE_MS: u64 = 5_000;
 
 /// One run of a cluster, as reported by one member.

@@ -106,9 +106,9 @@ impl EtcdStore {
         Ok(Run { slack: slack(run.index, number(&body["header"]["revision"])?)?, ..run })
     }
 
-    /// Adds log entries without revisions until the log is longer than the log of a freshly restored snapshot can be.
-    /// Otherwise, the log of a new cluster would be as short as the log of a restored snapshot. The restored snapshot
-    /// would then be mistaken for the original cluster. The added entries grant etcd leases and revoke them
+    /// Adds log entries that create no revisions, until the log is longer than the log of any freshly restored
+    /// snapshot. Otherwise, the log of a new cluster would be as short as the log of a restored snapshot. The restored
+    /// snapshot would then be mistaken for the original cluster. The added entries grant etcd leases and revoke them
     /// immediately. If the leases expired instead, a snapshot would contain the leases, and each expiry would lengthen
     /// the log of the restored cluster.
     pub(super) fn lengthen_log(&mut self, namespace: &str) -> Result<(), Fault> {
@@ -140,7 +140,8 @@ impl EtcdStore {
         self.read_ranges(ranges)
     }
 
-    /// Sends two range requests, whose results are of the same revision. Also returns the header of the response.
+    /// Sends two range requests in one transaction, so that both read the same revision. Returns both results, and the
+    /// header of the response.
     pub(super) fn read_ranges(&mut self, ranges: [Value; 2]) -> Result<([Value; 2], Value), Fault> {
         let requests = ranges.map(|request| json!({ "request_range": request }));
         let Answer { mut body, .. } = self.txn(&[], &requests)?;

@@ -106,8 +106,8 @@ impl VersionedStore for EtcdStore {
         self.new_record = NewRecord::None;
 
         self.began_at = number(&header["revision"])?;
-        // The time is taken from the status response, not from the earlier response, which may have been sent before a
-        // restore. Until the restore, other holders could still be granted ticks.
+        // The time is taken from the status response, because the earlier response may have been sent before a restore.
+        // Between the earlier response and the restore, other holders may have been granted ticks.
         let now = self.learn_run(&header)?;
         self.now = now;
         let is_complete =

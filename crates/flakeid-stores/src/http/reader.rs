@@ -46,7 +46,7 @@ pub struct LeaseJson<'a> {
     pub node: u64,
     /// The state of the node: `held` or `free`.
     pub state: Cow<'a, str>,
-    /// The sequence number of the grant, among the grants of this node since the broker leased the node's block.
+    /// The sequence number of this grant among all grants of the node since the broker leased the node's block.
     pub grant: u64,
     /// The first tick of the grant.
     pub start: u64,

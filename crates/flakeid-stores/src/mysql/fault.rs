@@ -7,7 +7,7 @@ use mysql_async::{DriverError, Error, IoError};
 use crate::sql::missing_tables;
 use flakeid_protocol::store::Fault;
 
-/// Converts the error of a statement into a fault.
+/// Converts an error from a statement into a fault.
 pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     let Error::Server(answer) = error else {
         return Fault::Unavailable(format!("{shown}: {error}"));

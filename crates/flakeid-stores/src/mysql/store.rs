@@ -17,9 +17,10 @@ use flakeid_protocol::store::Fault;
 /// The statements that create the tables and their triggers. Each statement is a separate transaction and may be
 /// repeated. The last statement marks the tables as complete.
 ///
-/// The triggers apply to all users except those who may drop triggers. The triggers ensure that rows are never deleted,
-/// that history never changes, and that only `prune`, which sets a session variable, deletes history. The triggers also
-/// ensure that safety-critical numbers only increase, except that a release may lower a fence.
+/// The triggers apply to all users except those who may drop triggers. The triggers ensure that rows are never deleted
+/// and that entries of the history are never modified. Only `prune`, which sets a session variable, can delete entries
+/// of the history. The triggers also ensure that safety-critical numbers only increase, except that a release may lower
+/// a fence.
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// The server's error code for a trigger that already exists.
@@ -160,13 +161,13 @@ impl SqlServer for MysqlServer {
 
     fn begin(&mut self, _namespace: &str, _hints: RetryHints) -> Result<DatabaseState, Fault> {
         let cluster = self.check_member()?;
-        // The run is stored in a non-transactional in-memory table, so the run is written before the transaction
-        // begins.
+        // The identifier of the run is stored in an in-memory table that does not support transactions, so the
+        // identifier is written before the transaction begins.
         let mut state = self.check_source()?;
         if state.is_none() {
             let run = random::token().to_text();
             self.run(&format!("INSERT IGNORE INTO flakeid_run VALUES (1, '{run}')"))?;
-            // The run is read again, because another client may have recorded it first.
+            // The identifier is read again, because another client may have written a different identifier first.
             state = self.check_source()?;
         }
         let mut state = state.ok_or_else(|| {
@@ -201,7 +202,8 @@ impl SqlServer for MysqlServer {
     }
 
     fn has_old_triggers(&mut self) -> Result<bool, Fault> {
-        // A user without the right to replace the triggers does not see them.
+        // For a user without the right to replace the triggers, the count is 0, because the user cannot see the
+        // triggers.
         let count: Option<i64> = self.read(&format!(
             "SELECT COUNT(*) FROM information_schema.triggers
              WHERE trigger_schema = DATABASE() AND trigger_name = 'flakeid_grant_stays'

@@ -55,7 +55,8 @@ impl SqlTransaction for MysqlTransaction<'_> {
     fn delete_history(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
         self.permit_deletion("1")?;
         let deleted = self.execute(sql, values);
-        // After a timeout, the connection is in an unknown state and is closed, which also ends the permission.
+        // After a timeout, the connection is in an unknown state and is closed. Closing the connection also resets the
+        // session variable.
         if matches!(deleted, Err(Fault::Unavailable(_))) {
             return deleted;
         }
@@ -118,8 +119,8 @@ fn parameter(value: &Value) -> Cell {
     }
 }
 
-/// Converts a cell of a query result. A cell whose type differs from the column type that `flakeid leases init` created
-/// becomes a string, which is later rejected as invalid.
+/// Converts a cell of a query result. If a column has changed since `flakeid leases init` created it, a cell may have
+/// an unexpected type. The cell then becomes a string, which is later rejected as invalid.
 fn value(cell: Cell) -> Value {
     match cell {
         Cell::NULL => Value::Null,
