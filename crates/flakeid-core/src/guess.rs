@@ -183,7 +183,7 @@ const HOUR: u64 = 3_600_000;
 enum Numbers {
     Small,
     Random,
-    /// Numbers that are small in some systems, or for some users of a system, and arbitrary otherwise.
+    /// Numbers that are either small or arbitrary, depending on the system or on the user of the system.
     Either,
     /// Numbers that are usually in this list.
     Known(&'static [u64]),

@@ -110,7 +110,8 @@ pub trait SetByName: Sized + 'static {
         Ok(self)
     }
 
-    /// Sets an option like [`set`](Self::set), but changes the builder in place instead of returning a changed builder.
+    /// Sets an option in the same way as [`set`](Self::set), but changes the builder in place instead of returning a
+    /// changed builder.
     ///
     /// # Errors
     /// The same errors as [`set`](Self::set).

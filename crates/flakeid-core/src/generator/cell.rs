@@ -1,5 +1,5 @@
-//! The state of an ID space, which belongs to one node, or to several nodes of one generator. The state consists of one
-//! atomic word, and of notes that only the slow path changes. Programs can read some of the notes as [`Stats`].
+//! The state of the ID space of one node, or of several nodes of one generator. The state consists of one atomic word,
+//! and of notes that only the slow path changes. Programs can read some of the notes as [`Stats`].
 
 use alloc::boxed::Box;
 
@@ -16,7 +16,7 @@ struct Word(AtomicU64);
 
 pub(crate) struct Cell {
     word: Word,
-    /// The first position of the cell. The first tick of a fixed node may be in the future, because an earlier
+    /// The first position of the cell. On a fixed node, the first position may be in a future tick, because an earlier
     /// process may have used the current tick. The first tick of a window may also be ahead of the clock.
     start: u64,
     windowed: bool,
@@ -33,16 +33,17 @@ pub(crate) struct Cell {
     largest_ahead: AtomicU64,
 }
 
-/// The clock-sequence values of a layout with a clock-sequence field. The word contains the current value above the
-/// position; this struct contains the next free position of each value that has been used.
+/// The clock-sequence values of a layout with a clock-sequence field. The word contains the current value in the bits
+/// above the position. This struct contains the next free position of each value that has been used.
 struct ClockSequences {
     shift: u8,
     marks: Box<[AtomicU64]>,
 }
 
 impl ClockSequences {
-    /// The largest number of clock-sequence bits that a cell uses. More bits are never needed, and each clock-sequence
-    /// value takes eight bytes of memory.
+    /// The largest number of clock-sequence bits that a cell uses. The number is limited, because each clock-sequence
+    /// value takes eight bytes of memory. The rollback behaviour `clock-sequence` rejects layouts with more
+    /// clock-sequence bits.
     const MOST_BITS: u8 = 8;
 }
 
@@ -209,9 +210,9 @@ impl Cell {
 pub struct Stats {
     /// The number of waits. Each wait during a `fill` call is counted separately.
     pub waits: u64,
-    /// The number of times that the clock went backwards. A generator with a window and the rollback behaviour
-    /// `continue` may run ahead of the clock. While the generator is ahead, it checks for a rollback only once per
-    /// tick.
+    /// The number of detected clock rollbacks. A generator with a window and the rollback behaviour `continue` may run
+    /// ahead of the clock. In that case, the generator checks for a rollback only once per tick, and may miss a short
+    /// rollback.
     pub rollbacks: u64,
     /// The largest number of ticks by which an ID was ahead of the clock.
     pub largest_ahead: u64,

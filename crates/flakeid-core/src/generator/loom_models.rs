@@ -238,8 +238,9 @@ fn ids_remain_distinct_after_two_clock_rollbacks() {
     });
 }
 
-/// Models switching the clock sequence: one store sets the new value, and the other store marks the previous value as
-/// used. A thread that loads the new value must also load the mark. Otherwise, the previous value would look unused.
+/// Models a switch to another clock-sequence value. One store sets the new value, and another store marks the previous
+/// value as used. A thread that loads the new value must also load the mark. Otherwise, the previous value would look
+/// unused.
 fn mark_against_switch(mark_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let switcher = {

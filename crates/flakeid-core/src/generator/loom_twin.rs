@@ -28,7 +28,7 @@ pub(super) enum Flaw {
     LateClose,
 }
 
-/// The generator's algorithm with one deliberate bug, on a clock that reads tick 11.
+/// A copy of the generator's algorithm with one deliberate bug. The copy assumes that the clock always reads tick 11.
 pub(super) struct Twin {
     word: AtomicU64,
     limit: AtomicU64,

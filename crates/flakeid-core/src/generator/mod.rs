@@ -123,8 +123,8 @@ pub struct Generator {
     pub(crate) max_wait: Duration,
     layout: Layout,
     nodes: Box<[u64]>,
-    /// The queue of waiting calls. Only generators on the system clock have a queue, because other clocks may need
-    /// another thread to advance them.
+    /// The queue of waiting calls. Only generators that use the system clock have a queue, because any other clock may
+    /// stand still until a thread advances the clock.
     #[cfg(feature = "std")]
     queue: NativeOnly<queue::Queue>,
 }
@@ -145,7 +145,7 @@ impl Generator {
         self.next_id_within(self.max_wait)
     }
 
-    /// The longest time that a call waits without issuing an ID.
+    /// The longest time that a call waits for its next ID.
     #[must_use]
     pub const fn max_wait(&self) -> Duration {
         self.max_wait
@@ -301,8 +301,9 @@ impl Generator {
     /// Retires this generator: no later call issues an ID. Returns the last tick in which the generator issued an ID,
     /// or `None` if it issued no ID. Every ID that the generator returned is in that tick or an earlier tick.
     ///
-    /// With a window, the returned tick also covers the IDs of pending calls that still succeed in other threads. On a
-    /// fixed node, the next generator of the node continues at the same position, and a pending call may still succeed.
+    /// If the generator has a window, the returned tick also covers the IDs of pending calls in other threads. On a
+    /// fixed node, a pending call may still succeed after the generator has been retired. The next generator of the
+    /// node continues at the same position.
     ///
     /// # Errors
     /// [`Closed`](crate::ErrorKind::Closed) if the generator has already been retired;
@@ -321,8 +322,8 @@ impl Generator {
 
     /// The tick of the next free position: no ID of a later tick has been issued yet, and no ID of an earlier tick will
     /// be issued. The tick is `None` after a generator with a window has been retired. In a forked child, the method
-    /// returns the parent's tick at the time of the fork. In layouts with a clock sequence, the method returns the tick
-    /// of the current clock-sequence value.
+    /// returns the parent's tick at the time of the fork. If the layout has a clock sequence, the result applies only
+    /// to the current clock-sequence value.
     #[must_use]
     pub fn next_tick(&self) -> Option<u64> {
         let word = self.cell.load();

@@ -1,4 +1,4 @@
-//! The choice of a generator's node: as one number, as datacenter and worker, or as several nodes.
+//! The options that set a generator's node: one number, a datacenter and worker, or several nodes.
 
 use alloc::format;
 use alloc::vec;

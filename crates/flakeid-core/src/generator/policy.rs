@@ -30,7 +30,7 @@ pub enum Overflow {
     /// `next_id` and `fill` fail immediately with [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted).
     Error,
     /// The generator issues IDs from the following ticks, at most `max_ahead` ahead of the clock, and then waits.
-    /// Requires a [`Window`](crate::Window), because without a lease, a restart would repeat the IDs that were ahead
+    /// Requires a [`Window`](crate::Window). Without a window, a restarted process would repeat the IDs that were ahead
     /// of the clock.
     Borrow,
 }
@@ -80,15 +80,16 @@ pub enum Rollback {
     /// Calls fail immediately and report by how much the clock went backwards, as in the generators of `FlakeId`,
     /// Twitter and Baidu.
     Error,
-    /// Calls wait at most `max_wait` for the clock to catch up.
+    /// Calls wait for the clock to catch up. If the clock has not caught up after `max_wait`, calls fail with
+    /// [`ClockRollback`](crate::ErrorKind::ClockRollback).
     Wait,
     /// The generator switches to a clock-sequence value that has not been used at the clock's current time yet. If
     /// every value has been used, the generator behaves as with `Wait`. Requires a layout with clock-sequence bits
     /// (`c`) and a fixed node. After a switch, IDs may be smaller than earlier IDs.
     ///
-    /// Only this process records which values have been used. Each process begins with value 0. As with every other
-    /// behaviour, a process therefore repeats IDs if it starts before the clock has caught up with the latest ID of
-    /// an earlier process.
+    /// The used values are recorded only in the memory of this process, and each process begins with value 0. As with
+    /// every other rollback behaviour, a process therefore repeats IDs if it starts before the clock has caught up with
+    /// the latest ID of an earlier process.
     ClockSequence,
 }
 
@@ -135,7 +136,7 @@ impl Policy {
     /// clock goes backwards.
     pub const STRICT: Self = Self { overflow: Overflow::Wait, rollback: Rollback::Error };
 
-    /// Checks that a generator with the given layout and the given window, or without a window, supports the policy.
+    /// Checks that a generator with the given layout supports the policy. `window` is `None` for a fixed node.
     pub(super) fn check(self, layout: &Layout, window: Option<Window>) -> Result<(), Error> {
         if self.overflow == Overflow::Borrow && window.is_none() {
             return Err(Error::invalid_option(

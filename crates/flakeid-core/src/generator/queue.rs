@@ -190,8 +190,9 @@ impl State {
         self.tickets
     }
 
-    /// Takes positions for all calls, and distributes the positions among the calls. Each call gets one position in the
-    /// order of arrival, and the calls that want more share the remaining positions evenly.
+    /// Takes positions for the waiting calls, and distributes the positions. The calls get one position each, in the
+    /// order of arrival, until no position is left. The calls that want more positions share the remaining positions
+    /// evenly.
     fn serve(&mut self, supply: &impl Supply) -> Result<(), Obstacle> {
         let wanted = self.waiting.iter().fold(0, |sum: u64, call| sum.saturating_add(call.wanted));
         let mut rest = supply.attempt(wanted)?;

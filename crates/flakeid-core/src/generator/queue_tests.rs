@@ -158,7 +158,8 @@ fn nonblocking_call_serves_waiting_calls_in_arrival_order() {
     assert_eq!(runs, [(8, 2), (10, 1)], "the calls are served in the order of arrival");
 }
 
-/// Without the queue, threads that repeat `try_next_id` would use up many ticks before a waiting call woke up.
+/// Checks that a waiting call soon gets an ID although other threads repeat nonblocking calls in a loop. Without the
+/// queue, the other threads would use up many ticks before the waiting call woke up.
 #[test]
 fn repeated_try_next_id_does_not_starve_waiting_calls() {
     let layout: Layout = "t41.n10.s1@1577836800000/1ms".parse().unwrap();
@@ -206,8 +207,8 @@ fn expired_window_ends_every_waiting_call() {
     assert_eq!(kinds, [ErrorKind::LeaseExpired; 2]);
 }
 
-/// Requests single IDs in three threads, on the system clock, while another thread fills an array. Checks that no ID is
-/// repeated, and that every call for a single ID succeeds.
+/// Requests single IDs in three threads while another thread fills an array. The generator uses the system clock.
+/// Checks that no ID is repeated, and that every call for a single ID succeeds.
 #[test]
 fn concurrent_callers_get_distinct_ids_at_the_maximum_rate() {
     let layout: Layout = "t41.n10.s3@1577836800000/1ms".parse().unwrap();

@@ -8,9 +8,9 @@ pub(super) struct Several {
     /// The number of each node, shifted to the bit position of the node field in an ID. The list is in increasing
     /// order.
     node_bits: Box<[u64]>,
-    /// The number of bits of a position that are below the index of the node.
+    /// The number of bits below the node index in a position.
     index_shift: u8,
-    /// The number of bits of a position that are below the sequence number.
+    /// The number of bits below the sequence number in a position.
     sequence_from: u8,
     sequence_mask: u64,
 }
@@ -33,7 +33,7 @@ impl Several {
         }
     }
 
-    /// The number of bits of a position that hold the index of the node.
+    /// The number of bits that the node index occupies in a position.
     pub(super) fn width(&self) -> u8 {
         self.node_bits.len().trailing_zeros() as u8
     }

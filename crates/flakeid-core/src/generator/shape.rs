@@ -24,10 +24,10 @@ impl Run {
 
 /// The conversion of positions to IDs: the shifts and masks for a layout and one or several nodes.
 ///
-/// With several nodes, a position also contains the index of a node, so that one word covers all nodes and IDs increase
-/// with positions. If the layout has the node above the sequence, a tick uses all sequence numbers of one node before
-/// those of the next node. If the layout has the sequence above the node, a tick uses one sequence number for all nodes
-/// before the next sequence number.
+/// If a generator has several nodes, a position also contains the index of a node. One word therefore covers all nodes,
+/// and IDs increase with positions. If the layout has the node above the sequence, a tick uses all sequence numbers of
+/// one node before those of the next node. If the layout has the sequence above the node, a tick uses one sequence
+/// number for all nodes before the next sequence number.
 pub(super) struct Shape {
     /// The number of bits below the tick in a position. These bits contain the sequence number and the index of the
     /// node.

@@ -1,4 +1,4 @@
-//! Writes ranges of IDs with wide store instructions, so that only the memory limits the speed.
+//! Writes ranges of IDs with wide store instructions, so that only the memory bandwidth limits the speed.
 
 use crate::Id;
 

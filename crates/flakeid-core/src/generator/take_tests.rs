@@ -13,8 +13,8 @@ fn layout() -> Layout {
     "t41.n10.s3@1577836800000/1ms".parse().unwrap()
 }
 
-/// Builds a generator that borrows later ticks. The generator's window begins `after` ticks after the current tick, and
-/// is `ticks` ticks long.
+/// Builds a generator that issues IDs from later ticks when the current tick is full. The generator's window begins
+/// `after` ticks after the current tick, and is `ticks` ticks long.
 fn borrowing(after: u64, ticks: u64, max_ahead: Duration, rollback: Rollback) -> Generator {
     let start = layout().tick_at(SystemClock.unix_ms()).unwrap() + after;
     Generator::builder(layout())

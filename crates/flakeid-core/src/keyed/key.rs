@@ -28,8 +28,8 @@ impl Key {
         Self(bytes)
     }
 
-    /// Derives the key for the IDs of one domain. The derived key consists of two 64-bit codes, which are computed from
-    /// the name of the domain. Each code depends on all bits of this key.
+    /// Derives the key for the IDs of one domain. The derived key consists of two 64-bit message authentication codes
+    /// of the domain's name. Each code depends on all bits of this key.
     ///
     /// Each code is the CBC-MAC of several blocks of eight bytes. The first block contains the number of the code and
     /// the length of the name in bytes, and the other blocks contain the name. The first byte of a block is the least

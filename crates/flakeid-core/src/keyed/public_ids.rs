@@ -119,9 +119,9 @@ impl PublicIds {
     /// Opens a public ID, and compares the ID's time with the system clock.
     ///
     /// # Errors
-    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the string cannot be opened. The error does not reveal the reason.
-    /// The string may be random, or may have been sealed with a different key, domain or prefix. The ID may be from
-    /// before [`since`](Self::since), or more than a minute ahead of the clock.
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the string cannot be opened, for example because the string was
+    /// sealed with a different key, domain or prefix. Most random strings, all IDs from before [`since`](Self::since),
+    /// and all IDs more than a minute ahead of the clock cause the same error. The error does not reveal the reason.
     #[cfg(feature = "std")]
     pub fn open(&self, text: &str) -> Result<Id, Error> {
         // The coarse clock is used, because it is the cheapest clock to read. Its lag of a few milliseconds is

@@ -1,9 +1,9 @@
 //! The block cipher Speck64/128: 64-bit blocks, 128-bit keys, 27 rounds of addition, rotation and exclusive or.
 //!
-//! The cipher is from Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers" (2013,
-//! <https://eprint.iacr.org/2013/404>), with the byte order of the authors' implementation guide
-//! (<https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>). We chose Speck because Speck
-//! can also be computed in databases and in JavaScript, and because its blocks are as long as an ID.
+//! The cipher is described in Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers", 2013:
+//! <https://eprint.iacr.org/2013/404>. The byte order follows the authors' implementation guide:
+//! <https://nsacyber.github.io/simon-speck/implementations/ImplementationGuide1.1.pdf>. We chose Speck because
+//! databases and JavaScript programs can also compute Speck, and because its blocks are as long as an ID.
 
 const ROUNDS: usize = 27;
 

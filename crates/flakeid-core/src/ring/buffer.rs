@@ -26,7 +26,7 @@ pub(super) struct Producer {
     tail: u64,
 }
 
-/// A snapshot of the front of the buffer: the first ID, and the cursor and the tail at that time.
+/// A snapshot of the buffer: the cursor, the tail, and the ID at the front.
 pub(super) struct Front {
     cursor: u64,
     tail: u64,
@@ -77,8 +77,8 @@ impl Buffer {
     /// Reads the ID at the front without taking it.
     #[inline]
     pub(super) fn front(&self) -> Option<Front> {
-        // The acquire load ensures that this thread sees at least the tail that the previous taker saw. With an older
-        // tail, a full ring could look empty.
+        // The acquire load ensures that this thread does not load an older tail than the previous taker loaded. With an
+        // older tail, a full ring could look empty.
         let cursor = self.cursor.0.load(Ordering::Acquire);
         // The acquire load makes the IDs below the tail visible, because the producer wrote them before it published
         // the tail.

@@ -24,8 +24,8 @@ pub(super) enum Flaw {
     PlainStore,
     /// Publishes the tail before the slots are written.
     EarlyTail,
-    /// Checks whether the ring contains an ID, and then moves the cursor without another check, like Baidu's ring
-    /// buffer.
+    /// Checks whether the ring contains an ID, and then moves the cursor without another check, as Baidu's ring buffer
+    /// does.
     CheckedApart,
     /// Puts one ID too many into a full ring.
     Overfull,
