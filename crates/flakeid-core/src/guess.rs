@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn log2_grows_linearly_between_powers_of_two() {
+    fn approximate_log2_grows_linearly_between_powers_of_two() {
         for (number, sixteenths) in [(0, 0), (1, 0), (2, 16), (3, 24), (1024, 160), (1536, 168)] {
             assert_eq!(log2(number), sixteenths, "{number}");
         }

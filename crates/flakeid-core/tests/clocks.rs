@@ -36,7 +36,7 @@ fn clock_gating_is_disabled_outside_linux_x86_64() {
 }
 
 #[test]
-fn generators_of_one_node_issue_increasing_ids_across_clocks() {
+fn generators_of_one_node_with_different_clocks_issue_increasing_ids() {
     let generators = NamedClock::ALL
         .map(|clock| Generator::builder(Layout::TWITTER).node(911).clock(clock).build().unwrap());
     let mut last = Id::default();
@@ -48,7 +48,7 @@ fn generators_of_one_node_issue_increasing_ids_across_clocks() {
 }
 
 #[test]
-fn gated_clock_yields_no_duplicate_or_future_ids() {
+fn generator_on_a_gated_clock_issues_no_duplicate_or_future_ids() {
     let generator =
         Generator::builder(Layout::TWITTER).node(912).clock(GatedClock).build().unwrap();
     let ids: Vec<Id> = thread::scope(|scope| {

@@ -127,7 +127,7 @@ fn generator_with_several_nodes_stays_within_its_window() {
 }
 
 #[test]
-fn generators_share_nodes_only_with_identical_node_sets() {
+fn generators_can_share_nodes_only_if_their_node_sets_are_identical() {
     let build = |nodes: &[u64]| Generator::builder(Layout::TWITTER).nodes(nodes).build();
     let (one, other) = (build(&[611, 612]).unwrap(), build(&[612, 611]).unwrap());
     let ids: Vec<Id> =

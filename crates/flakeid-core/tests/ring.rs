@@ -281,7 +281,7 @@ fn ring_keeps_refilling_after_a_handler_panics() {
 
 /// Checks that a window with fewer IDs than the ring's capacity fills only a part of the ring.
 #[test]
-fn short_window_fills_only_part_of_the_ring() {
+fn ring_remains_partly_empty_if_its_window_is_short() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::builder(layout)
         .node(3)

@@ -26,7 +26,7 @@ fn ids_increase_if_two_generators_of_one_node_take_turns() {
 }
 
 #[test]
-fn ids_increase_across_layouts_with_split_and_unsplit_nodes() {
+fn ids_increase_across_layouts_with_and_without_a_split_node_field() {
     let split = Generator::new(Layout::TWITTER, 33).unwrap();
     let unsplit: Layout = "t41.n10.s12@1288834974657/1ms".parse().unwrap();
     let unsplit = Generator::new(unsplit, 33).unwrap();

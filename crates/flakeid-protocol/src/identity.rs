@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn resolve_returns_the_identity_for_each_option() {
+    fn resolve_returns_the_identity_that_the_options_specify() {
         for (given, expected) in [
             ((None, None, None, None), Identity::Any),
             ((Some(1023), None, None, None), Identity::Node(1023)),

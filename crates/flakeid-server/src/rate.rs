@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn each_network_has_a_rate_limit_but_excess_networks_share_one() {
+    fn each_network_has_its_own_rate_limit_but_excess_networks_share_one_limit() {
         let parse = |text: &str| network_of(text.parse().unwrap());
         assert_eq!(parse("2001:db8:1:2:3:4:5:6"), parse("2001:db8:1:2::9"));
         assert_ne!(parse("2001:db8:1:2::1"), parse("2001:db8:1:3::1"));

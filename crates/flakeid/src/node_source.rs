@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn node_is_taken_from_the_low_bits_of_an_address() {
+    fn node_is_taken_from_the_low_bits_of_an_ip_address() {
         assert_eq!(low_bits(&LAYOUT, &[10, 0, 5, 7]), 0x107 & 1023);
         assert_eq!(low_bits(&LAYOUT, &[0, 0, 0, 0, 0xff, 0xff]), 1023);
     }

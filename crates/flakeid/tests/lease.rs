@@ -185,7 +185,7 @@ fn fenced_off_holder_continues_on_another_node() {
 }
 
 #[test]
-fn fixed_node_lease_ends_with_its_window_after_takeover() {
+fn fixed_node_lease_expires_at_the_end_of_its_window_after_a_takeover() {
     let store = MemoryStore::new();
     let generator = on(&store)
         .identity(Identity::Node(5))

@@ -83,7 +83,7 @@ fn ring_continues_on_another_node_after_a_takeover() {
 }
 
 #[test]
-fn rings_local_handles_and_direct_calls_get_unique_ids() {
+fn direct_calls_and_rings_and_local_handles_get_unique_ids() {
     let store = MemoryStore::new();
     let leased = Arc::new(short(&store));
     let cached = CachedGenerator::new(&leased).unwrap();

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn audit_counts_repeated_unordered_and_stray_ids() {
+    fn audit_counts_repeated_and_unordered_ids_and_ids_of_unknown_nodes() {
         let (twice, stray) = (id_of(5, 3, 7), id_of(5, NODES as u64, 0));
         let audit = audit_of(&[("one", &[twice, stray]), ("two", &[id_of(6, 3, 0), twice])]);
         assert_eq!((audit.duplicates, audit.disorder, audit.strays), (1, 1, 1));

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lease_bounds_yield_the_intended_continuation_time() {
+    fn lease_bounds_let_holders_continue_leases_for_the_intended_time() {
         for leases in [
             LeaseBounds::EXACT,
             LeaseBounds::SECONDS,

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn campaigns_in_the_summary_are_not_repeated() {
+    fn campaigns_already_in_the_summary_are_not_run_again() {
         let rounds = |count, limit| Rounds { summary: None, count, limit, table: false };
         let summary = Summary::parse("{\"store\":\"redis\",\"seed\":4}\n").unwrap_or_default();
         let pending =

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_sent_during_a_cut_arrives_after_the_cut_ends() {
+    fn data_sent_during_a_simulated_network_outage_arrives_after_the_outage() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let proxy = Proxy::to(listener.local_addr().unwrap().port());
         thread::spawn(move || {

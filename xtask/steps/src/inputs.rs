@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn step_counts_as_passed_only_with_the_same_inputs() -> Result<(), Failed> {
+    fn step_counts_as_passed_only_if_its_inputs_are_unchanged() -> Result<(), Failed> {
         let name = format!("inputs, a test {}", std::process::id());
         let inputs = Inputs::of(&name, &[])?;
         assert!(!inputs.passed());

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn suite_counts_as_passed_until_it_fails() -> Outcome {
+    fn suite_counts_as_passed_only_if_its_last_run_passed() -> Outcome {
         let inputs = Inputs::of("suites, a test", &[])?;
         let suite = |script| {
             Suite::new("suites, a part", Step::new("sh", &["-c", script])).depending_on(&inputs)

@@ -220,7 +220,7 @@ mod tests {
     /// The background step runs this test executable, which fails because it has no step of that
     /// name.
     #[test]
-    fn failed_background_step_is_reported_in_its_turn() -> Outcome {
+    fn failed_background_step_is_reported_only_when_its_turn_comes() -> Outcome {
         let run = || {
             let all = Choice { all: true, ..Choice::default() };
             let mut times = Times::new(all);

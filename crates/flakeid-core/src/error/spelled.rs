@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn range_errors_include_units_missing_from_option_names() {
+    fn range_errors_include_the_unit_if_the_option_name_lacks_it() {
         let error = Error::option_out_of_range("window_ms", &1, 2, 9);
         assert_eq!(shown(&error), "WithWindow 1 ms is out of range: must be from 2 to 9 ms");
         assert_eq!(error.to_string(), "window_ms 1 is out of range: must be from 2 to 9");

@@ -73,7 +73,7 @@ impl Supply for Ticks<'_> {
 }
 
 #[test]
-fn call_for_a_whole_tick_leaves_one_id_for_every_waiting_call() {
+fn call_for_all_ids_of_a_tick_leaves_one_for_each_waiting_call() {
     let queue = Queue::new();
     let ticks = Ticks::used_up(&queue, 3..=3);
     let take = |wanted| queue.take(&ticks, wanted, PATIENT).unwrap();
@@ -194,7 +194,7 @@ fn repeated_try_next_id_does_not_starve_waiting_calls() {
 }
 
 #[test]
-fn expired_window_ends_every_waiting_call() {
+fn every_waiting_call_fails_when_the_window_expires() {
     let generator = Generator::builder(Layout::TWITTER)
         .node(1)
         .window(crate::Window::new(0, 2).unwrap())

@@ -40,7 +40,7 @@ fn until_refused(generator: &Generator, most: usize) -> (Vec<Id>, Option<Error>)
 }
 
 #[test]
-fn borrowing_generator_issues_every_id_up_to_the_fence() {
+fn generator_that_borrows_ticks_issues_every_id_up_to_the_fence() {
     for rollback in [Rollback::Continue, Rollback::Error] {
         // The window is so far in the future that all IDs are generated before the clock reaches the window.
         let generator = borrowing(600_000, 1_000, Duration::from_millis(DAY), rollback);
@@ -64,7 +64,7 @@ fn generator_borrows_ticks_only_up_to_max_ahead() {
 }
 
 #[test]
-fn threads_get_distinct_ids_from_a_borrowing_generator() {
+fn threads_get_distinct_ids_from_a_generator_that_borrows_ticks() {
     let generator = borrowing(600_000, DAY, Duration::from_millis(DAY), Rollback::Continue);
     let mut ids: Vec<Id> = thread::scope(|scope| {
         let single = || until_refused(&generator, 300_000).0;

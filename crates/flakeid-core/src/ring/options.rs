@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ring_options_are_equal_whether_set_by_name_or_method() {
+    fn ring_options_are_equal_whether_set_by_name_or_by_method() {
         let mut by_name = RingOptions::new();
         for (name, text) in [
             ("boost_power", "5"),

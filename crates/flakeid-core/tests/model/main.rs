@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn text_forms_accept_only_their_documented_variants(text in "[ -~]{0,22}|[0-9a-zA-Z]{10,21}") {
+    fn decoding_accepts_only_the_documented_variants_of_each_text_form(text in "[ -~]{0,22}|[0-9a-zA-Z]{10,21}") {
         for form in TextForm::ALL {
             if let Ok(id) = form.decode(&text) {
                 // Each text form accepts only its documented variants. Decoding must not truncate the string or skip

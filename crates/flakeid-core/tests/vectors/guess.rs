@@ -96,7 +96,7 @@ fn guess_recognizes_as_many_ids_as_the_guide_states() {
 /// Checks that IDs generated years apart are attributed to the right preset. If the age of every ID contributed to the
 /// cost, the guess would favour the preset with the latest epoch.
 #[test]
-fn guess_finds_the_right_preset_for_ids_years_apart() {
+fn guess_finds_the_right_preset_for_ids_generated_years_apart() {
     let file = load("guess");
     let now: i64 = number(&file, "now");
     let bots =
@@ -118,7 +118,7 @@ fn guess_finds_the_right_preset_for_ids_years_apart() {
 /// Checks that `weakness` returns the aspect whose cost for an unlikely preset exceeds its cost for the likeliest
 /// preset by the largest amount.
 #[test]
-fn unlikely_guess_reports_its_weakest_aspect() {
+fn weakness_returns_the_aspect_that_makes_a_preset_unlikely() {
     let now = 1_795_451_400_000;
     let guesses = guess(&[Id::from_u64(1_050_118_621_198_921_728)], now);
     let weakness = |preset: &str| {

@@ -24,7 +24,7 @@ fn sealed_and_opened_public_ids_match_the_test_vectors() {
 }
 
 #[test]
-fn open_accepts_only_valid_public_ids_in_test_vectors() {
+fn open_accepts_only_the_valid_public_ids_of_the_test_vectors() {
     let file = load("keyed");
     let domain = &file["one_domain"];
     let ids = public_ids(domain, text(domain, "layout").parse().unwrap()).unwrap();
@@ -72,7 +72,7 @@ fn distance(one: &PublicIds, other: impl Fn(u64) -> u64) -> f64 {
 
 /// Checks that changing one bit of the ID, one bit of the key, or the domain changes about half of a public ID's bits.
 #[test]
-fn small_input_change_flips_half_of_public_id_bits() {
+fn small_input_changes_flip_about_half_of_the_public_id_bits() {
     let layout: Layout = "t52.s12@0/1ms".parse().unwrap();
     let of = |bytes, domain| {
         Keyring::new('a', Key::from_bytes(bytes)).unwrap().domain(domain, layout).unwrap()

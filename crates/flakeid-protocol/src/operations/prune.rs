@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn sub_grant_ends_with_the_next_one_under_the_same_grant_of_the_block() {
+    fn sub_grant_ends_when_the_next_sub_grant_of_its_block_grant_starts() {
         let (layout, owner) = (Layout::TWITTER, Owner::default());
         let first = Record { node: 1, grant: 4, start: 100, owner, acquired: 0, previous_until: 0 };
         let cut = Cut { layout, before: layout.unix_ms_at(150) };

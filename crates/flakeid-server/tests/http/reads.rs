@@ -99,7 +99,7 @@ fn metrics_count_ids_and_requests_by_result() {
 
 /// The clock does not advance, so only the 4,096 IDs of one tick are available without waiting.
 #[test]
-fn metrics_count_each_waiting_response_only_once() {
+fn wait_metric_counts_each_response_at_most_once() {
     let clock = ManualClock::new(1_800_000_000_000);
     // This test needs its own layout, because generators with the same layout and node share the
     // tick and sequence number of the next ID.

@@ -209,7 +209,7 @@ fn check_new_clients(count: usize, url: &str, layout: Layout) {
 /// A draining broker signals its holders to move to another broker, so that no holder waits for a node after the
 /// broker has ended.
 #[test]
-fn clients_move_to_another_broker_while_theirs_drains() {
+fn clients_move_to_another_broker_while_their_broker_drains() {
     check_gaps(|| {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
@@ -228,7 +228,7 @@ fn clients_move_to_another_broker_while_theirs_drains() {
 }
 
 #[test]
-fn clients_leave_a_broker_cut_off_from_its_store() {
+fn clients_switch_brokers_when_their_broker_cannot_reach_its_store() {
     check_gaps(|| {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
@@ -260,7 +260,7 @@ fn lease_that_keeps_its_node_does_not_switch_brokers() {
 }
 
 #[test]
-fn clients_leave_a_broker_with_a_wrong_clock() {
+fn clients_switch_brokers_when_the_clock_of_their_broker_is_wrong() {
     for ahead_ms in [1_500, -30_000, 30_000] {
         check_gaps(|| {
             let (store, layout) = store(10, 4);
@@ -277,7 +277,7 @@ fn clients_leave_a_broker_with_a_wrong_clock() {
 }
 
 #[test]
-fn clients_leave_an_address_taken_over_by_another_service() {
+fn clients_switch_brokers_when_another_service_takes_over_an_address() {
     thread::scope(|scope| {
         for other_service in OtherService::ALL {
             scope.spawn(move || {
@@ -297,7 +297,7 @@ fn clients_leave_an_address_taken_over_by_another_service() {
 }
 
 #[test]
-fn clients_leave_a_restarted_broker_with_a_restored_store() {
+fn clients_switch_brokers_when_their_broker_restarts_with_a_restored_store() {
     check_gaps(|| {
         let (store, layout) = store(10, 4);
         let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn run_comparison_distinguishes_restored_snapshots_from_later_terms() {
+    fn etcd_run_comparison_distinguishes_restored_snapshots_from_later_raft_terms() {
         let now = |cluster, term, index, slack| {
             Run { cluster, term, index, slack }.compare(&record(&[]).run)
         };
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn run_continues_only_with_a_majority_of_recorded_processes() {
+    fn recorded_run_continues_only_if_most_of_its_processes_still_run() {
         let recorded = record(&[(1, "a"), (2, "b"), (3, "c")]);
         for (now, continued, why) in [
             (vec![(1, "a"), (2, "b"), (3, "c")], true, "all"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn slack_may_be_negative_but_overflow_is_rejected() {
+    fn index_minus_revision_may_be_negative_but_overflow_is_rejected() {
         assert_eq!(slack(4, 6), Ok(-2));
         assert!(slack(u64::MAX, 0).is_err());
     }

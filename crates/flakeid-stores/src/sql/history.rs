@@ -108,7 +108,7 @@ mod tests {
     use super::through;
 
     #[test]
-    fn condition_compares_the_columns_in_order() {
+    fn sql_condition_compares_columns_in_the_given_order() {
         assert_eq!(
             through(&["start", "block_grant", "grant_number"]),
             "(start < ?3 OR start = ?3 AND \

@@ -32,7 +32,7 @@ fn etcd_store_passes_the_conformance_suite() {
 /// Checks leases on the server at `FLAKEID_TEST_ETCD_URL`, so that other etcd versions can be tested. Starts a private
 /// server if the variable is not set.
 #[test]
-fn server_from_an_environment_variable_grants_leases() {
+fn server_named_by_an_environment_variable_grants_leases() {
     match std::env::var("FLAKEID_TEST_ETCD_URL") {
         Ok(url) => leases(&url),
         Err(_) => leases(&EtcdServer::new().url()),

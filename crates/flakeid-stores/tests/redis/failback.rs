@@ -109,7 +109,7 @@ fn ids_stay_unique_across_failover_and_failback() {
 /// Checks that a demoted primary counts as restored even if it received no data. The demoted primary lost no data, but
 /// another primary may have granted leases in the meantime.
 #[test]
-fn primary_counts_as_restored_after_demotion_without_syncing() {
+fn demoted_primary_counts_as_restored_even_if_it_received_no_data() {
     let server = RedisServer::new();
     let mut client = Client::new(&server.url(), "in-vain");
     server.command(&["REPLICAOF", "127.0.0.1", "1"]).unwrap();
@@ -178,7 +178,7 @@ fn transaction_is_not_committed_on_a_writable_replica() {
 /// which identifies a run, changes only when the first replica connects, and some time after the last replica
 /// disconnects.
 #[test]
-fn only_the_first_replica_connection_counts_as_a_restore() {
+fn connecting_the_first_or_losing_the_last_replica_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);
     let mut client = Client::new(&server.url(), "first");
     let name = client.namespace.name.clone();

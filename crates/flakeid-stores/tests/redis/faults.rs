@@ -137,7 +137,7 @@ fn hanging_server_or_network_is_reported_as_unavailable() {
 /// Checks that a fast-forward, as recommended in the documentation, ends all leases and keeps windows disjoint. The
 /// store does not detect that an operator has swapped in older data, so the tokens in that data are still valid.
 #[test]
-fn fast_forward_keeps_windows_disjoint_after_undetected_restore() {
+fn fast_forward_keeps_windows_disjoint_after_an_undetected_restore() {
     let server = RedisServer::new();
     let mut client = Client::with(&server.url(), brief_namespace("swapped"));
     let granted = |client: &mut Client| loop {

@@ -32,7 +32,7 @@ fn redis_store_passes_the_conformance_suite() {
 /// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be
 /// tested. If the variable is not set, the test starts a private server.
 #[test]
-fn server_from_an_environment_variable_grants_leases() {
+fn server_named_by_an_environment_variable_grants_leases() {
     match std::env::var("FLAKEID_TEST_REDIS_URL") {
         Ok(url) => client::leases(&url),
         Err(_) => client::leases(&RedisServer::new().url()),

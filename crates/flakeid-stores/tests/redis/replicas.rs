@@ -65,7 +65,7 @@ fn store_is_reported_as_unavailable_if_no_replica_confirms_writes() {
 /// Checks that a primary with three replicas is refused if only one replica must confirm each write. One replica could
 /// stay with the old primary while another replica follows a new primary. Both primaries would then confirm writes.
 #[test]
-fn primary_with_over_twice_the_required_replicas_is_refused() {
+fn primary_is_refused_if_replicas_exceed_twice_the_required_confirmations() {
     let primary = RedisServer::new();
     let _two = [replica_of(&primary), replica_of(&primary)];
     // This connection only copies the data, as `redis-cli --rdb` does. The store must not count the connection as a

@@ -163,7 +163,7 @@ macro_rules! test_sql_server {
         $crate::sql::test_sql_server!(
             $server,
             sql_store_passes_the_conformance_suite,
-            server_from_an_environment_variable_grants_leases,
+            server_named_by_an_environment_variable_grants_leases,
             two_hundred_clients_get_distinct_nodes_at_once,
             errors_name_the_server_and_hide_the_password,
             missing_table_is_named_in_the_error,
@@ -198,7 +198,7 @@ pub(crate) fn sql_store_passes_the_conformance_suite<S: SqlServer>() {
 
 /// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be
 /// tested. If the variable is not set, the test starts a private server.
-pub(crate) fn server_from_an_environment_variable_grants_leases<S: SqlServer>() {
+pub(crate) fn server_named_by_an_environment_variable_grants_leases<S: SqlServer>() {
     match std::env::var(S::GIVEN) {
         Ok(url) => client::leases(&url),
         Err(_) => client::leases(&S::new().url()),

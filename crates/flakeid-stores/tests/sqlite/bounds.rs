@@ -87,7 +87,7 @@ fn restored_copy_waits_until_windows_of_lost_namespaces_end() {
 
 /// Checks that the old bounds still apply after the database is lost a second time.
 #[test]
-fn twice_lost_database_waits_until_the_longest_window_ends() {
+fn database_lost_twice_waits_until_the_longest_window_ends() {
     let (store, grant, then) = held();
     lose_database(&store);
     take(&store, then + MINUTE_MS, 10_000).unwrap_err();
@@ -96,7 +96,7 @@ fn twice_lost_database_waits_until_the_longest_window_ends() {
 }
 
 #[test]
-fn lost_serial_file_does_not_shorten_the_recreation_wait() {
+fn lost_serial_file_does_not_shorten_the_wait_after_recreation() {
     let (store, _, then) = held();
     fs::remove_file(store.beside("-serial")).unwrap();
     take(&store, then, HOUR_MS).unwrap_err();

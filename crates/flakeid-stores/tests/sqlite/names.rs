@@ -35,7 +35,7 @@ fn database_file_with_two_hard_links_is_refused() {
 
 /// Checks that an open store refuses all requests while one of its files has a second hard link.
 #[test]
-fn open_store_refuses_requests_while_files_have_extra_links() {
+fn store_refuses_requests_while_its_files_have_extra_hard_links() {
     for suffix in ["", "-serial"] {
         let store = Sqlite::new();
         let mut connection = store.connect();

@@ -182,7 +182,7 @@ fn deletion_of_the_database_file_is_detected() {
 
 /// Checks that a namespace that is missing from the restored copy must wait before it grants nodes again.
 #[test]
-fn namespace_missing_from_a_restored_copy_waits_before_granting() {
+fn namespace_missing_from_a_restored_copy_waits_before_granting_nodes() {
     let (store, _) = prepared();
     let older = store.backup();
     operations::acquire(&mut *store.connect(), "later", &request(1)).unwrap();
@@ -233,7 +233,7 @@ fn every_restore_of_the_whole_directory_is_detected() {
 /// Checks that a store without its `-serial` file counts as restored, even if the restored copy contains only one
 /// transaction.
 #[test]
-fn missing_serial_file_is_detected_even_after_one_transaction() {
+fn missing_serial_file_is_detected_even_after_a_single_transaction() {
     let store = Sqlite::new();
     acquire(&store, 1).unwrap();
     let older = store.backup();

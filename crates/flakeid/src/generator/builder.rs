@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn generator_options_are_equal_whether_set_by_name_or_method() {
+    fn generator_options_are_equal_whether_set_by_name_or_by_method() {
         let by_name = set(&[
             ("namespace", "orders"),
             ("nodes_from", "8"),

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_a_ring_makes_concurrent_calls_fail_with_closed() {
+    fn closing_a_ring_makes_concurrent_calls_fail_with_a_closed_error() {
         for generator in both() {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             std::thread::scope(|scope| {

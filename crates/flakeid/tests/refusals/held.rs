@@ -75,7 +75,7 @@ fn check_server(
 }
 
 #[test]
-fn postgres_lease_ends_with_its_window_after_password_changes() {
+fn postgres_lease_expires_at_the_end_of_its_window_after_a_password_change() {
     let server = PostgresServer::new();
     let change = || {
         server.sql("ALTER ROLE flakeid PASSWORD 'new-s3cret'").unwrap();
@@ -88,7 +88,7 @@ fn postgres_lease_ends_with_its_window_after_password_changes() {
 }
 
 #[test]
-fn mariadb_lease_ends_with_its_window_after_password_changes() {
+fn mariadb_lease_expires_at_the_end_of_its_window_after_a_password_change() {
     let server = MariadbServer::new();
     let change = || {
         server.sql("ALTER USER flakeid IDENTIFIED BY 'new-s3cret'; KILL USER flakeid").unwrap();
@@ -98,7 +98,7 @@ fn mariadb_lease_ends_with_its_window_after_password_changes() {
 }
 
 #[test]
-fn redis_lease_ends_with_its_window_after_password_changes() {
+fn redis_lease_expires_at_the_end_of_its_window_after_a_password_change() {
     let server = RedisServer::new();
     let set = |password: &str| {
         let password = format!(">{password}");
@@ -115,7 +115,7 @@ fn redis_lease_ends_with_its_window_after_password_changes() {
 }
 
 #[test]
-fn etcd_lease_ends_with_its_window_after_password_changes() {
+fn etcd_lease_expires_at_the_end_of_its_window_after_a_password_change() {
     let server = EtcdServer::new();
     let change = || {
         for words in [

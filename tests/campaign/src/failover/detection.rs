@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn detection_counts_repeated_ids_with_their_times() {
+    fn detection_report_contains_the_number_and_times_of_repeated_ids() {
         let one = Issued { began: 0, ids: vec![(10, 1), (20, 2), (630, 3)] };
         let other = Issued { began: 15, ids: vec![(22, 2), (1_530, 3), (1_540, 4), (1_700, 1)] };
         let detection = Detection::new(Some(Duration::from_millis(1_250)), 20, &[one, other]);
