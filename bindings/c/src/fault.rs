@@ -40,7 +40,7 @@ impl Fault {
                  string)"
             ),
             Self::Panic { message } => {
-                format!("internal flakeid error; please report it: {message}")
+                format!("internal flakeid error ({message}); please report it")
             }
         }
     }

@@ -101,7 +101,7 @@ const NOW: i64 = 1_505_914_988_849;
 /// before it issues its first ID, and the wait moves the clock forward. With the library's manual
 /// clock, a new generator would not wait.
 const LATER: i64 = NOW + 1;
-const MESSAGE: &str = "internal flakeid error; please report it: the clock is broken";
+const MESSAGE: &str = "internal flakeid error (the clock is broken); please report it";
 
 fn last_error() -> String {
     // SAFETY: the library returns NUL-terminated strings.

@@ -51,7 +51,7 @@ form!(
     to_base58,
     from_base58,
     "Returns an ID as 1 to 11 base58 digits in Bitcoin's alphabet.",
-    "Parses a string of 1 to 11 base58 digits in Bitcoin's alphabet as an ID; a leading 1 (the digit zero) is not allowed."
+    "Parses a string of 1 to 11 base58 digits in Bitcoin's alphabet as an ID; a leading 1 (zero in this alphabet) is not allowed."
 );
 form!(
     Base62,
@@ -73,14 +73,14 @@ form!(
     to_base58_flickr,
     from_base58_flickr,
     "Returns an ID as 1 to 11 base58 digits in Flickr's alphabet, like Go's bwmarrin/snowflake.",
-    "Parses a string of 1 to 11 base58 digits in Flickr's alphabet as an ID; a leading 1 (the digit zero) is not allowed."
+    "Parses a string of 1 to 11 base58 digits in Flickr's alphabet as an ID; a leading 1 (zero in this alphabet) is not allowed."
 );
 form!(
     Zbase32,
     to_zbase32,
     from_zbase32,
     "Returns an ID as 1 to 13 digits of z-base-32, like `Base32` of Go's bwmarrin/snowflake.",
-    "Parses a string of 1 to 13 z-base-32 digits as an ID; uppercase is allowed, but a leading y (the digit zero) is not."
+    "Parses a string of 1 to 13 z-base-32 digits as an ID; uppercase is allowed, but a leading y (zero in this alphabet) is not."
 );
 
 /// Returns an ID as 8 bytes, with the most significant byte first. The bytes objects sort in the

@@ -199,7 +199,7 @@ impl Metrics {
     pub(crate) fn watch_history(&mut self, namespaces: &[String]) {
         self.registry.register(
             "history_pruned",
-            "Number of grants that this server removed from the history: grants of the store (record) or of brokers (sub_grant)",
+            "Number of grants that this server removed from the history, by kind (record: granted by the store; sub_grant: granted by a broker)",
             self.pruned.clone(),
         );
         for namespace in namespaces {
@@ -360,7 +360,7 @@ impl Collector for BrokerMetrics {
         let counters: [(&str, &str, Count); 2] = [
             (
                 "broker_unrecorded_grants",
-                "Number of grants permanently missing from the store's history because the broker granted too many nodes at once or lost the block",
+                "Number of grants permanently missing from the store's history because too many grants were waiting to be written or because the broker lost the block of nodes",
                 |of| of.unrecorded,
             ),
             (

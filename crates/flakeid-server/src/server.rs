@@ -350,7 +350,7 @@ impl Server {
         drop((bound, resp, admin));
         runtime.shutdown_timeout(Duration::from_secs(1));
         service.close();
-        info!("stopped, and released all nodes");
+        info!("stopped and released all nodes");
     }
 }
 

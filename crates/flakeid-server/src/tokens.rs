@@ -256,7 +256,7 @@ impl Client {
         }
         let credential = match credential.strip_prefix(CERTIFICATE) {
             Some("") => {
-                return Err(refused("must contain a certificate name after san:".to_owned()));
+                return Err(refused("must contain a certificate name after `san:`".to_owned()));
             }
             Some(san) => Credential::Certificate(san.into()),
             None if credential.len() < SHORTEST || !is_printable(credential) => {

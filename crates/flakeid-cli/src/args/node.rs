@@ -36,7 +36,7 @@ pub(crate) struct NodeArgs {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Source {
     #[value(
-        help = "The variable FLAKEID_NODE, or both FLAKEID_DATACENTER and FLAKEID_WORKER; fails without these variables"
+        help = "The variable FLAKEID_NODE, or both FLAKEID_DATACENTER and FLAKEID_WORKER; the command fails if none are set"
     )]
     Env,
     #[value(help = "The number at the end of a StatefulSet pod's host name: 3 in orders-3")]

@@ -99,7 +99,7 @@ fn init_describes_the_created_namespace() {
 
     let command = format!("flakeid leases init --namespace users --lost 2h,20s,5s --store '{url}'");
     let text = shown(&command);
-    let wait = "\nno leases will be granted for 2 h, until all leases that the store has lost have ended\n";
+    let wait = "\nno leases will be granted for 2 h; by then, all leases that the store has lost will have ended\n";
     assert!(text.ends_with(wait), "{text}");
     let command = format!("flakeid leases init --namespace users --store '{url}'");
     let text = shown(&command);

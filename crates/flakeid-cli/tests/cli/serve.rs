@@ -304,7 +304,7 @@ fn server_log_reports_state_changes_without_secrets() {
         "draining",
         "refused requests",
         "released node",
-        "stopped, and released all nodes",
+        "stopped and released all nodes",
     ] {
         assert!(messages.contains(&message), "{message}: {log}");
     }

@@ -178,7 +178,7 @@ pub struct LeaseStatus {
 #[doc(hidden)]
 #[must_use]
 pub fn unanswered(source: &dyn std::fmt::Display) -> Error {
-    let text = format!("{source} did not respond in time; the lease retries automatically");
+    let text = format!("{source} did not respond in time; the request is retried automatically");
     Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
 }
 

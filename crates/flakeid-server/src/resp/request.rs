@@ -95,7 +95,7 @@ fn length(
         if head.len() < LONGEST_LENGTH + 2 {
             return Ok(None);
         }
-        return malformed(format!("the length after {shown:?} is not terminated"));
+        return malformed(format!("the length after {shown:?} does not end with CRLF"));
     };
     let digits = &head[1..end];
     if digits == b"-1" && mark == b'*' {

@@ -84,7 +84,9 @@ impl Gateway {
         let Some(body) = body.filter(Value::is_object) else {
             let text = format!("{shown} responded to {path} with status {status} and without JSON");
             return Err(if status == 404 {
-                Fault::Rejected(format!("{text}: etcd 3.4 or later with its gateway is required"))
+                Fault::Rejected(format!(
+                    "{text}: etcd 3.4 or later is required, with its gRPC gateway enabled"
+                ))
             } else {
                 Fault::Unavailable(text)
             });

@@ -83,7 +83,7 @@ impl<E> HistoryTable<E> {
     pub(super) fn with_remedy(&self, fault: Fault) -> Fault {
         let Fault::Rejected(text) = fault else { return fault };
         let remedy = if text.contains("flakeid: ") {
-            "the triggers are of an earlier flakeid; run `flakeid leases init` as the owner of the tables"
+            "an earlier version of flakeid created the triggers; run `flakeid leases init` as the owner of the tables"
                 .to_owned()
         } else {
             format!("pruning the history requires the right to DELETE from {}", self.name)

@@ -31,7 +31,7 @@ impl StoreFiles {
         }
         if path.contains(['?', '#']) {
             return Err(reject(
-                "a sqlite:// URL has no options: in its path, write ? as %3F and # as %23",
+                "a sqlite:// URL cannot contain options: write ? as %3F and # as %23 in the path",
             ));
         }
         let decoded = percent_decode(path).filter(|bytes| !bytes.contains(&0)).ok_or_else(|| {

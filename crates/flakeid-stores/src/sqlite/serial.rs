@@ -54,7 +54,7 @@ impl<'a> Serial<'a> {
         read.map_err(|error| io_fault(path, &error))?;
         let damaged = || {
             reject(&format!(
-                "{} was edited or damaged: delete it; the store then counts as restored",
+                "{} was edited or damaged: delete this file; the store then counts as restored from a backup",
                 path.display()
             ))
         };

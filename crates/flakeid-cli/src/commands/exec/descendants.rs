@@ -83,7 +83,7 @@ impl Descendants {
         for (process, error) in &self.refused {
             if self.reported.insert(*process) {
                 terminal::note(&format!(
-                    "flakeid: process {} cannot be ended: {}; node {node} is released only after the process ends",
+                    "flakeid: process {} cannot be ended, so node {node} is released only after the process ends: {}",
                     name(*process),
                     io::Error::from(*error)
                 ));

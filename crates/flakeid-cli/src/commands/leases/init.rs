@@ -56,7 +56,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
         0 => String::new(),
         ms if existed => format!("no leases will be granted for another {}\n", duration::shown(ms)),
         ms => format!(
-            "no leases will be granted for {}, until all leases that the store has lost have ended\n",
+            "no leases will be granted for {}; by then, all leases that the store has lost will have ended\n",
             duration::shown(ms)
         ),
     };

@@ -44,7 +44,7 @@ fn redraw(args: &WatchArgs, source: &mut Source) -> Outcome {
         match next(args, source) {
             Ok(leases) => table = ls::draw(&name, &leases, args.all),
             Err(Failure::Refused { error, .. }) if error.kind() == ErrorKind::StoreUnavailable => {
-                problem = format!("\nthis is the last known state; {}: {error}\n", error.code());
+                problem = format!("\nthis is the last known state ({}: {error})\n", error.code());
             }
             Err(failure) => return Err(failure),
         }

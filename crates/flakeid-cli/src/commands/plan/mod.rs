@@ -198,7 +198,8 @@ fn refusal(required: &Requirements, fleet: Option<&Fleet>) -> Failure {
     .collect();
     let hint = match ways.as_slice() {
         [] => format!(
-            "lower at least two of the options {}, --rate and --until; halving one option saves one bit",
+            "lower at least two of the options {0}, --rate and --until; halving {0}, --rate or the time \
+             from the epoch to --until saves one bit",
             if fleet.is_some() { "--processes" } else { "--nodes" }
         ),
         [way] => way.clone(),

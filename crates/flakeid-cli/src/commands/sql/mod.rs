@@ -225,7 +225,7 @@ impl SqlArgs {
         }
         if location.file().is_none() && location.to_string() != location.as_url() {
             terminal::warning(
-                "the script contains the URL of the store as given, including its user and password",
+                "the script contains the URL of the store as given, including the user name and password",
             );
         }
         let store = format!("store={}", location.as_url());

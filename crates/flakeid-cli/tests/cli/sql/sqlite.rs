@@ -61,7 +61,7 @@ fn sql_command_rejects_relative_sqlite_store_paths() {
     let here = ["--store", &server.url(), "--namespace", "orders"];
     run(&[&["leases", "init", "--fresh"], &here[..]].concat()).quiet();
     let warned = sql(&here);
-    assert!(warned.stderr.contains("including its user and password"), "{}", warned.stderr);
+    assert!(warned.stderr.contains("including the user name and password"), "{}", warned.stderr);
 }
 
 #[test]
