@@ -75,10 +75,10 @@ export class FlakeIdError extends Error {
 }
 
 /**
- * The name of a clock. `gated`, the default, is the system clock, exact to the millisecond. Where
- * possible, `gated` uses the processor's counter, and reads the system clock only a few times per
- * millisecond. `system` reads the system clock for every ID. `coarse` lags behind the system clock
- * by up to 10 ms. In WebAssembly, all three names refer to the same clock.
+ * The name of a clock. `gated`, the default, returns the system time, exact to the millisecond.
+ * Where possible, `gated` uses the processor's counter, and reads the system clock only a few times
+ * per millisecond. `system` reads the system clock for every ID. `coarse` lags behind the system
+ * clock by up to 10 ms. In WebAssembly, all three names refer to the same clock.
  */
 export type ClockName = 'system' | 'coarse' | 'gated';
 
@@ -151,8 +151,8 @@ interface NodeChoices {
 
 /**
  * The options of a generator. Only the node has no default: specify `node`, or `datacenter` and
- * `worker`. The node must be different for every generator of this layout that may run at the same
- * time.
+ * `worker`. Generators with the same layout that may run at the same time must have different
+ * nodes.
  */
 export type GeneratorOptions = CommonOptions & NodeChoices[keyof NodeChoices];
 
@@ -180,7 +180,7 @@ export interface Stats {
  * | method | wait | on rollback | on overflow |
  * |---|---|---|---|
  * | `nextId`, `nextNumber` | blocks for at most one tick or 10 ms, whichever is shorter | throws `FLAKEID_CLOCK_ROLLBACK` if a longer wait is necessary | throws `FLAKEID_SEQUENCE_EXHAUSTED` if a longer wait is necessary |
- * | `tryNextId` | never waits | throws `FLAKEID_CLOCK_ROLLBACK` where `nextId` would wait | throws `FLAKEID_SEQUENCE_EXHAUSTED` where `nextId` would wait |
+ * | `tryNextId` | never waits | throws `FLAKEID_CLOCK_ROLLBACK` if `nextId` would wait | throws `FLAKEID_SEQUENCE_EXHAUSTED` if `nextId` would wait |
  * | `nextIds`, `fill` | blocks like `nextId`, each time that no ID is available | returns the IDs generated so far; throws only if there are none | same as on rollback |
  * | `tryFill` | never waits | returns the IDs generated so far; throws only if there are none | same as on rollback |
  * | `nextIdAsync` | waits off the event loop, for at most `maxWaitMs` | rejects with `FLAKEID_CLOCK_ROLLBACK` | rejects with `FLAKEID_SEQUENCE_EXHAUSTED` |
@@ -193,10 +193,11 @@ export class Generator implements Iterable<bigint> {
   constructor(options: GeneratorOptions);
   /**
    * Returns the next ID. If necessary, blocks the event loop for at most one tick or 10 ms,
-   * whichever is shorter, and then throws `FLAKEID_SEQUENCE_EXHAUSTED` or `FLAKEID_CLOCK_ROLLBACK`.
+   * whichever is shorter. Throws `FLAKEID_SEQUENCE_EXHAUSTED` or `FLAKEID_CLOCK_ROLLBACK` if a
+   * longer wait is necessary.
    */
   nextId(): bigint;
-  /** Returns the next ID without waiting; throws where `nextId` would wait. */
+  /** Returns the next ID without waiting. Throws an error if `nextId` would wait. */
   tryNextId(): bigint;
   /** Returns the next ID as a number, for layouts of at most 53 bits, such as `js-safe`. */
   nextNumber(): number;
@@ -465,9 +466,9 @@ export class PublicIds {
   /**
    * Opens a public ID, and returns the original ID. The argument `now` replaces the time of the
    * system clock.
-   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` if the key, domain or prefix differs, if the string
-   * was made up, or if the ID's time is before `since` or more than a minute after `now`. The error
-   * does not state the reason.
+   * @throws {FlakeIdError} `FLAKEID_INVALID_ID` if the key, domain or prefix does not match, if the
+   * string was made up, or if the ID's time is before `since` or more than a minute after `now`.
+   * The error does not state the reason.
    */
   open(text: string, options?: { now?: Instant | undefined }): bigint;
   readonly layout: Layout;

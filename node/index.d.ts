@@ -23,7 +23,7 @@ export class LocalGenerator implements Iterable<bigint> {
   constructor(generator: Generator);
   /** Returns the next ID. Waits and throws like `Generator.nextId`. */
   nextId(): bigint;
-  /** Returns the next ID without waiting; throws where `nextId` would wait. */
+  /** Returns the next ID without waiting. Throws an error if `nextId` would wait. */
   tryNextId(): bigint;
   readonly generator: Generator;
   /** Returns an endless iterator of IDs. */
@@ -56,7 +56,7 @@ export interface BufferOptions {
  *   their tick.
  * - After the generator has been closed or retired, the handle returns no IDs.
  *
- * With an `await` between any two IDs, the handle is slower than `Generator.nextId`.
+ * If the code awaits between any two IDs, the handle is slower than `Generator.nextId`.
  */
 export class BufferedGenerator implements Iterable<bigint> {
   constructor(generator: Generator, options?: BufferOptions);
@@ -116,9 +116,12 @@ export interface RingStats {
   readonly taken: number;
   /** The number of IDs dropped because they were older than `maxAgeMs`. */
   readonly droppedStale: number;
-  /** The number of refills that the generator refused for a reason other than a full tick. */
+  /**
+   * The number of refills that the generator refused, except those refused because all IDs of the
+   * tick had been used.
+   */
   readonly rejectedPut: number;
-  /** The number of calls that returned no ID for a reason other than a closed generator. */
+  /** The number of calls that failed, except calls that failed because the generator was closed. */
   readonly rejectedTake: number;
   /** The number of times that IDs were added to the ring after the initial fill. */
   readonly refills: number;
@@ -126,10 +129,10 @@ export interface RingStats {
 
 /**
  * A ring buffer of IDs that a separate thread generates in advance, with a limit on the age of the
- * IDs. The ring returns IDs in increasing order, and no ID twice. The ring can neither provide more
- * IDs than the generator nor run ahead of the clock, unless the generator has a window and
- * `overflow: 'borrow'`. IDs that are taken directly from the generator are distinct from the ring's
- * IDs, but are not ordered relative to the ring's IDs.
+ * IDs. The ring returns IDs in increasing order, and never returns an ID twice. The ring cannot
+ * provide more IDs than the generator. The ring cannot run ahead of the clock unless the generator
+ * has a window and `overflow: 'borrow'`. IDs that are taken directly from the generator are
+ * distinct from the ring's IDs, but are not ordered relative to the ring's IDs.
  *
  * The thread does not keep the process running. The thread ends when the ring is closed or is no
  * longer reachable.
@@ -144,7 +147,8 @@ export class CachedGenerator implements Iterable<bigint> {
   constructor(generator: Generator, options?: CachedOptions);
   /**
    * Returns the next ID. If the ring is empty, waits for a refill for at most 10 ms or `maxWaitMs`,
-   * whichever is shorter, and then throws the generator's error or `FLAKEID_RING_EMPTY`.
+   * whichever is shorter. Throws the generator's error or `FLAKEID_RING_EMPTY` if no ID becomes
+   * available.
    */
   nextId(): bigint;
   /** Returns the next ID from the ring without waiting. */

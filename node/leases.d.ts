@@ -10,8 +10,9 @@ export type LeaseEvent =
     }
   | { readonly kind: 'renewed'; readonly node: number; readonly fence: bigint }
   /**
-   * The node is lost, usually to another process, and can be used only until its fence. This
-   * process then requests a node again, unless another process has taken over its fixed node.
+   * The node is lost, usually to another process, and can be used only until its fence. The
+   * generator then requests a node again, unless its options specify the node and another process
+   * has taken over that node.
    */
   | { readonly kind: 'fenced-off'; readonly node: number; readonly error: FlakeIdError }
   /** The store refused a request. */

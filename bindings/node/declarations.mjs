@@ -16,7 +16,7 @@ interface PublicIds {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
-/** The slot of a generator, local handle or ring. The slot is freed when JavaScript drops this handle. */
+/** The slot of a generator, local handle or ring. Garbage collection of this object frees the slot. */
 type SlotHandle = ExternalObject<'slot'>;
 /** A ring. */
 type Ring = ExternalObject<'ring'>;

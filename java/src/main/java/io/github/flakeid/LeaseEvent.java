@@ -18,7 +18,7 @@ public record LeaseEvent(Kind kind, long node, long start, long fence, FlakeidEx
         RENEWED,
         /**
          * The node is lost, usually to another process, and can be used only until its fence. The generator then
-         * requests a node again, unless another process has taken over its fixed node.
+         * requests a node again, unless its options specify the node and another process has taken over that node.
          */
         FENCED_OFF,
         /** The store refused a request. */

@@ -76,9 +76,8 @@ final class LeaseEvents {
     }
 
     /**
-     * Waits at most {@link #LONGEST_WAIT_MS} until the function has received the remaining events. Call this method
-     * only after the library has passed on its last event. No call to the function begins after this method has
-     * returned.
+     * Waits at most {@link #LONGEST_WAIT_MS} for the function to process the remaining events. Call this method only
+     * after the library has passed on its last event. No call to the function begins after this method has returned.
      */
     void close() {
         end();

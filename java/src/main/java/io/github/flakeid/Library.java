@@ -79,8 +79,8 @@ final class Library {
     }
 
     /**
-     * Creates the folder again, because an earlier load of the library removed the folder. On systems that cannot
-     * remove files in use, the folder still exists and belongs to this user.
+     * Creates the folder again if an earlier load of the library removed the folder. On systems that cannot remove
+     * files in use, the folder still exists. Reusing the folder is safe, because the folder belongs to this user.
      */
     private static Path again(Path folder) throws IOException {
         if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {

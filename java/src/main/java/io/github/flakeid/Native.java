@@ -18,7 +18,7 @@ final class Native {
 
     private Native() {}
 
-    /** Arranges that a handle is freed after its owner has been garbage collected, when no call can be pending. */
+    /** Arranges for a handle to be freed after its owner has been garbage collected, when no call can be pending. */
     static Cleaner.Cleanable freed(Object owner, long handle, LongConsumer free) {
         return CLEANER.register(owner, () -> free.accept(handle));
     }

@@ -65,8 +65,8 @@ public final class PublicIds {
     }
 
     /**
-     * Opens a public ID as of the given instant, or as of the current time if the instant is null. Returns the original
-     * ID.
+     * Opens a public ID, and returns the original ID. The given instant replaces the current time, unless the instant
+     * is null.
      */
     public long open(String text, Instant time) {
         long unixMs = time == null ? 0 : time.toEpochMilli();

@@ -4,7 +4,7 @@ package io.github.flakeid;
 public enum Rollback {
     /**
      * Issues the remaining IDs of the current tick, and then waits at most {@code maxWait} for the clock to catch up.
-     * A generator with a window of ticks, such as a leased generator, first continues with the following ticks, up to
+     * A generator with a window of ticks, such as a leased generator, first issues IDs from the following ticks, up to
      * {@code maxAhead} ahead of the clock. This is the default.
      */
     CONTINUE,
@@ -12,6 +12,6 @@ public enum Rollback {
     ERROR,
     /** Waits at most {@code maxWait} for the clock to catch up. */
     WAIT,
-    /** Continues with another clock sequence; requires a fixed node and a layout that has clock sequences. */
+    /** Issues IDs with another clock sequence; requires a fixed node and a layout that has clock sequences. */
     CLOCK_SEQUENCE
 }

@@ -18,13 +18,13 @@ public enum TextForm {
     /** 16 hexadecimal digits. */
     HEX,
     /**
-     * Base58 in Flickr's alphabet, without leading zeros, as the method {@code Base58} of the Go package
-     * bwmarrin/snowflake returns it.
+     * Base58 in Flickr's alphabet, without leading zeros. The method {@code Base58} of the Go package
+     * bwmarrin/snowflake returns the same form.
      */
     BASE58_FLICKR,
     /**
-     * Base32 in the alphabet of z-base-32, without leading zeros, as the method {@code Base32} of the Go package
-     * bwmarrin/snowflake returns it.
+     * Base32 in the alphabet of z-base-32, without leading zeros. The method {@code Base32} of the Go package
+     * bwmarrin/snowflake returns the same form.
      */
     ZBASE32;
 

@@ -11,7 +11,7 @@ import java.util.Objects;
 public final class FlakeIdentifierGenerator implements IdentifierGenerator {
     private final Generator generator;
 
-    /** Creates an adapter for a generator. The application that opened the generator has to close it. */
+    /** Creates an adapter for a generator. The application has to close the generator. */
     public FlakeIdentifierGenerator(Generator generator) {
         this.generator = Objects.requireNonNull(generator, "generator");
     }

@@ -10,9 +10,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 /**
  * The properties {@code flakeid.*} of the application.
  *
- * @param store the URL of the store; if neither a store nor a node is set, the store in {@code FLAKEID_STORE}, or
- *     else the embedded store of this user on this host
- * @param node a fixed node, instead of a store
+ * @param store the URL of the store. If neither a store nor a node is set, the URL comes from the environment variable
+ *     {@code FLAKEID_STORE}. If this variable is not set either, the node comes from the embedded store of this user
+ *     on this host
+ * @param node a fixed node, which cannot be combined with {@code store}, {@code namespace} or {@code name}
  * <!-- [options: lease params only namespace name layout max_wait_ms clock] -->
  * @param namespace the namespace from which to lease a node: 1 to 64 characters from the set {@code A-Z
  *     a-z 0-9 . _ -}; the default is {@code default}. Each namespace has one layout and its own nodes
