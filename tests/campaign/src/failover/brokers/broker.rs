@@ -3,12 +3,17 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use flakeid_core::Layout;
 use flakeid_test_servers::{Process, free_port};
 
 use super::super::issuer::NAMESPACE;
 use crate::deployment::BrokerClock;
+
+/// The longest time that a broker may take to stop: the default drain and the default timeout of the shutdown.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A broker with a fixed address, which it keeps after a restart.
 pub(super) struct BrokerProcess {
@@ -68,6 +73,22 @@ impl BrokerProcess {
             return Ok(());
         }
         Err(io::Error::other(format!("{} serve on {listen} printed {line:?}", program.display())))
+    }
+
+    /// Stops the broker with SIGTERM, and waits until the drain and the shutdown have ended.
+    pub(super) fn stop(&mut self) -> io::Result<()> {
+        let Some(mut process) = self.process.take() else { return Ok(()) };
+        process.signal(libc::SIGTERM);
+        let deadline = Instant::now() + STOP_TIMEOUT;
+        while process.is_running() {
+            if Instant::now() >= deadline {
+                return Err(io::Error::other(format!(
+                    "the broker has not ended in {STOP_TIMEOUT:?}"
+                )));
+            }
+            sleep(Duration::from_millis(10));
+        }
+        Ok(())
     }
 
     /// Kills the broker with SIGKILL.

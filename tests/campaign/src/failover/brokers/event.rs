@@ -17,6 +17,7 @@ use crate::stores::HeldNodes;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BrokerEvent {
     OneOfTwoKilled,
+    BothRestarted,
     StoreRestarted,
     RoundRobin,
     CutOff,
@@ -34,6 +35,8 @@ const MEMBER_DIVISOR: usize = 5;
 const FEW_MEMBERS: usize = 8;
 /// The time for which the store is down, in addition to stopping and starting it.
 const STORE_DOWN: Duration = Duration::from_secs(4);
+/// The time between the restart of one broker and the end of the other.
+const BETWEEN_RESTARTS: Duration = Duration::from_secs(5);
 /// The time between two crashes.
 const CRASH_PERIOD: Duration = Duration::from_secs(5);
 /// The time for which members lease through a proxy.
@@ -56,8 +59,9 @@ pub(super) struct Servers<'a> {
 }
 
 impl BrokerEvent {
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::OneOfTwoKilled,
+        Self::BothRestarted,
         Self::StoreRestarted,
         Self::RoundRobin,
         Self::CutOff,
@@ -76,6 +80,7 @@ impl BrokerEvent {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::OneOfTwoKilled => "two brokers: one killed",
+            Self::BothRestarted => "two brokers: each stopped and started in turn",
             Self::StoreRestarted => "two brokers: PostgreSQL stopped and started",
             Self::RoundRobin => "two brokers behind a round-robin proxy",
             Self::CutOff => "two brokers: one cut off from PostgreSQL",
@@ -104,12 +109,13 @@ impl BrokerEvent {
     }
 
     pub(super) fn layout(self) -> io::Result<Layout> {
-        if !matches!(self, Self::CrashesOfFewNodes | Self::Full) {
-            return Ok(Layout::TWITTER);
-        }
-        "t41.n8.s14@1288834974657/1ms"
-            .parse()
-            .map_err(|error: flakeid_core::Error| io::Error::other(error.to_string()))
+        let descriptor = match self {
+            Self::CrashesOfFewNodes | Self::Full => "t41.n8.s14@1288834974657/1ms",
+            // While members move, most hold two nodes.
+            Self::BothRestarted => "t41.n13.s9@1288834974657/1ms",
+            _ => return Ok(Layout::TWITTER),
+        };
+        descriptor.parse().map_err(|error: flakeid_core::Error| io::Error::other(error.to_string()))
     }
 
     pub(super) fn members(self, members: usize) -> usize {
@@ -144,6 +150,14 @@ impl BrokerEvent {
             Self::OneOfTwoKilled => {
                 brokers[0].kill();
                 newcomers()
+            }
+            Self::BothRestarted => {
+                brokers[0].stop()?;
+                brokers[0].start()?;
+                newcomers()?;
+                sleep(BETWEEN_RESTARTS);
+                brokers[1].stop()?;
+                brokers[1].start()
             }
             Self::StoreRestarted => {
                 store.stop();
