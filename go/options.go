@@ -242,10 +242,10 @@ func WithClock(clock string) SharedOption {
 
 // [options: generator own]
 
-// WithNodes sets several different nodes instead of one; the number of nodes must be a power of two; the
-// default is one node. Every tick then has room for the IDs of all these nodes. Several nodes cannot be
-// combined with WithSequenceMask or with layouts that have clock sequences. Within a process, a node
-// must be used either alone or always together with the same other nodes.
+// WithNodes sets several different nodes instead of one; the default is one node. The number of nodes
+// must be a power of two. In every tick, the generator can then issue the IDs of all these nodes.
+// Several nodes cannot be combined with WithSequenceMask or with layouts that have clock sequences.
+// Within a process, a node must be used either alone or always together with the same other nodes.
 func WithNodes(nodes ...uint64) Option {
 	return option(func(s *settings) {
 		s.numbers("nodes", nodes)
@@ -304,8 +304,8 @@ func WithNodeRange(from, to uint64) LeaseOption {
 }
 
 // WithNodeCount sets the number of nodes to lease for this generator, which must be a power of two; the
-// default is 1. Every tick has room for the IDs of all these nodes. Several nodes cannot be combined
-// with WithName, WithNode or WithSequenceMask.
+// default is 1. In every tick, the generator can issue the IDs of all these nodes. Several nodes cannot
+// be combined with WithName, WithNode or WithSequenceMask.
 func WithNodeCount(nodeCount uint32) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.number("node_count", uint64(nodeCount))

@@ -235,8 +235,9 @@
 #define FLAKEID_LEASE_RENEWED 2
 
 /**
- * The node is lost from its fence onward, usually to another process. The generator then requests
- * a node again, unless another process has taken over its fixed node.
+ * The generator loses its node at the fence, usually because another process has taken over the
+ * node. The generator then requests a node again, unless its node is fixed and another process has
+ * taken over that node.
  */
 #define FLAKEID_LEASE_FENCED_OFF 3
 
@@ -289,12 +290,12 @@
 /**
  * A ring of IDs that a library thread generates in advance, so that taking an ID is several times
  * faster than generating one. The IDs of a ring are unique, and strictly increase across all
- * threads that take from the ring, but are not ordered relative to IDs that the generator itself
- * issues. A ring is faster than its generator only in bursts or below the layout's maximum rate,
- * because the ring never contains more IDs than the generator may issue. The ring returns no ID
- * that is older than max_age_ms. Any number of threads may call every function except
- * flakeid_cached_free() at the same time. In a forked child, the ring works only if its generator
- * works, and returns no ID that the parent generated.
+ * threads that take from the ring. IDs from the ring and IDs that the generator issues directly
+ * are not ordered relative to each other. A ring is faster than its generator only in bursts or
+ * below the layout's maximum rate, because the ring never contains more IDs than the generator may
+ * issue. The ring returns no ID that is older than max_age_ms. Any number of threads may call
+ * every function except flakeid_cached_free() at the same time. In a forked child, the ring works
+ * only if its generator works, and returns no ID that the parent generated.
  */
 typedef struct flakeid_cached flakeid_cached;
 
@@ -305,11 +306,11 @@ typedef struct flakeid_cached flakeid_cached;
 typedef struct flakeid_manual_clock flakeid_manual_clock;
 
 /**
- * A generator of IDs for one or several nodes. The IDs are unique, and strictly increase across
- * all threads, except with FLAKEID_ROLLBACK_CLOCK_SEQUENCE. Within a process, generators with the
- * same layout and node share one position in the node's ID space. Any number of threads may call
- * every function except flakeid_generator_free() at the same time. In a forked child, generators
- * of the parent fail with FLAKEID_FORKED. The exceptions are generators that
+ * A generator of IDs for one or several nodes. The IDs are unique. The IDs also strictly increase
+ * across all threads, unless the generator uses FLAKEID_ROLLBACK_CLOCK_SEQUENCE. Within a process,
+ * all generators with the same layout and node take their IDs from one shared sequence. Any number
+ * of threads may call every function except flakeid_generator_free() at the same time. In a forked
+ * child, generators of the parent fail with FLAKEID_FORKED. The exceptions are generators that
  * flakeid_generator_open() created, which lease another node in the child. All generators may be
  * freed in the child.
  */
@@ -335,9 +336,10 @@ typedef struct flakeid_local flakeid_local;
 typedef struct flakeid_options flakeid_options;
 
 /**
- * A converter between the IDs of one domain and their public form, which is encrypted and
- * therefore reveals neither the parts of an ID nor the number of IDs. Public IDs hide IDs but do
- * not authorise access: in rare cases, a random string can be opened as an ID. Thread-safe.
+ * A converter between the IDs of one domain (a kind of object, such as "user") and their public
+ * form. The public form is encrypted, so it reveals neither the parts of an ID nor the number of
+ * IDs. Public IDs hide IDs but do not authorise access: in rare cases, a random string is accepted
+ * as a public ID. Thread-safe.
  */
 typedef struct flakeid_public_ids flakeid_public_ids;
 
@@ -446,10 +448,10 @@ typedef struct flakeid_config {
      */
     const char *clock_name;
     /**
-     * NULL, or several different nodes instead of one; the number of nodes must be a power of two.
-     * Every tick then has room for the IDs of all these nodes. Several nodes cannot be combined
-     * with sequence_mask or with layouts that have clock sequences. Within a process, a node must
-     * be used either alone or always together with the same other nodes.
+     * NULL, or several different nodes instead of one. The number of nodes must be a power of two.
+     * In every tick, the generator can then issue the IDs of all these nodes. Several nodes cannot
+     * be combined with sequence_mask or with layouts that have clock sequences. Within a process,
+     * a node must be used either alone or always together with the same other nodes.
      */
     const uint64_t *nodes;
     /**
@@ -476,7 +478,8 @@ typedef struct flakeid_stats {
      */
     uint32_t reserved;
     /**
-     * The number of times that calls had to wait. Every wait during a fill is counted.
+     * The number of times that calls had to wait. A call that issues several IDs can wait, and be
+     * counted, several times.
      */
     uint64_t waits;
     /**
@@ -512,8 +515,8 @@ typedef struct flakeid_ring_config {
     uint32_t has;
     /**
      * The exponent k, from 0 to 20, that determines the ring's capacity. This field requires the
-     * flag FLAKEID_HAS_BOOST_POWER; the default is 3. The ring has room for the IDs of 2^k full
-     * ticks, but for at least 2 and at most 2^20 IDs.
+     * flag FLAKEID_HAS_BOOST_POWER; the default is 3. The capacity is the number of IDs in 2^k
+     * full ticks, limited to the range from 2 to 2^20.
      */
     uint32_t boost_power;
     /**
@@ -523,7 +526,7 @@ typedef struct flakeid_ring_config {
     uint32_t padding_factor;
     /**
      * The interval at which the ring is refilled even if enough IDs are left: at least 1 ms. This
-     * field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is refills only when too
+     * field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too
      * few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
      */
     uint64_t refill_interval_ms;
@@ -534,9 +537,9 @@ typedef struct flakeid_ring_config {
      */
     uint64_t max_age_ms;
     /**
-     * NULL, or a function that is called each time the generator refuses to fill the ring for a
-     * reason other than a full tick. The function is called on library threads, and must not
-     * block, free the ring, fork, or throw.
+     * NULL, or a function that is called each time the generator refuses to fill the ring, except
+     * when all IDs of the tick have been used. The function is called on library threads, and must
+     * not block, free the ring, fork, or throw.
      */
     flakeid_rejected_callback on_rejected_put;
     /**
@@ -616,7 +619,8 @@ typedef struct flakeid_lease_event {
      */
     int32_t kind;
     /**
-     * The node that was acquired, renewed, lost or released; 0 for other events.
+     * The node that was acquired, lost or released, or whose lease was renewed; 0 for other
+     * events.
      */
     uint64_t node;
     /**
@@ -624,7 +628,8 @@ typedef struct flakeid_lease_event {
      */
     uint64_t start;
     /**
-     * If a node was acquired or renewed, the first tick that must not be used; otherwise 0.
+     * If a node was acquired or its lease was renewed, the first tick that must not be used;
+     * otherwise 0.
      */
     uint64_t fence;
     /**
@@ -767,9 +772,9 @@ typedef struct flakeid_lease_config {
      */
     const char *clock_name;
     /**
-     * The number of nodes to lease for this generator, which must be a power of two; 0 means 1.
-     * Every tick has room for the IDs of all these nodes. Several nodes cannot be combined with
-     * name, node or sequence_mask.
+     * The number of nodes to lease for this generator, which must be a power of two; 0 means 1. In
+     * every tick, the generator can issue the IDs of all these nodes. Several nodes cannot be
+     * combined with name, node or sequence_mask.
      */
     uint32_t node_count;
     /**
@@ -792,7 +797,8 @@ typedef struct flakeid_lease_status {
      */
     uint32_t struct_size;
     /**
-     * 1 if the node is lost from its fence onward, usually to another process; otherwise 0.
+     * 1 if the generator loses its node at the fence, usually because another process has taken
+     * over the node; otherwise 0.
      */
     int32_t fenced_off;
     /**
@@ -908,7 +914,7 @@ typedef struct flakeid_layout_info {
      */
     uint32_t is_split;
     /**
-     * 1 if the layout can generate IDs, 0 if it can only decode them.
+     * 1 if generators can use the layout; 0 if the layout can only decode IDs.
      */
     uint32_t can_generate;
     /**
@@ -1142,9 +1148,9 @@ int64_t flakeid_retry_after_ms(void);
 int64_t flakeid_rollback_ms(void);
 
 /**
- * Returns the instant at which the layout's ticks end, in Unix milliseconds, if the last failed
- * call returned FLAKEID_HORIZON_REACHED, and otherwise -1. Thread-safe: each thread has its own
- * value.
+ * Returns the instant at which the layout's last tick ends, in Unix milliseconds, if the last
+ * failed call returned FLAKEID_HORIZON_REACHED, and otherwise -1. Thread-safe: each thread has its
+ * own value.
  */
 int64_t flakeid_horizon_ms(void);
 
@@ -1230,12 +1236,12 @@ flakeid_status flakeid_generator_new(const struct flakeid_config *config,
 
 /**
  * Frees the generator; NULL is allowed. No other call may use the handle during or after this
- * call. The process keeps the node's position for the next generator with that node. Releases a
- * leased node (in a forked child, the child's own node), unless another generator shares the
- * lease; the release takes at most a second. Waits until any running call to on_event has
- * returned; no further call to on_event begins. The local handles and rings of a freed leased
- * generator fail with FLAKEID_CLOSED; the local handles and rings of a freed fixed generator
- * continue to work.
+ * call. Later generators with the same layout and node in this process continue after the last ID
+ * that was issued. If the generator is leased, releases its node (in a forked child, the child's
+ * own node), unless another generator shares the lease. The release takes at most a second. Waits
+ * until any running call to on_event has returned; no further call to on_event begins. The local
+ * handles and rings of a freed leased generator fail with FLAKEID_CLOSED; the local handles and
+ * rings of a freed fixed generator continue to work.
  */
 void flakeid_generator_free(struct flakeid_generator *generator);
 
@@ -1256,7 +1262,7 @@ flakeid_status flakeid_generator_close(const struct flakeid_generator *generator
  * Thread-safe.
  *
  * Errors: FLAKEID_SEQUENCE_EXHAUSTED, FLAKEID_CLOCK_ROLLBACK, FLAKEID_HORIZON_REACHED,
- * FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the end of a window), FLAKEID_CLOSED,
+ * FLAKEID_BEFORE_EPOCH, FLAKEID_LEASE_EXPIRED (the window has ended), FLAKEID_CLOSED,
  * FLAKEID_FORKED, FLAKEID_NULL_ARGUMENT; for a leased generator in a forked child, also the errors
  * of flakeid_generator_open().
  */
@@ -1369,8 +1375,9 @@ flakeid_status flakeid_generator_layout(const struct flakeid_generator *generato
 /**
  * Creates a local handle for a generator with a fixed node or a leased node. The caller owns the
  * handle and must free it with flakeid_local_free(). The handle keeps a reference to the
- * generator, so the generator may be freed first. After that, the handle fails with FLAKEID_CLOSED
- * if the node is leased, and continues to work if the node is fixed. Thread-safe.
+ * generator, so the generator may be freed first. After the generator is freed, the handle fails
+ * with FLAKEID_CLOSED if the node is leased, and continues to work if the node is fixed.
+ * Thread-safe.
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
@@ -1417,8 +1424,8 @@ flakeid_status flakeid_cached_take(const struct flakeid_cached *cached, uint64_t
 /**
  * Takes the next ID from the ring if an ID is available. Never waits, never restarts the ring with
  * another node, and never increases rejected_take. Use this function if the caller must not wait,
- * or has other work to do first. flakeid_cached_take() and flakeid_cached_next() report why no ID
- * is available. Thread-safe.
+ * or can do other work until an ID is available. flakeid_cached_take() and flakeid_cached_next()
+ * report why no ID is available. Thread-safe.
  *
  * Errors: FLAKEID_RING_EMPTY (no ID is available, for any reason), FLAKEID_NULL_ARGUMENT.
  */
@@ -1443,7 +1450,7 @@ flakeid_status flakeid_cached_stats(const struct flakeid_cached *cached,
 /**
  * Closes the ring without freeing it. Use this function if other threads may still be using the
  * ring. Later calls, and calls that are waiting, fail with FLAKEID_CLOSED. IDs that are still in
- * the ring are never issued; the generator remains open. Ends the ring's thread like
+ * the ring are never issued; the generator remains open. Ends the ring's thread in the same way as
  * flakeid_cached_free(), which must still be called to free the memory. A second call does
  * nothing. Thread-safe.
  *
@@ -1784,9 +1791,10 @@ flakeid_status flakeid_public_ids_seal_bits(const struct flakeid_public_ids *ids
  * Opens a public ID, compares the ID's time with the system clock, and writes the ID to `id`.
  * Thread-safe.
  *
- * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal its
- * reason, which may be a different key, domain or prefix, a random string, an ID from before
- * `since_ms`, or an ID that is more than a minute ahead of the clock.
+ * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal why the
+ * public ID was rejected. The public ID may be a random string, or may have a different key,
+ * domain or prefix. The ID may also be from before `since_ms`, or more than a minute ahead of the
+ * clock.
  */
 flakeid_status flakeid_public_ids_open(const struct flakeid_public_ids *ids,
                                        const char *text,

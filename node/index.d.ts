@@ -74,8 +74,8 @@ export class BufferedGenerator implements Iterable<bigint> {
 export interface CachedOptions {
   // [options: ring fields]
   /**
-   * The exponent k, from 0 to 20, that determines the ring's capacity. The ring has room for the
-   * IDs of 2^k full ticks, but for at least 2 and at most 2^20 IDs. Default: 3.
+   * The exponent k, from 0 to 20, that determines the ring's capacity. The capacity is the number
+   * of IDs in 2^k full ticks, limited to the range from 2 to 2^20. Default: 3.
    */
   boostPower?: number | bigint | undefined;
   /**
@@ -84,7 +84,7 @@ export interface CachedOptions {
   paddingFactor?: number | bigint | undefined;
   /**
    * The interval at which the ring is refilled even if enough IDs are left, in milliseconds: at
-   * least 1 ms. Regular refills keep the IDs of a rarely used ring fresh. Default: refills only
+   * least 1 ms. Regular refills keep the IDs of a rarely used ring fresh. Default: a refill only
    * when too few IDs are left.
    */
   refillIntervalMs?: number | bigint | undefined;
@@ -96,8 +96,8 @@ export interface CachedOptions {
   maxAgeMs?: number | bigint | undefined;
   /**
    * A function that is called with the error, on the event loop, each time the generator refuses to
-   * fill the ring for a reason other than a full tick. Setting this function does not keep the
-   * process running. An exception that the function throws is treated as uncaught.
+   * fill the ring, except when all IDs of the tick have been used. Setting this function does not
+   * keep the process running. An exception that the function throws is treated as uncaught.
    */
   onRejectedPut?: ((error: FlakeIdError) => void) | undefined;
   /**
@@ -181,9 +181,9 @@ interface CommonLeaseOptions {
    */
   nodes?: readonly [from: number | bigint, to: number | bigint] | undefined;
   /**
-   * The number of nodes to lease for this generator, which must be a power of two. Every tick has
-   * room for the IDs of all these nodes. Several nodes cannot be combined with `name`, `node` or
-   * `sequenceMask`. Default: 1.
+   * The number of nodes to lease for this generator, which must be a power of two. In every tick,
+   * the generator can issue the IDs of all these nodes. Several nodes cannot be combined with
+   * `name`, `node` or `sequenceMask`. Default: 1.
    */
   nodeCount?: number | bigint | undefined;
   /**
@@ -296,10 +296,10 @@ declare module './api' {
       node?: undefined;
       // [options: generator required only nodes]
       /**
-       * Several different nodes instead of one; the number of nodes must be a power of two. Every tick
-       * then has room for the IDs of all these nodes. Several nodes cannot be combined with
-       * `sequenceMask` or with layouts that have clock sequences. Within a process, a node must be used
-       * either alone or always together with the same other nodes. Default: one node.
+       * Several different nodes instead of one. The number of nodes must be a power of two. In every
+       * tick, the generator can then issue the IDs of all these nodes. Several nodes cannot be combined
+       * with `sequenceMask` or with layouts that have clock sequences. Within a process, a node must be
+       * used either alone or always together with the same other nodes. Default: one node.
        */
       nodes: readonly (number | bigint)[];
       // [/options]

@@ -48,10 +48,10 @@ public:
     options &worker(std::uint64_t value) {
         return set(FLAKEID_HAS_WORKER, config_.worker, value);
     }
-    // Several different nodes instead of one; the number of nodes must be a power of two (default:
-    // one node). Every tick then has room for the IDs of all these nodes. Several nodes cannot be
-    // combined with sequence_mask or with layouts that have clock sequences. Within a process, a
-    // node must be used either alone or always together with the same other nodes.
+    // Several different nodes instead of one (default: one node). The number of nodes must be a
+    // power of two. In every tick, the generator can then issue the IDs of all these nodes. Several
+    // nodes cannot be combined with sequence_mask or with layouts that have clock sequences. Within
+    // a process, a node must be used either alone or always together with the same other nodes.
     options &nodes(std::vector<std::uint64_t> value) {
         nodes_ = std::move(value);
         return *this;
@@ -187,8 +187,8 @@ public:
         return set(FLAKEID_HAS_NODES, config_.first_node, from);
     }
     // The number of nodes to lease for this generator, which must be a power of two (default: 1).
-    // Every tick has room for the IDs of all these nodes. Several nodes cannot be combined with
-    // name, node or sequence_mask.
+    // In every tick, the generator can issue the IDs of all these nodes. Several nodes cannot be
+    // combined with name, node or sequence_mask.
     lease_options &node_count(std::uint32_t value) {
         return set(0, config_.node_count, value);
     }
@@ -295,8 +295,8 @@ public:
     using observer = std::function<void(const error &)>;
 
     // [options: ring setters]
-    // The exponent k, from 0 to 20, that determines the ring's capacity (default: 3). The ring has
-    // room for the IDs of 2^k full ticks, but for at least 2 and at most 2^20 IDs.
+    // The exponent k, from 0 to 20, that determines the ring's capacity (default: 3). The capacity
+    // is the number of IDs in 2^k full ticks, limited to the range from 2 to 2^20.
     ring_options &boost_power(std::uint32_t value) {
         return set(FLAKEID_HAS_BOOST_POWER, config_.boost_power, value);
     }
@@ -306,7 +306,7 @@ public:
         return set(FLAKEID_HAS_PADDING_FACTOR, config_.padding_factor, value);
     }
     // The interval at which the ring is refilled even if enough IDs are left: at least 1 ms
-    // (default: refills only when too few IDs are left). Regular refills keep the IDs of a rarely
+    // (default: a refill only when too few IDs are left). Regular refills keep the IDs of a rarely
     // used ring fresh.
     ring_options &refill_interval(milliseconds value) {
         return set(FLAKEID_HAS_REFILL_INTERVAL, config_.refill_interval_ms, detail::count(value));
@@ -318,8 +318,8 @@ public:
         return set(FLAKEID_HAS_MAX_AGE, config_.max_age_ms, detail::count(value));
     }
     // A function that is called with the error, on the ring's thread, each time the generator
-    // refuses to fill the ring for a reason other than a full tick. The ring keeps a copy of the
-    // function, which must not throw.
+    // refuses to fill the ring, except when all IDs of the tick have been used. The ring keeps a
+    // copy of the function, which must not throw.
     ring_options &on_rejected_put(observer value) {
         on_rejected_put_ = std::move(value);
         return *this;

@@ -17,8 +17,8 @@ export interface LeaseOptions {
    */
   name?: string | undefined;
   /**
-   * The token that the brokers require (`Authorization: Bearer`). Default: the token in the URL
-   * (`https://:TOKEN@host`).
+   * The bearer token that the brokers require in the `Authorization` header. Default: the token in
+   * the URL (`https://:TOKEN@host`).
    */
   token?: string | undefined;
   /**

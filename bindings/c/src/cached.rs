@@ -39,23 +39,23 @@ pub struct RingConfig {
     pub has: u32,
     // [options: ring fields]
     /// The exponent k, from 0 to 20, that determines the ring's capacity. This field requires the
-    /// flag FLAKEID_HAS_BOOST_POWER; the default is 3. The ring has room for the IDs of 2^k full
-    /// ticks, but for at least 2 and at most 2^20 IDs.
+    /// flag FLAKEID_HAS_BOOST_POWER; the default is 3. The capacity is the number of IDs in 2^k
+    /// full ticks, limited to the range from 2 to 2^20.
     pub boost_power: u32,
     /// The percentage of the ring's capacity below which the ring is refilled: 1 to 99. This field
     /// requires the flag FLAKEID_HAS_PADDING_FACTOR; the default is 50.
     pub padding_factor: u32,
     /// The interval at which the ring is refilled even if enough IDs are left: at least 1 ms. This
-    /// field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is refills only when too
+    /// field requires the flag FLAKEID_HAS_REFILL_INTERVAL; the default is a refill only when too
     /// few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
     pub refill_interval_ms: u64,
     /// The maximum age of an ID that the ring returns: at least two ticks. This field requires the
     /// flag FLAKEID_HAS_MAX_AGE; the default is 1 s or two ticks, whichever is longer. The age is
     /// measured from the beginning of the ID's tick. Older IDs are dropped and counted.
     pub max_age_ms: u64,
-    /// NULL, or a function that is called each time the generator refuses to fill the ring for a
-    /// reason other than a full tick. The function is called on library threads, and must not
-    /// block, free the ring, fork, or throw.
+    /// NULL, or a function that is called each time the generator refuses to fill the ring, except
+    /// when all IDs of the tick have been used. The function is called on library threads, and must
+    /// not block, free the ring, fork, or throw.
     pub on_rejected_put: RejectedCallback,
     /// NULL, or a function that is called each time flakeid_cached_take() or flakeid_cached_next()
     /// returns no ID for a reason other than FLAKEID_CLOSED or FLAKEID_FORKED. The function is

@@ -120,10 +120,10 @@ pub struct Config {
     /// With "system", the system clock is read for every ID. With "coarse", the time lags behind
     /// the system clock by a few milliseconds, and is never ahead of the system clock.
     pub clock_name: *const c_char,
-    /// NULL, or several different nodes instead of one; the number of nodes must be a power of two.
-    /// Every tick then has room for the IDs of all these nodes. Several nodes cannot be combined
-    /// with sequence_mask or with layouts that have clock sequences. Within a process, a node must
-    /// be used either alone or always together with the same other nodes.
+    /// NULL, or several different nodes instead of one. The number of nodes must be a power of two.
+    /// In every tick, the generator can then issue the IDs of all these nodes. Several nodes cannot
+    /// be combined with sequence_mask or with layouts that have clock sequences. Within a process,
+    /// a node must be used either alone or always together with the same other nodes.
     pub nodes: *const u64,
     /// The number of integers in nodes; 0 if nodes is NULL.
     pub node_count: usize,

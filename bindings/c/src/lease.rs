@@ -101,9 +101,9 @@ pub struct LeaseConfig {
     /// With "system", the system clock is read for every ID. With "coarse", the time lags behind
     /// the system clock by a few milliseconds, and is never ahead of the system clock.
     pub clock_name: *const c_char,
-    /// The number of nodes to lease for this generator, which must be a power of two; 0 means 1.
-    /// Every tick has room for the IDs of all these nodes. Several nodes cannot be combined with
-    /// name, node or sequence_mask.
+    /// The number of nodes to lease for this generator, which must be a power of two; 0 means 1. In
+    /// every tick, the generator can issue the IDs of all these nodes. Several nodes cannot be
+    /// combined with name, node or sequence_mask.
     pub node_count: u32,
     /// Reserved; must be 0.
     pub reserved: u32,

@@ -33,18 +33,18 @@ use crate::stats::RingStats;
 ///         'clock-sequence'.
 // [options: ring arguments]
 ///     boost_power: The exponent k, from 0 to 20, that determines the ring's capacity (default: 3).
-///         The ring has room for the IDs of 2^k full ticks, but for at least 2 and at most 2^20
-///         IDs.
+///         The capacity is the number of IDs in 2^k full ticks, limited to the range from 2 to
+///         2^20.
 ///     padding_factor: The percentage of the ring's capacity below which the ring is refilled: 1 to
 ///         99 (default: 50).
 ///     refill_interval: The interval at which the ring is refilled even if enough IDs are left: at
-///         least 1 ms (default: refills only when too few IDs are left). Regular refills keep the
+///         least 1 ms (default: a refill only when too few IDs are left). Regular refills keep the
 ///         IDs of a rarely used ring fresh.
 ///     max_age: The maximum age of an ID that the ring returns: at least two ticks (default: 1 s or
 ///         two ticks, whichever is longer). The age is measured from the beginning of the ID's
 ///         tick. Older IDs are dropped and counted.
 ///     on_rejected_put: A function that is called with the error, on the ring's thread, each time
-///         the generator refuses to fill the ring for a reason other than a full tick.
+///         the generator refuses to fill the ring, except when all IDs of the tick have been used.
 ///     on_rejected_take: A function that is called with the error, on the caller's thread, each
 ///         time a call gets no ID for a reason other than a closed generator.
 // [/options]

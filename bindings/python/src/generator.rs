@@ -43,11 +43,11 @@ const MOST_AT_ONCE: usize = 1 << 16;
 ///         with worker.
 ///     worker: The low part of the node, in layouts that split the node; must be set together with
 ///         datacenter.
-///     nodes: Several different nodes instead of one; the number of nodes must be a power of two
-///         (default: one node). Every tick then has room for the IDs of all these nodes. Several
-///         nodes cannot be combined with sequence_mask or with layouts that have clock sequences.
-///         Within a process, a node must be used either alone or always together with the same
-///         other nodes.
+///     nodes: Several different nodes instead of one (default: one node). The number of nodes must
+///         be a power of two. In every tick, the generator can then issue the IDs of all these
+///         nodes. Several nodes cannot be combined with sequence_mask or with layouts that have
+///         clock sequences. Within a process, a node must be used either alone or always together
+///         with the same other nodes.
 ///     layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
 ///         "twitter").
 ///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).

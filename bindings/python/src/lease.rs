@@ -41,8 +41,8 @@ use crate::{clock, exit, settings};
 ///     nodes: The range of nodes to choose from, both ends inclusive, as (from, to) (default: all
 ///         nodes of the layout).
 ///     node_count: The number of nodes to lease for this generator, which must be a power of two
-///         (default: 1). Every tick has room for the IDs of all these nodes. Several nodes cannot
-///         be combined with name, node or sequence_mask.
+///         (default: 1). In every tick, the generator can issue the IDs of all these nodes. Several
+///         nodes cannot be combined with name, node or sequence_mask.
 ///     layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
 ///         "twitter"). A lease must use the layout of its namespace.
 ///     epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).

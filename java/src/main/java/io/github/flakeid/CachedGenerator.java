@@ -29,8 +29,8 @@ public final class CachedGenerator implements AutoCloseable {
 
         // [options: ring own except on_rejected_put on_rejected_take]
         /**
-         * Sets the exponent k, from 0 to 20, that determines the ring's capacity; the default is 3. The ring has room
-         * for the IDs of 2^k full ticks, but for at least 2 and at most 2^20 IDs.
+         * Sets the exponent k, from 0 to 20, that determines the ring's capacity; the default is 3. The capacity is the
+         * number of IDs in 2^k full ticks, limited to the range from 2 to 2^20.
          */
         public Builder boostPower(int boostPower) {
             settings.number("boost_power", boostPower);
@@ -44,8 +44,8 @@ public final class CachedGenerator implements AutoCloseable {
         }
 
         /**
-         * Sets the interval at which the ring is refilled even if enough IDs are left: at least 1 ms; the default is
-         * refills only when too few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
+         * Sets the interval at which the ring is refilled even if enough IDs are left: at least 1 ms; the default is a
+         * refill only when too few IDs are left. Regular refills keep the IDs of a rarely used ring fresh.
          */
         public Builder refillInterval(Duration refillInterval) {
             settings.duration("refill_interval_ms", "refillInterval", refillInterval);

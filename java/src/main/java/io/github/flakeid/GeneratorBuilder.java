@@ -22,10 +22,10 @@ public final class GeneratorBuilder extends Options<GeneratorBuilder> {
 
     // [options: generator own]
     /**
-     * Sets several different nodes instead of one; the number of nodes must be a power of two; the default is one
-     * node. Every tick then has room for the IDs of all these nodes. Several nodes cannot be combined with {@code
-     * sequenceMask} or with layouts that have clock sequences. Within a process, a node must be used either alone
-     * or always together with the same other nodes.
+     * Sets several different nodes instead of one; the default is one node. The number of nodes must be a power of
+     * two. In every tick, the generator can then issue the IDs of all these nodes. Several nodes cannot be combined
+     * with {@code sequenceMask} or with layouts that have clock sequences. Within a process, a node must be used
+     * either alone or always together with the same other nodes.
      */
     public GeneratorBuilder nodes(long... nodes) {
         settings.numbers("nodes", nodes);

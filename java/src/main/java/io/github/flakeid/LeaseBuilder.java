@@ -45,9 +45,9 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
-     * Sets the number of nodes to lease for this generator, which must be a power of two; the default is 1. Every
-     * tick has room for the IDs of all these nodes. Several nodes cannot be combined with {@code name}, {@code
-     * node} or {@code sequenceMask}.
+     * Sets the number of nodes to lease for this generator, which must be a power of two; the default is 1. In
+     * every tick, the generator can issue the IDs of all these nodes. Several nodes cannot be combined with {@code
+     * name}, {@code node} or {@code sequenceMask}.
      */
     public LeaseBuilder nodeCount(int nodeCount) {
         settings.number("node_count", "nodeCount", 1, nodeCount);
@@ -85,9 +85,9 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
      * Sets a function that is called for each lease event, one call at a time, on the function's own thread. The
      * function may therefore run for a long time, and may close the generator. An exception that the function
      * throws goes to the handler of uncaught exceptions, and the next event is still delivered. {@code close()}
-     * waits at most 1 s until the function has received the events so far. No call of the function begins after
-     * {@code close()} has returned. A lease with an event function is not shared with other generators. A generator
-     * to which the function refers is not freed until the generator is closed.
+     * waits at most 1 s for the function to receive all earlier events. No call of the function begins after {@code
+     * close()} has returned. A lease with an event function is not shared with other generators. A generator to
+     * which the function refers is not freed until the generator is closed.
      */
     public LeaseBuilder onEvent(Consumer<LeaseEvent> observer) {
         this.observer = Objects.requireNonNull(observer, "observer");

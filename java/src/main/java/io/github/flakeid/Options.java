@@ -18,8 +18,8 @@ abstract class Options<B extends Options<B>> {
     // [options: generator shared]
     /**
      * Sets the node, from 0 to the layout's largest node; there is no default, because no other generator may use
-     * the same node at the same time. For a lease, this sets the node to lease; the default is any node. Taking
-     * over the node is safe even while another process holds it.
+     * the same node at the same time. In a {@link LeaseBuilder}, this method sets the node to lease; the default is
+     * any node. Taking over the node is safe even while another process holds it.
      */
     public B node(long node) {
         settings.number("node", node);
