@@ -1,6 +1,6 @@
 """Checks that the files of deploy/ match each other and a running server.
 
-Requires openssl, promtool, systemd-analyze and the packages in requirements.txt. `cargo xtask test`
+Requires openssl, prometheus with promtool, systemd-analyze and the packages in requirements.txt. `cargo xtask test`
 runs it.
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import manifests
 import monitoring
+import prometheus
 import server
 from files import CheckError, require
 
@@ -57,6 +58,7 @@ def main() -> int:
             server.placeholders(flakeid, servers, folder)
             server.unit(flakeid, folder)
             monitoring.check(servers, metrics, folder)
+            prometheus.check(flakeid, servers, brokers, folder, tls)
     except CheckError as error:
         print(f"deploy: {error}", file=sys.stderr)
         return 1

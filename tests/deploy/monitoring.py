@@ -54,7 +54,15 @@ def queries_of_dashboard() -> list[str]:
     variables = [v["definition"] for v in dashboard["templating"]["list"] if v["type"] == "query"]
     labels = [re.fullmatch(r"label_values\((.*), (\w+)\)", text).groups() for text in variables]
     of_panels = [target["expr"] for panel in panels for target in panel["targets"]]
-    return of_panels + [f'{metric}{{{label}=~".*"}}' for metric, label in labels]
+    return of_panels + [f"count by ({label}) ({metric})" for metric, label in labels]
+
+
+def without_variables(query: str, rate_interval: str) -> str:
+    """Replace the variables of a query of the dashboard, as Grafana does."""
+    plain = query.replace("$__rate_interval", rate_interval).replace("$namespace", ".*")
+    plain = plain.replace("$job", "flakeid-serve|flakeid-broker")
+    require("$" not in plain, f"{DASHBOARD}: unknown variable in {query}")
+    return plain
 
 
 def known(query: str, found: dict[str, set[str]], codes: set[str], where: Path) -> None:
@@ -92,8 +100,7 @@ def check(found: Manifests, metrics: str, folder: Path) -> None:
             known(text, has, codes, where)
     promtool("check", "rules", str(RULES))
     promtool("test", "rules", str(DEPLOY / "prometheus" / "rules.test.yml"))
-    # Replace the variables of Grafana's queries like Grafana does.
-    plain = [q.replace("$__rate_interval", "5m").replace("$namespace", ".*") for q in queries]
+    plain = [without_variables(query, "5m") for query in queries]
     recorded = [{"record": f"panel:{number}", "expr": q} for number, q in enumerate(plain)]
     generated = folder / "dashboard-rules.json"
     generated.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": recorded}]}))

@@ -92,10 +92,15 @@ def manifest_arguments(found: Manifests, folder: Path) -> list[str]:
     return arguments
 
 
+def valid_arguments(found: Manifests, folder: Path) -> list[str]:
+    """Return the container's arguments after writing the file of tokens."""
+    (folder / "tokens").write_text(f"{TOKEN}\n{METRICS_TOKEN}\n")
+    return manifest_arguments(found, folder)
+
+
 def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> str:
     """Run the container's command, check its probes and its scrape target, return the metrics."""
-    (folder / "tokens").write_text(f"{TOKEN}\n{METRICS_TOKEN}\n")
-    arguments = manifest_arguments(found, folder)
+    arguments = valid_arguments(found, folder)
     (endpoint,) = found.monitoring["ServiceMonitor", found.name]["spec"]["endpoints"]
     scrape = endpoint["path"]
     namespace = found.flag("namespace")

@@ -12,8 +12,9 @@ use crate::wasm;
 use crate::wasm::page::PAGE_FILE;
 
 /// The programs that the checks call.
-const NEEDED: [(&str, &str); 4] = [
+const NEEDED: [(&str, &str); 5] = [
     ("openssl", "openssl"),
+    ("prometheus", "prometheus"),
     ("promtool", "prometheus"),
     ("python3", "python3"),
     ("systemd-analyze", "systemd"),
