@@ -33,7 +33,9 @@ use crate::connections::State;
 pub enum Listener {
     /// A TCP address; port 0 selects any free port.
     Tcp(SocketAddr),
-    /// A TCP socket that is already bound to an address. [`bound`](Self::bound) creates this variant.
+    /// A TCP socket that is already bound to an address. [`bound`](Self::bound) creates this variant. Drop all clones
+    /// before the server runs: clients can connect to the address until the last clone has been dropped, even if the
+    /// server has stopped.
     Bound(Arc<std::net::TcpListener>),
     /// The path of a Unix socket. If no process listens on an existing socket at this path, the server replaces the
     /// socket.

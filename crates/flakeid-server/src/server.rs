@@ -142,14 +142,16 @@ impl Server {
             .event_interval(EVENT_INTERVAL)
             .build()?;
         let bound = runtime.block_on(BoundListener::new(listener))?;
-        let bind = |listener: &Option<Listener>| match listener {
-            Some(listener) => runtime.block_on(BoundListener::new(listener)).map(Some),
+        // The listeners are removed from the options, because the options would keep sockets open that are already
+        // bound.
+        let bind = |listener: Option<Listener>| match listener {
+            Some(listener) => runtime.block_on(BoundListener::new(&listener)).map(Some),
             None => Ok(None),
         };
-        let resp = bind(&options.resp)?;
+        let resp = bind(options.resp.take())?;
         #[cfg(feature = "grpc")]
-        let grpc = bind(&options.grpc)?;
-        let admin = bind(&options.admin)?;
+        let grpc = bind(options.grpc.take())?;
+        let admin = bind(options.admin.take())?;
         let wanted = options.max_connections;
         options.max_connections = descriptors::most_connections(wanted)?;
         if options.max_connections < wanted {
@@ -290,9 +292,9 @@ impl Server {
                 connections: Arc::clone(&connections),
                 write_timeout: options.write_timeout,
             };
-            let http = accept(Some(&bound), "http")
+            let http = accept(Some(bound), "http")
                 .run(|connection| Box::pin(connection::serve(connection, shared.clone())));
-            let redis = accept(resp.as_ref(), "resp")
+            let redis = accept(resp, "resp")
                 .run(|connection| Box::pin(resp::serve(connection, shared.clone())));
             #[cfg(feature = "grpc")]
             let calls = async {
@@ -302,7 +304,7 @@ impl Server {
                 let serve = |connection| -> Served {
                     Box::pin(grpc::serve(connection, shared.clone(), Arc::clone(&services)))
                 };
-                accept(grpc.as_ref(), "grpc").run(serve).await;
+                accept(grpc, "grpc").run(serve).await;
             };
             #[cfg(not(feature = "grpc"))]
             let calls = pending::<()>();
@@ -310,7 +312,7 @@ impl Server {
                 let connections = Connections::new(MOST_ADMIN_CONNECTIONS, MOST_ADMIN_CONNECTIONS);
                 let connections = Arc::new(connections);
                 let shared = Shared { tls: None, is_admin: true, ..shared.clone() };
-                let accepting = accept(admin.as_ref(), "admin");
+                let accepting = accept(admin, "admin");
                 Accepting { connections, ..accepting }
                     .run(|connection| Box::pin(connection::serve(connection, shared.clone())))
                     .await;
@@ -336,6 +338,7 @@ impl Server {
                 () = drain => {}
                 () = hurry => {}
             }
+            // Also closes the listeners.
             drop(serving);
             reloading.abort();
             logging.abort();
@@ -345,9 +348,6 @@ impl Server {
             phase.send_replace(Phase::Closing);
             drop(timeout(options.shutdown_timeout, connections.all_ended()).await);
         });
-        #[cfg(feature = "grpc")]
-        drop(grpc);
-        drop((bound, resp, admin));
         runtime.shutdown_timeout(Duration::from_secs(1));
         service.close();
         info!("stopped and released all nodes");
@@ -360,7 +360,7 @@ type Served = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A listener, and the data that is required to accept its connections.
 struct Accepting<'a> {
     /// The listener, or `None` if the server does not serve the listener's protocol.
-    listener: Option<&'a BoundListener>,
+    listener: Option<BoundListener>,
     name: &'static str,
     service: &'a Service,
     connections: Arc<Connections>,

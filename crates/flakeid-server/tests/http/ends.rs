@@ -66,6 +66,28 @@ fn draining_server_serves_requests_until_the_drain_ends() {
     assert!(TcpStream::connect(server.address).is_err());
 }
 
+/// Clients must get an error immediately, so that they can connect to another server.
+#[test]
+fn server_refuses_new_connections_while_it_completes_requests() {
+    let bound = || Some(Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap());
+    let options = ServeOptions { resp: bound(), admin: bound(), ..ServeOptions::default() };
+    let mut server = TestServer::new(service().max_count(1 << 20), options);
+    // The response is larger than the network buffers.
+    let mut long = server.connect();
+    let request = "POST /v1/default/ids?count=1048576 HTTP/1.1\r\nHost: flakeid\r\n\r\n";
+    long.stream.write_all(request.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    server.stop();
+    for address in [server.address, server.resp.unwrap(), server.admin.unwrap()] {
+        let stopped = Instant::now();
+        while TcpStream::connect(address).is_ok() {
+            assert!(stopped.elapsed() < Duration::from_secs(2), "{address} accepts connections");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    assert_eq!(long.reply().expect("a complete response").ids().len(), 1 << 20);
+}
+
 /// A client that has sent only part of a request does not delay the shutdown.
 #[test]
 fn incomplete_request_does_not_delay_shutdown() {
