@@ -11,7 +11,7 @@ interface PublicIds {
 }
 /** A generator. */
 type Owned = ExternalObject<'generator'>;
-/** The slot of a generator, local handle or ring. The slot is freed when JavaScript drops this handle. */
+/** The slot of a generator, local handle or ring. Garbage collection of this object frees the slot. */
 type SlotHandle = ExternalObject<'slot'>;
 /** A ring. */
 type Ring = ExternalObject<'ring'>;
@@ -132,8 +132,8 @@ export declare function closeLease(owned: Owned): Promise<void>
 export declare function closeLeases(): void
 
 /**
- * Closes a ring, and waits up to 10 ms for the ring's thread to end. If a handler is running,
- * waits until the handler has returned.
+ * Closes a ring, and waits for the ring's thread to end. The wait takes up to 10 ms, or longer if
+ * the thread is running a handler.
  */
 export declare function closeRing(ring: Ring): void
 
