@@ -133,7 +133,10 @@ def check(
     """Check alerts and dashboard while servers are used, and after a broker has stopped."""
     with ExitStack() as serving, ExitStack() as granting:
         targets, started = [], []
-        for stack, found, pod in ((serving, servers, "flakeid-serve-x2x9z"), (granting, brokers, POD)):
+        for stack, found, pod in (
+            (serving, servers, "flakeid-serve-x2x9z"),
+            (granting, brokers, POD),
+        ):
             arguments = valid_arguments(found, folder)
             store = f"sqlite://{folder}/monitored-{found.name}.db"
             server = stack.enter_context(serve(flakeid, arguments, store, folder, tls))
