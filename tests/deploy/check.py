@@ -1,7 +1,7 @@
 """Checks that the files of deploy/ match each other and a running server.
 
-Requires openssl, prometheus with promtool, systemd-analyze and the packages in requirements.txt. `cargo xtask test`
-runs it.
+Requires openssl, prometheus with promtool, systemd-analyze and the packages in requirements.txt.
+`cargo xtask test` runs it.
 """
 
 import argparse

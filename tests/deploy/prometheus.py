@@ -1,4 +1,7 @@
-"""Checks of alerts and dashboard with a running Prometheus, which scrapes servers as the Operator would."""
+"""Checks of alerts and dashboard with a running Prometheus.
+
+Prometheus scrapes the servers with the labels that the Prometheus Operator adds.
+"""
 
 import json
 import socket
@@ -35,12 +38,16 @@ class Prometheus:
 
     port: int
 
-    def get(self, path: str, **parameters: str) -> Any:
-        """Return the data of a response of the HTTP API."""
+    def get(self, path: str, **parameters: str) -> dict[str, Any]:
+        """Return a response of the HTTP API."""
         query = urllib.parse.urlencode(parameters)
         url = f"http://127.0.0.1:{self.port}/api/v1/{path}?{query}"
         with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
-            return json.load(response)["data"]
+            return json.load(response)
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        """Return the series that a PromQL expression finds now."""
+        return self.get("query", query=expression)["data"]["result"]
 
     def wait(self, what: str, happened: Callable[[], object]) -> None:
         """Wait until a condition holds."""
@@ -98,14 +105,14 @@ def running(folder: Path, targets: list[dict[str, Any]]) -> Iterator[Prometheus]
 
 def alerts(prometheus: Prometheus) -> list[dict[str, Any]]:
     """Return the alerting rules with their states."""
-    return [rule for group in prometheus.get("rules")["groups"] for rule in group["rules"]]
+    return [rule for group in prometheus.get("rules")["data"]["groups"] for rule in group["rules"]]
 
 
 def dashboard(prometheus: Prometheus) -> None:
     """Check that every query of the dashboard returns data for the jobs of the manifests."""
     for query in queries_of_dashboard():
         plain = without_variables(query, RATE_INTERVAL)
-        found = prometheus.get("query", query=plain)["result"]
+        found = prometheus.query(plain)
         require(found, f"the dashboard shows nothing for {query}")
 
 
@@ -121,7 +128,8 @@ def is_active(prometheus: Prometheus, name: str, pod: str) -> bool:
 
 def labels(prometheus: Prometheus) -> None:
     """Check that the labels of the servers do not collide with those of the Operator."""
-    for found in prometheus.get("series", **{"match[]": '{__name__=~"flakeid_.+"}'}):
+    matching = {"match[]": '{__name__=~"flakeid_.+"}'}
+    for found in prometheus.get("series", **matching)["data"]:
         renamed = [label for label in found if label.startswith("exported_")]
         require(not renamed, f"a label of the server hides a label of the target: {found}")
         require(OPERATOR.items() <= found.items(), f"a label of the target is missing: {found}")
@@ -144,7 +152,7 @@ def check(
             targets.append(target(found, server, pod))
         prometheus = serving.enter_context(running(folder, targets))
         scraped = 'count(up{job=~"flakeid-serve|flakeid-broker"} == 1) == 2'
-        prometheus.wait("two scrapes", lambda: prometheus.get("query", query=scraped)["result"])
+        prometheus.wait("two scrapes", lambda: prometheus.query(scraped))
         for _ in range(USES):
             for server in started:
                 server.request("POST", "/v1/default/ids", TOKEN)
