@@ -6,6 +6,13 @@ use std::collections::BTreeSet;
 use flakeid_core::Error;
 use flakeid_protocol::keeper::LeaseEvent;
 
+/// The problems of a lease that the log has reported since the last sign that the lease is in order: the kind of event,
+/// the node, and the code of the error.
+#[derive(Debug, Default)]
+pub(crate) struct LeaseLog {
+    problems: BTreeSet<(&'static str, Option<u64>, &'static str)>,
+}
+
 /// The part of a broker's state that the log reports.
 #[derive(Debug, Default)]
 pub(crate) struct BrokerLog {
@@ -18,30 +25,42 @@ mod enabled {
     use std::collections::BTreeSet;
     use std::fmt::Display;
 
-    use super::{BrokerLog, Error, LeaseEvent};
+    use super::{BrokerLog, Error, LeaseEvent, LeaseLog};
 
     const LEASE: &str = "flakeid::lease";
     const BROKER: &str = "flakeid::broker";
 
-    /// Logs a change in the state of a lease.
-    pub(crate) fn lease_event(namespace: &str, source: &dyn Display, event: &LeaseEvent) {
-        let (event_name, node) = (event.kind(), event.node());
-        match event {
-            LeaseEvent::Acquired { fence, .. } => {
-                tracing::info!(target: LEASE, namespace, node, fence, event = event_name, "acquired node");
+    impl LeaseLog {
+        /// Logs an event of a lease. If a request fails repeatedly for the same reason, only the first failure is a
+        /// warning.
+        pub(crate) fn event(&mut self, namespace: &str, source: &dyn Display, event: &LeaseEvent) {
+            let (event_name, node) = (event.kind(), event.node());
+            let problem = event.error().map(|error| (event_name, node, error.code()));
+            let is_repeated = problem.is_some_and(|problem| !self.problems.insert(problem));
+            if problem.is_none() {
+                self.problems.clear();
             }
-            LeaseEvent::Renewed { fence, .. } => {
-                tracing::debug!(target: LEASE, namespace, node, fence, event = event_name, "renewed lease");
-            }
-            LeaseEvent::Released { .. } => {
-                tracing::info!(target: LEASE, namespace, node, event = event_name, "released node");
-            }
-            LeaseEvent::StoreFound => {
-                tracing::info!(target: LEASE, namespace, %source, event = event_name, "store responds again");
-            }
-            event => {
-                let error = event.error().map(tracing::field::display);
-                tracing::warn!(target: LEASE, namespace, node, %source, error, event = event_name, "lease has a problem");
+            match event {
+                LeaseEvent::Acquired { fence, .. } => {
+                    tracing::info!(target: LEASE, namespace, node, fence, event = event_name, "acquired node");
+                }
+                LeaseEvent::Renewed { fence, .. } => {
+                    tracing::debug!(target: LEASE, namespace, node, fence, event = event_name, "renewed lease");
+                }
+                LeaseEvent::Released { .. } => {
+                    tracing::info!(target: LEASE, namespace, node, event = event_name, "released node");
+                }
+                LeaseEvent::StoreFound => {
+                    tracing::info!(target: LEASE, namespace, %source, event = event_name, "store responds again");
+                }
+                event => {
+                    let error = event.error().map(tracing::field::display);
+                    if is_repeated {
+                        tracing::debug!(target: LEASE, namespace, node, %source, error, event = event_name, "lease still has a problem");
+                    } else {
+                        tracing::warn!(target: LEASE, namespace, node, %source, error, event = event_name, "lease has a problem");
+                    }
+                }
             }
         }
     }
@@ -75,16 +94,72 @@ mod enabled {
     }
 }
 
-#[cfg(feature = "tracing")]
-pub(crate) use enabled::lease_event;
-
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn lease_event(_: &str, _: &dyn std::fmt::Display, _: &LeaseEvent) {}
+impl LeaseLog {
+    pub(crate) fn event(&mut self, _: &str, _: &dyn std::fmt::Display, _: &LeaseEvent) {
+        self.problems.clear();
+    }
+}
 
 #[cfg(not(feature = "tracing"))]
 impl BrokerLog {
     pub(crate) fn update(&mut self, _: &str, _: Option<&Error>, blocks: BTreeSet<u64>) {
         self.blocks = blocks;
         self.is_store_lost = false;
+    }
+}
+
+#[cfg(all(test, feature = "tracing"))]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use flakeid_core::ErrorKind;
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// A subscriber that keeps the level of each event.
+    #[derive(Clone, Default)]
+    struct Levels(Arc<Mutex<Vec<Level>>>);
+
+    impl Subscriber for Levels {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            self.0.lock().unwrap().push(*event.metadata().level());
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn lease_log_warns_once_about_a_repeated_problem() {
+        let refused = |kind| LeaseEvent::Refused { error: Error::new(kind, "refused", None) };
+        let (full, skewed) = (refused(ErrorKind::NoFreeNode), refused(ErrorKind::ClockSkew));
+        let acquired = LeaseEvent::Acquired { node: 7, start: 1, fence: 9 };
+        let levels = Levels::default();
+        tracing::subscriber::with_default(levels.clone(), || {
+            let mut log = LeaseLog::default();
+            for event in [&full, &full, &skewed, &full, &acquired, &full] {
+                log.event("orders", &"a store", event);
+            }
+        });
+        let expected =
+            [Level::WARN, Level::DEBUG, Level::WARN, Level::DEBUG, Level::INFO, Level::WARN];
+        assert_eq!(*levels.0.lock().unwrap(), expected);
     }
 }

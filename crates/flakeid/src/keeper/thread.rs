@@ -10,7 +10,7 @@ use super::lease::Lease;
 use super::process;
 use super::session::{LeaseSession, Phase};
 use super::source::panic_text;
-use crate::log;
+use crate::log::LeaseLog;
 use flakeid_protocol::keeper::{
     Begin, Demand, Driver, GeneratorState, Input, LeaseEvent, LeaseKeeper, Output, Reading, Reply,
     Report,
@@ -26,6 +26,7 @@ struct KeeperThread {
     keeper: LeaseKeeper,
     lessor: Option<Box<dyn Lessor>>,
     begun: Instant,
+    log: LeaseLog,
 }
 
 impl Lease {
@@ -70,7 +71,7 @@ impl KeeperThread {
         let of_keeper = options.of_keeper(host_name(), std::process::id());
         let keeper = LeaseKeeper::new(of_keeper, &place, &options.namespace, generator, &reading)
             .with_progress(session.state().progress.clone());
-        let thread = Self { lease, keeper, lessor: None, begun };
+        let thread = Self { lease, keeper, lessor: None, begun, log: LeaseLog::default() };
         process::spawn_keeper(move || thread.run()).map_err(|error| {
             let text = format!("the thread that keeps the lease cannot be started: {error}");
             Error::new(ErrorKind::StoreUnavailable, &text, Some(RETRY))
@@ -198,7 +199,7 @@ impl Driver for KeeperThread {
                 is_published = true;
             }
             let Some(event) = event else { return };
-            log::lease_event(&self.lease.options.namespace, &self.lease.source, &event);
+            self.log.event(&self.lease.options.namespace, &self.lease.source, &event);
             if let Some(observer) = &self.lease.observer {
                 // A panic in the observer is ignored, because it must not end the lease. The panic hook has already
                 // reported it.
