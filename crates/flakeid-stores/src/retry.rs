@@ -9,10 +9,12 @@ use flakeid_protocol::store::Fault;
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Calls `attempt` until the outcome is not a conflict, and passes the number of conflicts so far to each call. If a
-/// conflict occurs after `timeout`, `attempt` is not called again. The last attempt may end after `timeout`.
+/// conflict occurs after `timeout` has elapsed, `attempt` is not called again. A running attempt is not interrupted, so
+/// the last attempt may end after the timeout.
 ///
 /// # Errors
-/// The errors of `attempt`; [`Fault::Unavailable`] if conflicts persist after `timeout`.
+/// Any error of `attempt` that is not a conflict; [`Fault::Unavailable`] if conflicts persist until `timeout` has
+/// elapsed.
 pub(super) fn retry_conflicts(
     shown: &str,
     namespace: &str,

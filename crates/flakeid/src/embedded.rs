@@ -64,7 +64,7 @@ fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
 
 type Variable = Option<std::ffi::OsString>;
 
-/// Returns the user's state directory.
+/// Returns the path of the directory `flakeid` in the user's state directory.
 fn state(xdg: Variable, home: Variable) -> Option<PathBuf> {
     let xdg = xdg.map(PathBuf::from).filter(|path| path.is_absolute());
     let inside =

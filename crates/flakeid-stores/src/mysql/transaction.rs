@@ -22,8 +22,8 @@ impl SqlTransaction for MysqlTransaction<'_> {
         lock: "FOR UPDATE",
         lock_unless_locked: "FOR UPDATE SKIP LOCKED",
         is: "<=>",
-        // Reading through the forced index returns the rows in order. Without the index, the server would lock all
-        // rows to sort them.
+        // Forces the server to read the rows in the order of an index. Otherwise, the server would lock all rows to
+        // sort them.
         by_fence: "FORCE INDEX (flakeid_node_coldest)",
         by_name: "FORCE INDEX (flakeid_node_name)",
         is_named: "",
@@ -50,8 +50,8 @@ impl SqlTransaction for MysqlTransaction<'_> {
         Ok(self.connection.affected_rows())
     }
 
-    /// Runs a statement that deletes entries of the history. The session variable that permits the deletion is set only
-    /// during the statement, because it does not end with the transaction.
+    /// Runs a statement that deletes entries of the history. A session variable permits the deletion. The variable is
+    /// set only while the statement runs, because the end of a transaction does not reset session variables.
     fn delete_history(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
         self.permit_deletion("1")?;
         let deleted = self.execute(sql, values);

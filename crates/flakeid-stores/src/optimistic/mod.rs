@@ -24,7 +24,8 @@ use flakeid_protocol::store::{Fault, Ledger};
 use transaction::Transaction;
 
 /// The total time limit for all attempts of a transaction: no attempt begins after this time. The client reads its own
-/// clock before the first attempt. If that reading became too old, the client's clock would seem to be wrong.
+/// clock only once, before the first attempt. If that reading became too old, the store would conclude that the
+/// client's clock is wrong.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The maximum number of candidate nodes from which a transaction chooses after many conflicts.

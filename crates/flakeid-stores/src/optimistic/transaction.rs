@@ -54,8 +54,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
     }
 
     /// Writes all changes or none. Even a read-only transaction compares the versions of its rows, because rows may
-    /// have changed between two reads. A read-only transaction that has read all rows does not compare row versions,
-    /// because all rows are read in a single step.
+    /// have changed between two reads. The comparison is omitted only if a read-only transaction has read all rows,
+    /// because that read is a single step.
     pub(super) fn commit(self) -> Result<(), Fault> {
         let Some(head) = self.head else { return Ok(()) };
         let writes = self.namespace.is_some()
@@ -111,8 +111,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         Ok(self.head.insert(head))
     }
 
-    /// Remembers a row that was read, unless the transaction has already read the row, so that the transaction uses
-    /// only one state of each row. Returns the row as first read.
+    /// Remembers a row when the transaction reads the row for the first time. Returns the row as first read, so that
+    /// the transaction uses only one state of each row.
     fn remember(&mut self, read: ReadRow<S::Version>) -> Result<Option<Row>, Fault> {
         let row = row_of(self.name, read.node, &read.text)?;
         let first = self.read_rows.entry(read.node).or_insert(Some((row, read.version)));
@@ -189,7 +189,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
     }
 
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault> {
-        // After this write, the store assumes that no row is missing, so deleted rows must be replaced now.
+        // Once the namespace has been written, the store assumes that no row is missing, so deleted rows must be
+        // replaced now.
         if self.incarnation.is_some() && !self.resets_row_marks && !self.is_complete()? {
             self.replace_deleted_rows(&namespace.incarnation)?;
         }
@@ -270,8 +271,8 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         if self.row(after.node)?.as_ref() != before {
             return Err(Fault::Conflict);
         }
-        // After a row was deleted, new rows are refused until the deletion is recorded. Otherwise, a new row would be
-        // mistaken for the deleted row of the same node.
+        // After a row has been deleted, new rows are refused until the deletion is recorded. Otherwise, a new row would
+        // be mistaken for the deleted row of the same node.
         if before.is_none() && self.incarnation.is_none() && self.head()?.is_complete == Some(false)
         {
             return Err(Fault::Rejected(format!(
@@ -289,8 +290,9 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(())
     }
 
-    /// Returns the records around a tick. New records are written only when the node's row changes. The caller has
-    /// already read that row, so the commit compares the row's version.
+    /// Returns the records around a tick. The commit does not compare the records themselves, because new records are
+    /// written only when the node's row also changes. The caller has already read that row, and the commit compares the
+    /// row's version.
     fn records_around(&mut self, node: u64, tick: u64) -> Result<RecordsAround, Fault> {
         self.head()?;
         let (found, next) = self.store.records_around(self.name, node, tick)?;
@@ -315,8 +317,9 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
         Ok(())
     }
 
-    /// Returns the sub-grants around a tick. New sub-grants are written only when the block's row changes. The caller
-    /// has already read that row, so the commit compares the row's version.
+    /// Returns the sub-grants around a tick. The commit does not compare the sub-grants themselves, because new
+    /// sub-grants are written only when the block's row also changes. The caller has already read that row, and the
+    /// commit compares the row's version.
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault> {
         self.head()?;
         let (found, next) = self.store.sub_grants_around(self.name, node, tick)?;

@@ -72,7 +72,8 @@ pub(crate) trait VersionedStore {
     /// have different versions.
     type Version: Clone + PartialEq;
 
-    /// Begins a transaction. Subsequent reads return the state at the time of this call or later.
+    /// Begins a transaction, and returns the data that every transaction reads first. Subsequent reads return the state
+    /// at the time of this call or later.
     fn head(&mut self, namespace: &str) -> Result<Head<Self::Version>, Fault>;
 
     /// Returns the incarnation that the namespace must record for this run of the store. Must be called after
@@ -92,7 +93,7 @@ pub(crate) trait VersionedStore {
     }
 
     /// Reads a node's row. Fails with [`Fault::Conflict`] if the row was deleted but [`head`](Self::head) did not
-    /// report a deletion. The next call of `head` then reports the deletion.
+    /// report a deletion. The next call to `head` then reports the deletion.
     fn row(&mut self, namespace: &str, node: u64)
     -> Result<Option<(String, Self::Version)>, Fault>;
 
@@ -149,8 +150,8 @@ pub(crate) trait VersionedStore {
         tick: u64,
     ) -> Result<(Option<String>, Option<String>), Fault>;
 
-    /// Returns the oldest sub-grants of the nodes in a range, ordered by node, and at most `limit` in total. Each
-    /// sub-grant is returned with its node.
+    /// Returns at most `limit` sub-grants of the nodes in a range. The sub-grants are ordered by node, and the oldest
+    /// sub-grants of each node come first. Each sub-grant is returned with its node.
     fn oldest_sub_grants(
         &mut self,
         namespace: &str,

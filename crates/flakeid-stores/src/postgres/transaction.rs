@@ -14,7 +14,8 @@ use flakeid_protocol::store::Fault;
 /// the node. If the query finds no unlocked node, a new search begins.
 const WALK: u64 = 255;
 
-/// One `PostgreSQL` transaction. Its statements are unnamed, so that the connection can use a connection pooler.
+/// One `PostgreSQL` transaction. Its statements are unnamed, so that the client can connect through a connection
+/// pooler.
 pub(super) struct PostgresTransaction<'a> {
     pub(super) runtime: &'a BlockingRuntime,
     pub(super) client: &'a Client,

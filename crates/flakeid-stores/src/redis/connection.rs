@@ -93,7 +93,8 @@ pub(super) fn connect(
     timeout: Duration,
 ) -> Result<Connection, Fault> {
     let start = Instant::now();
-    // The driver applies this timeout to each response during connection setup (AUTH, SELECT).
+    // The driver applies its timeout separately to each response during connection setup (to AUTH and to SELECT). If
+    // the setup includes SELECT, the timeout is therefore halved.
     let selects = client.get_connection_info().redis_settings().db() != 0;
     let share = timeout / (1 + u32::from(selects));
     let connection =

@@ -42,7 +42,7 @@ pub(super) fn pad(number: u64) -> String {
     format!("{number:020}")
 }
 
-/// Parses a number that [`pad`] formatted.
+/// Parses a number in the format of [`pad`].
 pub(super) fn number(text: &str) -> Result<u64, Fault> {
     text.parse().map_err(|_| {
         let shown: String = text.chars().take(40).collect();

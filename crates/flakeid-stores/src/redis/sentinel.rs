@@ -26,8 +26,8 @@ struct Service<'a> {
     password: Option<String>,
 }
 
-/// Queries one sentinel after another for the primary, and connects to the primary. Skips a sentinel that does not
-/// respond, and a sentinel that reports a server that is no longer the primary.
+/// Queries one sentinel after another for the primary, and connects to the primary. Skips sentinels that do not respond
+/// or that report a former primary.
 pub(super) fn connect(
     url: &ServerUrl<'_>,
     hosts: &Hosts<'_>,

@@ -19,9 +19,9 @@ const REPLICA_TIMEOUT: Duration = Duration::from_millis(1500);
 pub(super) struct RedisStore {
     pub connection: Connection,
     pub shown: String,
-    /// The server run from which a transaction reads, in the form `run_id/master_replid`. Empty if the run has not been
-    /// read yet. After a failover, or behind a proxy, the same connection may lead to another run. The commit therefore
-    /// checks the run in the same atomic step as the transaction's other checks and its writes.
+    /// The server's run during which a transaction reads, in the form `run_id/master_replid`. Empty if the run has not
+    /// been read yet. After a failover, or behind a proxy, the same connection may lead to another run. The commit
+    /// therefore checks the run in the same atomic step as the transaction's other checks and its writes.
     pub run: String,
     /// The number of replicas that must confirm a write.
     pub replicas: u32,

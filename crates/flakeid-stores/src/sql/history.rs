@@ -94,7 +94,7 @@ impl<E> HistoryTable<E> {
 
 /// Returns the SQL condition that selects a given entry and all entries that precede it in `order`. The parameters from
 /// `?3` on are the values of the given entry. The condition compares one column at a time, because not every database
-/// uses an index to compare several columns at once.
+/// uses an index when several columns are compared as a tuple.
 fn through(order: &[&str]) -> String {
     let mut columns = order.iter().zip(3..order.len() + 3).rev();
     let last = columns.next().map(|(column, number)| format!("{column} <= ?{number}"));

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::fault::reject;
 use flakeid_protocol::store::Fault;
 
-/// Refuses a file that may have a second name, because the file has several hard links or is itself a mount point.
+/// Refuses a file that has several hard links or is itself a mount point, because the file may then have a second name.
 /// `SQLite`'s log and the store's lock are found by the file's name, so each name would act as a separate store with
 /// the same nodes.
 pub(super) fn check(path: &Path, found: &Metadata) -> Result<(), Fault> {

@@ -67,8 +67,8 @@ use flakeid_core::Clock;
 
 use flakeid_protocol::store::{Fault, Store};
 
-/// Checks the file and its directory without opening the file. The file is opened only by transactions, which also
-/// create a missing file if `creates` is set.
+/// Returns a store for the file that the URL names. Checks the file and its directory without opening the file. Only
+/// transactions open the file. If `creates` is set, a transaction also creates a missing file.
 #[cfg(unix)]
 pub(super) fn connect(
     url: &str,

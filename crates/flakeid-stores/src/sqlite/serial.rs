@@ -22,7 +22,7 @@ pub(super) struct Serial<'a> {
     pub(super) recorded: Option<(Progress, Bounds)>,
 }
 
-/// The maximum number of bytes to read from the file, which is larger than any valid file.
+/// The maximum number of bytes to read from the file. Every valid file is shorter.
 const LONGEST: usize = 128;
 
 /// The bounds of a database without namespaces.
@@ -102,7 +102,7 @@ fn text(recorded: Progress, bounds: Bounds) -> String {
     )
 }
 
-/// Parses contents that [`text`] formatted; returns `None` if the contents are malformed.
+/// Parses file contents produced by [`text`]; returns `None` if the contents are malformed.
 fn parse(text: &str) -> Option<(Progress, Bounds)> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let mut number = |digits: usize| {

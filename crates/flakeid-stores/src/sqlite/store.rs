@@ -39,7 +39,8 @@ enum Attempt<T> {
 }
 
 impl SqliteStore {
-    /// Checks the file and its directory without opening the file. Only transactions open the file.
+    /// Creates a store for the file that the URL names. Checks the file and its directory, but leaves opening the file
+    /// to the transactions.
     pub(super) fn new(url: &str, clock: &Arc<dyn Clock>, creates: bool) -> Result<Self, Fault> {
         let files = StoreFiles::parse(url, creates)?;
         files.check()?;
@@ -91,10 +92,10 @@ impl SqliteStore {
         let Some(mut session) = Session::begin(&self.files, now)? else {
             return Ok(Attempt::Locked);
         };
-        // While this session waited for the file, other processes may have been granted later ticks from a database
-        // that was then replaced. If this session detects the replacement, an old clock reading would set the floor too
-        // low. The attempt is therefore repeated with a new reading. One check is sufficient, because other processes
-        // are granted nothing while this session is open.
+        // While this session waited for the file, other processes may have received grants of later ticks, and the
+        // database may then have been replaced. If this session detected the replacement, an old clock reading would
+        // set the floor too low, so the attempt is repeated with a new reading. One check is sufficient, because other
+        // processes are granted nothing while this session is open.
         if read.elapsed() > STALE {
             return Ok(Attempt::Late);
         }

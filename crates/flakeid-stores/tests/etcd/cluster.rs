@@ -64,8 +64,8 @@ fn check_lease_continues(
 
 /// Acquires nodes repeatedly until the store has recorded the current members of the cluster.
 fn record_members(cluster: &EtcdCluster, namespace: &Namespace) {
-    // The test adds a second, because the members' clocks show only whole seconds. The timestamp of an old record may
-    // therefore be slightly too late.
+    // The members' clocks show only whole seconds, so the timestamp of an old record may be slightly too late. The test
+    // therefore adds one second.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64 + 1_000;
     let deadline = Instant::now() + TIMEOUT;
     loop {

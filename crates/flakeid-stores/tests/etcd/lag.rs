@@ -101,8 +101,8 @@ fn brief_lag_of_the_applied_index_is_tolerated() {
     client.assert_restored();
 }
 
-/// Checks that no fault occurs if a member applies a log entry between reading the revision and reading the applied
-/// index for one status response.
+/// Checks that no fault occurs if a member applies a log entry while preparing a status response, after reading the
+/// revision and before reading the applied index.
 #[test]
 fn entry_applied_during_a_status_response_causes_no_fault() {
     let server = EtcdServer::new();

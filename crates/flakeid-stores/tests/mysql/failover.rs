@@ -28,7 +28,8 @@ fn promoted_replica_is_used_after_a_failover() {
     check_restored(&pair.url(""), &namespace, &grant);
 }
 
-/// Checks that a promoted replica does not grant ticks again, even if the replica never received the original grant.
+/// Checks that a promoted replica does not grant the same ticks a second time, even if the replica never received the
+/// original grant.
 #[test]
 fn promoted_replica_that_lost_commits_counts_as_restored() {
     let pair = MariadbPair::new();

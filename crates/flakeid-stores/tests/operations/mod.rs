@@ -1,5 +1,5 @@
-//! The operations of a store, for tests that read the clock immediately before each request. On a busy machine the
-//! store may be slow, and the time for which a request waits must not count as a clock error.
+//! The operations of a store, for tests that read the clock immediately before each request. On a busy machine, the
+//! store may respond slowly, and the waiting time of a request must not count as a clock error.
 
 use std::time::Instant;
 

@@ -174,9 +174,9 @@ fn transaction_is_not_committed_on_a_writable_replica() {
     assert_eq!(rows[0].fence, grant.fence);
 }
 
-/// The store counts as restored whenever `master_replid` changes, even if no data was lost. Checks that this value,
-/// which identifies a run, changes only when the first replica connects, and some time after the last replica
-/// disconnects.
+/// Checks that `master_replid`, which identifies a run, changes only in two cases: when the first replica connects, and
+/// some time after the last replica disconnects. The store counts as restored after each change, even if no data was
+/// lost.
 #[test]
 fn connecting_the_first_or_losing_the_last_replica_counts_as_a_restore() {
     let server = RedisServer::with(&["--repl-backlog-ttl", "1"]);

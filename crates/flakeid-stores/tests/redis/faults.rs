@@ -134,8 +134,9 @@ fn hanging_server_or_network_is_reported_as_unavailable() {
     assert!(matches!(broken, Err(Fault::Unavailable(_))), "{broken:?}");
 }
 
-/// Checks that a fast-forward, as recommended in the documentation, ends all leases and keeps windows disjoint. The
-/// store does not detect that an operator has swapped in older data, so the tokens in that data are still valid.
+/// Checks that the documented remedy for an undetected restore, a fast-forward, ends all leases and keeps windows
+/// disjoint. The store does not detect that an operator has swapped in older data. Without a fast-forward, the tokens
+/// in that data would remain valid.
 #[test]
 fn fast_forward_keeps_windows_disjoint_after_an_undetected_restore() {
     let server = RedisServer::new();

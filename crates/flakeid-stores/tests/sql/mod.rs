@@ -35,7 +35,7 @@ pub(crate) trait SqlServer: Server + Sized {
     /// Statements that create a user named `service` with the password [`PASSWORD`](Self::PASSWORD). The user has the
     /// rights that the documentation recommends for a service.
     const CREATE_SERVICE: &'static str;
-    /// The statements by which the documentation permits the user `service` to prune the history.
+    /// The statements from the documentation that permit the user `service` to prune the history.
     const PERMIT_PRUNING: &'static str;
     /// Statements that replace the triggers of the history with those of an earlier build.
     const OLD_TRIGGERS: &'static str;
@@ -81,8 +81,8 @@ pub(crate) trait SqlServer: Server + Sized {
     /// Executes statements in the database `ids` as the administrator.
     fn sql(&self, sql: &str) -> Result<String, String>;
 
-    /// Checks that connections to the URL `encrypted` use TLS, and that connections to the URL `plain` do not. A
-    /// connection to `encrypted` is already open.
+    /// Checks that connections to the URL `encrypted` use TLS, and that connections to the URL `plain` do not. The
+    /// caller must keep a connection to `encrypted` open during the check.
     fn check_encryption(&self, encrypted: &str, plain: &str);
 
     /// Returns URLs to which connections fail. Each URL comes with a flag that is true if the error is retryable, and
@@ -246,7 +246,7 @@ pub(crate) fn acquire_at_once(url: &str, clients: usize) {
     assert!(faults.len() < clients / 2, "{faults:?}");
 }
 
-/// Issues IDs until another renewal is confirmed, and checks that the lease still has the same grant as `before`.
+/// Issues IDs until the next renewal is confirmed, and checks that the lease still has the same grant as `before`.
 pub(crate) fn check_lease_continues(generator: &Generator, before: &LeaseStatus) {
     let deadline = Instant::now() + Duration::from_secs(30);
     let renewals = generator.lease_status().unwrap().renewals;

@@ -41,8 +41,8 @@ fn held() -> (Sqlite, Grant, i64) {
     (store, grant, then)
 }
 
-/// Checks that the store recreates the namespace with the default bounds, but grants nothing for an hour. The window of
-/// the grant `held` may still be in use.
+/// Checks that the store recreates the namespace with the default bounds, but grants nothing for an hour, because the
+/// window of the grant `held` may still be in use.
 fn check_waits_for_old_bounds(store: &Sqlite, held: &Grant, then: i64) {
     for minutes in [1, 2, 30, 59] {
         let answer = take(store, then + minutes * MINUTE_MS, 10_000);
@@ -67,8 +67,8 @@ fn recreated_database_waits_until_the_longest_old_window_ends() {
     check_waits_for_old_bounds(&store, &grant, then);
 }
 
-/// Restores a copy of the store that was made before the namespace was created. The copy contains either no namespace
-/// or only a namespace with another name.
+/// Checks the wait after a restore of a copy that was made before the namespace was created. The copy contains either
+/// no namespace or only a namespace with another name.
 #[test]
 fn restored_copy_waits_until_windows_of_lost_namespaces_end() {
     for with_another in [false, true] {
@@ -106,8 +106,8 @@ fn lost_serial_file_does_not_shorten_the_wait_after_recreation() {
     check_waits_for_old_bounds(&store, &grant, later);
 }
 
-/// Restores an earlier `-serial` file, as if a writer had been killed after creating the namespace but before recording
-/// the namespace's bounds.
+/// Restores an earlier `-serial` file, to simulate a writer that was killed after creating the namespace but before
+/// recording the namespace's bounds. Checks that the bounds still apply after the database is lost.
 #[test]
 fn bounds_survive_if_a_writer_dies_before_recording_them() {
     let (store, then) = (Sqlite::new(), now());

@@ -72,7 +72,8 @@ fn host_reboot_counts_as_a_restore_of_the_store() {
     assert!(answer.refusal().contains("Restored"), "{answer:?}");
 }
 
-/// Checks that a host is refused if it starts from a disk image whose store another host already uses.
+/// Checks that the store refuses a second host that starts from the same disk image as a host that already uses the
+/// store.
 #[test]
 fn second_host_with_the_same_disk_image_is_refused() {
     let store = Sqlite::new();

@@ -72,8 +72,8 @@ pub struct BrokerStatus {
     /// time, the broker can serve all holders without the store. `None` while the broker has no block, for example
     /// because no process has requested a node yet.
     pub served_until_unix_ms: Option<i64>,
-    /// The milliseconds by which this host's clock is ahead of the store's clock. If the difference exceeds the
-    /// namespace's `max_skew`, the store refuses to grant more blocks.
+    /// The number of milliseconds by which this host's clock is ahead of the store's clock. If the difference exceeds
+    /// the namespace's `max_skew`, the store refuses to grant more blocks.
     pub skew_ms: i64,
     /// The number of grants that the broker will never write to the store's history. The broker omits a grant from the
     /// history if too many grants are waiting to be written, or if the broker loses the grant's block.
@@ -126,8 +126,8 @@ impl Broker {
 
     /// Calls a function after each of the broker's requests to the store, except those of [`whois`](Self::whois). The
     /// function receives the duration of the request, including the time to connect, and whether the store responded.
-    /// The function runs on the broker's thread, so it must return quickly. A broker has one observer: later calls of
-    /// this method have no effect.
+    /// The function runs on the broker's thread, so it must return quickly. A broker has only one observer, so later
+    /// calls to this method have no effect.
     pub fn observe_store(&self, observer: impl Fn(Duration, bool) + Send + Sync + 'static) {
         // Setting a second observer fails, so the first one is kept.
         drop(self.shared.store_observer.set(Box::new(observer)));
@@ -369,7 +369,7 @@ impl fmt::Debug for Acquiring {
 
 impl Shared {
     /// Tries to grant a node. Returns `None` if the broker needs another block first. When the request begins to wait,
-    /// stores in `seen` how often the broker has tried to lease blocks so far.
+    /// stores in `seen` the number of times that the broker has tried to lease blocks so far.
     fn try_acquire(
         &self,
         state: &mut State,

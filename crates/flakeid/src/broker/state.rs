@@ -30,13 +30,13 @@ pub(super) struct Shared {
 /// The mutable state of a broker.
 pub(super) struct State {
     pub(super) blocks: Blocks,
-    /// The number of requests that found no free node since the thread last tried to lease more blocks.
+    /// The number of requests that have found no free node since the thread last tried to lease more blocks.
     pub(super) waiting: usize,
     /// The number of attempts to lease more blocks.
     pub(super) attempts: u64,
     /// The fault of the latest request to the store, if the request failed.
     pub(super) failure: Option<Fault>,
-    /// The milliseconds by which this host's clock is ahead of the store's clock.
+    /// The number of milliseconds by which this host's clock is ahead of the store's clock.
     pub(super) skew_ms: i64,
     pub(super) phase: Phase,
     /// The drain, if it has begun.

@@ -23,7 +23,8 @@ use budget::Budget;
 
 pub(super) type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
 
-/// The largest number of blocks that the thread leases before it sends renewals.
+/// The largest number of blocks that the thread leases in one pass. Between two passes, the thread sends the renewals
+/// that are due.
 const MOST_AT_ONCE: usize = 64;
 /// The longest pause between two attempts after failures. The pause is short, because all holders wait for the next
 /// attempt if a store outage lasts longer than the block's window. The store can serve frequent attempts, because there
@@ -50,7 +51,7 @@ pub(super) struct BlockKeeper {
 struct BlockHolder {
     keeper: Keeper,
     block: Option<u64>,
-    /// A random number from 0.8 to 1.2, so that the blocks are not all renewed at the same time.
+    /// A random factor from 0.8 to 1.2 that prevents all blocks from being renewed at the same time.
     jitter: f64,
     /// The time at which the latest successful request was sent.
     confirmed: Instant,
@@ -81,7 +82,8 @@ impl BlockKeeper {
         let shared = Arc::clone(&self.shared);
         // The store and the clock may be the user's own code, which can panic.
         let kept = catch_unwind(AssertUnwindSafe(|| self.keep()));
-        // A forked child does not have this thread, so the state belongs to this process.
+        // The update fails only in a forked child, and a forked child does not have this thread. The result is
+        // therefore ignored.
         drop(shared.update(|state| {
             if kept.is_err() {
                 state.failure = Some(Fault::Rejected("the broker's thread panicked".into()));

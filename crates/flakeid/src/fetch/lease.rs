@@ -143,9 +143,9 @@ impl FetchLease {
     /// Runs `call` with the lease's generator.
     ///
     /// # Errors
-    /// The errors of `call`; [`LeaseExpired`](ErrorKind::LeaseExpired) if the window has ended without a renewal;
-    /// [`Closed`](ErrorKind::Closed) if the lease was closed; the error from [`why`](Self::why) if the lease has no
-    /// node.
+    /// The error that `call` returns; [`LeaseExpired`](ErrorKind::LeaseExpired) if the window has ended without a
+    /// renewal; [`Closed`](ErrorKind::Closed) if the lease was closed; the error from [`why`](Self::why) if the lease
+    /// has no node.
     pub fn run<T>(&self, call: impl FnOnce(&Generator) -> Result<T, Error>) -> Result<T, Error> {
         if self.is_closing {
             return Err(Error::new(ErrorKind::Closed, "the lease was closed", None));

@@ -65,8 +65,8 @@ impl Driver for BlockDriver<'_> {
     fn begin(&mut self, begin: &Begin) -> Result<(), Error> {
         let Some(held) = self.block().hold() else { return Ok(()) };
         let grant = Grant { start: begin.start, fence: begin.fence, ..held.grant };
-        // If the broker pauses or the store is slow, an earlier grant of this block can expire before the keeper of
-        // that grant detects the expiry. The old keeper must not release the nodes of the new grant.
+        // If the broker pauses or the store is slow, an earlier grant of this block may have expired although that
+        // grant's keeper has not detected the expiry yet. The old keeper must not release the nodes of the new grant.
         for earlier in self.thread.holders.iter_mut().filter(|of| of.block == Some(grant.node)) {
             earlier.block = None;
         }
