@@ -65,8 +65,7 @@ pub struct RingConfig {
     /// A pointer that the library passes to each callback function. The target of the pointer must
     /// remain valid until the generator or ring that is created with this struct is freed.
     pub user_data: *mut c_void,
-    /// NULL, or a list of further options by name. The library sets these options after the fields
-    /// of this struct.
+    /// NULL, or a list of further options, which are set by name after the fields of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }
@@ -131,7 +130,7 @@ impl Rejection {
 }
 
 impl RingConfig {
-    /// Converts this struct to ring options of the core.
+    /// Converts this struct to the core's ring options.
     ///
     /// # Safety
     /// `self.options` must be NULL or a live handle.
@@ -179,11 +178,12 @@ impl RingConfig {
 /// only if its generator works, and returns no ID that the parent generated.
 pub struct CachedHandle(CachedGenerator);
 
-/// Creates a ring for a fixed or leased generator, and fills the ring. `config` may be NULL, and is
-/// not needed after the call. Waits for the first IDs in the same way as flakeid_generator_next().
-/// The caller owns the ring and must free it with flakeid_cached_free(). The ring keeps a reference
-/// to the generator, so the generator may be freed first. The ring of a freed leased generator
-/// fails with FLAKEID_CLOSED; the ring of a freed fixed generator continues to work. Thread-safe.
+/// Creates a ring for a generator with a fixed node or a leased node, and fills the ring. `config`
+/// may be NULL, and is not needed after the call. Waits for the first IDs in the same way as
+/// flakeid_generator_next(). The caller owns the ring and must free it with flakeid_cached_free().
+/// The ring keeps a reference to the generator, so the generator may be freed first. After the
+/// generator is freed, calls that take IDs from the ring fail with FLAKEID_CLOSED if the node is
+/// leased, and continue to work if the node is fixed. Thread-safe.
 ///
 /// Errors: FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a
 /// max_age_ms or refill_interval_ms that is too short, a generator with
@@ -249,8 +249,8 @@ fn nothing_at_hand() -> Error {
     Error::new(ErrorKind::RingEmpty, "the ring contains no IDs at the moment; retry later", None)
 }
 
-/// Takes the next ID from the ring. If the ring is empty, waits for at most the generator's
-/// max_wait_ms until the ring is refilled. Thread-safe.
+/// Takes the next ID from the ring. If the ring is empty, waits for a refill, but not longer than
+/// the generator's max_wait_ms. Thread-safe.
 ///
 /// Errors: FLAKEID_RING_EMPTY, and the errors of flakeid_generator_next().
 #[unsafe(no_mangle)]

@@ -127,8 +127,7 @@ pub struct Config {
     pub nodes: *const u64,
     /// The number of integers in nodes; 0 if nodes is NULL.
     pub node_count: usize,
-    /// NULL, or a list of further options by name. The library sets these options after the fields
-    /// of this struct.
+    /// NULL, or a list of further options, which are set by name after the fields of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }

@@ -328,7 +328,7 @@ pub unsafe extern "C" fn flakeid_generator_stats(
     })
 }
 
-/// Writes the node of the generator's IDs to `node`, or the smallest node if the generator has
+/// Writes to `node` the node of the generator's IDs, or the smallest node if the generator has
 /// several nodes. The node of a leased generator changes if the generator loses the node, and when
 /// the generator issues its first ID in a forked child. Thread-safe.
 ///

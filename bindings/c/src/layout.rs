@@ -47,7 +47,7 @@ pub struct LayoutInfo {
     pub ids_per_tick: u64,
     /// The number of IDs that one node can issue in one second.
     pub ids_per_second: f64,
-    /// The instant at which the layout's last tick ends (exclusive), in Unix milliseconds.
+    /// The first instant after the layout's last tick, in Unix milliseconds.
     pub horizon: i64,
     /// The instant, in Unix milliseconds, before which all IDs are positive as signed 64-bit
     /// integers.

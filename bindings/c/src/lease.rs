@@ -107,8 +107,7 @@ pub struct LeaseConfig {
     pub node_count: u32,
     /// Reserved; must be 0.
     pub reserved: u32,
-    /// NULL, or a list of further options by name. The library sets these options after the fields
-    /// of this struct.
+    /// NULL, or a list of further options, which are set by name after the fields of this struct.
     pub options: *const OptionsHandle,
     // [/options]
 }

@@ -11,9 +11,10 @@ use crate::fault::Fault;
 use crate::guard::{free, guard, write_result};
 use crate::status::Status;
 
-/// A list of options by name: each option is a pair of strings, a name and a value. The list is for
-/// programs that read options from a file, and for bindings to other languages. The field `options`
-/// of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list of this type.
+/// A list of options that are set by name. Each option consists of two strings: a name and a value.
+/// The list is for programs that read options from a file, and for bindings to other languages. The
+/// field `options` of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list
+/// of this type.
 pub struct OptionsHandle {
     pairs: Vec<(String, String)>,
 }
@@ -73,8 +74,8 @@ fn is_known(name: &str) -> bool {
         || has::<RingOptions>(name)
 }
 
-/// Creates an empty list of options by name. The caller owns the list and must free it with
-/// flakeid_options_free().
+/// Creates an empty list of options that are set by name. The caller owns the list and must free it
+/// with flakeid_options_free().
 ///
 /// Errors: FLAKEID_NULL_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -116,8 +117,8 @@ pub unsafe extern "C" fn flakeid_options_set(
     })
 }
 
-/// Frees a list of options by name; NULL is allowed. Generators and rings that were created with
-/// the list no longer need the list.
+/// Frees a list of options that are set by name; NULL is allowed. Generators and rings that were
+/// created with the list no longer need the list.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_options_free(options: Option<Box<OptionsHandle>>) {
     free(options);

@@ -93,7 +93,7 @@ pub extern "C" fn flakeid_public_ids_seal_bits(
 /// Thread-safe.
 ///
 /// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal why the
-/// public ID was rejected. The public ID may be a random string, or may have a different key,
+/// public ID was rejected. The string may be random, or may have been created with a different key,
 /// domain or prefix. The ID may also be from before `since_ms`, or more than a minute ahead of the
 /// clock.
 #[unsafe(no_mangle)]

@@ -50,8 +50,8 @@ pub(crate) fn unless_zero<B: SetByName>(
     }
 }
 
-/// Sets an option to the string at index `number` of `values`. For any other number, the core
-/// returns an error.
+/// Sets an option to the string at index `number` of `values`. If `values` has no such index, the
+/// core returns an error.
 pub(crate) fn choice<B: SetByName>(
     builder: &mut B,
     name: &str,

@@ -38,7 +38,8 @@ mod spelling;
 #[path = "../src/status.rs"]
 mod status;
 
-/// A clock that replaces the library's manual clock, which cannot panic.
+/// A clock that can panic. The tests use this clock because the library's manual clock cannot
+/// panic.
 mod clock {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
@@ -109,8 +110,8 @@ fn last_error() -> String {
 }
 
 fn open(node: u64, clock: &ClockHandle) -> Result<Box<GeneratorHandle>, Status> {
-    // SAFETY: a struct of zero bytes is valid, because the struct contains only numbers and
-    // nullable pointers.
+    // SAFETY: the struct contains only numbers and nullable pointers, so a struct whose bytes are
+    // all zero is valid.
     let mut config: Config = unsafe { zeroed() };
     config.struct_size = u32::try_from(size_of::<Config>()).unwrap();
     config.has = FLAKEID_HAS_NODE;

@@ -16,8 +16,8 @@ use crate::slots::NextId;
 /// limit. A shorter tick also reduces the limit, but not for calls that use a ring.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
 
-/// A generator with the state that its JavaScript object needs. The handle cannot leave the thread of its JavaScript
-/// environment.
+/// A generator, together with the state that its JavaScript object needs. The handle cannot leave the thread of its
+/// JavaScript environment.
 pub(crate) struct Handle {
     generator: Generator,
     /// The lease; `None` if the node is fixed.

@@ -77,8 +77,8 @@ pub(crate) fn ring_capacity(ring: &Ring) -> f64 {
     ring.capacity() as f64
 }
 
-/// Returns six counts of a ring, in this order: the IDs in the ring, the taken IDs, the IDs dropped
-/// as stale, the failed refills, the failed calls, and the refills.
+/// Returns six counts for a ring, in this order: IDs in the ring, IDs taken, IDs dropped as stale,
+/// failed refills, failed calls, and refills.
 #[napi(catch_unwind)]
 pub(crate) fn ring_stats(ring: &Ring) -> BigUint64Array {
     let stats = ring.stats();

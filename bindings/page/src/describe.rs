@@ -113,8 +113,8 @@ pub fn bounds(layout: &str, from: &str, to: &str, column: &str) -> Result<String
     })
 }
 
-/// Guesses which presets could have produced the IDs, and returns the most likely preset first.
-/// Returns an empty list if `texts` contains no IDs.
+/// Guesses which presets could have produced the IDs. Returns a list of these presets, in which the
+/// most likely preset comes first. Returns an empty list if `texts` contains no IDs.
 ///
 /// # Errors
 /// `FLAKEID_INVALID_ID` if a string is not an ID in the given text form.

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use crate::callback;
 
 /// The open leases. Only threads that are attached to the interpreter lock the list, and no thread
-/// waits while it holds the lock. With the GIL, the lock is therefore never contended, and never
-/// held during an `os.fork`.
+/// waits while it holds the lock. In an interpreter with a GIL, the lock is therefore never
+/// contended, and no thread holds the lock during a call to `os.fork`.
 static OPEN: Mutex<Vec<Weak<Generator>>> = Mutex::new(Vec::new());
 
 fn open() -> MutexGuard<'static, Vec<Weak<Generator>>> {
@@ -28,7 +28,7 @@ pub(crate) fn note(leased: &Arc<Generator>) {
 }
 
 /// Closes all leased generators concurrently when the interpreter exits. Ten unresponsive stores
-/// therefore delay the exit by only one second, as a single store would.
+/// therefore delay the exit by only one second, as a single unresponsive store would.
 #[pyfunction]
 #[pyo3(name = "_close_leases")]
 pub(crate) fn close_leases(py: Python<'_>) {

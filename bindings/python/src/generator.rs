@@ -21,8 +21,8 @@ use crate::stats::Stats;
 use crate::status::Lease;
 use crate::{clock, settings};
 
-/// The largest number of IDs that are generated before other Python threads can run. The generation
-/// of this many IDs takes a few tens of microseconds.
+/// The largest number of IDs that are generated before other Python threads can run. Generating this
+/// many IDs takes a few tens of microseconds.
 const MOST_AT_ONCE: usize = 1 << 16;
 
 /// A generator of unique IDs for one node. The IDs strictly increase across all threads.
@@ -223,7 +223,7 @@ impl Generator {
     }
 
     /// Returns the next n IDs in order. Returns fewer IDs, but at least one, if the generator could
-    /// not issue an ID for longer than max_wait.
+    /// not issue the next ID within max_wait.
     fn next_ids<'py>(
         &self,
         py: Python<'py>,
@@ -242,7 +242,7 @@ impl Generator {
     }
 
     /// Fills an array with the next IDs, in place, and returns the number of IDs. The number is
-    /// less than the array's length only if the generator could not issue an ID for longer than
+    /// less than the array's length only if the generator could not issue the next ID within
     /// max_wait. Accepts any writable, C-contiguous buffer of 64-bit integers (numpy, array.array,
     /// memoryview). Do not use the array in other threads during the call, because long fills run
     /// without the GIL.

@@ -70,7 +70,7 @@ impl Layout {
 
 #[pymethods]
 impl Layout {
-    /// Returns the layout for the name of a preset or for a descriptor. A descriptor has the form
+    /// Returns the layout that a preset's name or a descriptor specifies. A descriptor has the form
     /// FIELDS@EPOCH/UNIT, for example t41.d5.w5.s12@1288834974657/1ms.
     #[classmethod]
     fn parse(_class: &Bound<'_, PyType>, text: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -185,7 +185,7 @@ impl Layout {
         self.0.is_split()
     }
 
-    /// The horizon in Unix milliseconds, which is the first instant after the layout's last tick.
+    /// The horizon: the first instant after the layout's last tick, in Unix milliseconds.
     #[getter]
     fn horizon(&self) -> i64 {
         self.0.horizon()

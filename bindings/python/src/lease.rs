@@ -19,7 +19,7 @@ use crate::{clock, exit, settings};
 /// processes that lease nodes from the same namespace, regardless of clock changes, forks and
 /// restarts.
 ///
-/// The node is released by the Generator's close(), at the end of the with block, or when the
+/// The node is released when the Generator is closed, when the with block ends, or when the
 /// interpreter exits. A background thread renews the lease. Generators in one process that have the
 /// same options share a lease. A forked child leases its own node when it generates its first ID.
 /// Durations are seconds (int or float) or timedeltas. The call takes at most max_wait plus 2 s,

@@ -61,8 +61,8 @@ impl Drop for Lent<'_, '_> {
 }
 
 impl LocalGenerator {
-    /// Creates a LocalGenerator with a local handle of `held`, which is the core generator in the
-    /// Python object `generator`.
+    /// Creates a LocalGenerator that reserves IDs from `held`, the core generator in the Python
+    /// object `generator`.
     pub(crate) fn new(generator: Py<PyAny>, held: &Held) -> Self {
         let share = Guarded::new(Some(held.local()));
         Self { share, is_leased: held.is_leased(), generator }

@@ -8,7 +8,7 @@ use crate::time::to_datetime;
 /// The arguments of the `Parts` constructor, in order.
 type Numbers = (i64, u64, u64, Option<u64>, Option<u64>, u64, u64);
 
-/// The parts of an ID, which decode and Layout.unpack return.
+/// The parts of an ID, as returned by decode and Layout.unpack.
 ///
 /// `unix_ms` and `timestamp` contain the beginning of `tick`. `datacenter` and `worker` are None if
 /// the layout does not split its node. Parts can be compared, hashed, copied, pickled, and used in

@@ -70,7 +70,7 @@ impl RingStats {
         self.0.rejected_put
     }
 
-    /// The number of calls that returned no ID for a reason other than a closed generator.
+    /// The number of calls that failed with an exception other than ClosedError or ForkedError.
     #[getter]
     fn rejected_take(&self) -> u64 {
         self.0.rejected_take

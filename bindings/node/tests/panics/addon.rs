@@ -1,6 +1,6 @@
 //! A variant of the add-on with a manual clock that panics on request. The tests use this clock
 //! because no argument from JavaScript makes the core panic. The modules are the add-on's own
-//! source files, but they import the clock from this file instead of the clock from the core.
+//! source files, but they import the clock from this file instead of from the core.
 
 #![allow(unreachable_pub, dead_code, missing_docs, unused_extern_crates)]
 #![allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]
