@@ -9,8 +9,8 @@ use super::fixture::{Client, Fixture, eventually, fresh_token, now, renewal};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Acquire, Refusal};
 
-/// Kills the store while eight clients acquire and renew nodes. Checks that the store keeps every confirmed grant and
-/// grants no tick twice.
+/// Kills the store while eight clients acquire nodes and renew their leases. Checks that the store keeps every
+/// confirmed grant and grants no tick twice.
 pub fn confirmed_grants_survive_a_crash(under_test: &dyn StoreUnderTest) {
     const WORKERS: usize = 8;
     // The layout has more nodes than any store can grant before the crash.

@@ -296,7 +296,7 @@ pub(super) fn request(namespace: &Namespace) -> Acquire {
     }
 }
 
-/// Builds a renewal of a grant up to the tick `wanted`.
+/// Builds a request that renews a grant up to the tick `wanted`.
 pub(super) fn renewal(grant: &Grant, wanted: u64) -> Renew {
     let Grant { node, start, token, fence, .. } = *grant;
     Renew {

@@ -151,7 +151,7 @@ impl Client<'_> {
         Ok(answer)
     }
 
-    /// Renews a grant by the given number of ticks, and returns the renewed grant.
+    /// Renews a grant, requesting a fence that is `ticks` ticks higher. Returns the renewed grant.
     fn extend(&mut self, grant: &Grant, ticks: u64) -> Grant {
         let request = renewal(grant, grant.fence + ticks);
         let answer = self.renew(&request).unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -305,7 +305,8 @@ fn windows_under_contention_are_disjoint(fixture: &Fixture<'_>) {
                     let request = Renew { ttl_ms: 1, ..renewal(&grant, grant.fence + 10) };
                     match client.renew(&request) {
                         Ok(_) | Err(Fault::Refused(Refusal::FencedOff)) => {}
-                        // If a renewal exceeds the block's fence or `max_ahead`, the broker returns a retryable error.
+                        // If a renewal requests ticks above the block's fence or beyond `max_ahead`, the broker returns
+                        // a retryable error.
                         Err(fault) => {
                             assert!(fixture.kind(&fault).is_retryable(), "{fault:?}");
                         }

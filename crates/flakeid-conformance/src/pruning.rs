@@ -146,7 +146,7 @@ pub fn long_histories_are_pruned_in_several_transactions(under_test: &dyn StoreU
     });
     let old_sub_grants: Vec<_> = old_sub_grants.collect();
     let name = fixture.namespace.name.clone();
-    // Only a part of the history is written at a time, because some stores limit the size of a transaction.
+    // The history is written in several parts, because some stores limit the size of a transaction.
     for (records, sub_grants) in
         old_records.chunks(200).zip(old_sub_grants.chunks(old_sub_grants.len().div_ceil(6)))
     {

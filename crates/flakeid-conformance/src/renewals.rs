@@ -94,8 +94,8 @@ pub fn late_renewal_does_not_affect_the_next_holder(under_test: &dyn StoreUnderT
     fixture.check_confirmed();
 }
 
-/// Checks that a renewal extends the expiry time and leaves the fence unchanged if the requested tick is not above the
-/// fence.
+/// Checks renewals that request a tick at or below the fence. They must extend the expiry time and leave the fence
+/// unchanged.
 pub fn renewals_never_lower_the_fence(under_test: &dyn StoreUnderTest) {
     let fixture = Fixture::new(under_test, "fences");
     let mut client = fixture.client();

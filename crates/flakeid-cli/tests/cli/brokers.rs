@@ -103,8 +103,8 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
 }
 
-/// A broker that restarts after it was killed must lease other blocks, because its old blocks are
-/// not free yet. The other blocks contain enough nodes for all of the broker's clients.
+/// When a killed broker restarts, its old blocks are not free yet, so the broker must lease other
+/// blocks. The other blocks contain enough nodes for all of the broker's clients.
 #[test]
 fn clients_switch_nodes_while_their_broker_crashes_repeatedly() {
     const CRASHES: usize = 3;

@@ -59,7 +59,8 @@ fn every_example_in_the_help_runs_without_errors() {
         std::fs::create_dir_all(home.join(place)).unwrap();
     }
     // All examples share one store, so that later examples find the namespaces that earlier
-    // examples created. The store's URL also replaces the URL of a database server in the examples.
+    // examples created. In the examples, the test replaces the URL of a database server with the
+    // URL of this store.
     let (dir, url) = scratch("examples");
     let mut tried = 0;
     for command in COMMANDS {

@@ -155,7 +155,8 @@ fn node_source_option_sets_the_node_and_warns_about_unsafe_sources() {
     refused(&missing, "FLAKEID_INVALID_OPTION", &["env: neither FLAKEID_NODE nor"]);
     for source in ["mac", "ipv4"] {
         let run = run(&["next", "--node-from", source]);
-        // On a machine without a network, the command fails instead of printing a warning.
+        // On a machine without a network, the command finds no address. It then fails instead of
+        // warning about the unsafe source.
         let part =
             if run.code == Some(0) { "warning: nodes from" } else { "FLAKEID_INVALID_OPTION" };
         assert!(run.stderr.starts_with("flakeid: ") && run.stderr.contains(part), "{}", run.stderr);

@@ -54,8 +54,8 @@ fn generate(url: &str, kill_after: Option<u64>) -> Option<Outcome> {
     Some(Outcome { pid, ids, was_killed: kill_after.is_some() })
 }
 
-/// Releases the node of a killed process, like an operator who does not want to wait until the
-/// lease expires.
+/// Releases the node of a killed process. This simulates an operator who does not want to wait
+/// until the lease expires.
 fn release_node_of(url: &str, outcome: &Outcome) {
     let listing = run(&["leases", "ls", "--store", url]);
     if listing.code != Some(0) && outcome.ids.is_empty() {

@@ -73,8 +73,8 @@ fn flakeid_next_rejects_numbers_out_of_range() {
     }
 }
 
-/// An environment variable makes the command detect a container, regardless of whether the test
-/// itself runs in a container.
+/// An environment variable makes the command behave as if it ran in a container, regardless of
+/// where the test itself runs.
 #[test]
 fn commands_in_containers_require_a_store_or_a_node() {
     let container = [("KUBERNETES_SERVICE_HOST", "10.0.0.1")];

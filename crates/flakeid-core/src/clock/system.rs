@@ -6,7 +6,7 @@ use super::sleep::sleep;
 use super::{Clock, SystemClock};
 
 /// The duration, in nanoseconds, below which a sleep is not split into two parts. A sleep lasts about 60 µs longer than
-/// requested, which is more than the second part of such a short sleep.
+/// requested, and the second part of such a short sleep would be shorter than this delay.
 const IN_ONE_PART: u64 = 100_000;
 
 /// Reads the system clock, and returns `(seconds, nanoseconds)` since the Unix epoch.

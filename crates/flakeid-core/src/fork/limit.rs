@@ -23,7 +23,8 @@ impl Limit {
         Self { slot: PAGES.take(limit) }
     }
 
-    /// Stores the limit in a slot of new pages, because static pages would outlive one execution of a loom model.
+    /// Allocates new pages and stores the limit in one of their slots. Static pages would outlive one execution of a
+    /// loom model.
     #[cfg(loom)]
     pub(crate) fn new(limit: u64) -> Self {
         Self { slot: Pages::new().take(limit) }

@@ -14,7 +14,7 @@ pub(super) struct Slot {
 pub(super) const OWNED: u64 = 1;
 
 impl Slot {
-    /// Takes the slot and sets its limit, if the slot is free. Returns `false` if the slot is not free.
+    /// Tries to take the slot. If the slot is free, sets its limit and returns `true`. Otherwise, returns `false`.
     pub(super) fn take(&self, limit: u64) -> bool {
         let taken =
             self.owned.compare_exchange(0, OWNED, Ordering::AcqRel, Ordering::Acquire).is_ok();
@@ -101,7 +101,7 @@ impl Pages {
         Self { newest: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
-    /// Takes a free slot and sets its limit.
+    /// Takes a free slot, sets its limit, and returns the slot. Adds a new page if no slot is free.
     pub(super) fn take(&self, limit: u64) -> &'static Slot {
         loop {
             // In a forked child, the newest page is wiped, including its link to the older pages, so this search finds

@@ -153,8 +153,9 @@ impl Generator {
             let count = wanted.min(left);
             let tick = self.shape.tick(first);
             if sanctioned {
-                // Before the new position is published, the end of the positions that may be ahead of the clock is
-                // recorded. A thread that loads the new position therefore does not treat the position as a rollback.
+                // Before it publishes the new position, the generator records the bound below which positions may be
+                // ahead of the clock. A thread that loads the new position therefore does not treat the position as a
+                // sign of a rollback.
                 let end = if self.ahead >= Ahead::Tick {
                     self.shape.position(tick + 1)
                 } else {
@@ -233,8 +234,8 @@ impl Generator {
         }
     }
 
-    /// Decides how to handle a rollback. `short_of` is the tick that the clock has to reach again: the highest tick
-    /// that the clock read, or in which an ID was issued, before the rollback.
+    /// Decides how to handle a rollback. `short_of` is the tick that the clock has to reach again. It is the highest
+    /// tick that the clock had reached, or in which an ID had been issued, before the rollback.
     fn judge_rollback(&self, issued: u64, short_of: u64, tick: u64, now: Now) -> Verdict {
         self.cell.count_rollback(short_of);
         match self.policy.rollback {

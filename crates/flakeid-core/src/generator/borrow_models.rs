@@ -48,8 +48,8 @@ fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
     });
 }
 
-/// Models a position that is deliberately ahead of the clock. The note that permits the position must be written before
-/// the position itself. Otherwise, a thread that loads the position would detect a rollback.
+/// Models a call that publishes a position deliberately ahead of the clock. The call must first write the note that
+/// permits the position. Otherwise, a thread that loads the position but not the note would detect a rollback.
 fn note_against_swap(note_first: bool, read: Ordering) {
     let state = Arc::new((AtomicU64::new(22), AtomicU64::new(22)));
     let borrower = {

@@ -10,8 +10,9 @@ use std::time::Duration;
 use super::{check_ends_before_a_lost_lease, compiled, ended, exec, row, script, wait_for_file};
 use crate::run::{CLEARED, Run, run, scratch};
 
-/// A script that writes the time to a file about every 20 ms for about a minute. The script does
-/// not keep the output of `flakeid exec` open.
+/// A script that writes the time to a file about every 20 ms for about a minute. The script
+/// redirects its standard output and standard error to `/dev/null`, so that it does not keep the
+/// output pipe of `flakeid exec` open.
 const WRITER: &str = "exec > /dev/null 2>&1
     for i in $(seq 2000); do date +%s%3N >> times; sleep 0.02; done
     echo > survived";
@@ -131,16 +132,16 @@ fn orphaned_processes_do_not_change_the_exit_status() {
     }
 }
 
-/// A command that starts a process of another user, as a set-uid program does. `flakeid exec` is
-/// not permitted to signal this process, which runs until the test ends it.
+/// A command that starts a process owned by another user, as a set-uid program does. `flakeid exec`
+/// is not permitted to signal this process, which runs until the test ends it.
 struct Unsignalled {
     command: Child,
     dir: PathBuf,
 }
 
 impl Unsignalled {
-    /// Starts `flakeid exec` with a script. The script uses `$UNSIGNALLED` to start a process of
-    /// another user.
+    /// Starts `flakeid exec` with a script. The script uses `$UNSIGNALLED` to start a process owned
+    /// by another user.
     fn start(dir: &Path, store: &str, arguments: &[&str], script: &str) -> Self {
         const WAITER: &str = "echo yes >&3; read line <&4";
         // The store is created here, so that it belongs to the current user even if root opens it

@@ -62,8 +62,8 @@ fn second_exec_with_the_same_node_waits_until_the_fence_passes() {
     }
 }
 
-/// The second command never starts, so the release restores the fence that the node had before the
-/// grant.
+/// The second command never starts, so `flakeid exec` releases the node with the fence that the
+/// node had before the grant.
 #[test]
 fn exec_releases_the_node_if_signalled_before_the_command_starts() {
     let (dir, store) = scratch("exec_interrupted");
@@ -114,7 +114,7 @@ mod clock {
         }
     }
 
-    /// Some generators exit when the clock goes back, for example to be restarted by a supervisor.
+    /// Some generators exit when the clock goes back, and rely on a supervisor to restart them.
     /// Even after such an exit, the fence must be above the ticks of all IDs that were issued
     /// before the clock went back.
     #[test]

@@ -184,8 +184,8 @@ fn exec_forwards_signals_to_the_command() {
 }
 
 /// Runs a command, kills the broker that granted the lease, and checks that all processes of the command end before the
-/// lease ends. The command writes the time to `times`. On a busy machine, `flakeid exec` can run too late to end the
-/// command in time, so one successful run out of three is sufficient.
+/// lease ends. The command writes the time to `times`. On a busy machine, `flakeid exec` may not be scheduled soon
+/// enough to end the command in time, so one successful run out of three is sufficient.
 fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &str) {
     let mut late = Vec::new();
     for run in 0..3 {
@@ -216,7 +216,7 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
     panic!("the command ran for {late:?} ms after the broker was killed");
 }
 
-/// `flakeid exec` ends the command and its processes, although they ignore SIGTERM.
+/// `flakeid exec` ends the command and its processes, even though they ignore SIGTERM.
 #[test]
 fn exec_ends_the_command_before_an_unrenewed_lease_expires() {
     check_ends_before_a_lost_lease("exec_lost", |_| (), &format!("({STUBBORN}) & wait"));

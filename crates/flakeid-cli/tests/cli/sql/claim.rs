@@ -140,8 +140,8 @@ fn first_postgres_id_is_at_or_above_the_fence() {
     psql(&server, &script()).unwrap();
     let next = "SELECT flakeid_next();";
     let first = ids(&psql(&server, next).unwrap())[0];
-    // An operator who runs `fast-forward --by 3s` states that IDs up to 3 s from now may already
-    // have been issued.
+    // By running `fast-forward --by 3s`, an operator states that IDs with times up to 3 s in the
+    // future may already have been issued.
     let now = SystemClock.unix_ms();
     leases(&store, &["fast-forward", "--by", "3s", "--yes"]).quiet();
     psql(&server, &script()).unwrap();

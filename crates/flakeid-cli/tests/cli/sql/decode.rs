@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{OUTCOME, array, literal, psql, script, text, vectors};
 use crate::run::run;
 
-/// The Unix milliseconds of an instant in the year 0, the first year that can be written without a
-/// sign.
+/// An instant in the year 0, in Unix milliseconds. Earlier years are negative, so they cannot be
+/// written without a sign.
 const FIRST_YEAR: i64 = -62_150_000_000_000;
 
 /// The last millisecond of the year 9999, in Unix milliseconds.
@@ -51,7 +51,7 @@ pub(super) trait Engine {
     fn unix_ms(&self, instant: &str) -> String;
 
     /// Converts an RFC 3339 time in UTC to the database's format, or returns `None` if the database
-    /// cannot represent it.
+    /// cannot represent the time.
     fn instant(&self, rfc3339: &str) -> Option<String>;
 }
 

@@ -47,8 +47,9 @@ pub(super) struct DialectServer<'a> {
 }
 
 impl Engine for DialectServer<'_> {
-    /// Whether the test uses the given layout. A few layouts are enough for a dialect other than
-    /// the server's, because the scripts for both dialects contain the same functions.
+    /// Whether the test uses the given layout. All layouts are tested in the server's own dialect.
+    /// A few layouts are enough for the other dialect, because the scripts for both dialects
+    /// contain the same functions.
     fn supports(&self, layout: &str) -> bool {
         let is_own_dialect = self.server.is_mysql() == (self.dialect == "mysql");
         is_own_dialect || ["twitter", "sonyflake", "js-safe"].contains(&layout)
@@ -63,8 +64,8 @@ impl Engine for DialectServer<'_> {
     fn results(&self, queries: &[String]) -> Vec<String> {
         let mut sql =
             "SET NAMES utf8mb4, sql_mode = 'NO_BACKSLASH_ESCAPES';\nDELIMITER $$\n".to_owned();
-        // In MySQL, an error handler requires a procedure. Creating a procedure is slow, so each
-        // procedure runs up to 200 queries.
+        // In MySQL, SQL code can handle errors only in a stored program, such as a procedure.
+        // Creating a procedure is slow, so each procedure runs up to 200 queries.
         for queries in queries.chunks(200) {
             sql += "DROP PROCEDURE IF EXISTS answers $$\nCREATE PROCEDURE answers() READS SQL DATA BEGIN\n";
             for query in queries {
@@ -99,7 +100,8 @@ fn mariadb_id_decoding_matches_the_test_vectors() {
     assert!(are_enough(compared), "{compared:?}");
 }
 
-/// The statements that create a table whose trigger acts as the default of the ID column.
+/// The statements that create a table and a trigger. The trigger generates an ID for each row that
+/// is inserted without an ID.
 const TABLE: &str = "
     CREATE TABLE t (id BIGINT DEFAULT 0 PRIMARY KEY, x INT);
     CREATE TRIGGER t_id BEFORE INSERT ON t FOR EACH ROW SET NEW.id = IF(NEW.id = 0, flakeid_next(), NEW.id);
@@ -110,8 +112,8 @@ fn mariadb_script_installs_functions_that_generate_ids() {
     let server = server();
     let own_script = |node| script("mariadb", "twitter", &["--node", node, "--schema", "ids"]);
     assert_eq!(query(&server, &own_script("7")).unwrap(), "");
-    // With daylight saving time, one hour occurs twice in autumn, so the session's time zone must
-    // not affect the generated IDs.
+    // When daylight saving time ends in autumn, one hour of local time occurs twice, so the
+    // session's time zone must not affect the generated IDs.
     let sql = format!(
         "{TABLE} SET time_zone = '+05:00', sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION';
          INSERT INTO t (x) SELECT seq FROM seq_1_to_6000;

@@ -18,9 +18,9 @@ const LENGTH: Duration = Duration::from_secs(7);
 
 /// The statements that each session repeats. Every statement that generates an ID returns the ID.
 ///
-/// The table has no trigger. After one of five runs with a trigger, `MariaDB` 10.11 rejected every
-/// insert with the message that the trigger had "an error in its body: 'Query was empty'". The
-/// cause of the error is unknown.
+/// The table deliberately has no trigger. After one of five runs with a trigger, `MariaDB` 10.11
+/// rejected every insert. The error message stated that the trigger had "an error in its body:
+/// 'Query was empty'". The cause of the error is unknown.
 const ROUND: &str = "
     INSERT INTO t VALUES (flakeid_next(), 1) RETURNING id;
     INSERT INTO t SELECT flakeid_next(), seq FROM seq_1_to_100 RETURNING id;

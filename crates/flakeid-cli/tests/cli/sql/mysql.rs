@@ -29,8 +29,8 @@ fn mysql_script_rejects_a_rerun_with_a_different_layout() {
     );
 }
 
-/// `MySQL` first decides how to read a table, and only then evaluates functions. A query must
-/// therefore read the bounds from variables.
+/// `MySQL` decides how to read a table before it evaluates functions. To scan only an index range,
+/// a query must therefore read the bounds from variables.
 #[test]
 fn query_with_bounds_in_variables_scans_one_index_range() {
     let server = server();

@@ -137,8 +137,8 @@ fn rearm_changes_the_node_of_a_running_procedure() {
     });
 }
 
-/// Calls `flakeid_rearm` until the call succeeds. The call fails during open transactions, and on a
-/// busy machine a transaction may stay open for a second.
+/// Calls `flakeid_rearm` until the call succeeds. The call fails while transactions are open, and
+/// on a busy machine a transaction may stay open for a second.
 fn rearm(url: &str, node: u32) {
     wait_until(|| match psql_at(url, &format!("SELECT flakeid_rearm({node});")) {
         Ok(_) => true,

@@ -1,5 +1,5 @@
-//! Tests that the SQL recipes in the guide have the documented effects. A separate check of the
-//! guide detects only recipes that fail.
+//! Tests that the SQL recipes in the guide have the documented effects. A separate check runs the
+//! recipes, but detects only those that cause an error.
 
 use flakeid_test_servers::PostgresServer;
 
