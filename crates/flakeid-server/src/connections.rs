@@ -68,7 +68,8 @@ pub(crate) struct State {
     busy: AtomicU32,
     /// Whether data is waiting to be sent, because the client does not read it.
     is_stalled: AtomicBool,
-    /// The time of the last accepted request, or of the start of the connection, in milliseconds after `began`.
+    /// The time of the last accepted request, in milliseconds after `began`. Before the first accepted request, this is
+    /// the time at which the connection started.
     used_ms: AtomicU64,
     replaced: Notify,
 }
@@ -217,8 +218,8 @@ impl Open {
         }
     }
 
-    /// Closes the most dispensable connection of one client, or of all clients if `client` is `None`. Returns `false`
-    /// if every compared connection is in use.
+    /// Compares connections of `client`, or of all clients if `client` is `None`, and closes the connection that is
+    /// most suitable for replacement. Returns `false` if every compared connection is in use.
     fn replace_one(&mut self, client: Option<IpAddr>, now_ms: u64) -> bool {
         let Some(replaced) = self.most_dispensable(client, now_ms) else { return false };
         self.remove(&replaced);
@@ -286,7 +287,7 @@ impl State {
         }
     }
 
-    /// Ends the connection after the client has misused the protocol.
+    /// Ends the connection of a client that has misused the protocol.
     #[cfg(feature = "grpc")]
     pub(crate) fn end(&self) {
         self.replaced.notify_one();
@@ -322,9 +323,9 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Waits until the connection must end. The connection must end if another connection replaces it, or if too much
-    /// time has passed since the last accepted request on the connection. A new connection must end if the server has
-    /// not accepted any request on that connection within `idle_timeout`.
+    /// Waits until another connection replaces this connection, or until the server has accepted no request on this
+    /// connection for too long. Before the first accepted request, the limit is `idle_timeout`. After an accepted
+    /// request, the limit is `ACCEPTED_FACTOR` times as long, and applies only to an idle connection.
     pub(crate) fn must_end(
         &self,
         idle_timeout: Duration,

@@ -24,7 +24,7 @@ const HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-ty
 const EXPOSED: HeaderValue = HeaderValue::from_static("retry-after, www-authenticate");
 /// The number of seconds for which a browser may cache a preflight response. Chromium's limit is two hours.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
-/// The preflight header that requests access to a private network for a page on the Internet.
+/// The preflight header with which a browser requests access to a private network on behalf of a page on the Internet.
 const PRIVATE_REQUESTED: HeaderName =
     HeaderName::from_static("access-control-request-private-network");
 /// The response header that allows a page on the Internet to access a private network.

@@ -33,8 +33,8 @@ impl Default for HistoryReaders {
 }
 
 impl Leases<'_> {
-    /// Responds with the process that generated an ID. A separate thread queries the store, because the query blocks
-    /// its thread.
+    /// Responds with a description of the process that generated an ID. A separate thread queries the store, because
+    /// the query blocks its thread.
     pub(crate) async fn holder(
         &self,
         id: &str,

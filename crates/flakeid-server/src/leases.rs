@@ -123,9 +123,9 @@ impl Leases<'_> {
         })
     }
 
-    /// Rejects the renewal of a node whose block this broker does not hold. The holder has lost the node if an earlier
-    /// process of this broker granted the node. Otherwise, the response refers the client to the broker that granted
-    /// the node.
+    /// Rejects the renewal of a node whose block this broker does not hold. If an earlier process of this broker
+    /// granted the node, the response states that the holder has lost the node. Otherwise, the response refers the
+    /// client to the broker that granted the node.
     fn refuse_unheld(&self, node: u64, body: &RenewJson) -> Answer {
         if body.broker == self.broker.address() {
             return self.refuse(&Refusal::FencedOff.into());

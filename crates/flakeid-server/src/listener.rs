@@ -82,14 +82,15 @@ impl fmt::Display for Listener {
 
 /// A connection over TCP or a Unix socket, with or without TLS.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {
-    /// Holds written bytes back until the stream is shut down, where the operating system supports it. A client then
-    /// receives the last bytes and the end of the stream at the same time.
+    /// Holds back written bytes until the stream is shut down. A client then receives the last bytes and the end of the
+    /// stream at the same time. Does nothing if the operating system or the kind of stream does not support holding
+    /// back bytes.
     fn hold_until_shutdown(&self) {}
 }
 
 impl Stream for Watched<TcpStream> {
     fn hold_until_shutdown(&self) {
-        // An error only means that the end of the stream arrives a few microseconds after the last bytes.
+        // An error is harmless: the end of the stream merely arrives a few microseconds after the last bytes.
         #[cfg(target_os = "linux")]
         rustix::net::sockopt::set_tcp_cork(&self.stream, true).unwrap_or_default();
     }

@@ -13,8 +13,8 @@ use crate::cors::Origins;
 /// The header in which browsers report how the page's site relates to the server's site (W3C Fetch Metadata).
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Checks that an HTTP/1.1 request names exactly one host (RFC 9112, section 3.2). Otherwise, returns an error
-/// response.
+/// Returns an error response if a request has several `Host` headers, or if an HTTP/1.1 request has no `Host` header
+/// (RFC 9112, section 3.2).
 pub(crate) fn refuse_ambiguous_host<B>(request: &Request<B>) -> Option<Answer> {
     let hosts = request.headers().get_all(HOST).iter().count();
     let is_valid = hosts == 1 || (hosts == 0 && request.version() != Version::HTTP_11);

@@ -142,8 +142,8 @@ impl Server {
             .event_interval(EVENT_INTERVAL)
             .build()?;
         let bound = runtime.block_on(BoundListener::new(listener))?;
-        // The listeners are removed from the options, because the options would keep sockets open that are already
-        // bound.
+        // The listeners are removed from the options, because a socket that is already bound stays open while the
+        // options contain its listener.
         let bind = |listener: Option<Listener>| match listener {
             Some(listener) => runtime.block_on(BoundListener::new(&listener)).map(Some),
             None => Ok(None),
@@ -338,7 +338,7 @@ impl Server {
                 () = drain => {}
                 () = hurry => {}
             }
-            // Also closes the listeners.
+            // Dropping `serving` also closes the listeners.
             drop(serving);
             reloading.abort();
             logging.abort();

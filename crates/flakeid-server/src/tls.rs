@@ -1,4 +1,5 @@
-//! Loads the server's TLS certificate and private key, and the CA certificates that verify client certificates.
+//! Loads the server's TLS certificate and private key, and the CA certificates that are used to verify client
+//! certificates.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

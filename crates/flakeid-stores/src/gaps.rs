@@ -88,7 +88,7 @@ pub(super) fn search(
             // Of the first `rows + left + 1` nodes in the range, at least one is free and is not skipped.
             let last = end.min(low + rows + left);
             // Rows usually fill the start of a range without gaps. The search therefore first tests whether the result
-            // is `last`, and bisects the range only if it is not.
+            // is `last`. If not, the search bisects the range.
             width = if bound.is_none() { (last - low).max(1) } else { half(low, last) };
             bound = Some(last);
         } else {

@@ -22,22 +22,24 @@ const RST_STREAM: u8 = 3;
 const WINDOW_UPDATE: u8 = 8;
 /// The maximum number of control frames that a client may send in one burst.
 const BURST: u32 = 1_000;
-/// The time after which a client may send one more control frame. Clients that measure the connection's latency send a
-/// few PING frames per second.
+/// The interval at which a client is allowed one more control frame. Clients that measure the connection's latency need
+/// only a few PING frames per second.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// The number of `WINDOW_UPDATE` frames for which one call pays. A simple client acknowledges every DATA frame with two
-/// `WINDOW_UPDATE` frames, one for the stream and one for the connection.
+/// The number of `WINDOW_UPDATE` frames per call that do not count as control frames. A simple client acknowledges
+/// every DATA frame with two `WINDOW_UPDATE` frames, one for the stream and one for the connection.
 const UPDATES_PER_CALL: u32 = 4;
-/// The increment, in bytes, that pays for one `WINDOW_UPDATE` frame.
+/// The number of acknowledged bytes for which one `WINDOW_UPDATE` frame does not count as a control frame.
 const BYTES_PER_UPDATE: u32 = 1_024;
 
 /// A counter of the control frames in a byte stream.
 #[derive(Debug)]
 struct Frames {
-    /// The part of the current frame's header that has been received. For `WINDOW_UPDATE` frames, the increment follows.
+    /// The bytes of the current frame's header that have been received. For a `WINDOW_UPDATE` frame, this array also
+    /// contains the increment.
     header: [u8; HEADER + INCREMENT],
     received: usize,
-    /// The number of bytes of the current frame's payload that have neither been received nor belong to `header`.
+    /// The number of bytes of the current frame's payload that are still to be received. Bytes that are stored in
+    /// `header` do not count.
     payload: usize,
     /// The number of control frames that the client may send now.
     allowed: u32,
@@ -95,8 +97,8 @@ impl Frames {
     }
 
     /// Whether the current frame does not count as a control frame. DATA and HEADERS frames belong to requests, which
-    /// have their own limits, and the hyper library limits the rate of `RST_STREAM` frames. `WINDOW_UPDATE` frames do not
-    /// count while calls and the acknowledged bytes pay for them.
+    /// have their own limits, and the hyper library limits the rate of `RST_STREAM` frames. `WINDOW_UPDATE` frames do
+    /// not count either, unless the client sends more of them than its calls and the acknowledged bytes allow.
     fn is_free(&mut self) -> bool {
         match self.header[3] {
             DATA | RST_STREAM => true,
@@ -215,7 +217,7 @@ mod tests {
             assert!(frames.read(&update(1).repeat(UPDATES_PER_CALL as usize), start), "{size}");
             assert!(!frames.read(&update(1), start), "{size}");
         }
-        // The increments in this flood must never wrap the counter of free updates.
+        // The large increments in this flood must not make the counter of free updates overflow.
         let mut frames = Frames::new(start);
         assert!(frames.read(&update(u32::MAX).repeat(10), start));
     }
@@ -226,7 +228,8 @@ mod tests {
         let mut frames = Frames::new(start);
         let short_call = [frame(HEADERS, 40), update(20), update(20)].concat();
         assert!(frames.read(&short_call.repeat(10_000), start));
-        // A response of many messages, each in two full DATA frames and a short one.
+        // These updates acknowledge a response with many messages. Each message consists of two full DATA frames and a
+        // short DATA frame.
         let message = [update(16_384).repeat(4), update(100).repeat(2)].concat();
         assert!(frames.read(&message.repeat(10_000), start));
     }

@@ -57,8 +57,8 @@ impl Health for Readiness {
         let watching = async move {
             let mut sent = None;
             loop {
-                // The protocol requires the status `SERVICE_UNKNOWN` for an unknown service, because the service may
-                // become available later.
+                // For an unknown service, the protocol requires the status `SERVICE_UNKNOWN` instead of an error,
+                // because the service may become available later.
                 let unknown = ServingStatus::ServiceUnknown;
                 let now = if is_known(&service) { status(&watched) } else { unknown };
                 if sent.replace(now) != Some(now) && sender.send(Ok(response(now))).await.is_err() {

@@ -130,7 +130,7 @@ impl Services {
         };
         if !is_grpc(request.headers()) {
             self.service.count_request("none", "HTTP_UNSUPPORTED_MEDIA_TYPE", began);
-            // Only while the body is read, the connection detects that the body and `content-length` differ.
+            // The connection detects a mismatch between `content-length` and the body only while the body is read.
             drop(BoundedBody::new(request, LONGEST_MESSAGE).collect().await);
             return unsupported_media_type();
         }
@@ -165,8 +165,8 @@ fn is_grpc(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
 }
 
-/// Returns the response to a request that is not a gRPC call. Its status is the one that gRPC requires for HTTP/2
-/// (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
+/// Returns the response to a request that is not a gRPC call. The gRPC specification for HTTP/2 recommends status 415.
+/// See <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
 fn unsupported_media_type() -> Response<Body> {
     let text = "this address serves only gRPC: send the content type application/grpc, or send HTTP requests to the \
                 address of --listen\n";

@@ -35,7 +35,7 @@ pub(super) fn of_error(error: &Error) -> Status {
         | ErrorKind::InvalidId
         | ErrorKind::InvalidOption => Code::InvalidArgument,
         kind if kind.is_retryable() => Code::Unavailable,
-        // The error is not retryable. The status `UNAVAILABLE` would nevertheless make clients retry automatically.
+        // The error is not retryable, so the status must not be `UNAVAILABLE`, which makes clients retry automatically.
         _ => Code::FailedPrecondition,
     };
     let retry_after = error.retry_after().filter(|_| error.kind().is_retryable());

@@ -67,7 +67,8 @@ impl Connection<'_> {
             let mut continues = self.answer_all().await?;
             let is_reply = !self.session.replies.bytes.is_empty();
             if is_reply && self.input.is_empty() && *self.phases.borrow() >= Phase::Closing {
-                // A client that checks whether its connection has ended before it sends a command loses no command.
+                // The client receives the last reply and the end of the stream together. If the client checks the
+                // connection before it sends its next command, no command is lost.
                 self.stream.hold_until_shutdown();
                 continues = false;
             }

@@ -35,7 +35,7 @@ use crate::turns::Turns;
 /// The default limit on the number of leases that one client can acquire per second.
 const DEFAULT_LEASE_RATE: u64 = 1_000;
 
-/// The delay of the response to a request with a wrong token.
+/// The time by which the response to a request with a wrong token is delayed.
 const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
 
 /// A service with a generator for each namespace, and with limits for each request. Any server

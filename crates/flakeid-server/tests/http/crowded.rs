@@ -195,8 +195,8 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Each flood must end the connection with a GOAWAY frame. The server in this test requires no token, so it accepts all
-/// clients.
+/// The server must respond to each flood with a GOAWAY frame, and then end the connection. The server in this test
+/// requires no token, so it accepts all clients.
 #[cfg(feature = "grpc")]
 #[test]
 fn floods_of_http2_frames_end_the_connection() {

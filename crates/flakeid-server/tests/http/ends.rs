@@ -7,7 +7,7 @@ use flakeid_server::{Listener, ServeOptions};
 use crate::client::{Client, TestServer, service};
 use crate::secured::Certificates;
 
-/// A shutdown completes the responses in progress, and closes idle connections.
+/// During a shutdown, the server completes the responses in progress, and closes idle connections.
 #[test]
 fn shutdown_completes_http_responses_in_progress() {
     let mut server = TestServer::new(service().max_count(1 << 20), ServeOptions::default());
@@ -66,7 +66,8 @@ fn draining_server_serves_requests_until_the_drain_ends() {
     assert!(TcpStream::connect(server.address).is_err());
 }
 
-/// Clients must get an error immediately, so that they can connect to another server.
+/// While the server completes requests during a shutdown, new clients must get an error immediately, so that they can
+/// connect to another server.
 #[test]
 fn server_refuses_new_connections_while_it_completes_requests() {
     let bound = || Some(Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap());

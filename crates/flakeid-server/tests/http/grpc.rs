@@ -433,7 +433,7 @@ fn grpc_server_rejects_requests_with_other_content_types() {
     assert!(metrics.contains(counter), "{metrics}");
 }
 
-/// Runs h2spec, a conformance test of HTTP/2 with 145 cases.
+/// Runs h2spec, a conformance test for HTTP/2 with 145 cases.
 #[test]
 fn grpc_server_conforms_to_the_specification_of_http2() {
     let pair = Pair::new(service());

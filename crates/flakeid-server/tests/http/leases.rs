@@ -253,8 +253,8 @@ fn broker_redirects_renewals_to_the_granting_broker() {
         200,
         "the granting broker must renew the node"
     );
-    // The request states that the other broker granted the node. This simulates a broker that
-    // restarted after it granted the node.
+    // The request is sent to `other`, and states that `other` granted the node. This simulates a
+    // broker that restarted after it granted the node, because `other` does not hold the node.
     renew["broker"] = json!(other.url);
     let lost = other.send("PATCH", &path, &renew);
     assert_eq!((lost.status, &value(&lost)["error"]["refusal"]), (409, &json!("fenced-off")));

@@ -77,8 +77,8 @@ fn server_removes_old_grants_after_failures_of_the_store() {
     assert_eq!(whois(last).map(|found| found.record.grant), Some(3));
 }
 
-/// The server's clock is a year ahead of the store's. If the age of a grant were determined by the server's clock, the
-/// server would remove grants that ended a moment ago.
+/// The server's clock is a year ahead of the store's clock. If the age of a grant were determined by the server's
+/// clock, the server would remove grants that ended a moment ago.
 #[test]
 fn server_keeps_recent_grants_although_its_clock_is_ahead_of_the_store() {
     const YEAR_MS: i64 = 365 * 24 * 60 * 60 * 1_000;

@@ -354,7 +354,8 @@ fn clients_acquire_at_most_two_nodes_during_store_outages() {
         broker.conditions.is_cut_off.store(true, Ordering::Relaxed);
     }
     thread::sleep(LONGER_THAN_WINDOWS);
-    // Each client switches brokers at most once, to the broker whose block windows end later.
+    // A client switches only to a broker whose block windows end later than those of its current broker, so each client
+    // may switch at most once.
     let acquired = acquired.load(Ordering::Relaxed);
     assert!(acquired <= 16, "8 clients acquired {acquired} nodes");
     for broker in [&one, &other] {

@@ -11,8 +11,8 @@ use super::store::{EtcdStore, NewRecord};
 use crate::etcd::keys::{self, encode};
 use flakeid_protocol::store::Fault;
 
-/// The maximum number of operations in an etcd transaction. The maximum for a nested transaction is lower by the number
-/// of comparisons or by the number of operations in the outer transaction, whichever is larger.
+/// The maximum number of operations in an etcd transaction. For a nested transaction, etcd lowers this maximum by the
+/// number of comparisons or the number of operations in the outer transaction, whichever is larger.
 const MAX_OPERATIONS: usize = 128;
 
 /// The smallest number of rows for which the commit uses one comparison of all rows instead of one comparison per row.
@@ -97,8 +97,8 @@ impl EtcdStore {
             // may be outdated. Adding a range request prevents this local evaluation.
             0 => vec![json!({ "request_range": keys::range(&key, None) })],
             1..=MAX_PART => writes,
-            // etcd does not check nested operations against the storage quota. To keep this protection in most cases,
-            // operations are nested only if there are too many for one transaction.
+            // etcd does not check nested operations against the storage quota. Operations are therefore nested only if
+            // there are too many for one transaction.
             _ => {
                 let parts = writes.chunks(MAX_PART.min(MAX_OPERATIONS - compare.len()));
                 parts.map(|part| json!({ "request_txn": { "success": part } })).collect()

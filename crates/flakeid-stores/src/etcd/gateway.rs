@@ -26,7 +26,7 @@ pub(super) struct Gateway {
     pub agent: Agent,
     /// The switch that prevents the HTTP client from opening a new connection.
     pub pin: ConnectionPin,
-    /// The base URLs at which members may report the start times of their processes.
+    /// The base URLs from which flakeid requests the start times of the members' processes.
     pub places: Vec<String>,
     /// The HTTP client for requests to `places`.
     pub reporter: Agent,
@@ -108,9 +108,9 @@ fn is_old_login(text: &str) -> bool {
     text.ends_with("invalid auth token") || text.ends_with("revision of auth store is old")
 }
 
-/// A switch that keeps all requests of a transaction on one connection, and therefore in one run of one member. Data
-/// from different runs must not be compared, because runs that begin with the same restored copy have the same term and
-/// the same revisions.
+/// A switch that keeps all requests of a transaction on one connection, so that all responses come from the same member
+/// and the same run of the cluster. Data from different runs must not be compared, because runs that begin with the
+/// same restored copy have the same term and the same revisions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionPin(Arc<AtomicBool>);
 

@@ -21,7 +21,8 @@ const LONGEST_REPORT: u64 = 16 << 20;
 impl EtcdStore {
     /// Returns the voting members that the connected member lists, with the process start times of the members that
     /// respond. Queries the addresses in the URL and the addresses that the members advertise. The result is empty if
-    /// the request for the list of members is refused, for example because of the user's role or a proxy.
+    /// the request for the list of members is refused, for example by a proxy or because the user lacks the required
+    /// role.
     pub(super) fn voters(&mut self) -> Result<Voters, Fault> {
         let answer = match self.gateway.call("/v3/cluster/member/list", &json!({})) {
             Err(Fault::Rejected(_)) => return Ok(Voters::new()),

@@ -111,8 +111,8 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     }
 }
 
-/// Logs in and checks that the member responds, within the gateway's current timeout in total. Then sets the default
-/// timeout for responses. Returns whether the member reports a leader.
+/// Logs in and checks that the member responds. Both steps together must finish within the gateway's current timeout.
+/// Then sets the default timeout for responses. Returns whether the member reports a leader.
 fn log_in(gateway: &mut Gateway) -> Result<bool, Fault> {
     let start = Instant::now();
     gateway.authenticate()?;

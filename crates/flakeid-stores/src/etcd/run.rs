@@ -73,7 +73,7 @@ pub(super) enum RunComparison {
 }
 
 impl Run {
-    /// Compares this run with a recorded run. The slack of this run must be an upper bound.
+    /// Compares this run with a recorded run. The slack of this run must be an upper bound on the actual slack.
     pub(super) fn compare(&self, recorded: &Self) -> RunComparison {
         if self.cluster != recorded.cluster || self.term < recorded.term {
             RunComparison::Other

@@ -77,7 +77,7 @@ impl EtcdStore {
         Ok((value(&found)?, value(&next)?))
     }
 
-    /// Returns at most `limit` of the first keys in a range, with their values.
+    /// Returns the first keys in a range and their values, up to `limit` keys.
     fn first_entries(&mut self, first: &str, end: &str, limit: usize) -> Result<Value, Fault> {
         let mut request = keys::range(first, Some(end));
         request["limit"] = json!(limit);

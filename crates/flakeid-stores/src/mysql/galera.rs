@@ -20,8 +20,8 @@ pub(super) const STATE: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
 
 /// Checks that a member is connected to the majority of its cluster, and is the first in the order that all members
 /// share. Returns an identifier of the cluster and its current membership. The identifier changes when a member joins
-/// or leaves, so that a loss of transactions is detected. A member that was cut off, and then became a separate
-/// cluster, lacks the transactions that the other members confirmed in the meantime.
+/// or leaves, so that clients detect a possible loss of transactions. For example, a member that was cut off and then
+/// became a separate cluster lacks the transactions that the other members confirmed in the meantime.
 ///
 /// # Errors
 /// [`Fault::Unavailable`] with the state that the member reported.

@@ -121,7 +121,7 @@ impl MysqlServer {
             return Err(self.read_only());
         }
         let flush: i64 = cell(shown, &row, 1)?;
-        // In MariaDB, the value 3 causes even more frequent flushes than the value 1.
+        // In MariaDB, the setting 3 makes the server flush the log even more often than the setting 1.
         if flush != 1 && flush != 3 {
             return Err(Fault::Rejected(format!(
                 "{shown} runs with innodb_flush_log_at_trx_commit = {flush}, so it may lose confirmed \
