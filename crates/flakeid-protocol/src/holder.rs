@@ -25,7 +25,7 @@ pub enum Event {
         now: u64,
         /// The clock's time, in Unix milliseconds.
         unix_ms: i64,
-        /// The tick of the next ID, if there is a generator.
+        /// The tick of the next ID. If no generator is open, the first tick of the next generator.
         next: u64,
         /// The number of remaining ticks below which a renewal is due.
         margin: u64,
@@ -39,7 +39,7 @@ pub enum Event {
     Granted {
         /// The granted node, with its window and token.
         grant: Grant,
-        /// The tick of the next ID, if there is a generator.
+        /// The tick of the next ID. If no generator is open, the first tick of the next generator.
         next: u64,
     },
     /// An acquire request was refused, or its outcome is unknown. If the outcome is unknown, the holder never uses the
@@ -103,7 +103,8 @@ pub enum Effect {
         node: u64,
         /// The confirmed fence.
         fence: u64,
-        /// The time until which the node is reserved for its holder, as in [`Grant`].
+        /// The time until which the node is reserved for its holder, in Unix milliseconds according to the store's
+        /// clock.
         expires: i64,
     },
     /// End the generator, so that it issues no more IDs.
@@ -138,8 +139,8 @@ pub enum Renewals {
     Fail,
     /// The latest renewal was confirmed, but the granter is about to shut down.
     Leave,
-    /// The latest renewal failed, or the granter is about to shut down, and the holder has already requested a
-    /// replacement node from other lessors.
+    /// The holder has already requested a replacement node from other lessors, because the latest renewal failed or the
+    /// granter is about to shut down.
     FailElsewhere,
 }
 
@@ -361,8 +362,8 @@ impl Holder {
                 hold.fenced_off = true;
                 self.ousted = options.fixed;
             }
-            // No other process took the node, so even a fixed node can be requested again. The new grant starts at a
-            // higher tick.
+            // No other process took the node, so even a fixed node can be requested again. The new grant starts above
+            // all ticks that this process has used.
             Refusal::Restored { .. } | Refusal::MissingNamespace => hold.fenced_off = true,
             // Any other refusal leaves the grant unchanged, and the holder sends a new renewal later.
             _ => {}
@@ -373,8 +374,8 @@ impl Holder {
         if let Some(hold) = self.hold.take()
             && !hold.fenced_off
         {
-            // The outcome of the last renewal may be unknown. If the store did not apply the renewal, this release has
-            // no effect and the row expires, which is safe.
+            // If the outcome of the last renewal is unknown, the release uses the renewal's new token. If the store did
+            // not apply that renewal, it ignores the release, and the node becomes free when its row expires.
             let token = hold.renewal.map_or(hold.grant.token, |renewal| renewal.next);
             let node = hold.grant.node;
             effects.push(Effect::Release(Release { node, token, used_until }));

@@ -30,8 +30,8 @@ pub struct Bounds {
 impl Bounds {
     /// Returns the default bounds: `max_window_ms` is 10 s, `max_ahead_ms` is 20 s, `max_skew_ms` is 1 s, and
     /// `quiet_ms` is at least 15 s. In layouts with long ticks, `max_window_ms` and `max_ahead_ms` are at least four
-    /// ticks. A window needs at least two ticks, and a process must be able to restart quickly without waiting for a
-    /// node.
+    /// ticks, because a window needs at least two ticks. The larger bounds also let a process restart quickly without
+    /// waiting for a node.
     ///
     /// With these bounds, a process can continue its lease after a restore if the process could issue IDs at the time
     /// of the restore. The reason is that `quiet_ms` minus four times `max_skew_ms` is longer than a window.

@@ -207,15 +207,15 @@ fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
     }
 }
 
-/// Renews a row from another incarnation of the namespace. The holder either continues its lease or gets the last
-/// window of its grant. Returns `None` if the rules do not allow the renewal.
+/// Renews a row from another incarnation of the namespace. The holder either continues its lease, or gets one last
+/// window and then needs a new grant. Returns `None` if the rules do not allow the renewal.
 fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64) -> Option<Row> {
     let bounds = &namespace.bounds;
     if !is_still_its_own(bounds, row, request, store_now) {
         return None;
     }
-    // Another run, whose clock was ahead, may have confirmed a fence above the current bound. The excess is at most the
-    // combined skew of the clocks of both runs. Therefore, the confirmed fence is limited to the current bound.
+    // Another run, whose clock was ahead, may have confirmed a fence that is above the current bound by at most the
+    // combined skew of both runs' clocks. This renewal does not raise the fence above the current bound.
     let highest = highest_fence(namespace, later(store_now, bounds.max_skew_ms));
     let wanted = request.wanted.max(request.confirmed).min(highest);
     if precedes_every_grant(bounds, row, store_now) {
@@ -223,9 +223,9 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
         let fence = row.fence.max(wanted);
         return Some(Row { incarnation, ..renewed_row(row, fence, request, store_now) });
     }
-    // The holder gets its last window, so the row keeps its incarnation and its times. The fence may rise, but not
-    // above the floor of any run that began after the row's last renewal. A renewal time before the epoch counts as the
-    // epoch.
+    // The holder cannot continue its lease and gets only one last window, so the row keeps its incarnation and its
+    // times. The fence may rise, but not above the floor of any run that began after the row's last renewal. A renewal
+    // time before the epoch counts as the epoch.
     let renewed_at = row.renewed.max(namespace.layout.epoch());
     let last = highest_fence(namespace, renewed_at).min(highest);
     let fence = row.fence.max(wanted.min(last));
@@ -253,10 +253,11 @@ fn is_still_its_own(bounds: &Bounds, row: &Row, request: &Renew, store_now: i64)
         && !row.fixed
 }
 
-/// Whether every run that began from an older copy of the store after the row's last renewal is still in its quiet
-/// period. If so, the holder may continue its lease (I14). A new run grants nothing until `quiet_ms` have passed on its
-/// own clock. After the quiet period, the holder gets only the last window of its grant, because grants of the new run
-/// start at or above the highest possible fence at the time of the row's last renewal.
+/// Whether the holder of the row may continue its lease in a new run of the store (I14). After the row's last renewal,
+/// other runs may have begun from older copies of the store. The holder may continue its lease only if every such run
+/// is still in its quiet period: a new run grants nothing until `quiet_ms` have passed on its own clock. After the
+/// quiet period, the holder gets only one last window. That window is safe, because grants of the new run start at or
+/// above the highest possible fence at the time of the row's last renewal.
 fn precedes_every_grant(bounds: &Bounds, row: &Row, store_now: i64) -> bool {
     let skews = bounds.max_skew_ms.saturating_mul(4);
     later(store_now, skews) < later(row.renewed, bounds.quiet_ms)

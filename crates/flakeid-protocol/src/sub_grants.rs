@@ -116,7 +116,7 @@ pub enum Client {
     },
     /// No client held the node at the tick.
     Nobody,
-    /// The broker's grants for that time are missing from the history.
+    /// The client is unknown, because the history may lack the broker's grants for the tick.
     Unrecorded,
 }
 

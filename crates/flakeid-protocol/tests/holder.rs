@@ -88,7 +88,7 @@ struct Observer {
     unconfirmed: Option<Renew>,
     waits: bool,
     fenced_off: bool,
-    /// Whether the latest renewal either failed, or returned the notice that the lessor is about to shut down.
+    /// Whether the latest renewal failed, or was confirmed with a notice that the lessor is about to shut down.
     failing: bool,
     /// A grant that arrived while the holder held another node, or while the holder was closing.
     offered: Option<Grant>,

@@ -222,8 +222,8 @@ mod tests {
         let began = Instant::now();
         let sent = runtime.block_on(octets(6, &turns).collect()).unwrap().to_bytes();
         assert_eq!(sent.len() as u64, 6 * 8 * PIECE);
-        // The first piece is sent without a turn from `Turns`, and the second piece gets its turn immediately. Each of
-        // the other four pieces waits for 1 ms.
+        // The first piece needs no turn from `Turns`, and the second piece gets its turn immediately. Each of the other
+        // four pieces waits 1 ms for its turn.
         assert!(began.elapsed() >= Duration::from_millis(4), "{:?}", began.elapsed());
     }
 }

@@ -1,5 +1,6 @@
-//! Chooses the broker for each request and interprets the broker's responses, without input or output. Native threads
-//! and a browser's `fetch` share this code. The guide's chapter on the lease rule lists the rules in a table.
+//! Chooses the broker for each request and interprets the broker's responses, but performs no input or output. Native
+//! threads and a browser's `fetch` share this code. The guide's chapter "The lease rule" contains a table of all
+//! possible outcomes of a request and their effects.
 
 use std::time::Duration;
 

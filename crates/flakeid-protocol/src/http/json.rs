@@ -1,4 +1,4 @@
-//! A broker's requests and responses as JSON, for the broker's server and its clients.
+//! The JSON of clients' requests and brokers' responses. Both the broker's server and its clients use these types.
 //!
 //! Ticks are JSON numbers, because they stay far below 2^53 in all practical layouts.
 
@@ -23,7 +23,7 @@ pub struct AcquireJson {
     /// The time since the client's clock was read, in milliseconds.
     #[serde(default)]
     pub waited_ms: u64,
-    /// The length of the window in milliseconds. The default is the broker's longest window.
+    /// The length of the window in milliseconds. The default is the longest window that the broker grants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_ms: Option<u64>,
     /// The time without a renewal after which another client may get the node, in milliseconds. The default is the
@@ -94,8 +94,8 @@ pub struct RenewJson {
     pub confirmed: u64,
     /// The requested fence: the first tick after the requested window.
     pub wanted: u64,
-    /// The time without a renewal after which another client may get the node, in milliseconds. The default is the same
-    /// as in [`AcquireJson`].
+    /// The time without a renewal after which another client may get the node, in milliseconds. The default is the
+    /// longest time that the broker allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// The time on the client's clock, in Unix milliseconds.

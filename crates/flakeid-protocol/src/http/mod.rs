@@ -1,5 +1,5 @@
-//! Lease requests to brokers over HTTP, without network access: the content of requests, the choice of brokers, and the
-//! meaning of responses.
+//! The logic of lease requests to brokers over HTTP: the content of requests, the choice of brokers, and the meaning of
+//! responses. This module does not access the network.
 
 mod address;
 mod answer;

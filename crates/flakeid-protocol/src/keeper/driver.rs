@@ -23,8 +23,8 @@ pub trait Driver {
     /// The error from the generator's clock.
     fn begin(&mut self, begin: &Begin) -> Result<(), Error>;
 
-    /// Lets the generator issue IDs in the ticks below a confirmed fence. Returns `false` if no generator can issue
-    /// IDs.
+    /// Lets the generator issue IDs in the ticks below a confirmed fence. Returns `false` if there is no generator or
+    /// if the generator cannot be extended.
     fn extend(&mut self, fence: u64) -> bool;
 
     /// Ends the generator, if there is one. Returns `used_until` and `keeps_fence` for [`Input::Ended`].

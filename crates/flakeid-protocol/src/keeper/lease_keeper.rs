@@ -76,7 +76,7 @@ impl LeaseKeeper {
         }
     }
 
-    /// Continues from the progress of an earlier keeper of the same lease.
+    /// Returns this keeper with its progress set to `progress`, which comes from an earlier keeper of the same lease.
     #[must_use]
     pub fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = progress;

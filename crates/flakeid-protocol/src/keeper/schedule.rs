@@ -113,7 +113,8 @@ impl RenewalSchedule {
         let duration = |ticks: u64| Duration::from_millis(ticks.saturating_mul(layout.unit_ms()));
         if self.failures > 0 {
             let back_off = Self::SHORTEST.saturating_mul(1 << self.failures.min(10));
-            // The pause is as long as the store advises, but at most `LONGEST`, because a node may become free earlier.
+            // The pause is the longer of the back-off and the delay that the store advises, but at most `LONGEST`,
+            // because a node may become free earlier.
             let wanted = self.retry_after.unwrap_or_default().max(back_off);
             let retry = wanted.min(Self::LONGEST).mul_f64(self.jitter);
             let reserve = self.reserve(window);
@@ -121,7 +122,8 @@ impl RenewalSchedule {
                 holders.filter_map(|holder| holder.until_others(options, reached, reserve));
             return others.map(duration).min().map_or(retry, |others| others.min(retry));
         }
-        // The keeper wakes often enough to detect in time that the clock was changed.
+        // The keeper wakes several times per window and per TTL, so that it detects a change of the clock before the
+        // window ends or the row expires.
         let often = Duration::from_millis(self.window_ms / 3).min(self.ttl / 4);
         let holds = holders.filter_map(|holder| holder.hold.as_ref());
         let fences = holds.filter(|hold| !hold.fenced_off).map(|hold| hold.grant.fence);

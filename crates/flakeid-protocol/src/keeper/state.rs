@@ -6,8 +6,8 @@ use super::{Begin, Demand, GeneratorState, Input, KeeperOptions, Output, Reading
 use crate::store::Fault;
 use crate::{Acquire, Effect, Event, Grant, Holder, HolderOptions, Identity, Renewed, Token};
 
-/// The state machine that keeps a lease, with one [`Holder`] for each node and one generator for all nodes. In a
-/// broker, a block of nodes replaces the generator.
+/// The state machine that keeps a lease, with one [`Holder`] for each node and one generator for all nodes. A broker's
+/// keeper manages a block of nodes instead of a generator.
 ///
 /// A keeper has neither threads nor clocks, so its outputs depend only on its inputs. A lease's thread, `fetch` in
 /// JavaScript, a broker or the protocol model drives the keeper.
@@ -74,8 +74,8 @@ impl Keeper {
             Input::Ended { used_until, keeps_fence } => {
                 self.generator = GeneratorState::Ended { used_until };
                 let last = options.acquire.layout.max_tick();
-                // A release never raises the fence. Therefore, a release with the tick after the layout's last tick
-                // leaves the fence unchanged.
+                // A release can lower the fence to `used_until`, but never raises the fence. Therefore, setting
+                // `used_until` to the tick after the layout's last tick leaves the fence unchanged.
                 let used_until = if keeps_fence { last + 1 } else { used_until };
                 step.replaces = true;
                 self.follow_all(&mut step, &Event::Ended { used_until });

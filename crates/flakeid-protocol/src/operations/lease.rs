@@ -202,8 +202,8 @@ pub fn release_block(
     run(store, namespace, |ledger| {
         let now = ledger.now()?;
         let kept = match open_namespace(ledger, now) {
-            // If the namespace is missing, foreign or restored, the store does not accept the request's token, so the
-            // release has no effect.
+            // If the namespace is missing, or if the store was restored or was copied from another machine, the store
+            // does not accept the request's token, so the release has no effect.
             Err(Fault::Refused(_)) => return Ok(()),
             kept => kept?,
         };

@@ -191,7 +191,7 @@ fn apply_repair(
     let applies = match repair {
         Repair::Quarantine => true,
         Repair::Release => row.state == State::Held,
-        // A node that was already released, but whose row has not expired, can still be released immediately.
+        // A released node stays reserved until its row expires, so this repair also applies to such a node.
         Repair::ReleaseNow => {
             row.state == State::Held || row.state == State::Free && row.expires > now
         }

@@ -28,14 +28,14 @@ const MOST_NODES: usize = 50;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// The number of records, which are the grants of the store.
+    /// The number of removed records. A record describes a grant by the store.
     pub records: u64,
-    /// The number of sub-grants, which are the grants of brokers.
+    /// The number of removed sub-grants. A sub-grant describes a grant by a broker.
     pub sub_grants: u64,
 }
 
-/// Removes from the history of a namespace the grants that were no longer in force at an instant. `before` is the
-/// instant, in Unix milliseconds according to the store's clock.
+/// Removes old grants from the history of a namespace. A grant is old if it was no longer in force at the instant
+/// `before`, which is in Unix milliseconds according to the store's clock.
 ///
 /// A grant is removed only if its node, or the block that contains the node, was granted again before the instant, and
 /// the window of that later grant had begun by the instant. Therefore, the store's latest grant of a node or a block
@@ -73,15 +73,15 @@ struct Cut {
 }
 
 impl Cut {
-    /// Whether a grant ended all earlier grants of its node by the instant. The window of a grant may begin later than
-    /// the time of the grant. Until the window begins, the node's previous window is in force.
+    /// Whether a grant had ended all earlier grants of its node by the instant `before`. A window may begin some time
+    /// after it was granted. Until the window begins, the node's previous window is in force.
     fn is_after(&self, start: u64, acquired: i64) -> bool {
         acquired < self.before && self.layout.unix_ms_at(start) <= self.before
     }
 }
 
-/// Removes the row's records of grants that were no longer in force at the instant. Returns the number of removed
-/// records.
+/// Removes the row's records of grants that were no longer in force at the instant `cut.before`. Returns the number of
+/// removed records.
 fn prune_records(
     store: &mut dyn Store,
     kept: &Namespace,
@@ -89,7 +89,7 @@ fn prune_records(
     cut: &Cut,
 ) -> Result<u64, Fault> {
     let mut pruned = 0;
-    // Two records are enough to determine whether a row has old records. Most rows have none.
+    // Two records are enough to determine whether a row has old records. Most rows have no old records.
     let mut limit = 2;
     loop {
         let removed = run(store, &kept.name, |ledger| {
@@ -113,8 +113,8 @@ fn prune_records(
     }
 }
 
-/// Removes each sub-grant of a row's nodes if the sub-grant was no longer in force at the instant. Returns the number
-/// of removed sub-grants.
+/// Removes each sub-grant of a row's nodes if the sub-grant was no longer in force at the instant `cut.before`. Returns
+/// the number of removed sub-grants.
 fn prune_sub_grants(
     store: &mut dyn Store,
     kept: &Namespace,
@@ -173,7 +173,8 @@ fn prune_page(
     Ok((removed, None))
 }
 
-/// Returns how many of a node's oldest sub-grants were no longer in force at the instant.
+/// Returns how many of a node's oldest sub-grants can be removed, because they were no longer in force at the instant
+/// `cut.before`.
 fn ended_sub_grants(of_node: &[SubGrant], first: &Record, cut: &Cut) -> usize {
     let has_ended = |place: &usize| {
         let sub = &of_node[*place];
@@ -181,8 +182,8 @@ fn ended_sub_grants(of_node: &[SubGrant], first: &Record, cut: &Cut) -> usize {
         if sub.block_grant < first.grant || sub.start < first.start {
             return true;
         }
-        // If the next sub-grant is under the same grant of the block, its number reveals that earlier sub-grants were
-        // removed. Otherwise, this sub-grant must remain.
+        // If the next sub-grant belongs to the same grant of the block, the next sub-grant's number reveals that
+        // earlier sub-grants were removed. Otherwise, this sub-grant must remain.
         let next = of_node.get(place + 1).filter(|next| next.block_grant == sub.block_grant);
         sub.block_grant == first.grant
             && next.is_some_and(|next| cut.is_after(next.start, next.acquired))
@@ -214,7 +215,8 @@ mod tests {
             // The first sub-grant must remain. The second sub-grant is under another grant of the block, so its number
             // could not reveal that the first sub-grant was removed.
             (vec![sub(4, 1, 100), sub(5, 1, 120)], 0),
-            // The history contains the grant of the block, and that grant may still be in force.
+            // Both sub-grants must remain, because the history still contains their grant of the block, and that grant
+            // may still be in force.
             (vec![sub(5, 1, 120), sub(5, 2, 130)], 0),
             (vec![sub(4, 1, 100)], 0),
             (Vec::new(), 0),

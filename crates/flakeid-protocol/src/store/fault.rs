@@ -29,14 +29,14 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The store did not respond in time or could not write. The data may or may not have been written. Retrying is
-    /// safe and may succeed.
+    /// The store did not respond in time or reported a temporary failure, such as a failed write. The data may or may
+    /// not have been written. Retrying is safe and may succeed.
     Unavailable(String),
     /// The store is unusable in its current state, for example because of missing permissions, missing tables or
     /// invalid contents. Nothing was written, and retrying does not help.
     Rejected(String),
-    /// The data that the transaction read changed before the commit. Nothing was written. The store retries the
-    /// transaction, so callers never see this fault.
+    /// Data that this transaction had read was changed before this transaction could commit. Nothing was written. The
+    /// store retries the transaction, so callers never see this fault.
     Conflict,
     /// The rules forbid the request. A refusal is a normal response, so the store still commits the transaction's
     /// earlier writes, such as the raised floor after a restore.

@@ -224,7 +224,8 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn remove_records_through(&mut self, last: &Record) -> Result<(), Fault>;
 
-    /// Adds a broker's sub-grants to the history, a few hundred at a time. Existing sub-grants stay unchanged.
+    /// Adds a broker's sub-grants to the history. One call adds at most a few hundred sub-grants. Existing sub-grants
+    /// stay unchanged.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.

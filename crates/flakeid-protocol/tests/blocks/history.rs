@@ -80,7 +80,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A broker, and the grants by which the store granted blocks to the broker.
+/// A broker, and the store's grants of blocks to this broker.
 struct Broker {
     blocks: Blocks,
     grants: Vec<Grant>,

@@ -54,7 +54,7 @@ enum Step {
     },
     Backup,
     Restore,
-    /// The history is pruned up to the instant that was the given number of milliseconds ago.
+    /// Grants that ended at least the given number of milliseconds ago are pruned from the history.
     Prune(i64),
 }
 

@@ -1,5 +1,5 @@
-//! Tests of `prune`. After `prune`, `whois` must return the same holders as before, or no holder for ticks before the
-//! first grant that remains.
+//! Tests of `prune`. After `prune`, `whois` must return the same holders as before. For ticks before the first
+//! remaining grant, `whois` may instead return no holder.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
@@ -24,7 +24,7 @@ const BOUNDS: Bounds =
     Bounds { max_window_ms: 300, max_ahead_ms: 500, max_skew_ms: 20, quiet_ms: 400 };
 const WINDOW_MS: u64 = 100;
 const TTL_MS: u64 = 200;
-/// The number of rows from which the tests lease.
+/// The number of rows that the tests can lease.
 const ROWS: u64 = 3;
 
 #[derive(Clone, Debug)]
@@ -58,8 +58,9 @@ enum Step {
     },
     Backup,
     Restore,
-    /// The history is pruned up to the instant `ago` milliseconds ago. If `at` is given, the instant is at or shortly
-    /// after a grant instead. The first attempt uses a store that fails after the given number of transactions.
+    /// Grants that ended at least `ago` milliseconds ago are pruned from the history. If `at` is given, the limit is
+    /// instead at or shortly after the time of a grant. The first attempt uses a store that fails after the given
+    /// number of transactions.
     Prune {
         ago: i64,
         at: Option<Index>,
@@ -305,7 +306,7 @@ impl History {
         assert_eq!(operations::list(&mut self.store, SPACE).unwrap().rows, rows);
         for ((row, answers), first) in rows.iter().zip(answers).zip(firsts) {
             let (records, sub_grants) = self.entries(row.node);
-            // The grant of the first remaining record ended all removed grants by the instant.
+            // By the instant `before`, the grant of the first remaining record had ended all removed grants.
             let is_new = records.first() != first.as_ref();
             assert!(!is_new || records[0].acquired < before && records[0].start <= cut);
             self.pruned.records -= records.len() as u64;
@@ -333,7 +334,7 @@ impl History {
         }
     }
 
-    /// Checks that the oldest entries of a row were in force at the instant or later.
+    /// Checks that the oldest remaining entries of a row were still in force at the instant `before`, or began later.
     fn check_minimal(&self, records: &[Record], sub_grants: &[SubGrant], before: i64) {
         let is_after = |start: u64, acquired: i64| {
             acquired < before && self.namespace.layout.unix_ms_at(start) <= before

@@ -214,8 +214,9 @@ proptest! {
                     prop_assert!(!(continues && row.fixed), "I14");
                     prop_assert!(renewed.expires >= row.expires);
                     if renewed.incarnation != namespace.incarnation {
-                        // The last window of a grant must not raise the row's fence above the
-                        // floor of a later run.
+                        // The holder gets only one last window. The row must keep its incarnation
+                        // and its times, and its fence must not rise above the floor of a later
+                        // run.
                         prop_assert_eq!(&renewed.incarnation, &row.incarnation);
                         let times = |row: &Row| (row.renewed, row.expires);
                         prop_assert_eq!(times(&renewed), times(&row));
