@@ -204,7 +204,7 @@ struct Habits {
 impl Habits {
     fn of(preset: &str, layout: &Layout) -> Self {
         use Numbers::{Either, Known, Random, Small};
-        // The beginning of the year in which flake-idgen and similar libraries appeared. Earlier systems did not use
+        // The beginning of 2013, the year in which flake-idgen and similar libraries appeared. No earlier system used
         // the Unix epoch.
         const YEAR_2013: i64 = 1_356_998_400_000;
         // The release date of Mastodon 2.0.0, the first version that generated IDs with the `mastodon` layout.
@@ -265,9 +265,9 @@ impl Habits {
             }
             last = Some(parts);
         }
-        // Only the age of the oldest ID is added to the cost. If every age were added, the preset with the latest epoch
-        // would win for IDs that span several years. Each ID after the first adds its distance from the previous ID
-        // instead.
+        // The loop has already added each ID's distance from the previous ID. In addition, only the age of the oldest
+        // ID is added. If every age were added, the preset with the latest epoch would win for IDs that span several
+        // years.
         if let Some(age) = oldest {
             costs.add(Aspect::Time, log2((age + HOUR) / layout.unit_ms()));
         }

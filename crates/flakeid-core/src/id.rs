@@ -39,7 +39,7 @@ impl Id {
     }
 
     /// Returns the same 64 bits as a signed integer, for signed database columns. If the top bit of the ID is set, the
-    /// result is negative and sorts before the positive results of earlier IDs.
+    /// result is negative and sorts before the positive results for earlier IDs.
     /// [`Layout::fits_i64_until`](crate::Layout::fits_i64_until) returns the time until which the results for a layout
     /// are positive.
     #[inline]

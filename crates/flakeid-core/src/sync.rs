@@ -13,8 +13,8 @@ pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Pauses after a failed compare-and-swap, so that the successful thread can use the cache line before this thread
-/// requests it again. Without the pause, two threads that share an atomic word together reach only a third of the rate
-/// of one thread.
+/// requests it again. Without the pause, the combined rate of two threads that share an atomic word is only a third of
+/// the rate of one thread.
 #[inline]
 pub(crate) fn back_off() {
     #[cfg(not(loom))]

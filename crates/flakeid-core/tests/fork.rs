@@ -173,7 +173,8 @@ mod unix {
         let mut local = shared.local();
         local.next_id().unwrap();
         in_child(fork, |_| {
-            // A chunk that a local handle reserved before the fork belongs to the parent.
+            // The child must not use the chunk that the local handle reserved before the fork, because this chunk
+            // belongs to the parent.
             is_forked(local.next_id());
             for generator in [&fixed, &unused, &windowed, &borrowing] {
                 every_call_is_refused(generator);

@@ -1,4 +1,4 @@
-//! Tests of generators that share a node in one process, and of the first tick of a generator.
+//! Tests of generators that share a node in one process, and of the tick in which a new generator begins.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -1,5 +1,5 @@
-//! Tests of the distribution of `id mod 2^k` at low rates. Shards and hash partitions depend on
-//! this distribution.
+//! Tests of the distribution of `id mod 2^k` when IDs are generated at a low rate. The balance of
+//! shards and hash partitions depends on this distribution.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

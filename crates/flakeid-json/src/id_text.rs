@@ -33,7 +33,7 @@ mod tests {
                     "{text}"
                 );
             }
-            // Only strings that consist of hexadecimal digits are padded with leading zeros.
+            // A string is not padded with zeros if it is empty or contains a character that is not a hexadecimal digit.
             assert_eq!(without_prefix("0x", form), ("".into(), TextForm::Hex));
             assert_eq!(without_prefix("0x-1", form), ("-1".into(), TextForm::Hex));
         }

@@ -25,7 +25,7 @@ pub struct TopNodes {
     pub count: u64,
     /// The number of IDs from nodes that the statistics could not count separately.
     pub other_ids: u64,
-    /// The nodes with the most IDs, each with its number of IDs, in descending order of these numbers.
+    /// The nodes with the most IDs, each with its number of IDs. Nodes with more IDs come first.
     pub top: Vec<(u64, u64)>,
 }
 

@@ -1,5 +1,6 @@
-//! The state of the ID space of one node, or of several nodes of one generator. The state consists of one atomic word,
-//! and of notes that only the slow path changes. Programs can read some of the notes as [`Stats`].
+//! The cell: the state of the ID space of a single node, or of all nodes of a generator with several nodes. A cell
+//! consists of one atomic word, and of notes that only the slow path changes. Programs can read some of the notes as
+//! [`Stats`].
 
 use alloc::boxed::Box;
 
@@ -9,8 +10,8 @@ use crate::sync::{AtomicU64, Ordering};
 /// The word of a closed cell. Positions have at most 63 bits, so this value is not a position.
 pub(super) const CLOSED: u64 = u64::MAX;
 
-/// The atomic word of a cell. The word has a cache line of its own, because threads on other cores fetch this line for
-/// every ID.
+/// The atomic word of a cell. The word has its own cache line. Threads on other cores request this line for every ID,
+/// which would slow down accesses to other data in the line.
 #[repr(align(128))]
 struct Word(AtomicU64);
 
@@ -21,7 +22,7 @@ pub(crate) struct Cell {
     start: u64,
     windowed: bool,
     clock_sequences: Option<ClockSequences>,
-    /// The highest tick that the clock has read while a candidate position was ahead of the clock.
+    /// The highest tick that the clock has read at a moment when the next position was ahead of the clock.
     seen: AtomicU64,
     /// The exclusive end of the positions that are allowed to be ahead of the clock.
     ahead_until: AtomicU64,
@@ -84,8 +85,8 @@ impl Cell {
 
     #[inline]
     pub(super) fn load(&self) -> u64 {
-        // The acquire ordering makes visible all notes that were written before the word: the marks, and the end of the
-        // positions that may be ahead of the clock.
+        // The acquire ordering makes visible all notes that were written before the word: the next free positions of
+        // the clock-sequence values, and the end of the positions that may be ahead of the clock.
         self.word.0.load(Ordering::Acquire)
     }
 
@@ -135,8 +136,9 @@ impl Cell {
         }
     }
 
-    /// Returns a clock-sequence value whose positions at or above `floor` are all unused, if such a value exists.
-    /// Raises the mark of the current value first, so that a thread that loads the new value also loads the mark.
+    /// Returns a clock-sequence value whose positions at or above `floor` are all unused, or `None` if there is no such
+    /// value. First raises the mark of the current value, which is the value's next free position, to `next`. A thread
+    /// that loads the new value from the word therefore also loads the raised mark.
     pub(super) fn other_clock_sequence(&self, current: u64, next: u64, floor: u64) -> Option<u64> {
         let marks = &self.clock_sequences.as_ref()?.marks;
         marks[current as usize].fetch_max(next, Ordering::AcqRel);

@@ -167,8 +167,8 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
         let mark = self.generator.clock.mark();
         let run = match self.generator.take(self.block) {
             Some(run) => run,
-            // Only one position is taken. The mark may be outdated after a wait, and the remaining positions of a chunk
-            // would then be lost.
+            // Only one position is taken, because the mark may be outdated after a wait. The remaining positions of a
+            // larger chunk would then be lost.
             None => match max_wait {
                 Some(max_wait) => self.generator.take_waiting(1, max_wait)?,
                 None => self.generator.take_at_once(1)?,

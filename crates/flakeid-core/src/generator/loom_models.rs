@@ -316,7 +316,8 @@ fn registry_keeps_one_cell_for_all_nodes_of_a_set() {
     });
 }
 
-/// Checks that loom detects a lost entry if threads add entries with a separate load and store.
+/// Checks that loom detects the lost entry if threads add entries with a separate load and store instead of a
+/// compare-and-swap.
 #[test]
 #[should_panic(expected = "the entry was lost")]
 fn loom_detects_registry_entries_added_with_plain_stores() {

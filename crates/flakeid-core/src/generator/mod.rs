@@ -49,7 +49,7 @@ use cell::{CLOSED, Cell};
 use shape::{Run, Shape, limit_of};
 use start::SequenceStart;
 
-/// The rule for how often the slow path (`attempt`) decides whether IDs ahead of the clock may be issued.
+/// Determines how often the slow path (`attempt`) decides whether to issue IDs that are ahead of the clock.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Ahead {
     /// `attempt` makes a decision for each ID that is ahead of the clock.

@@ -1,4 +1,5 @@
-//! The options that set a generator's node: one number, a datacenter and worker, or several nodes.
+//! The options that set the node of a generator: a node number, a datacenter with a worker, or
+//! several node numbers.
 
 use alloc::format;
 use alloc::vec;

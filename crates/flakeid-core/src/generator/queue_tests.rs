@@ -25,7 +25,7 @@ fn queue_shares_all_ids_of_a_tick_fairly() {
     assert_eq!(divided(&[7], 7), [7]);
 }
 
-/// A supply in which each tick has eight positions. The next tick begins when a call sleeps and the number of waiting
+/// A supply in which each tick has eight positions. The next tick begins when a call sleeps while the number of waiting
 /// calls is in the range `crowd`.
 struct Ticks<'a> {
     queue: &'a Queue,
@@ -188,8 +188,8 @@ fn repeated_try_next_id_does_not_starve_waiting_calls() {
         ended.store(true, Ordering::SeqCst);
         ticks.unwrap()
     });
-    // Each call takes one or two ticks, or more ticks if its thread was not running at first. Without the queue, a call
-    // would take thousands of ticks.
+    // Each call usually takes one or two ticks. A call takes longer if its thread does not run immediately. Without the
+    // queue, a call would take thousands of ticks.
     assert!(ticks.iter().sum::<u64>() < 1_000, "{ticks:?}");
 }
 

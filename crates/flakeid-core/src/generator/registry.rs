@@ -51,7 +51,8 @@ struct Entry {
     /// All nodes that share the cell, including `node`.
     nodes: NativeOnly<Vec<u64>>,
     cell: Arc<Cell>,
-    /// A limit that is used only to detect whether this process created the entry.
+    /// The limit shows whether the entry was created by this process or, before a fork, by a parent process. The limit
+    /// does not restrict any positions.
     birth: Limit,
     older: *const Entry,
 }
@@ -66,8 +67,8 @@ impl<const BUCKETS: usize> Registry<BUCKETS> {
         Self { buckets: core::array::from_fn(|_| AtomicPtr::new(core::ptr::null_mut())) }
     }
 
-    /// Returns the cell of `nodes`, which are in increasing order, in the layout's ID space. Creates the cell with
-    /// `make` if this is the first use of the nodes in this process.
+    /// Returns the cell that `nodes` share in the layout's ID space. Creates the cell with `make` if this is the first
+    /// use of the nodes in this process. `nodes` must be in increasing order.
     ///
     /// # Errors
     /// [`Forked`](crate::ErrorKind::Forked) if the parent process used one of the nodes first;

@@ -11,8 +11,8 @@ use crate::sync::back_off;
 impl Generator {
     /// Takes up to `wanted` positions in two common cases:
     /// - The next position is in the clock's tick, has a usable sequence number, and is below the limit.
-    /// - The next position is in a tick ahead of the clock that `attempt` has entered, and the policies do not restrict
-    ///   the position further.
+    /// - The next position is in a tick ahead of the clock, `attempt` has already entered this tick, and the policies
+    ///   do not restrict the position further.
     ///
     /// In all other cases, returns `None`, and the caller uses [`attempt`](Self::attempt), which applies all rules.
     #[inline(always)]
@@ -43,8 +43,8 @@ impl Generator {
     #[inline(always)]
     fn tick_at(&self, unix_ms: i64) -> Option<u64> {
         let since = unix_ms.wrapping_sub(self.epoch).cast_unsigned();
-        // One comparison checks both ends of the layout's time range, because a time before the epoch wraps around to a
-        // number above any span.
+        // One comparison checks both ends of the layout's time range. For a time before the epoch, the subtraction
+        // wraps around to a number that is larger than every possible span.
         if since >= self.span {
             return None;
         }
@@ -78,9 +78,9 @@ impl Generator {
         if !self.clock.is_system() {
             return None;
         }
-        // The exact clock is in this tick or an earlier tick; the additional millisecond allows for rounding. If the
-        // word is before this tick, the distance from this tick to the word wraps around to a number above the largest
-        // distance so far.
+        // The exact clock has not passed this tick; the additional millisecond allows for rounding. If the word is
+        // before this tick, the subtraction in `take_ahead` wraps around to a number above the largest distance so far,
+        // and no position is taken.
         let tick = self.tick_at(CoarseClock::now().0 + CoarseClock::LAG_MS + 1)?;
         self.take_ahead(self.cell.load(), tick, self.limit.get(), wanted)
     }

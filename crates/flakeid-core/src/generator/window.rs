@@ -56,8 +56,8 @@ impl Window {
         self.fence
     }
 
-    /// Checks that the window begins within the layout's ticks. The window may end after the layout's last tick,
-    /// because generators stop at the end of the layout.
+    /// Checks that the layout has the window's first tick. The window may end after the layout's last tick, because
+    /// generators stop at the end of the layout.
     pub(super) fn check(self, layout: &Layout) -> Result<(), Error> {
         check("window_start", self.start, layout.max_tick())
     }

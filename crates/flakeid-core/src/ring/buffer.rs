@@ -77,8 +77,8 @@ impl Buffer {
     /// Reads the ID at the front without taking it.
     #[inline]
     pub(super) fn front(&self) -> Option<Front> {
-        // The acquire load ensures that this thread does not load an older tail than the previous taker loaded. With an
-        // older tail, a full ring could look empty.
+        // The acquire load ensures that the tail that this thread loads is not older than the tail that the previous
+        // taker loaded. With an older tail, a full ring could look empty.
         let cursor = self.cursor.0.load(Ordering::Acquire);
         // The acquire load makes the IDs below the tail visible, because the producer wrote them before it published
         // the tail.
@@ -118,10 +118,11 @@ impl Buffer {
 
     #[inline]
     fn advance(&self, front: &Front, count: u64) -> bool {
-        // The swap has release ordering, and the producer loads the cursor with acquire ordering. The producer
-        // therefore overwrites the slots only after this thread has read the slots. Later swaps by other threads
-        // continue the release sequence. If the cursor is unchanged, no other thread has taken these IDs. The producer
-        // cannot have overwritten the slots either, because it stays within one lap of the cursor.
+        // If the cursor is unchanged, no other thread has taken these IDs. The producer cannot have overwritten the
+        // slots either, because it stays within one lap of the cursor. The swap has release ordering, and the producer
+        // loads the cursor with acquire ordering. The producer therefore overwrites the slots only after this thread
+        // has read the slots. Later swaps by other threads continue the release sequence, and so preserve this
+        // guarantee.
         self.cursor
             .0
             .compare_exchange(

@@ -14,8 +14,8 @@ pub(super) struct Freshness {
     /// Whether the age of an ID is measured with the coarse clock. Reading the coarse clock takes a few nanoseconds,
     /// and reading the exact clock takes a few dozen nanoseconds.
     coarse: bool,
-    /// The last reading of the exact clock, packed into one integer. The upper half contains the lower half of the
-    /// coarse clock's mark, which changes with each tick of the coarse clock. The lower half contains the number of
+    /// The last reading of the exact clock, packed into one integer. The upper 32 bits are the lower 32 bits of the
+    /// coarse clock's mark, which changes with each tick of the coarse clock. The lower 32 bits are the number of
     /// milliseconds by which the exact clock was ahead of the coarse clock. The reading is valid until the coarse clock
     /// changes, so that one exact reading suffices for many IDs.
     confirmed: AtomicU64,

@@ -236,8 +236,8 @@ impl CachedGenerator {
         }
     }
 
-    /// Returns the error. Before that, counts a rejected take, requests a refill and calls the handler, unless the
-    /// error is [`Closed`](ErrorKind::Closed) or [`Forked`](ErrorKind::Forked).
+    /// Returns the error. Unless the error is [`Closed`](ErrorKind::Closed) or [`Forked`](ErrorKind::Forked), first
+    /// counts a rejected take, requests a refill and calls the handler.
     #[cold]
     #[inline(never)]
     fn refuse(&self, error: Error) -> Error {
@@ -310,8 +310,8 @@ impl Drop for CachedGenerator {
             // `close` is safe even if a handler on the ring's own thread drops the last reference to the ring.
             return self.close();
         }
-        // In a forked child, the refill thread belongs to the parent process, and so does the memory that dropping
-        // the handle would free. The handle is therefore not dropped.
+        // In a forked child, the handle refers to a thread and to memory of the parent process. Dropping the handle
+        // would free this memory, so the handle is not dropped.
         let refiller = self.refiller.get_mut().unwrap_or_else(PoisonError::into_inner);
         core::mem::forget(refiller.take());
     }

@@ -203,8 +203,8 @@ impl Refiller {
             let until = clock.exact_unix_ms().saturating_add(after.as_millis() as i64);
             let _slept = clock.wait_until(until, after);
         } else {
-            // The thread sleeps instead of calling `wait_until` of the user-supplied clock, because that call may
-            // advance the clock.
+            // The thread does not call the user-supplied clock's `wait_until` method, because this method may advance
+            // the clock. The thread sleeps instead.
             self.sleep(after);
         }
     }

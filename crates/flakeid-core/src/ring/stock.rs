@@ -147,8 +147,8 @@ impl Stock {
         self.stopped.load(Ordering::Acquire) == 1
     }
 
-    /// Removes all IDs from a stopped ring. Therefore, `take` does not need to check whether a ring that contains IDs
-    /// is stopped.
+    /// Removes all IDs from a stopped ring, so that `take` has to check whether the ring is stopped only if the ring is
+    /// empty.
     pub(super) fn drop_all(&self) {
         while let Some(front) = self.buffer.front() {
             let dropped = self.buffer.skip(&front, |_| true);

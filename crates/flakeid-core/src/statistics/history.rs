@@ -11,8 +11,8 @@ pub(super) struct History {
     /// beginnings do not depend on the first event.
     first: i64,
     period_ms: i64,
-    /// The index and the beginning of the period that contains the most recently counted event. The next event is
-    /// usually in the same period.
+    /// The index and the beginning of the period that contains the most recently counted event. `add` checks this
+    /// period first, because the next event is usually in the same period.
     last: (usize, i64),
 }
 

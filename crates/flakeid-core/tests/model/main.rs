@@ -1,5 +1,6 @@
 //! Compares the core with a model that uses 128-bit integers, so that the model's calculations cannot overflow. The
-//! tests use random layouts, random times, random values of the parts of an ID, and generators on random clock traces.
+//! tests use random layouts, random times and random parts of IDs, and run generators on random sequences of clock
+//! readings.
 
 // Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]

@@ -1,5 +1,5 @@
-//! Runs generators with random options on random clock readings, and compares the generators' results with
-//! the results of the model.
+//! Runs generators with random options and random clock readings, and compares the generators' results with the results
+//! of the model.
 
 use std::collections::HashSet;
 use std::time::Duration;

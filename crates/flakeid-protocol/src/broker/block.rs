@@ -52,7 +52,8 @@ impl Block {
         self.unrecorded.as_ref().map_or(self.start, Unrecorded::floor)
     }
 
-    /// Returns the grants that the next renewal hands over to the store's history; see [`Unrecorded::hand_over`].
+    /// Returns the grants that the broker hands over to the store's history when it next renews the block; see
+    /// [`Unrecorded::hand_over`].
     pub(super) fn hand_over(&mut self, until: u64, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, fence, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();
@@ -60,7 +61,7 @@ impl Block {
         unrecorded.as_mut().map(|of| of.hand_over(until, most, row)).unwrap_or_default()
     }
 
-    /// Returns the grants that the block's release hands over to the store's history.
+    /// Returns the grants that the broker hands over to the store's history when it releases the block.
     pub(super) fn hand_over_last(&mut self, most: usize) -> Handover {
         let Self { rows, first_node, unrecorded, .. } = self;
         let row = |node: u64| rows.get((node - *first_node) as usize)?.as_deref();

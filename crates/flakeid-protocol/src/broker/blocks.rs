@@ -67,8 +67,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Creates an empty set of blocks for a namespace. A window lasts at most `window_ms`, and a node stays reserved
-    /// without a renewal for at most `ttl_ms`.
+    /// Creates an empty set of blocks for a namespace. A window lasts at most `window_ms`. A node that is not renewed
+    /// stays reserved for at most `ttl_ms`.
     #[must_use]
     pub fn new(namespace: &Namespace, window_ms: u64, ttl_ms: u64) -> Self {
         let bounds = Bounds { max_window_ms: window_ms, quiet_ms: 0, ..namespace.bounds };

@@ -11,8 +11,8 @@ impl Blocks {
         self
     }
 
-    /// Returns the grants that a block's next renewal hands over to the store's history: at most `most` grants and
-    /// never more than 256. `now` is the time on the broker's clock. The result stays the same until
+    /// Returns the grants that the broker hands over to the store's history when it next renews the block: at most
+    /// `most` grants and never more than 256. `now` is the time on the broker's clock. The result stays the same until
     /// [`confirm_history`](Self::confirm_history) is called, because a renewal without a response is sent again.
     pub fn hand_over(&mut self, block: u64, now: i64, most: usize) -> Handover {
         // The history can be complete only up to this tick, because later ticks may still be granted to holders whose
@@ -22,8 +22,8 @@ impl Blocks {
         self.held.get_mut(&block).map(|block| block.hand_over(until, most)).unwrap_or_default()
     }
 
-    /// Returns the grants that a block's release hands over to the store's history: at most `most` new grants and never
-    /// more than 1,024. Grants that were sent but not confirmed are returned in addition.
+    /// Returns the grants that the broker hands over to the store's history when it releases the block: all grants that
+    /// were sent but not confirmed, and at most `most` new grants. The number of new grants never exceeds 1,024.
     pub fn hand_over_last(&mut self, block: u64, most: usize) -> Handover {
         self.held.get_mut(&block).map(|block| block.hand_over_last(most)).unwrap_or_default()
     }

@@ -1,16 +1,17 @@
-//! Keeps a block's grants until a renewal or a release hands them over to the store's history.
+//! Keeps a block's grants until the broker hands them over to the store's history, with a renewal or a release of the
+//! block.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Handover, Row, SubGrant};
 
-/// The maximum number of grants that one renewal hands over.
+/// The maximum number of grants that a broker hands over with one renewal.
 pub(super) const MOST_AT_ONCE: usize = 256;
 /// The maximum number of kept grants whose nodes have been granted again. The nodes' latest grants do not require a
 /// limit, because each node has only one latest grant.
 const MOST_SUPERSEDED: usize = 256;
-/// The maximum number of new grants that a release hands over. The limit is higher than for a renewal, because the
-/// release is the last request for the block.
+/// The maximum number of new grants that a broker hands over with a release. The limit is higher than for a renewal,
+/// because the release is the last request for the block.
 const MOST_AT_THE_END: usize = 1_024;
 
 /// The grants of one block that are missing from the history.
@@ -98,8 +99,8 @@ impl Unrecorded {
     /// `history_until`. Returns `true` if the store has lost grants. The caller must then call
     /// [`note_again`](Self::note_again) for each node.
     pub(super) fn confirm(&mut self, history_until: u64) -> bool {
-        // The store reports 0 if it was restored since the last renewal. The confirmed tick alone would not reveal a
-        // second restore, because that tick is already 0 after the first restore.
+        // If the store was restored since the last renewal, the store reports 0 as `history_until`. The confirmed tick
+        // alone would not reveal a second restore, because that tick is already 0 after the first restore.
         let is_rejected = self.sent.take().is_some_and(|sent| sent.until > 0) && history_until == 0;
         let is_lower = history_until < std::mem::replace(&mut self.confirmed, history_until);
         is_rejected || is_lower
