@@ -37,7 +37,7 @@ impl Lease {
         self.status.start
     }
 
-    /// The first tick that the generator must not use. Every renewal raises the fence.
+    /// The fence: the first tick that the generator must not use. Every renewal raises the fence.
     #[getter]
     fn fence(&self) -> u64 {
         self.status.fence
@@ -57,8 +57,9 @@ impl Lease {
         if self.is_leased() { to_datetime(py, self.status.expires_unix_ms) } else { Ok(None) }
     }
 
-    /// The time from the reading of Generator.lease to the expiry of the lease, according to this
-    /// host's clock. The time is a timedelta, which is negative if the lease had already expired.
+    /// The time until the lease expires, as a timedelta. The time is measured on this host's clock
+    /// from the moment when Generator.lease was read, and is negative if the lease had already
+    /// expired.
     #[getter]
     fn expires_in<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDelta>>> {
         const DAY: i64 = 86_400_000;

@@ -90,8 +90,7 @@ pub(crate) fn to_bytes(id: &Bound<'_, PyAny>) -> PyResult<[u8; 8]> {
     Ok(id_of(id)?.to_be_bytes())
 }
 
-/// Returns the ID that 8 bytes contain, with the most significant byte first. Accepts any
-/// bytes-like object.
+/// Converts 8 bytes, with the most significant byte first, to an ID. Accepts any bytes-like object.
 ///
 /// Raises InvalidIdError if the object does not contain exactly 8 bytes.
 #[pyfunction]

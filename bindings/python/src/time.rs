@@ -1,5 +1,5 @@
-//! Conversion of instants (`datetime`) and durations (`timedelta`). Python performs the exact
-//! arithmetic for instants.
+//! Conversion of instants (`datetime`) and durations (`timedelta`). The conversions of instants use
+//! Python's own `datetime` arithmetic, which is exact.
 
 use std::time::Duration;
 

@@ -16,8 +16,8 @@ use crate::functions::{ADD_DOMAIN, FUNCTIONS, Function, Scope};
 use crate::value::{Answer, Argument};
 
 const SQLITE_OK: c_int = 0;
-/// The result code that keeps the library loaded after its connection is closed. Other connections and the thread that
-/// renews leases still use the library.
+/// The result code that tells SQLite to keep the library loaded after the connection that loaded it is closed. Other
+/// connections and the thread that renews leases may still use the library.
 const SQLITE_OK_LOAD_PERMANENTLY: c_int = 256;
 
 const INTEGER: c_int = 1;
@@ -121,7 +121,8 @@ unsafe fn register(database: *mut c_void) -> c_int {
             return code;
         }
     }
-    // The table function uses only the connection of a registered function, so any entry of `FUNCTIONS` is suitable.
+    // The table function needs a registered function only to find the connection, so any entry of `FUNCTIONS` is
+    // suitable.
     let pointer = registered(&FUNCTIONS[0]);
     // SAFETY: the caller guarantees that `database` is a connection, and SQLite frees `pointer`.
     unsafe { flakeid_sqlite_add_table(database, c"flakeid_next_n".as_ptr(), pointer) }
@@ -261,8 +262,8 @@ unsafe fn files(database: *mut c_void) -> Result<Vec<PathBuf>, Error> {
         unsafe { (*files.cast::<Vec<PathBuf>>()).push(path_of(CStr::from_ptr(path))) };
     }
     let mut files = Vec::new();
-    // SAFETY: the caller guarantees that `database` is a connection. `visit` requires a pointer to a vector of
-    // paths, and receives such a pointer.
+    // SAFETY: the caller guarantees that `database` is a connection. `visit` requires a pointer to a vector of paths,
+    // and `files` is such a vector.
     let code = unsafe { flakeid_sqlite_files(database, (&raw mut files).cast(), visit) };
     if code == SQLITE_OK {
         return Ok(files);

@@ -34,8 +34,8 @@ impl Connection {
         })
     }
 
-    /// The configured generator. The lock is released before the generator issues IDs, so no call holds the lock while
-    /// it waits for an ID.
+    /// Returns the configured generator, or an error if the connection has none. The lock is released before the
+    /// generator issues IDs, so no call holds the lock while waiting for an ID.
     pub(crate) fn generator(&self) -> Result<Generator, Error> {
         self.state().generator.clone().ok_or_else(|| {
             let reason = "this connection has no generator; first SELECT \
@@ -150,8 +150,8 @@ fn is_no_database(store: &Location, files: &[PathBuf]) -> Result<(), Error> {
 fn is_same(file: &Path, store: &Path) -> bool {
     match (fs::canonicalize(file), fs::canonicalize(store)) {
         (Ok(file), Ok(store)) => file == store,
-        // At least one of the files does not exist yet, so only the folders can be resolved. SQLite returns absolute
-        // paths.
+        // At least one of the files does not exist yet, so only the folders of the files can be resolved. The path of a
+        // database always contains a folder, because SQLite returns absolute paths.
         _ => file == store || is_in_same_folder(file, store),
     }
 }

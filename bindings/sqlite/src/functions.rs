@@ -8,8 +8,8 @@ use flakeid_json::{IdJson, layout_name, parse_instant};
 use crate::connection::Connection;
 use crate::value::{Answer, Argument};
 
-/// The flags SQLITE_DETERMINISTIC and SQLITE_INNOCUOUS. Equal arguments always produce equal results, so an index may
-/// use the function. An untrusted schema may also call the function.
+/// The flags SQLITE_DETERMINISTIC and SQLITE_INNOCUOUS. An index may use a function with these flags, because equal
+/// arguments always produce equal results. An untrusted schema may also call such a function.
 const PURE: i32 = 0x0000_0800 | 0x0020_0000;
 /// The flag SQLITE_DIRECTONLY, which forbids calls from views, triggers and other parts of a schema, because the schema
 /// may be untrusted.
@@ -93,7 +93,7 @@ pub(crate) static FUNCTIONS: [Function; 18] = [
 ];
 
 /// The SQL function `flakeid_add_domain`. The function is registered for any number of arguments; otherwise, SQLite
-/// would treat the variants with two, three and four arguments as three functions.
+/// would treat the variants with two, three and four arguments as three separate functions.
 pub(crate) static ADD_DOMAIN: Function =
     Function::other(c"flakeid_add_domain", -1, DIRECT, add_domain);
 

@@ -1,5 +1,6 @@
-//! Tests of SQLite connections in a forked child process. SQLite's documentation forbids the child to use a connection
-//! of its parent. A child that uses this connection anyway, or opens another connection, must not repeat an ID.
+//! Tests of SQLite connections in a forked child process. According to SQLite's documentation, the child must not use a
+//! connection of its parent. A child that uses this connection anyway, or opens another connection, must not repeat an
+//! ID.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::doc_markdown)]
@@ -41,7 +42,7 @@ fn ids(connection: &Connection) -> Result<String, String> {
 fn in_child(work: impl FnOnce() -> String) -> String {
     let (mut reader, mut writer) = std::io::pipe().unwrap();
     // SAFETY: during the fork, no other thread of the process holds a lock that `work` takes. A fork handler delays the
-    // fork until the thread that renews leases has finished its critical work.
+    // fork until the thread that renews leases has finished any work that a fork must not interrupt.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {

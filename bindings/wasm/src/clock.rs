@@ -1,4 +1,4 @@
-//! A manual clock for tests, and the system clock. JavaScript sets the time of the system clock, and
+//! A manual clock for tests, and a system clock whose time JavaScript sets. JavaScript also
 //! performs the waits that the core requires.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub struct ManualClock(pub(crate) flakeid_core::ManualClock);
 
 #[wasm_bindgen]
 impl ManualClock {
-    /// Builds a clock that shows the time `unix_ms`, in Unix milliseconds.
+    /// Builds a clock that is set to the time `unix_ms`, in Unix milliseconds.
     #[wasm_bindgen(constructor)]
     #[must_use]
     pub fn new(unix_ms: i64) -> Self {
@@ -55,8 +55,8 @@ fn take_wait() -> Option<(i64, Duration)> {
     flakeid_core::take_host_wait()
 }
 
-/// Does nothing on other targets, because the core has its own clock there. On other targets, this
-/// crate is only compiled as a check, and never runs.
+/// Does nothing on targets other than WebAssembly. There, the core has its own clock, and this
+/// crate is only compiled as a check and never runs.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub(crate) fn set_time(_unix_ms: f64) {}
 

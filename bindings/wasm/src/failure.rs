@@ -37,7 +37,7 @@ pub fn setup(make_error: MakeError) {
     });
 }
 
-/// Converts a core error to the JavaScript error that the caller throws. The function is an argument for `map_err`.
+/// Converts a core error to the JavaScript error that the caller throws. Intended as the argument of `map_err`.
 #[inline(never)]
 #[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub(crate) fn thrown(error: Error) -> JsValue {

@@ -22,7 +22,8 @@ impl Generator {
 
 #[wasm_bindgen]
 impl Generator {
-    /// Writes the next ID to the register. Returns false if no ID could be issued.
+    /// Writes the next ID to the register in the module's memory. Returns false if no ID could be
+    /// issued.
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
@@ -30,8 +31,8 @@ impl Generator {
         self.outcome.register(self.core.next_id())
     }
 
-    /// Writes the next ID to the register without ever waiting. Returns false if no ID could be
-    /// issued.
+    /// Writes the next ID to the register in the module's memory without ever waiting. Returns
+    /// false if no ID could be issued.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {

@@ -25,7 +25,7 @@ pub fn lease_options() -> String {
     FetchOptions::described()
 }
 
-/// Passes the host's time and its source of random numbers to the core.
+/// Gives the core the current time and the host's source of random numbers.
 fn meet(now: f64, moment: f64) {
     clock::set_time(now);
     flakeid::fetch::set_host_moment(milliseconds(moment));
@@ -46,8 +46,9 @@ fn in_milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// The core's `FetchLease`, with the methods of a `Generator` that `node/wasm/lib/backend.js` calls. The arguments
-/// `now` and `moment` are the results of `Date.now()` and `performance.now()`.
+/// A wrapper of the core's `FetchLease`. A lease also has those methods of a `Generator` that
+/// `node/wasm/lib/backend.js` calls. The arguments `now` and `moment` are the results of `Date.now()` and
+/// `performance.now()`.
 #[wasm_bindgen]
 pub struct Lease {
     core: FetchLease,
@@ -255,7 +256,7 @@ impl Lease {
 /// The methods that a lease and a `Generator` have in common.
 #[wasm_bindgen]
 impl Lease {
-    /// Writes the next ID to the register. Returns false if no ID could be issued.
+    /// Writes the next ID to the register in the module's memory. Returns false if no ID could be issued.
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
@@ -263,7 +264,8 @@ impl Lease {
         self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
     }
 
-    /// Writes the next ID to the register, and never waits. Returns false if no ID could be issued.
+    /// Writes the next ID to the register in the module's memory, and never waits. Returns false if no ID could be
+    /// issued.
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
@@ -345,8 +347,8 @@ impl Lease {
     }
 }
 
-/// Parses options. The first two strings are the layout and the epoch. The following strings are alternately the names
-/// and the values of options.
+/// Parses options. The first two strings are the layout and the epoch. The following strings come in pairs: the name
+/// and the value of an option.
 fn options(texts: &Texts) -> Result<FetchOptions, Error> {
     let mut layout: Option<Layout> = texts.get(0).map(|text| text.parse()).transpose()?;
     if let Some(epoch) = texts.get(1) {

@@ -30,7 +30,7 @@ pub(crate) fn instant(text: &str) -> i64 {
     text.parse().unwrap_or(nearest)
 }
 
-/// Numbers and other values that JavaScript passes as strings. Missing values are undefined.
+/// Numbers and other values that JavaScript passes as strings. A missing value is passed as `undefined`.
 pub(crate) struct Texts(Vec<JsValue>);
 
 impl Texts {

@@ -15,8 +15,8 @@ pub fn generator_options() -> String {
     GeneratorBuilder::described()
 }
 
-/// Parses options. The first two strings are the layout and the epoch. The following strings are alternately the names
-/// and the values of options.
+/// Parses options. The first two strings are the layout and the epoch. The following strings come in pairs: the name
+/// and the value of an option.
 fn builder(texts: &Texts) -> Result<GeneratorBuilder, Error> {
     let mut layout: Layout = texts.get(0).map_or(Ok(Layout::default()), |text| text.parse())?;
     if let Some(epoch) = texts.get(1) {

@@ -48,8 +48,8 @@ impl Outcome {
     }
 
     pub(crate) fn take_failure(&self) -> JsValue {
-        // The error is taken first, because converting the error runs JavaScript code that may call this function
-        // again.
+        // The error is removed from `failed` before it is converted, because the conversion runs JavaScript code that
+        // may call this function again.
         let failed = self.failed.take();
         failed.map_or(JsValue::UNDEFINED, thrown)
     }

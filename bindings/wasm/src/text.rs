@@ -29,7 +29,7 @@ pub fn text_to_id(form: &str, text: &str) -> Result<u64, JsValue> {
     parse(form)?.decode(text).map(Id::to_u64).map_err(thrown)
 }
 
-/// Always fails with the error for a value outside the range of its field.
+/// Always fails. JavaScript calls this function to throw the core's error for a value outside the range of its field.
 ///
 /// # Errors
 /// `FLAKEID_FIELD_OUT_OF_RANGE` for every call.

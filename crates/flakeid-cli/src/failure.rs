@@ -36,7 +36,7 @@ impl Failure {
         Self::Io { doing: doing.into(), error }
     }
 
-    /// Adds to the hint the number of the line of standard input on which the error occurred.
+    /// Extends the hint with the number of the standard-input line that caused the error.
     pub(crate) fn in_line(self, number: u64) -> Self {
         let place = format!("the error is on line {number} of standard input");
         match self {

@@ -106,7 +106,8 @@ fn connections_that_share_a_node_issue_distinct_ids() {
     assert_eq!(ids.len(), 12_000);
 }
 
-/// The thread that renews leases runs in the library, so the library must stay loaded after its connection is closed.
+/// The thread that renews leases runs in the library, so the library must stay loaded after the connection that loaded
+/// it is closed.
 #[test]
 fn library_stays_loaded_after_its_connection_is_closed() {
     let folder = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ pub(crate) struct LayoutArg {
 impl LayoutArg {
     /// Returns the layout from the flag `--layout`, or `None` without the flag. Ignores the
     /// environment variable, because the caller uses the layout of an existing namespace and only
-    /// checks the flag.
+    /// checks that the flag does not contradict this layout.
     pub(crate) fn given(&self) -> Result<Option<Layout>, Failure> {
         self.layout.as_deref().map(parse).transpose()
     }

@@ -31,8 +31,8 @@ pub(crate) fn exact(ms: u64) -> String {
     }
 }
 
-/// Formats a duration and rounds it down: a duration below one minute to a tenth of a second, and a
-/// longer duration to whole minutes, hours or days (`7.2 s`, `3 min`, `26 h`, `12 d`).
+/// Formats a duration, rounded down: `7.2 s`, `3 min`, `26 h`, `12 d`. A duration below one minute
+/// is rounded to a tenth of a second, and a longer duration to whole minutes, hours or days.
 pub(crate) fn shown(ms: u64) -> String {
     match ms {
         0..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),

@@ -129,8 +129,8 @@ async fn supervise(
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut previous, mut lost, mut was_signalled) = (Order::Continue, None, false);
     let number = child.id();
-    // The exit status of the command and the time at which its remaining processes are killed, or
-    // `None` while the command is running.
+    // The exit status of the command, and the time at which any remaining processes are killed. The
+    // value is `None` while the command is running.
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
         tokio::select! {

@@ -43,7 +43,8 @@ pub(super) struct Descendants {
 }
 
 impl Descendants {
-    /// Makes this process the parent of every orphan among its descendants.
+    /// Makes this process a subreaper, which becomes the parent of every descendant whose own
+    /// parent ends.
     pub(super) fn adopt() -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
         Ok(Self { refused: Vec::new(), reported: HashSet::new(), is_failure_reported: false })

@@ -122,8 +122,8 @@ impl Lease {
     /// tick that these processes could have used.
     pub(super) fn release(mut self) {
         // An ID is generated in the current tick. If the clock was never set, the fence can be
-        // lowered to just above this ID. The ID is generated before the last clock check, so that
-        // the check also covers the ID.
+        // lowered to the tick directly after the ID's tick. The ID is generated before the clock is
+        // checked for the last time, so that the check covers this ID as well.
         let is_issued = self.watch.is_some() && self.generator.try_next_id().is_ok();
         self.order();
         if self.is_over {

@@ -52,7 +52,7 @@ pub(super) fn status_of(status: ExitStatus) -> u8 {
     status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns the exit status that a shell reports for a command that was ended by Ctrl-C.
+/// Returns the exit status that a shell reports for a command that was terminated by Ctrl-C.
 pub(super) fn status_of_signal((): Signal) -> u8 {
     130
 }

@@ -62,7 +62,7 @@ impl Processes {
             let die_with_parent = move || {
                 set_parent_process_death_signal(Some(Signal::KILL))?;
                 // If the parent process was killed before the parent-death signal was set, the
-                // signal would never arrive, so the command must not start.
+                // signal never arrives. In this case, the command must not start.
                 if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
             };
             // SAFETY: the closure only makes two system calls and allocates no memory, so it may
@@ -82,8 +82,8 @@ impl Processes {
     }
 
     /// Forwards a signal to the command or, if the command has ended, to its remaining processes.
-    /// If the command shares this process's group, SIGINT is not forwarded, because the terminal
-    /// has already sent SIGINT to the whole group.
+    /// If the command is in the same process group as this process, SIGINT is not forwarded,
+    /// because the terminal has already sent SIGINT to the whole group.
     pub(super) fn forward(&mut self, command: Option<u32>, signal: Signal) {
         if self.has_group || signal != Signal::INT {
             match command {
@@ -189,7 +189,7 @@ pub(super) fn status_of(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns the exit status that a shell reports for a process that was ended by the given signal.
+/// Returns the exit status that a shell reports for a process that was killed by the given signal.
 pub(super) fn status_of_signal(signal: Signal) -> u8 {
     u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX)
 }

@@ -84,8 +84,8 @@ impl Lines<'_> {
     fn add(&mut self, line: &[u8]) -> Outcome {
         self.number += 1;
         let text = String::from_utf8_lossy(line);
-        // A line that is too long may be incomplete, and is not trimmed, because trimming could
-        // turn it into a valid ID.
+        // A line that is too long may be incomplete. Such a line is not trimmed, because trimming
+        // could turn the line into a valid ID.
         let text = if line.len() > LONGEST_LINE { &text } else { text.trim() };
         let id = id::parse(text, self.form, self.layout);
         let added = id.and_then(|id| Ok(self.statistics.add(id)?));
@@ -150,7 +150,7 @@ mod tests {
     fn plain_line_parser_reads_decimal_ids_exactly() {
         let mut number = 1_u64;
         for _ in 0..200_000 {
-            // The shift produces numbers of every possible length.
+            // Shifting the pseudorandom numbers produces IDs of every possible length.
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let id = number >> (number & 63);
             if id < 10_u64.pow(19) {

@@ -77,7 +77,8 @@ fn report(args: &WatchArgs, source: &mut Source) -> Outcome {
     }
 }
 
-/// Returns the next listing, after reconnecting to the store if the store does not respond.
+/// Returns the next listing. If the store is unavailable, reconnects to the store and tries once
+/// more.
 fn next(args: &WatchArgs, source: &mut Source) -> Result<Leases, Failure> {
     let failure = match source.leases() {
         Ok(leases) => return Ok(leases),

@@ -17,7 +17,7 @@ impl Brokers {
     /// The largest supported number of brokers.
     pub(crate) const MOST: u64 = 100_000;
 
-    /// Returns the number of nodes that a fleet needs if the fleet uses `used` nodes at a time.
+    /// Returns the number of nodes that a fleet needs if `used` nodes are in use at the same time.
     ///
     /// When a broker crashes, its clients lease other nodes, because the blocks of the crashed
     /// broker are not free yet. In addition, each broker has one partly used block and one empty

@@ -12,9 +12,9 @@ use crate::format::duration;
 
 const KEEP_HISTORY: &str = "keep-history";
 
-/// Returns the pruning that `--keep-history` requires, or `None` if the history is kept forever.
-/// The result is also `None` if the server leases its nodes from a broker, because the broker
-/// prunes the history.
+/// Returns the settings for automatic pruning. `keep` is the time from `--keep-history`. Returns
+/// `None` if the history is kept forever, or if the server leases its nodes from a broker, because
+/// the broker then prunes the history.
 pub(super) fn pruning(
     keep: Option<Duration>,
     names: &[String],

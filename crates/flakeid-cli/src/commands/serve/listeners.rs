@@ -1,4 +1,5 @@
-//! The addresses on which the server listens, and their protection.
+//! The addresses on which the server listens, and a check that addresses reachable from other hosts
+//! are protected.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};

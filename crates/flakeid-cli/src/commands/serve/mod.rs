@@ -363,7 +363,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let signals =
         server.signals().map_err(|error| Failure::io("cannot wait for signals", error))?;
     announce(&server, scheme, args.ui.is_some(), &names, &descriptions)?;
-    // The server closes its own socket when the drain ends, and this clone would keep the address open.
+    // The server closes its own socket when the drain period ends, but this copy of the socket would keep the address
+    // open.
     drop(listener);
     server.run_with(signals);
     Ok(())

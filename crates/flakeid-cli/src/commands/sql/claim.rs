@@ -1,5 +1,6 @@
 //! Leases a node under a database's name and quarantines the node. The quarantine prevents other
-//! holders from leasing the node. If the command runs again, the command finds the same node.
+//! holders from leasing the node. When the command is run again with the same name, it therefore
+//! finds the same node.
 
 use std::process;
 

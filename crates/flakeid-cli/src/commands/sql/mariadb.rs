@@ -153,7 +153,7 @@ fn render(
 fn generator_terms(layout: &Layout, node: &DatabaseNode) -> Vec<Term> {
     let places = Places::of(layout);
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
-    // Ticks after the last slot are reduced to the tick directly after that slot. A database that
+    // A tick above `last_tick` is replaced with `last_tick + 1`, which has no slot. A database that
     // starts at this tick reports that the layout has no ticks left.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let used_up = |tick: u64| match first(tick).checked_sub(1) {

@@ -82,7 +82,7 @@ fn generator_terms(layout: &Layout, node: &DatabaseNode, terms: &[Term]) -> Vec<
     let (epoch, unit) = (layout.epoch(), layout.unit_ms());
     let clock_tick = format!("floor(({CLOCK_MS} - {epoch}) / {unit})::bigint");
     let id_of = |place| layout_terms::id_of_place(layout, &places, place, &own_node);
-    // Ticks after the last slot are reduced to the tick directly after that slot. A database that
+    // A tick above `last_tick` is replaced with `last_tick + 1`, which has no slot. A database that
     // starts at this tick reports that the layout has no ticks left.
     let first = |tick: u64| tick.min(places.last_tick + 1);
     let rearm_arguments = match node.first_tick_of_new {
