@@ -35,8 +35,8 @@ pub(crate) struct LocalGenerator {
     generator: Py<PyAny>,
 }
 
-/// A local handle (share) that a thread has taken in order to wait in a call. Dropping this value
-/// puts the share back, even after a panic.
+/// The core's local handle, taken out of a LocalGenerator by a thread for the duration of a call
+/// that may wait. Dropping this value returns the local handle, even after a panic.
 struct Lent<'a, 'py> {
     owner: &'a Bound<'py, LocalGenerator>,
     share: Option<Share>,

@@ -58,7 +58,7 @@ pub fn last_window_ends_at_the_horizon(under_test: &dyn StoreUnderTest) {
     assert_eq!(grant.fence, end);
     assert_eq!(client.renew(&renewal(&grant, u64::MAX)).unwrap().fence, end);
 
-    // Node 1 has no ticks left. The other nodes have ticks left until the clock reaches the horizon.
+    // Node 1 has no ticks left. The other nodes can still be granted until the clock reaches the horizon.
     assert_eq!(client.acquire(&fixture.request_node(1)), Err(Refusal::Horizon));
     client.grant(&fixture.request_node(2));
     client.wait_until(layout.horizon() + 1_000);

@@ -59,7 +59,8 @@ impl<'a> ServerUrl<'a> {
             option.ok_or_else(|| {
                 let known = known.join(", ");
                 parsed.reject(format_args!(
-                    "the URL has an unknown option: the known options are {known}; write ? in a password as %3F"
+                    "the URL has an unknown option; the known options are {known} \
+                     (if the password contains `?`, write it as %3F)"
                 ))
             })
         });

@@ -17,7 +17,7 @@ use crate::tls::TlsSettings;
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Loads changed tokens and certificates at regular intervals and when the process receives SIGHUP. After an error,
-/// the earlier tokens or certificates stay in use.
+/// the previous tokens or certificates remain in use.
 pub(crate) async fn reload_forever(
     service: Arc<Service>,
     tls: Option<TlsSettings>,
@@ -63,7 +63,7 @@ fn record(
                 warn!(
                     files = name,
                     error = text,
-                    "the changed files cannot be loaded; the earlier contents stay in use"
+                    "the changed files cannot be loaded; the previous contents remain in use"
                 );
                 service.count_reload(name, error.code());
                 *failure = Some(text);

@@ -142,7 +142,7 @@ impl TlsSettings {
     }
 
     /// Loads the certificate and key files again if their contents have changed, and returns whether they have changed.
-    /// After an error, the earlier settings remain in use.
+    /// After an error, the previous settings remain in use.
     pub(crate) fn reload(&self) -> Result<bool, Error> {
         let contents = Contents::read(&self.files)?;
         if contents == self.loaded().contents {

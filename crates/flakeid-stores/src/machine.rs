@@ -80,7 +80,7 @@ mod tests {
 
     #[cfg(all(feature = "sqlite", unix))]
     #[test]
-    fn machine_name_without_a_machine_id_may_change_at_boot() {
+    fn changed_machine_name_is_accepted_only_if_there_is_no_machine_id() {
         for (name, later, same) in [
             ("0123456789abcdef", "0123456789abcdef", true),
             ("0123456789abcdef", "fedcba9876543210", false),

@@ -191,7 +191,7 @@ fn ring_rejects_an_out_of_range_boost_power() {
 }
 
 #[test]
-fn leases_issue_increasing_ids_with_every_named_clock() {
+fn leased_generator_issues_increasing_ids_with_every_clock_option() {
     let store = MemoryStore::new();
     for clock in NamedClock::ALL {
         let leased = on(&store).clock(clock).open().unwrap();

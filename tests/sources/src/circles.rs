@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_exclude_tests_and_other_crates_and_visibility_modifiers() {
+    fn dependency_edges_exclude_tests_other_crates_and_visibility_modifiers() {
         let b = ("b", "use crate::a::A; pub struct B;");
         for a in [
             "#[cfg(test)] mod tests { use crate::b::B; } struct A;",

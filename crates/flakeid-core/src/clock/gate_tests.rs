@@ -132,7 +132,7 @@ fn gated_clock_rarely_reads_the_system_clock_once_the_counter_rate_is_known() {
     }
 }
 
-/// Generates pauses between readings. Some pauses are as long as those of a suspended thread.
+/// Generates pauses between readings. Some pauses are as long as if the thread had been suspended.
 fn pause() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0_u64..3_000, 4 => 0_u64..400_000, 1 => 0_u64..40_000_000]
 }

@@ -52,13 +52,13 @@ use start::SequenceStart;
 /// Determines how often the slow path (`attempt`) decides whether to issue IDs that are ahead of the clock.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Ahead {
-    /// `attempt` makes a decision for each ID that is ahead of the clock.
+    /// For each ID that is ahead of the clock, `attempt` decides whether the generator may issue the ID.
     Each,
-    /// `attempt` makes one decision for each tick that is ahead of the clock. After the generator has entered a tick,
-    /// the policies do not restrict the remaining IDs of the tick.
+    /// For each tick that is ahead of the clock, `attempt` decides once whether the generator may enter the tick. After
+    /// the generator has entered a tick, the policies do not restrict the remaining IDs of the tick.
     Tick,
-    /// `attempt` makes one decision for each tick that is ahead of the clock, and the generator continues with the next
-    /// tick when a tick is full (`Overflow::Borrow`).
+    /// For each tick that is ahead of the clock, `attempt` decides once whether the generator may enter the tick. When
+    /// a tick is full, the generator continues with the next tick (`Overflow::Borrow`).
     Borrow,
 }
 

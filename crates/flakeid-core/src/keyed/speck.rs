@@ -57,7 +57,7 @@ mod tests {
 
     /// Checks the test vector from the paper (appendix C), with the byte order of the implementation guide.
     #[test]
-    fn cipher_encrypts_the_published_test_vector() {
+    fn cipher_output_matches_the_published_test_vector() {
         let key = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
         let cipher = Cipher::new(key);
         assert_eq!(cipher.encrypt(0x3b72_6574_7475_432d), 0x8c6f_a548_454e_028b);

@@ -183,12 +183,12 @@ fn skip_against_take<S: Subject>((subject, mut producer): (S, S::Producer), skip
 }
 
 #[test]
-fn ring_take_loses_no_id_during_skip_and_refill() {
+fn ring_loses_no_id_when_take_races_with_skip_and_refill() {
     model(|| skip_against_take(real(), false));
 }
 
 #[test]
-fn ring_skip_loses_no_id_during_take_and_refill() {
+fn ring_loses_no_id_when_skip_races_with_take_and_refill() {
     model(|| skip_against_take(real(), true));
 }
 

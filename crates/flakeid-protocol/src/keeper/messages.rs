@@ -197,7 +197,7 @@ pub enum Report {
         lowest: u64,
         /// The time at which the node expires, in Unix milliseconds according to the store's clock.
         expires: i64,
-        /// Whether the generator now issues IDs up to the lowest fence.
+        /// Whether the generator may now issue IDs up to the lowest fence among the lease's nodes.
         extends: bool,
     },
     /// A renewal failed.

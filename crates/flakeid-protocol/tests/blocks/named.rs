@@ -337,7 +337,7 @@ fn last_handover_after_an_undetected_restore_leaves_history_incomplete() {
     assert!(history.unnamed > 0, "no tick was checked");
 }
 
-/// Checks that random histories contain many ticks with and without a known client.
+/// Checks that random histories contain many ticks with a known client and many ticks without a known client.
 #[test]
 fn random_histories_contain_ticks_of_known_and_unknown_clients() {
     use proptest::strategy::ValueTree;

@@ -38,7 +38,7 @@ fn pruned_records(server: &TestServer) -> u64 {
 /// The store fails twice and hangs once. The server serves requests during the failures, and removes old grants from
 /// the history afterwards.
 #[test]
-fn server_removes_old_grants_after_failures_of_the_store() {
+fn server_still_removes_old_grants_after_store_failures() {
     let mut store = MemoryStore::new();
     operations::init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
     let [first, _, last] = grant_three_times(&mut store, &SystemClock);

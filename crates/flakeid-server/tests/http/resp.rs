@@ -60,7 +60,7 @@ fn rest(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn redis_connection_commands_get_the_expected_replies() {
+fn server_replies_to_redis_connection_commands_in_the_redis_protocol() {
     let (_server, address) = serving(service(), options());
     let mut stream = connect(address);
     let hello = format!(

@@ -277,7 +277,7 @@ fn clients_switch_brokers_when_the_clock_of_their_broker_is_wrong() {
 }
 
 #[test]
-fn clients_switch_brokers_when_another_service_takes_over_an_address() {
+fn clients_switch_brokers_when_another_service_takes_over_their_brokers_address() {
     thread::scope(|scope| {
         for other_service in OtherService::ALL {
             scope.spawn(move || {

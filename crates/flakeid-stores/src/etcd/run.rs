@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn etcd_run_comparison_distinguishes_restored_snapshots_from_later_raft_terms() {
+    fn restored_etcd_snapshot_is_distinguished_from_a_later_raft_term() {
         let now = |cluster, term, index, slack| {
             Run { cluster, term, index, slack }.compare(&record(&[]).run)
         };

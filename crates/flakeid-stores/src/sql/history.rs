@@ -86,7 +86,7 @@ impl<E> HistoryTable<E> {
             "an earlier version of flakeid created the triggers; run `flakeid leases init` as the owner of the tables"
                 .to_owned()
         } else {
-            format!("pruning the history requires the right to DELETE from {}", self.name)
+            format!("pruning the history requires the DELETE privilege on {}", self.name)
         };
         Fault::Rejected(format!("{text}: {remedy}"))
     }

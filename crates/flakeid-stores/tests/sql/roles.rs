@@ -115,7 +115,7 @@ pub(crate) fn history_is_deleted_only_by_pruning<S: SqlServer>() {
     };
 
     add_history(&mut *owner, &namespace, node);
-    check_refused(&mut *service, [S::DENIED, "the right to DELETE from flakeid_grant"]);
+    check_refused(&mut *service, [S::DENIED, "the DELETE privilege on flakeid_grant"]);
     server.sql(S::PERMIT_PRUNING).unwrap();
     check_pruned(&mut *service);
     add_history(&mut *owner, &namespace, node);

@@ -109,7 +109,7 @@ fn lost_serial_file_does_not_shorten_the_wait_after_recreation() {
 /// Restores an earlier `-serial` file, to simulate a writer that was killed after creating the namespace but before
 /// recording the namespace's bounds. Checks that the bounds still apply after the database is lost.
 #[test]
-fn bounds_survive_if_a_writer_dies_before_recording_them() {
+fn namespace_bounds_are_recovered_after_a_writer_dies_before_recording_them() {
     let (store, then) = (Sqlite::new(), now());
     store.connect().prepare().unwrap();
     let before = fs::read(store.beside("-serial")).unwrap();

@@ -45,7 +45,7 @@ pub(super) struct State {
     pub(super) wakers: Vec<Waker>,
 }
 
-/// The period in which holders move from a broker that is shutting down to other brokers.
+/// The period during which the holders of a broker that is shutting down move to other brokers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drain {
     pub(super) began: Instant,

@@ -53,8 +53,8 @@ impl LeaseUsers {
         }
     }
 
-    /// Waits at most [`RELEASE_TIMEOUT`] for the release of the node if the lease has no users. Called on behalf of a
-    /// user that has left.
+    /// Waits up to [`RELEASE_TIMEOUT`] for the lease's node to be released, if the lease has no users left. Called when
+    /// a generator that is already closed is closed again.
     fn has_left(&self) {
         if self.users.load(Ordering::Acquire) == 0 {
             self.release();

@@ -63,7 +63,7 @@ impl Place {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([
             "--exact",
-            "files::child_process_passes_the_checks_that_its_parent_requests",
+            "files::child_process_completes_the_store_check_named_by_its_parent",
             "--nocapture",
         ]);
         child.env(ACT, act).env(URL, self.url());
@@ -121,7 +121,7 @@ fn limit_file_size(bytes: Option<u64>) {
 
 /// Does nothing unless another test started this process as a child process.
 #[test]
-fn child_process_passes_the_checks_that_its_parent_requests() {
+fn child_process_completes_the_store_check_named_by_its_parent() {
     let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
     match act.as_str() {
         "read only" => {

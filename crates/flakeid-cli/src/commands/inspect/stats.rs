@@ -75,7 +75,8 @@ fn draw(statistics: &Statistics, repeats: Option<u64>, layout: &Layout) -> Strin
     line(
         "sequence",
         &format!(
-            "largest number {} (the layout allows up to {}); nodes used up all IDs of a tick {} times",
+            "largest sequence number {} (the layout allows up to {}); nodes used up all IDs of \
+             a tick {} times",
             grouped(statistics.largest_sequence()),
             grouped(layout.max_sequence()),
             grouped(statistics.full_ticks()),

@@ -37,7 +37,8 @@ pub(super) fn run(args: &PruneArgs) -> Outcome {
     } else {
         format!("{records} of blocks and {sub_grants} of brokers")
     };
-    let text = format!("{name}: removed from the history {removed} that ended before {shown}\n");
+    let text =
+        format!("pruned the history of {name}: removed {removed} that ended before {shown}\n");
     Ok(terminal::show(&text)?)
 }
 

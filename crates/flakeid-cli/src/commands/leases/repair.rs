@@ -92,7 +92,8 @@ fn holder(listing: &Listing, row: Option<&Row>) -> String {
     let fence = listing.namespace.layout.unix_ms_at(row.fence);
     let end = if fence > now {
         format!(
-            "may generate IDs for another {}, until its window ends, and then loses the node",
+            "may continue to generate IDs for up to {} (until the end of its window), and then \
+             loses the node",
             duration::shown(fence.abs_diff(now))
         )
     } else {

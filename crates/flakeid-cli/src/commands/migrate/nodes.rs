@@ -44,7 +44,8 @@ fn node(text: &str, layout: &Layout) -> Result<u64, Error> {
     };
     let Some((max_datacenter, max_worker)) = layout.max_datacenter_and_worker() else {
         let reason = format!(
-            "{text} specifies a datacenter and a worker, but the layout does not split its node"
+            "{text} specifies a datacenter and a worker, but the layout does not split the node \
+             number into these two fields"
         );
         return Err(Error::invalid_option("--in-use", &reason));
     };
@@ -96,7 +97,7 @@ mod tests {
             (twitter, "9-3", "range 9-3 is reversed"),
             (twitter, "", "node \"\" is out of range"),
             (twitter, "-1", "node \"\" is out of range"),
-            (Layout::PLAIN, "1/7", "but the layout does not split its node"),
+            (Layout::PLAIN, "1/7", "but the layout does not split the node number"),
             (Layout::SONYFLAKE, "0-65535", "at most 4,096 nodes can be quarantined"),
         ] {
             let text = of(text, &layout).err().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The plan of a migration: the layout and the floor of the namespace, derived from the last IDs of another library.
+//! The plan for a migration: the namespace's layout and floor, derived from the last IDs that another library issued.
 
 use flakeid_core::{Clock, Error, Id, Layout, Parts, Rfc3339, SystemClock};
 use flakeid_json::layout_name;
@@ -37,7 +37,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Builds the plan of a migration. `layout` is the namespace's layout, or `None` if the namespace keeps the layout
+    /// Builds the plan for a migration. `layout` is the namespace's layout, or `None` if the namespace keeps the layout
     /// of the other library.
     pub(super) fn new(
         origin: &Origin,
