@@ -140,7 +140,7 @@ RESULT(result, upper_bound, flakeid_upper_bound, (const char *layout, int64_t un
 typedef flakeid_status (*encoder)(uint64_t, char *, size_t);
 typedef flakeid_status (*decoder)(const char *, uint64_t *);
 
-/* The encoders and decoders of the text forms, in the order of the constants in Go. */
+/* The encoders and decoders of the text forms. Both arrays have the order of the `Form` constants in Go. */
 static const encoder encoders[] = {flakeid_to_decimal, flakeid_to_base32, flakeid_to_base36,
                                    flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex,
                                    flakeid_to_base58_flickr, flakeid_to_zbase32};

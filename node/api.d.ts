@@ -370,8 +370,8 @@ export class Layout {
 }
 
 /**
- * A clock for tests that moves only when you set or advance it. A call that has to wait moves the
- * clock forward instead of sleeping.
+ * A clock for tests. The clock moves only when you set or advance it, or when a call has to wait:
+ * the call then moves the clock forward instead of sleeping.
  */
 export class ManualClock {
   constructor(unixMs: Instant);

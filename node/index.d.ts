@@ -37,7 +37,7 @@ export interface BufferOptions {
 
 /**
  * A handle to a generator, for loops that generate many IDs. The handle generates a batch of IDs
- * with one call, and then returns the IDs by plain reads. A read takes a fifth of the time of a
+ * with one call, and then reads the IDs from an array. Such a read takes a fifth of the time of a
  * call.
  *
  * - **Order:** the IDs from one handle strictly increase, and no ID is issued twice. With
@@ -117,8 +117,8 @@ export interface RingStats {
   /** The number of IDs dropped because they were older than `maxAgeMs`. */
   readonly droppedStale: number;
   /**
-   * The number of refills that the generator refused, except those refused because all IDs of the
-   * tick had been used.
+   * The number of refills that the generator refused for a reason other than a tick whose IDs had
+   * all been used.
    */
   readonly rejectedPut: number;
   /** The number of calls that failed, except calls that failed because the generator was closed. */

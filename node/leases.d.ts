@@ -24,7 +24,7 @@ export type LeaseEvent =
   | { readonly kind: 'clock-skew'; readonly error: FlakeIdError }
   | { readonly kind: 'released'; readonly node: number };
 
-/** The state of a lease. After the generator is closed, this is the last state of the lease. */
+/** The state of a lease. After the generator is closed, the state no longer changes. */
 export interface LeaseStatus {
   /** The first tick of the current grant. */
   readonly start: bigint;

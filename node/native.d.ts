@@ -126,8 +126,8 @@ export declare function bufferSize(size: string): number
 export declare function closeLease(owned: Owned): Promise<void>
 
 /**
- * Ends all leases of this environment, and waits at most one second for their nodes to be
- * released.
+ * Ends all leases of this Node.js environment (the main thread or a worker thread), and waits at
+ * most one second for their nodes to be released.
  */
 export declare function closeLeases(): void
 

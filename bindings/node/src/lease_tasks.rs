@@ -157,8 +157,8 @@ pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
     AsyncTask::new(Closing(TaskInput::new(owned.close_lease())))
 }
 
-/// Ends all leases of this environment, and waits at most one second for their nodes to be
-/// released.
+/// Ends all leases of this Node.js environment (the main thread or a worker thread), and waits at
+/// most one second for their nodes to be released.
 #[napi(catch_unwind)]
 pub(crate) fn close_leases(env: Env) -> Result<()> {
     Environment::from_env(&env)?.leases.end_all();

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use flakeid_core::Error;
 use flakeid_protocol::keeper::LeaseEvent;
 
-/// The problems of a lease that the log has reported since the last sign that the lease is in order: the kind of event,
-/// the node, and the code of the error.
+/// The lease problems that were logged since the last event without an error. Each problem consists of the kind of
+/// event, the node, and the code of the error.
 #[derive(Debug, Default)]
 pub(crate) struct LeaseLog {
     problems: BTreeSet<(&'static str, Option<u64>, &'static str)>,
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// A subscriber that keeps the level of each event.
+    /// A subscriber that records the level of each event.
     #[derive(Clone, Default)]
     struct Levels(Arc<Mutex<Vec<Level>>>);
 

@@ -158,8 +158,9 @@ fn from_host_name(layout: &Layout, name: &str) -> Result<u64, Error> {
     }
 }
 
-/// Returns the node for the address from which this host would send packets. Connects a UDP socket to 192.0.2.1, which
-/// sends no packet. This address is reserved for documentation (RFC 5737), so only the default route can match it.
+/// Returns the node for the address from which this host would send packets. To find that address, connects a UDP
+/// socket to 192.0.2.1 without sending a packet. The address 192.0.2.1 is reserved for documentation (RFC 5737), so
+/// only the default route can match it.
 fn from_ipv4(layout: &Layout) -> Result<u64, Error> {
     let own = || -> std::io::Result<IpAddr> {
         let socket = UdpSocket::bind("0.0.0.0:0")?;

@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// Returns a number at or near a boundary, such as the current tick or a power of two, or an arbitrary number.
+/// Returns an arbitrary number, or a number at or near a boundary, such as the current tick or a power of two.
 fn number(random: &mut Random) -> Value {
     let now = SystemClock.unix_ms();
     let tick = Layout::TWITTER.tick_at(now).unwrap();

@@ -72,7 +72,8 @@ fn small_layout() -> Layout {
 fn loses_one_of_two_nodes(window: Duration, at_confirmation: impl FnOnce(&ManualClock)) {
     let layout = small_layout();
     let clock = ManualClock::new(START_MS);
-    // The store's clock does not advance, so that the next holder's clock may be behind the first holder's IDs.
+    // The store's clock does not advance, so the store accepts a next holder whose clock is behind the first holder's
+    // IDs.
     let store = MemoryStore::on(ManualClock::new(START_MS));
     let script = Script::default();
     let leased = on(layout, &store, &script)

@@ -132,7 +132,7 @@ mod unix {
                 assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
             };
             limit(used * 4096 + (1 << 20));
-            // New threads reuse the stacks of the parent's threads before they allocate memory. The loop uses up the
+            // New threads reuse the stacks of the parent's threads before allocating memory. The loop uses up these
             // stacks.
             let sleep = || std::thread::sleep(std::time::Duration::from_secs(60));
             while std::thread::Builder::new().spawn(sleep).is_ok() {}

@@ -1,6 +1,6 @@
 //! Tests of a process that is stopped, for example by a debugger, a frozen container or a closed laptop. The process
-//! is stopped for longer than its window and the TTL of its lease. Another process leases the node in the meantime,
-//! so the stopped process must not issue IDs in the other process's window.
+//! is stopped for longer than its window and the TTL of its lease. Another process leases the node in the meantime.
+//! After the stopped process resumes, it must not issue IDs in the other process's window.
 #![cfg(unix)]
 #![allow(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]

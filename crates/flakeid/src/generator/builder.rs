@@ -1,4 +1,4 @@
-//! The builder of leases, whose options can be set by method or by name.
+//! The lease builder. Its options can be set by method or by name.
 
 use std::fmt;
 use std::sync::Arc;
@@ -40,8 +40,8 @@ use flakeid_stores::{Location, machine_rotation};
 #[must_use = "a builder does nothing until it is opened"]
 pub struct LeaseBuilder {
     options: LeaseOptions,
-    /// The node that was set by name. When the lease is opened, this field and the fields `datacenter`, `worker` and
-    /// `name` are converted to an identity.
+    /// The value of the option `node`, if the option was set by name. When the lease is opened, this field and the
+    /// fields `datacenter`, `worker` and `name` are converted to an identity.
     node: Option<u64>,
     datacenter: Option<u64>,
     worker: Option<u64>,
@@ -224,9 +224,9 @@ impl LeaseBuilder {
         self
     }
 
-    /// Acquires a node, or shares the lease of another generator in this process with the same store and options. A
-    /// lease with a custom clock or an observer is never shared. This method takes at most `max_wait` plus the
-    /// connection timeout of 2 s.
+    /// Acquires a node. If another generator in this process has the same store and options, shares that generator's
+    /// lease instead. A lease with a custom clock or an observer is never shared. This method takes at most `max_wait`
+    /// plus the connection timeout of 2 s.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
@@ -256,7 +256,7 @@ impl LeaseBuilder {
         LeasedGenerator::open(users, timeout).map(Generator::from)
     }
 
-    /// Converts the node options that were set by name to an identity.
+    /// Converts the options `node`, `datacenter`, `worker` and `name`, if set by name, to an identity.
     fn resolve_identity(&mut self) -> Result<(), Error> {
         let layout = &self.options.layout;
         let name = self.name.as_deref();

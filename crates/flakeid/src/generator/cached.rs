@@ -140,7 +140,7 @@ mod tests {
             let ring = CachedGenerator::with(&generator, RingOptions::new()).unwrap();
             let mut ids = vec![ring.next_id().unwrap()];
             ids.push(ring.next_id_within(Duration::from_secs(1)).unwrap());
-            // `take` can fail, because the ring is empty if its refill thread has not run in time.
+            // `take` fails if the ring is empty because its refill thread has not run in time.
             ids.extend(ring.take().ok());
             ids.extend(ring.poll());
             assert!(ids.is_sorted_by(|a, b| a < b), "{ring:?}: {ids:?}");

@@ -2,7 +2,7 @@
 
 #![expect(clippy::inline_always, reason = "another call would cost a tenth of an ID")]
 
-/// Makes the same call on a generator, local handle or ring, whether its node is fixed or leased.
+/// Makes the same call on a generator, local handle or ring, regardless of whether the node is fixed or leased.
 macro_rules! either {
     ($either:expr, $it:ident => $call:expr) => {
         match $either {

@@ -1,4 +1,4 @@
-//! A lease of this process, with its options, store, clock and generators.
+//! A lease that this process holds, with the options, store, clock and generators of the lease.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,7 +22,7 @@ pub(crate) struct Lease {
     /// newest generator issues IDs.
     tenures: Chain<Arc<Generator>>,
     pub(crate) sessions: Sessions,
-    /// The first tick after all ticks that retired generators used.
+    /// The first tick that no retired generator can have used.
     used_until: AtomicU64,
     /// Whether the keeper releases the node without lowering the node's fence.
     keeps_fence: AtomicBool,

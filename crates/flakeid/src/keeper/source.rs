@@ -47,7 +47,8 @@ impl fmt::Display for StoreSource {
 }
 
 /// The clock of a lease. If the clock is one of flakeid's system clocks, generators read it through a `NamedClock`,
-/// which is faster than other clocks. Times that are not part of an ID are then read from the exact `SystemClock`.
+/// which is faster than other clocks. In that case, times that are not part of an ID are read from the exact
+/// `SystemClock`.
 #[derive(Clone)]
 pub(crate) struct LeaseClock {
     pub(crate) exact: Arc<dyn Clock>,

@@ -42,7 +42,8 @@ impl Lease {
         Ok(session)
     }
 
-    /// Reads the clock and the generator for a keeper that was started at `begun`.
+    /// Returns the inputs that the keeper needs: the time since `begun`, the clock's time, the generator's next tick,
+    /// and a random jitter.
     fn reading(&self, begun: Instant) -> Reading {
         Reading {
             passed: begun.elapsed(),
@@ -81,8 +82,8 @@ impl KeeperThread {
     fn run(self) {
         let lease = Arc::clone(&self.lease);
         let Some(session) = lease.sessions.ours() else { return };
-        // Every call into the program's own code already catches panics, so a panic that is caught here is a bug in
-        // flakeid.
+        // Panics in the program's own code are caught where that code is called. A panic that is caught here is
+        // therefore a bug in flakeid.
         match catch_unwind(AssertUnwindSafe(|| self.keep(session))) {
             Ok(()) => session.update(|state| state.phase = Phase::Ended),
             Err(panic) => {

@@ -8,8 +8,8 @@ use flakeid_core::{CachedGenerator, Error, ErrorKind, Generator, Id, RingOptions
 use super::LeasedGenerator;
 use crate::keeper::Chain;
 
-/// The equivalent of [`CachedGenerator`] for a leased node: a ring of IDs that are generated in advance. Each tenure of
-/// a node and each forked child starts a new ring. IDs that remain in an older ring are never returned.
+/// The equivalent of [`CachedGenerator`] for a leased node: a ring of IDs that are generated in advance. A new ring is
+/// started for each tenure of a node and in each forked child. IDs that remain in an older ring are never returned.
 pub(crate) struct LeasedCachedGenerator {
     leased: Arc<LeasedGenerator>,
     options: RingOptions,
@@ -105,8 +105,9 @@ impl LeasedCachedGenerator {
         self.rings.iter().for_each(CachedGenerator::close);
     }
 
-    /// Returns the newest ring. Fails with `Closed` if no ring exists yet, or if this value or its leased generator is
-    /// closed. Both are checked, because the ring's own generator stays open while other users share the lease.
+    /// Returns the newest ring. Fails with `Closed` if no ring exists yet, or if this `LeasedCachedGenerator` or its
+    /// leased generator is closed. Both are checked, because the ring's own generator stays open while other users
+    /// share the lease.
     #[inline]
     fn at_hand(&self) -> Result<&CachedGenerator, Error> {
         let is_closed = || self.leased.is_closed() || self.is_closed();

@@ -254,8 +254,8 @@ impl LeasedGenerator {
     /// Returns the newest generator, which always exists after the first grant, and caches a pointer to it.
     fn newest(&self) -> Result<&Arc<Generator>, Error> {
         let newest = self.shared_lease().generator().ok_or_else(Self::ended)?;
-        // The swap also reads the old pointer. If `close` has set the pointer to null, the check below therefore sees
-        // that `closed` is true.
+        // `close` sets `closed` before it sets the pointer to null. The swap also reads the old pointer, with `Acquire`
+        // ordering. If the swap reads the null pointer from `close`, the check below therefore reads `closed` as true.
         self.current.swap(Arc::as_ptr(newest).cast_mut(), Ordering::AcqRel);
         if self.is_closed() {
             self.current.store(ptr::null_mut(), Ordering::Release);

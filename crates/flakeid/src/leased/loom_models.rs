@@ -56,7 +56,8 @@ fn change(tenures: &Tenures, how: Change) {
         Change::NeverRetired => tenures.push(generator(0, asked_at + 1)),
         Change::StartTooLow => {
             retired(old);
-            // Node 0 sorts below node 1, so an ID of node 0 in the same tick would be smaller.
+            // In the same tick, IDs of node 0 are smaller than IDs of node 1. The IDs therefore decrease if the old
+            // generator, on node 1, has used this tick.
             tenures.push(generator(0, asked_at));
         }
     }
@@ -73,7 +74,7 @@ fn rises(how: Change) {
         let workers: Vec<_> = (0..2)
             .map(|_| {
                 let (tenures, last) = (Arc::clone(&tenures), Arc::clone(&last));
-                // The generator is looked up only once, as in a real handle, which also keeps its generator.
+                // Like a real handle, each thread looks up the generator once and keeps it until a call fails.
                 thread::spawn(move || take(&tenures, &last))
             })
             .collect();

@@ -53,8 +53,8 @@ impl LeaseUsers {
         }
     }
 
-    /// Waits up to [`RELEASE_TIMEOUT`] for the lease's node to be released, if the lease has no users left. Called when
-    /// a generator that is already closed is closed again.
+    /// Handles a repeated attempt to close a generator. If the lease has no users left, waits at most
+    /// [`RELEASE_TIMEOUT`] for the node to be released.
     fn has_left(&self) {
         if self.users.load(Ordering::Acquire) == 0 {
             self.release();

@@ -23,8 +23,9 @@ fn only_row(store: &MemoryStore) -> Row {
     rows[0].clone()
 }
 
-/// Checks that the broker keeps the rows of a block's later grant when it detects that an earlier grant of the block
-/// was lost. Without these rows, the block would be released with a fence below the windows of its holders (I13).
+/// Checks that the broker keeps the rows of a block's later grant when the broker detects that an earlier grant of the
+/// block was lost. Without these rows, the broker would release the block with a fence below the windows of the
+/// block's holders (I13).
 #[test]
 fn later_block_grant_survives_loss_of_an_earlier_grant() {
     let mut store = MemoryStore::new();

@@ -28,8 +28,8 @@ impl Gate {
     }
 }
 
-/// Checks that, when a broker loses a block, a waiting caller gets a node from another block. Only the holders of nodes
-/// in the lost block must get an error.
+/// Checks that, when a broker loses a block, a waiting caller gets a node from another block. The broker must report an
+/// error only to the holders of nodes in the lost block.
 #[test]
 fn waiting_caller_gets_a_node_despite_a_lost_block() {
     let mut store = MemoryStore::new();

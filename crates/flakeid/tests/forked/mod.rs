@@ -13,7 +13,7 @@ pub(crate) fn in_child(seconds: u32, child: impl FnOnce()) {
         // SAFETY: `_exit` ends only this process.
         unsafe { libc::_exit(i32::from(result.is_err())) };
     }
-    // The closure is not dropped, so that the parent keeps the resources that the closure released in the child.
+    // The closure is forgotten, because dropping it would also release the closure's resources in the parent.
     std::mem::forget(child);
     let mut status = 0;
     // SAFETY: the parent has not waited for the child yet, and `status` is a local variable.

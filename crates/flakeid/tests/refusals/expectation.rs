@@ -7,7 +7,7 @@ use flakeid_core::{Clock, Error, ErrorKind, Layout, ManualClock, SystemClock};
 /// The `max_wait` of attempts to open a lease. All these attempts must fail.
 pub(crate) const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// The time that `open` may take in addition to `max_wait`: 2 s, plus a margin for a busy machine.
+/// The time that `open` may take in addition to `max_wait`: the connection timeout of 2 s, plus 5 s for a busy machine.
 const BEYOND: Duration = Duration::from_secs(2 + 5);
 
 /// Every password in these tests, whether right or wrong, contains one of these two strings.
@@ -66,7 +66,8 @@ pub(crate) fn check_secrecy(text: &str) {
 }
 
 /// Checks the requests that every kind of store must refuse. `open` receives the layout to request, and returns a
-/// builder for a lease. The lease's namespace must have the layout [`layout`] and no held nodes.
+/// builder for a lease. The lease's namespace must use the layout that [`layout`] returns, and all its nodes must be
+/// free.
 pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder) {
     refused(
         open(Layout::SONYFLAKE),

@@ -45,7 +45,7 @@ fn check_end(
     ids
 }
 
-/// Checks that the tick of each ID is below the fence that the store has for the ID's node.
+/// Checks that the tick of each ID is below the stored fence of the ID's node.
 fn check_covered(url: &str, ids: &[Id]) {
     let rows = operations::list(&mut *connect(url), SPACE).unwrap().rows;
     for id in ids {

@@ -32,7 +32,7 @@ fn silent_server_is_reported_as_unavailable() {
     }
 }
 
-/// Checks that the error contains every host in the URL if none of the hosts responds. The timeout
+/// Checks that, if none of the hosts in a URL responds, the error contains every host. The timeout
 /// must be divided among the hosts.
 #[test]
 fn several_silent_servers_are_reported_as_unavailable() {

@@ -1,6 +1,6 @@
 /* The functions and macros that all native methods of io.github.flakeid.Native share. Each method converts its
  * arguments, makes one call to the C library, and converts the result. If the call fails, the method throws an
- * exception; a successful call costs nothing extra.
+ * exception. A successful call has no cost for error handling.
  *
  * Java passes strings as arrays of UTF-8 bytes, because JNI's own strings use a different encoding. */
 #ifndef FLAKEID_NATIVE_H

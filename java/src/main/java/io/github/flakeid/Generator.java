@@ -117,7 +117,10 @@ public final class Generator implements AutoCloseable {
         return fill(ids, 0, ids.length, true);
     }
 
-    /** Writes the next available IDs to an array without waiting, in order, and returns the number of IDs written. */
+    /**
+     * Fills an array with the next IDs, in order, as far as IDs are available without waiting. Returns the number of
+     * IDs written.
+     */
     public int tryFill(long[] ids) {
         return fill(ids, 0, ids.length, false);
     }
@@ -159,7 +162,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Creates a ring of IDs generated in advance, with the default options. */
+    /** Creates a ring with the default options. The ring contains IDs that are generated in advance. */
     public CachedGenerator cached() {
         return new CachedGenerator.Builder(this).open();
     }
@@ -223,7 +226,7 @@ public final class Generator implements AutoCloseable {
         }
     }
 
-    /** Extends the generator's window, which {@link GeneratorBuilder#window} set, to a later fence. */
+    /** Extends the generator's window to a later fence. {@link GeneratorBuilder#window} sets the original window. */
     public void extend(long fence) {
         try {
             Native.extend(handle, fence);
@@ -233,8 +236,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Retires a generator on a fixed node, and returns the tick of its last ID, or an empty value if the generator
-     * issued no ID.
+     * Retires a generator on a fixed node. Returns the tick of the generator's last ID, or an empty value if the
+     * generator issued no ID.
      */
     public OptionalLong retire() {
         try {

@@ -20,7 +20,7 @@ public final class Layout {
     }
 
     /**
-     * Parses the name of a preset, such as {@code discord}, or a descriptor, such as {@code
+     * Returns the layout for the name of a preset, such as {@code discord}, or for a descriptor, such as {@code
      * t41.n10.s12@1288834974657/1ms}.
      *
      * @throws FlakeidException {@code FLAKEID_INVALID_LAYOUT}
@@ -38,7 +38,7 @@ public final class Layout {
         return given;
     }
 
-    /** Decodes the fields of an ID. */
+    /** Decodes an ID, and returns its fields. */
     public Parts parts(long id) {
         return Parts.of(Native.decode(given, id));
     }
