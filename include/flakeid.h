@@ -329,9 +329,10 @@ typedef struct flakeid_generator flakeid_generator;
 typedef struct flakeid_local flakeid_local;
 
 /**
- * A list of options by name: each option is a pair of strings, a name and a value. The list is for
- * programs that read options from a file, and for bindings to other languages. The field `options`
- * of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list of this type.
+ * A list of options that are set by name. Each option consists of two strings: a name and a value.
+ * The list is for programs that read options from a file, and for bindings to other languages. The
+ * field `options` of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list
+ * of this type.
  */
 typedef struct flakeid_options flakeid_options;
 
@@ -459,8 +460,7 @@ typedef struct flakeid_config {
      */
     size_t node_count;
     /**
-     * NULL, or a list of further options by name. The library sets these options after the fields
-     * of this struct.
+     * NULL, or a list of further options, which are set by name after the fields of this struct.
      */
     const struct flakeid_options *options;
 } flakeid_config;
@@ -555,8 +555,7 @@ typedef struct flakeid_ring_config {
      */
     void *user_data;
     /**
-     * NULL, or a list of further options by name. The library sets these options after the fields
-     * of this struct.
+     * NULL, or a list of further options, which are set by name after the fields of this struct.
      */
     const struct flakeid_options *options;
 } flakeid_ring_config;
@@ -782,8 +781,7 @@ typedef struct flakeid_lease_config {
      */
     uint32_t reserved;
     /**
-     * NULL, or a list of further options by name. The library sets these options after the fields
-     * of this struct.
+     * NULL, or a list of further options, which are set by name after the fields of this struct.
      */
     const struct flakeid_options *options;
 } flakeid_lease_config;
@@ -901,7 +899,7 @@ typedef struct flakeid_layout_info {
      */
     double ids_per_second;
     /**
-     * The instant at which the layout's last tick ends (exclusive), in Unix milliseconds.
+     * The first instant after the layout's last tick, in Unix milliseconds.
      */
     int64_t horizon;
     /**
@@ -1155,8 +1153,8 @@ int64_t flakeid_rollback_ms(void);
 int64_t flakeid_horizon_ms(void);
 
 /**
- * Creates an empty list of options by name. The caller owns the list and must free it with
- * flakeid_options_free().
+ * Creates an empty list of options that are set by name. The caller owns the list and must free it
+ * with flakeid_options_free().
  *
  * Errors: FLAKEID_NULL_ARGUMENT.
  */
@@ -1179,8 +1177,8 @@ flakeid_status flakeid_options_set(struct flakeid_options *options,
                                    const char *text);
 
 /**
- * Frees a list of options by name; NULL is allowed. Generators and rings that were created with
- * the list no longer need the list.
+ * Frees a list of options that are set by name; NULL is allowed. Generators and rings that were
+ * created with the list no longer need the list.
  */
 void flakeid_options_free(struct flakeid_options *options);
 
@@ -1342,7 +1340,7 @@ flakeid_status flakeid_generator_stats(const struct flakeid_generator *generator
                                        struct flakeid_stats *stats);
 
 /**
- * Writes the node of the generator's IDs to `node`, or the smallest node if the generator has
+ * Writes to `node` the node of the generator's IDs, or the smallest node if the generator has
  * several nodes. The node of a leased generator changes if the generator loses the node, and when
  * the generator issues its first ID in a forked child. Thread-safe.
  *
@@ -1396,11 +1394,12 @@ flakeid_status flakeid_local_next(struct flakeid_local *local, uint64_t *id);
 void flakeid_local_free(struct flakeid_local *local);
 
 /**
- * Creates a ring for a fixed or leased generator, and fills the ring. `config` may be NULL, and is
- * not needed after the call. Waits for the first IDs in the same way as flakeid_generator_next().
- * The caller owns the ring and must free it with flakeid_cached_free(). The ring keeps a reference
- * to the generator, so the generator may be freed first. The ring of a freed leased generator
- * fails with FLAKEID_CLOSED; the ring of a freed fixed generator continues to work. Thread-safe.
+ * Creates a ring for a generator with a fixed node or a leased node, and fills the ring. `config`
+ * may be NULL, and is not needed after the call. Waits for the first IDs in the same way as
+ * flakeid_generator_next(). The caller owns the ring and must free it with flakeid_cached_free().
+ * The ring keeps a reference to the generator, so the generator may be freed first. After the
+ * generator is freed, calls that take IDs from the ring fail with FLAKEID_CLOSED if the node is
+ * leased, and continue to work if the node is fixed. Thread-safe.
  *
  * Errors: FLAKEID_FIELD_OUT_OF_RANGE (boost_power, padding_factor), FLAKEID_INVALID_OPTION (a
  * max_age_ms or refill_interval_ms that is too short, a generator with
@@ -1432,8 +1431,8 @@ flakeid_status flakeid_cached_take(const struct flakeid_cached *cached, uint64_t
 flakeid_status flakeid_cached_poll(const struct flakeid_cached *cached, uint64_t *id);
 
 /**
- * Takes the next ID from the ring. If the ring is empty, waits for at most the generator's
- * max_wait_ms until the ring is refilled. Thread-safe.
+ * Takes the next ID from the ring. If the ring is empty, waits for a refill, but not longer than
+ * the generator's max_wait_ms. Thread-safe.
  *
  * Errors: FLAKEID_RING_EMPTY, and the errors of flakeid_generator_next().
  */
@@ -1792,7 +1791,7 @@ flakeid_status flakeid_public_ids_seal_bits(const struct flakeid_public_ids *ids
  * Thread-safe.
  *
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT. FLAKEID_INVALID_ID does not reveal why the
- * public ID was rejected. The public ID may be a random string, or may have a different key,
+ * public ID was rejected. The string may be random, or may have been created with a different key,
  * domain or prefix. The ID may also be from before `since_ms`, or more than a minute ahead of the
  * clock.
  */

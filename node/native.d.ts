@@ -237,8 +237,8 @@ export declare function ringCapacity(ring: Ring): number
 export declare function ringOptions(): string
 
 /**
- * Returns six counts of a ring, in this order: the IDs in the ring, the taken IDs, the IDs dropped
- * as stale, the failed refills, the failed calls, and the refills.
+ * Returns six counts for a ring, in this order: IDs in the ring, IDs taken, IDs dropped as stale,
+ * failed refills, failed calls, and refills.
  */
 export declare function ringStats(ring: Ring): BigUint64Array
 
