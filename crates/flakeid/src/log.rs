@@ -31,15 +31,20 @@ mod enabled {
     const BROKER: &str = "flakeid::broker";
 
     impl LeaseLog {
+        /// Whether the event reports a problem that the log has already reported.
+        pub(super) fn is_repeated(&mut self, event: &LeaseEvent) -> bool {
+            let Some(error) = event.error() else {
+                self.problems.clear();
+                return false;
+            };
+            !self.problems.insert((event.kind(), event.node(), error.code()))
+        }
+
         /// Logs an event of a lease. If a request fails repeatedly for the same reason, only the first failure is a
         /// warning.
         pub(crate) fn event(&mut self, namespace: &str, source: &dyn Display, event: &LeaseEvent) {
             let (event_name, node) = (event.kind(), event.node());
-            let problem = event.error().map(|error| (event_name, node, error.code()));
-            let is_repeated = problem.is_some_and(|problem| !self.problems.insert(problem));
-            if problem.is_none() {
-                self.problems.clear();
-            }
+            let is_repeated = self.is_repeated(event);
             match event {
                 LeaseEvent::Acquired { fence, .. } => {
                     tracing::info!(target: LEASE, namespace, node, fence, event = event_name, "acquired node");
@@ -110,56 +115,19 @@ impl BrokerLog {
 }
 
 #[cfg(all(test, feature = "tracing"))]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use flakeid_core::ErrorKind;
-    use tracing::span::{Attributes, Id, Record};
-    use tracing::{Event, Level, Metadata, Subscriber};
 
     use super::*;
 
-    /// A subscriber that records the level of each event.
-    #[derive(Clone, Default)]
-    struct Levels(Arc<Mutex<Vec<Level>>>);
-
-    impl Subscriber for Levels {
-        fn enabled(&self, _: &Metadata<'_>) -> bool {
-            true
-        }
-
-        fn new_span(&self, _: &Attributes<'_>) -> Id {
-            Id::from_u64(1)
-        }
-
-        fn record(&self, _: &Id, _: &Record<'_>) {}
-
-        fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-        fn event(&self, event: &Event<'_>) {
-            self.0.lock().unwrap().push(*event.metadata().level());
-        }
-
-        fn enter(&self, _: &Id) {}
-
-        fn exit(&self, _: &Id) {}
-    }
-
     #[test]
-    fn lease_log_warns_once_about_a_repeated_problem() {
+    fn lease_log_recognizes_repeated_problems_until_the_lease_is_in_order() {
         let refused = |kind| LeaseEvent::Refused { error: Error::new(kind, "refused", None) };
         let (full, skewed) = (refused(ErrorKind::NoFreeNode), refused(ErrorKind::ClockSkew));
         let acquired = LeaseEvent::Acquired { node: 7, start: 1, fence: 9 };
-        let levels = Levels::default();
-        tracing::subscriber::with_default(levels.clone(), || {
-            let mut log = LeaseLog::default();
-            for event in [&full, &full, &skewed, &full, &acquired, &full] {
-                log.event("orders", &"a store", event);
-            }
-        });
-        let expected =
-            [Level::WARN, Level::DEBUG, Level::WARN, Level::DEBUG, Level::INFO, Level::WARN];
-        assert_eq!(*levels.0.lock().unwrap(), expected);
+        let mut log = LeaseLog::default();
+        let events = [&full, &full, &skewed, &full, &acquired, &full];
+        let repeated = events.map(|event| log.is_repeated(event));
+        assert_eq!(repeated, [false, true, false, true, false, false]);
     }
 }
