@@ -35,7 +35,7 @@ pub struct Acquire {
     /// The offset from `from` at which the search for an unused node begins, modulo the number of acceptable nodes.
     pub rotation: u64,
     /// Whether the store may grant a node that was granted before. If `false`, the store grants only a node that was
-    /// never granted before. Baidu's UidGenerator calls such a node disposable.
+    /// never granted before. Baidu's `UidGenerator` calls such a node disposable.
     pub reuse: bool,
     /// The token of the grant.
     pub token: Token,
