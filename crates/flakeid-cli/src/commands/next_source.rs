@@ -2,7 +2,7 @@
 //!
 //! Flags or, failing that, environment variables specify the node. If neither specifies a node, the command leases any
 //! free node. If a flag or an environment variable specifies a store, the node is always leased from that store.
-//! Therefore, no two runs of the command that lease their nodes generate the same IDs.
+//! Therefore, no two runs of the command that lease their nodes from the same namespace generate the same IDs.
 
 use clap::Args;
 use flakeid::{Generator, Identity, LeaseBuilder};
