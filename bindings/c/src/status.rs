@@ -88,7 +88,7 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
         c"FLAKEID_FORKED",
         c"the generator's node belongs to the parent of this forked process",
     ),
-    (FLAKEID_RING_EMPTY, c"FLAKEID_RING_EMPTY", c"the ring buffer of pre-built IDs is empty"),
+    (FLAKEID_RING_EMPTY, c"FLAKEID_RING_EMPTY", c"the ring buffer of pre-generated IDs is empty"),
     (FLAKEID_LEASE_EXPIRED, c"FLAKEID_LEASE_EXPIRED", c"the granted window of ticks is used up"),
     (FLAKEID_NO_FREE_NODE, c"FLAKEID_NO_FREE_NODE", c"no node can be leased now"),
     (

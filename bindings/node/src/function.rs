@@ -145,7 +145,8 @@ unsafe fn fill_by(
 /// memory, because other threads may write to shared memory at the same time.
 ///
 /// # Safety
-/// `array` must be a value of the running call, and no JavaScript may run while the result is used.
+/// `array` must be a value that belongs to the current call from JavaScript, and no JavaScript may run while the
+/// result is in use.
 unsafe fn numbers_of<'call>(
     env: sys::napi_env,
     array: sys::napi_value,

@@ -27,10 +27,10 @@ pub(crate) trait DirectMethod: Sized {
     /// must not create or drop Python objects, and must not detach from the interpreter.
     fn at_hand(this: &Bound<'_, Self::Class>) -> Option<u64>;
 
-    /// Returns the next ID after `at_hand` has returned `None`.
+    /// Returns the next ID when `at_hand` has returned `None`.
     ///
     /// # Errors
-    /// The exceptions that the method raises.
+    /// The exception that the Python method then raises.
     fn otherwise(this: &Bound<'_, Self::Class>) -> PyResult<u64>;
 
     const DEFINITION: &'static ffi::PyMethodDef = &ffi::PyMethodDef {

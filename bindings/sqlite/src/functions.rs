@@ -122,7 +122,7 @@ fn part(
 ) -> Result<Answer, Error> {
     let layout = scope.connection.layout()?;
     let parts = layout.unpack(ids[0].id()?)?;
-    // `configure` rejects layouts of 64 bits, so every field fits into an `i64`.
+    // `configure` rejects 64-bit layouts, so every field fits into an `i64`.
     Ok(of(&parts, &layout).map_or(Answer::Null, |number| Answer::Integer(number as i64)))
 }
 

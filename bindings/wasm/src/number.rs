@@ -5,8 +5,8 @@
 use flakeid_core::Error;
 use wasm_bindgen::prelude::*;
 
-/// Parses a field. Rejects only numbers that do not fit into a `u64`, because the core checks all other numbers. The
-/// error message contains the range of the field, which is from 0 to `most`.
+/// Parses the value of a field or an option as a `u64`. `most` is used only in the error message, because the core
+/// checks the range of the value.
 #[inline(never)]
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))

@@ -18,7 +18,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct GuessJson<'a> {
     layout: &'a str,
-    /// Whether this preset is the likeliest preset, or about as likely as the likeliest preset.
+    /// Whether this preset is the likeliest one, or about as likely.
     likely: bool,
     /// The number of bits needed to describe the IDs as IDs of this preset. A likelier preset needs fewer bits.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefix_0x_is_removed_only_from_decimal_and_hex_ids() {
+    fn prefix_0x_is_removed_only_if_the_text_form_is_decimal_or_hex() {
         for form in [TextForm::Decimal, TextForm::Hex] {
             for text in ["0xca2", "0Xca2"] {
                 assert_eq!(

@@ -47,13 +47,13 @@ pub struct MemoryStore {
 pub struct Contents {
     run: u64,
     spaces: BTreeMap<String, MemorySpace>,
-    /// The grants of brokers, by namespace. These grants are stored separately from the namespaces, because copying
-    /// the grants for each transaction would be too expensive.
+    /// The grants made by brokers, by namespace. These grants are stored separately from the namespaces, because
+    /// copying the grants for each transaction would be too expensive.
     sub_grants: BTreeMap<String, SubGrants>,
 }
 
-/// The grants of brokers, keyed by the node, the first tick, the number of the block's grant, and the number of the
-/// node's grant.
+/// The grants made by brokers, keyed by the node, the first tick, the number of the block's grant, and the number of
+/// the node's grant.
 type SubGrants = BTreeMap<SubGrantKey, SubGrant>;
 
 type SubGrantKey = (u64, u64, u64, u64);
@@ -62,7 +62,7 @@ const fn key_of(sub: &SubGrant) -> SubGrantKey {
     (sub.node, sub.start, sub.block_grant, sub.grant)
 }
 
-/// One namespace in a [`MemoryStore`], without the grants of brokers. A clone is cheap and serves as a backup. The
+/// One namespace in a [`MemoryStore`], without the grants made by brokers. A clone is cheap and serves as a backup. The
 /// protocol model compares and hashes such clones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemorySpace {

@@ -87,8 +87,8 @@ pub(super) fn search(
         if nodes > LISTED && free > left {
             // Of the first `rows + left + 1` nodes in the range, at least one is free and is not skipped.
             let last = end.min(low + rows + left);
-            // Rows usually fill the start of a range without gaps. The search therefore first tests whether the result
-            // is `last`. If not, the search bisects the range.
+            // Usually, the rows from the start of the range have no gaps, and the result is then `last`. The search
+            // therefore tests `last` first, and bisects the range only if that test fails.
             width = if bound.is_none() { (last - low).max(1) } else { half(low, last) };
             bound = Some(last);
         } else {

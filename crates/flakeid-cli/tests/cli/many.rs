@@ -80,7 +80,8 @@ fn concurrent_processes_never_repeat_ids_even_if_some_processes_are_killed() {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     let turn = process * ROUNDS + round;
-                    // Every third process is killed after it has written between 0 and 25,000 IDs.
+                    // Every third process is killed after the test has read fewer than 200,000 bytes
+                    // (25,000 IDs of 8 bytes) of the process's output.
                     let kill_after = turn.is_multiple_of(3).then_some(turn * 2_500 % 200_000);
                     let Some(outcome) = generate(url, kill_after) else { continue };
                     if outcome.was_killed {

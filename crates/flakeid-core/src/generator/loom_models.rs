@@ -266,7 +266,7 @@ fn clock_sequence_switch_makes_the_previous_mark_visible() {
 
 #[test]
 #[should_panic(expected = "the old value looks unused")]
-fn loom_detects_a_high_water_mark_raised_only_after_the_clock_sequence_switch() {
+fn loom_detects_that_the_high_water_mark_is_raised_too_late_on_a_clock_sequence_switch() {
     model(|| mark_against_switch(false, Ordering::Acquire));
 }
 

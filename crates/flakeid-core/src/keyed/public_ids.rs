@@ -43,7 +43,7 @@ pub struct PublicIds {
     current: (char, Cipher),
     older: Vec<(char, Cipher)>,
     layout: Layout,
-    /// The smallest ID that can be opened.
+    /// The smallest ID that a public ID may decrypt to.
     first: Id,
     prefix: String,
 }

@@ -194,7 +194,7 @@ fn ring_loses_no_id_when_skip_races_with_take_and_refill() {
 
 #[test]
 #[should_panic(expected = "wrong")]
-fn loom_detects_a_take_during_an_unchecked_skip() {
+fn loom_detects_an_id_taken_during_a_skip_that_does_not_check_for_takes() {
     model(|| skip_against_take(Twin::new(Flaw::BlindSkip), false));
 }
 
@@ -244,7 +244,7 @@ fn take_against_retire(looks: bool) {
 }
 
 #[test]
-fn ring_issues_no_id_after_concurrent_generator_retirement() {
+fn ring_issues_no_id_after_its_generator_is_retired_concurrently() {
     model(|| take_against_retire(true));
 }
 

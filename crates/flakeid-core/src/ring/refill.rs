@@ -59,9 +59,9 @@ impl Shared {
 
     /// Requests a refill, and wakes the refill thread unless a request is already pending.
     ///
-    /// If this call reads an outdated 1 from the flag for a pending request, it does not wake the refill thread. In
-    /// that case, the next taker that finds too few IDs in the ring wakes the refill thread, and waiting calls repeat
-    /// the request.
+    /// The flag `asked` is 1 while a request is pending. If this call reads a stale 1, it does not wake the refill
+    /// thread. In that case, the next taker that finds too few IDs in the ring wakes the refill thread, and waiting
+    /// calls repeat the request.
     #[inline]
     pub(super) fn ask(&self, refiller: &thread::Thread) {
         if self.asked.load(Ordering::Relaxed) == 0 && self.asked.swap(1, Ordering::AcqRel) == 0 {

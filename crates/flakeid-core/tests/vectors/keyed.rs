@@ -44,7 +44,7 @@ fn open_accepts_only_the_valid_public_ids_of_the_test_vectors() {
 }
 
 #[test]
-fn public_id_errors_begin_with_the_invalid_option() {
+fn public_id_error_messages_begin_with_the_name_of_the_invalid_option() {
     for row in rows(&load("keyed"), "invalid") {
         let Err(error) = public_ids(row, Layout::TWITTER) else { panic!("accepted: {row}") };
         assert_eq!(error.code(), text(row, "code"), "{row}");

@@ -135,7 +135,7 @@ impl Blocks {
         self.acquire_owned(request.clone(), now)
     }
 
-    /// Grants a node like [`acquire`](Self::acquire), but without copying the request.
+    /// Grants a node, as [`acquire`](Self::acquire) does, but without copying the request.
     ///
     /// # Errors
     /// The same errors as [`acquire`](Self::acquire).

@@ -21,8 +21,8 @@ pub fn acquire(store: &mut dyn Store, namespace: &str, request: &Acquire) -> Res
     acquire_with(store, namespace, || request.clone())
 }
 
-/// Grants a node like [`acquire`]. `read` is the time at which the client read its clock for the request. The time that
-/// the request has waited since then does not count as clock skew.
+/// Grants a node, as [`acquire`] does. `read` is the time at which the client read its clock for the request. The time
+/// that has elapsed since then does not count as clock skew.
 ///
 /// # Errors
 /// The same errors as [`acquire`].
@@ -86,7 +86,7 @@ pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<
     renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
-/// Renews a lease like [`renew`]. `read` is the time at which the client read its clock for the request; see
+/// Renews a lease, as [`renew`] does. `read` is the time at which the client read its clock for the request; see
 /// [`acquire_read_at`].
 ///
 /// # Errors

@@ -238,8 +238,8 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn sub_grants_around(&mut self, node: u64, tick: u64) -> Result<SubGrantsAround, Fault>;
 
-    /// Returns at most `limit` of the oldest sub-grants of the nodes from `from` to `to`. The sub-grants are ordered by
-    /// node, first tick, number of the block's grant, and number of the sub-grant.
+    /// Returns the first `limit` sub-grants (or fewer) of the nodes from `from` to `to`, ordered by node, first tick,
+    /// number of the block's grant, and number of the sub-grant.
     ///
     /// # Errors
     /// A [`Fault`] if the store fails.

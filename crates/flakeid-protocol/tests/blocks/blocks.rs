@@ -67,7 +67,7 @@ fn window_never_extends_beyond_the_fence_of_its_block() {
 /// Checks that a block's fence never falls below the highest fence that was granted in the block, even if the node
 /// with that fence was released early (I13).
 #[test]
-fn losing_a_block_returns_its_highest_granted_fence() {
+fn lost_block_reports_the_highest_fence_granted_from_it() {
     let mut blocks = blocks(&[0]);
     let early = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
     blocks.release(&release(&early, early.start + 1), NOW + 1);

@@ -357,7 +357,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn whois_never_returns_another_holder_after_pruning(
+    fn whois_never_returns_a_wrong_holder_after_pruning(
         block_bits in prop_oneof![Just(0), Just(1)],
         skew in -15..15_i64,
         steps in prop::collection::vec(step(), 1..200),

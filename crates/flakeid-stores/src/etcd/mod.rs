@@ -5,7 +5,7 @@
 //! - The keys of a namespace begin with `/flakeid/<namespace>/`. The next part is `namespace`, `run` (see below),
 //!   `row/<node>`, `used/<node>`, `history/<node>/<start>/<grant>` or
 //!   `sub-grants/<node>/<start>/<block's grant>/<grant>`. The key `used/<node>` is a mark that remains if the row is
-//!   deleted. Keys with `sub-grants` contain the grants of brokers, and exist only in a namespace of blocks.
+//!   deleted. Keys with `sub-grants` contain the grants made by brokers, and exist only in a namespace of blocks.
 //! - If another program deletes a row, the next transaction that reads the row's node (such as a renewal) finds a mark
 //!   without a row. The store then counts as restored. New rows are written only for nodes without marks, so that no
 //!   deletion is hidden.

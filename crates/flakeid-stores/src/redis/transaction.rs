@@ -25,7 +25,7 @@ impl RedisStore {
         match run.as_str() {
             "" => Err(not_primary(shown)),
             "?" => {
-                let text = format!("{shown} does not report run_id and master_replid in INFO");
+                let text = format!("the INFO response of {shown} lacks run_id or master_replid");
                 Err(Fault::Rejected(text))
             }
             // The missing replicas may still follow an old primary and confirm that primary's grants. If this server

@@ -54,7 +54,7 @@ pub(super) fn io_fault(path: &Path, error: &io::Error) -> Fault {
 
 fn permission_fault(text: &str) -> Fault {
     Fault::Rejected(format!(
-        "{text}: the user of this process must be able to write to the store's files and to their directory"
+        "{text}: the user that this process runs as must be able to write to the store's files and to their directory"
     ))
 }
 

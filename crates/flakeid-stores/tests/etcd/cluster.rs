@@ -180,7 +180,7 @@ fn restored_snapshot_of_a_cluster_is_detected() {
 /// Checks that a restore of all members' files is detected, although the cluster appears to have only elected a new
 /// leader.
 #[test]
-fn restored_data_of_all_members_is_detected() {
+fn restore_of_all_etcd_members_is_detected() {
     let cluster = EtcdCluster::new();
     let files = tempfile::tempdir().unwrap();
     let (namespace, _) = lease(&cluster, "put-back");

@@ -114,8 +114,8 @@ impl SqlServer for MariadbServer {
         self.load(&copy.downcast::<String>().expect("a backup"));
     }
 
-    /// Disables the check constraints in `MySQL`. Disabling the constraints alters the table, so the store treats the
-    /// altered table as a different table.
+    /// Disables the check constraints in `MySQL`. This alters the table, so the store then treats it as a different
+    /// table.
     fn allow_damage(&self) {
         if self.is_mysql() {
             let namespace = fresh_namespace("checked");

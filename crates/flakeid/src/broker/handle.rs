@@ -223,9 +223,9 @@ impl Broker {
         }
     }
 
-    /// Grants a node like [`acquire`](Self::acquire), but asynchronously. The future completes when the node is granted
-    /// or refused. The future has no timeout, so the caller must set a deadline. After the deadline, the caller should
-    /// report the fault from [`waiting_fault`](Self::waiting_fault).
+    /// Grants a node, as [`acquire`](Self::acquire) does, but asynchronously. The future completes when the node is
+    /// granted or refused. The future has no timeout, so the caller must set a deadline. After the deadline, the caller
+    /// should report the fault from [`waiting_fault`](Self::waiting_fault).
     #[doc(hidden)]
     pub fn acquiring(&self, request: Acquire, read: Instant) -> Acquiring {
         Acquiring { shared: Arc::clone(&self.shared), request, read, seen: None }

@@ -28,9 +28,9 @@ pub(super) struct FetchKeeper {
     pub(super) generator: Option<Generator>,
     /// The tick after the last tick in which an ended generator issued an ID.
     used_until: u64,
-    /// The request in progress, with the time of its clock reading.
+    /// The request in progress, and the time at which the clock was read for the request.
     exchange: Option<(Exchange, Duration)>,
-    /// The requests to send next, each with the time of its clock reading.
+    /// The requests to send next, each with the time at which the clock was read for the request.
     demands: VecDeque<(Demand, Duration)>,
 }
 

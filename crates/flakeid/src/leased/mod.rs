@@ -36,7 +36,7 @@ impl LeaseUsers {
         &self.lease
     }
 
-    /// Adds a user. Returns `false` if the last user has left, because the lease has then ended.
+    /// Adds a user. Returns `false` if the last user has already left, which ended the lease.
     fn join(&self) -> bool {
         self.users
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| {

@@ -63,7 +63,7 @@ impl Place {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([
             "--exact",
-            "files::child_process_completes_the_store_check_named_by_its_parent",
+            "files::child_process_runs_the_store_check_that_its_parent_requests",
             "--nocapture",
         ]);
         child.env(ACT, act).env(URL, self.url());
@@ -121,14 +121,15 @@ fn limit_file_size(bytes: Option<u64>) {
 
 /// Does nothing unless another test started this process as a child process.
 #[test]
-fn child_process_completes_the_store_check_named_by_its_parent() {
+fn child_process_runs_the_store_check_that_its_parent_requests() {
     let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
     match act.as_str() {
         "read only" => {
             become_nobody();
             let file = url.strip_prefix("sqlite://").unwrap();
             let directory = Path::new(file).parent().unwrap().display().to_string();
-            let parts = [directory.as_str(), "the user of this process must be able to write"];
+            let parts =
+                [directory.as_str(), "the user that this process runs as must be able to write"];
             refused(on(&url), ErrorKind::StoreRejected, &parts);
         }
         "open on a full disk" => {

@@ -84,7 +84,7 @@ impl Descendants {
         for (process, error) in &self.refused {
             if self.reported.insert(*process) {
                 terminal::note(&format!(
-                    "flakeid: process {} cannot be ended, so node {node} is released only after the process ends: {}",
+                    "flakeid: cannot terminate process {}, so node {node} will be released only after the process exits: {}",
                     name(*process),
                     io::Error::from(*error)
                 ));

@@ -35,7 +35,7 @@ pub(super) fn run(args: &PruneArgs) -> Outcome {
     let removed = if listing.namespace.block_bits == 0 {
         records
     } else {
-        format!("{records} of blocks and {sub_grants} of brokers")
+        format!("{records} of blocks and {sub_grants} made by brokers")
     };
     let text =
         format!("pruned the history of {name}: removed {removed} that ended before {shown}\n");

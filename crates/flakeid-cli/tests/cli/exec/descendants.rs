@@ -188,7 +188,7 @@ fn process_that_cannot_be_signalled_delays_node_release() {
     assert_eq!(row(&store)["state"], "held");
     let ended = command.end();
     assert_eq!(ended.code, Some(4), "{}", ended.stderr);
-    assert!(ended.stderr.contains("(sh) cannot be ended"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("(sh), so node "), "{}", ended.stderr);
     assert_eq!(row(&store)["state"], "free");
 }
 
@@ -206,6 +206,6 @@ fn node_in_use_past_its_fence_is_not_released() {
     assert!(locked.success());
     let ended = command.end();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stderr.contains("(sh) cannot be ended"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("(sh), so node "), "{}", ended.stderr);
     assert_eq!(row(&store)["state"], "held", "{}", ended.stderr);
 }

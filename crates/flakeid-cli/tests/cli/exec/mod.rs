@@ -224,7 +224,7 @@ fn exec_ends_the_command_before_an_unrenewed_lease_expires() {
 
 /// The grace period (`--grace`), in which the command can end after SIGTERM, is longer than the lease window.
 #[test]
-fn command_keeps_running_when_grace_period_exceeds_window() {
+fn command_completes_even_if_the_grace_period_exceeds_the_lease_window() {
     let (dir, store) = scratch("exec_short");
     let (_broker, url) = serve(&["--store", &store, "--lease-window", "4s"]);
     let arguments = ["--store", &url, "--grace", "10s", "--", "sh", "-c", "sleep 8; echo done"];

@@ -39,8 +39,7 @@ pub(super) trait Engine {
         !layout.is_empty()
     }
 
-    /// Installs the functions that decode the layout's IDs. The functions belong to the given
-    /// schema.
+    /// Installs, in the given schema, the functions that decode the layout's IDs.
     fn install(&self, layout: &str, schema: &str);
 
     /// Runs queries that each select one value, and returns one result per query. The result of a
