@@ -123,8 +123,8 @@ impl Leases<'_> {
         })
     }
 
-    /// Rejects the renewal of a node whose block this broker does not hold. If an earlier process of this broker
-    /// granted the node, the response states that the holder has lost the node. Otherwise, the response refers the
+    /// Rejects the renewal of a node whose block this broker does not hold. If this broker granted the node, for example
+    /// before it restarted, the response states that the holder has lost the node. Otherwise, the response refers the
     /// client to the broker that granted the node.
     fn refuse_unheld(&self, node: u64, body: &RenewJson) -> Answer {
         if body.broker == self.broker.address() {
