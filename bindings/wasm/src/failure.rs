@@ -1,6 +1,6 @@
 //! Converts the core's errors to JavaScript errors.
 
-use std::cell::OnceCell;
+use std::cell::Cell;
 use std::time::Duration;
 
 use flakeid_core::Error;
@@ -9,6 +9,7 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen]
 extern "C" {
     /// A JavaScript function that builds an `Error` from the fields of a core error.
+    #[derive(Clone)]
     pub type MakeError;
 
     #[wasm_bindgen(method)]
@@ -25,16 +26,13 @@ extern "C" {
 }
 
 thread_local! {
-    static MAKE_ERROR: OnceCell<MakeError> = const { OnceCell::new() };
+    static MAKE_ERROR: Cell<Option<MakeError>> = const { Cell::new(None) };
 }
 
-/// Sets the function that builds JavaScript errors. JavaScript calls `setup` once, before any other function. Further
-/// calls have no effect.
+/// Sets the function that builds JavaScript errors. JavaScript calls `setup` before any other function.
 #[wasm_bindgen]
 pub fn setup(make_error: MakeError) {
-    MAKE_ERROR.with(|slot| {
-        slot.get_or_init(|| make_error);
-    });
+    MAKE_ERROR.set(Some(make_error));
 }
 
 /// Converts a core error to the JavaScript error that the caller throws. Intended as the argument of `map_err`.
@@ -43,7 +41,10 @@ pub fn setup(make_error: MakeError) {
 pub(crate) fn thrown(error: Error) -> JsValue {
     let spelled = error.spelled(&SPELLING);
     let message = spelled.to_string();
-    MAKE_ERROR.with(|slot| match slot.get() {
+    // The function is put back before it is called, because it may call functions that fail.
+    let make_error = MAKE_ERROR.take();
+    MAKE_ERROR.set(make_error.clone());
+    match make_error {
         None => JsValue::from_str(&message),
         Some(make_error) => make_error.call(
             &JsValue::UNDEFINED,
@@ -54,7 +55,7 @@ pub(crate) fn thrown(error: Error) -> JsValue {
             error.horizon(),
             spelled.field().map(str::to_owned),
         ),
-    })
+    }
 }
 
 /// Returns a duration in whole milliseconds. Unlike `Duration::as_millis`, this function does not require 128-bit
