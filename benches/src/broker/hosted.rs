@@ -19,6 +19,8 @@ use crate::serving::{self, OurServer};
 pub(super) const LAYOUT: &str = "t41.n20.s2@1767225600000/1ms";
 /// Maximum number of connections of a server: more than any row opens.
 const MOST_CONNECTIONS: usize = 100_000;
+/// Maximum number of leases per second: more than any row acquires.
+const MOST_LEASES: u64 = 1_000_000;
 
 pub(super) fn layout() -> Result<Layout, Box<dyn Error>> {
     Ok(LAYOUT.parse()?)
@@ -61,9 +63,11 @@ impl Hosted {
             Some(location) => Broker::start(location, options)?,
             None => in_memory(options)?,
         };
-        let service = Service::new(BTreeMap::new()).brokers([broker]);
+        // All clients have the same address, so the limits for each address must not apply.
+        let service = Service::new(BTreeMap::new()).brokers([broker]).lease_rate_limit(MOST_LEASES);
         let options = ServeOptions {
             max_connections: MOST_CONNECTIONS,
+            max_connections_per_client: Some(MOST_CONNECTIONS),
             // The server does not wait for clients that are still connected at the end of a row.
             shutdown_timeout: Duration::from_millis(100),
             ..ServeOptions::default()
