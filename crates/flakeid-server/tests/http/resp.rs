@@ -329,4 +329,5 @@ fn shutdown_loses_no_command_of_redis_clients_that_never_pause() {
         }
     });
     server.wait();
+    assert_eq!(begun.load(Ordering::Relaxed), 16, "every client was busy before the shutdown");
 }
