@@ -49,3 +49,12 @@ export function jsonIds(texts: Readonly<Record<string, IdText>>): {
   replacer(key: string, value: unknown): unknown;
   reviver(key: string, value: unknown): unknown;
 };
+
+/**
+ * Parses JSON like `JSON.parse`, but returns integers that a `number` cannot hold exactly as
+ * bigints. Databases write 64-bit columns as such integers when a query aggregates rows as JSON.
+ * For example, relational queries of Drizzle read these rows exactly after
+ * `pg.types.setTypeParser(pg.types.builtins.JSON, parseJson)`.
+ * @throws {SyntaxError} if the text is not JSON.
+ */
+export function parseJson(text: string): unknown;

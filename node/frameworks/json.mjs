@@ -1,3 +1,3 @@
 import json from './json.js';
 
-export const { IdText, jsonIds } = json;
+export const { IdText, jsonIds, parseJson } = json;

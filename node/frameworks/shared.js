@@ -78,7 +78,8 @@ function fromColumn(value) {
   if (Number.isSafeInteger(value)) return fromDecimal(`${value}`);
   throw invalid(
     `the driver returned ${show(value)} for an ID, which has more bits than a number keeps: let it `
-      + 'return columns of 64 bits as strings or bigints',
+      + 'return columns of 64 bits as strings or bigints. If the query reads rows as JSON, give the '
+      + 'driver parseJson of flakeid-core/json',
   );
 }
 

@@ -1,5 +1,7 @@
 'use strict';
 
+const { FlakeIdError } = require('../index.js');
+const { show } = require('../lib/error.js');
 const { fromColumn, range, toColumn } = require('./shared.js');
 
 // Uses the caller's copy of typeorm, because a program may load it as a CommonJS and as an ES module.
@@ -10,10 +12,19 @@ function defineTypeorm({ And, FindOperator, LessThan, MoreThanOrEqual, Not, IsNu
   // TypeORM 0.3 also passes each condition inside an `And` to the transformer. Its value is already a bigint.
   const to = (value) => (value instanceof FindOperator ? value : toColumn(value));
 
-  function flakeId() {
+  // TypeORM writes IDs as JSON to compare entities, and JSON has no bigints, so entities with relations
+  // need IDs as strings.
+  function flakeId({ mode = 'bigint' } = {}) {
+    if (mode !== 'bigint' && mode !== 'string') {
+      throw new FlakeIdError(
+        'FLAKEID_INVALID_OPTION',
+        `mode: ${show(mode)} must be 'bigint' or 'string'`,
+      );
+    }
+    const from = mode === 'string' ? (value) => `${fromColumn(value)}` : fromColumn;
     return {
       type: 'bigint',
-      transformer: { to: unlessNone(to), from: unlessNone(fromColumn) },
+      transformer: { to: unlessNone(to), from: unlessNone(from) },
     };
   }
 

@@ -4,10 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { relations } from 'drizzle-orm';
+import { drizzle as connect } from 'drizzle-orm/node-postgres';
 import { PgDialect, pgTable, text } from 'drizzle-orm/pg-core';
-import { FlakeIdError, Generator, PublicIds, decode, jsonReviver } from 'flakeid-core';
+import { FlakeIdError, Generator, PublicIds, decode, jsonReviver, toDecimal } from 'flakeid-core';
 import * as drizzle from 'flakeid-core/drizzle';
-import { IdText, jsonIds } from 'flakeid-core/json';
+import { IdText, jsonIds, parseJson } from 'flakeid-core/json';
 import * as kysely from 'flakeid-core/kysely';
 import * as prisma from 'flakeid-core/prisma';
 import * as typeorm from 'flakeid-core/typeorm';
@@ -103,6 +105,26 @@ test('JSON reads and writes IDs by the names of keys', () => {
   });
 });
 
+test('parseJson keeps the digits of large integers', () => {
+  const text = `{"id":${ID},"digits":"${ID}","\\"${ID}":[-9223372036854775808 , 9007199254740992],
+    "small":5,"exact":9007199254740991,"fraction":1.2345678901234567,"escaped":"\\\\\\"${ID}"}`;
+  assert.deepEqual(parseJson(text), {
+    id: ID,
+    digits: `${ID}`,
+    [`"${ID}`]: [-(2n ** 63n), 2n ** 53n],
+    small: 5,
+    exact: 2 ** 53 - 1,
+    fraction: 1.234_567_890_123_456_7,
+    escaped: `\\"${ID}`,
+  });
+  for (const short of ['5', ' 5 ', 'null', '"5"', '[]']) {
+    assert.deepEqual(parseJson(short), JSON.parse(short));
+  }
+  for (const wrong of ['', '{', `[${ID}`, `{${ID} :5}`, `0${ID}`, `- ${ID}`, `${ID}n`]) {
+    assert.throws(() => parseJson(wrong), SyntaxError, wrong);
+  }
+});
+
 test('zod reads strings and rejects numbers', () => {
   const Order = z.object({ id: flakeId(), again: flakeId({ publicIds }).nullable() });
   const sent = { id: `${ID}`, again: publicIds.seal(ID) };
@@ -188,11 +210,15 @@ test('time ranges filter rows by creation time', () => {
   assert.deepEqual([first.value, last.value].map(String), BOUNDS);
 });
 
-// This test does not use Prisma itself, because its client must be generated; the guide's checks
-// run examples/prisma.
+// This test does not use Prisma itself, because its client must be generated; `cargo xtask
+// toolchains` tests nested writes with Prisma's client.
 test('the Prisma extension sets IDs of new rows', async () => {
   const generator = new Generator({ node: 7 });
-  const { name, query } = prisma.flakeIds(generator, { Order: 'id' });
+  const client = {
+    _runtimeDataModel: { models: { Order: { fields: [{ name: 'id', kind: 'scalar' }] } } },
+    $extends: (extension) => extension,
+  };
+  const { name, query } = prisma.flakeIds(generator, { Order: 'id' })(client);
   assert.equal(name, 'flakeid');
   const call = (operation, model, args) =>
     query.$allModels[operation]({ model, args, query: async (given) => given });
@@ -226,7 +252,7 @@ test('the Prisma extension sets IDs of new rows', async () => {
     assert.equal(data[0].id < data[2].id, true);
     assert.equal(rows[0].id, undefined);
     const single = await call(operation, 'Order', { data: { item: 'tea' } });
-    assert.equal(typeof single.data[0].id, 'bigint');
+    assert.equal(typeof single.data.id, 'bigint');
   }
   const where = { id: ID };
   const upsert = await call('upsert', 'Order', { where, create: {}, update: { item: 'tea' } });
@@ -237,10 +263,17 @@ test('the Prisma extension sets IDs of new rows', async () => {
   await assert.rejects(wrong(5), { code: 'ERR_INVALID_ARG_TYPE' });
   await assert.rejects(wrong(new Date(5)), { code: 'ERR_INVALID_ARG_TYPE' });
   await assert.rejects(wrong(2n ** 63n), /does not fit a signed column of 64 bits/);
-  assert.throws(() => prisma.flakeIds(generator, { Order: true }), {
-    code: 'FLAKEID_INVALID_OPTION',
-    message: 'models.Order must be the name of the field with the ID',
+  const extend = (models, extended) => () => prisma.flakeIds(generator, models)(extended);
+  const code = 'FLAKEID_INVALID_OPTION';
+  assert.throws(extend({ Order: true }, client), {
+    code,
+    message: "models.Order: the model has no field 'true'; its fields are id",
   });
+  assert.throws(extend({ Ordr: 'id' }, client), {
+    code,
+    message: 'models.Ordr: the schema has no such model; its models are Order',
+  });
+  assert.throws(extend({ Order: 'id' }, {}), { code, message: /does not contain the schema/ });
 
   assert.deepEqual(prisma.createdBetween(DAY), { gte: BigInt(BOUNDS[0]), lt: BigInt(BOUNDS[1]) });
   assert.deepEqual(prisma.createdBetween({ before: DAY.before }), { lt: BigInt(BOUNDS[1]) });
@@ -277,12 +310,16 @@ test('every type matches the vectors', () => {
   }
 });
 
-test('both versions of TypeORM filter rows by time', async () => {
+// Returns both versions of TypeORM with the functions that are defined for them.
+async function bothTypeorms() {
   const { resolve } = createRequire(import.meta.url);
   const types = join(dirname(resolve('flakeid-core')), 'frameworks/typeorm-types.js');
   const { default: shared } = await import(types);
-  for (const library of [typeorm1, typeorm03]) {
-    const { createdBetween, flakeId } = shared.defineTypeorm(library);
+  return [typeorm1, typeorm03].map((library) => ({ library, ...shared.defineTypeorm(library) }));
+}
+
+test('both versions of TypeORM filter rows by time', async () => {
+  for (const { library, createdBetween, flakeId } of await bothTypeorms()) {
     const Order = new library.EntitySchema({
       name: 'typeorm_times',
       columns: { id: { ...flakeId(), primary: true }, again: { ...flakeId(), nullable: true } },
@@ -309,6 +346,117 @@ test('both versions of TypeORM filter rows by time', async () => {
     assert.deepEqual(await found({ id: library.In([ID, later]) }), [ID, later]);
     await source.query('DROP TABLE typeorm_times');
     await source.destroy();
+  }
+});
+
+test('TypeORM saves entities with relations if their IDs are strings', async () => {
+  const generator = new Generator({ node: 7 });
+  const next = () => toDecimal(generator.nextId());
+  for (const { library, createdBetween, flakeId } of await bothTypeorms()) {
+    const columns = {
+      id: { ...flakeId({ mode: 'string' }), primary: true },
+      name: { type: 'text' },
+    };
+    const relation = { cascade: true, joinTable: true, joinColumn: true };
+    const orders = {
+      ...relation,
+      type: 'one-to-many',
+      target: 'ts_orders',
+      inverseSide: 'customer',
+    };
+    const tags = { ...relation, type: 'many-to-many', target: 'ts_tags' };
+    const customer = { type: 'many-to-one', target: 'ts_customers', joinColumn: true };
+    const { EntitySchema, DataSource } = library;
+    const source = new DataSource({
+      type: 'postgres',
+      url: process.env.DATABASE_URL,
+      entities: [
+        new EntitySchema({ name: 'ts_customers', columns, relations: { orders, tags } }),
+        new EntitySchema({ name: 'ts_orders', columns, relations: { customer } }),
+        new EntitySchema({ name: 'ts_tags', columns }),
+      ],
+      synchronize: true,
+    });
+    await source.initialize();
+    const customers = source.getRepository('ts_customers');
+    const begun = new Date(Date.now() - 1000);
+    const id = next();
+    await customers.save({
+      id,
+      name: 'Ann',
+      orders: [{ id: next(), name: 'tea' }],
+      tags: [{ id: next(), name: 'new' }],
+    });
+    const load = async () => {
+      const where = { id: library.And(library.Equal(id), createdBetween({ from: begun })) };
+      return customers.findOne({ where, relations: { orders: true, tags: true } });
+    };
+    const loaded = await load();
+    assert.deepEqual([loaded.id, loaded.orders[0].name, loaded.tags[0].name], [id, 'tea', 'new']);
+    assert.equal(typeof loaded.orders[0].id, 'string');
+    loaded.orders[0].name = 'coffee';
+    loaded.orders.push({ id: next(), name: 'milk' });
+    loaded.tags = [];
+    await customers.save(loaded);
+    const changed = await load();
+    assert.deepEqual(changed.orders.map(({ name }) => name).sort(), ['coffee', 'milk']);
+    assert.deepEqual(changed.tags, []);
+    const orderTable = source.getRepository('ts_orders');
+    const [order] = await orderTable.find({ where: { customer: { id } }, loadRelationIds: true });
+    assert.equal(order.customer, id);
+    await orderTable.save({ ...order, name: 'water', customer: changed });
+    await source.query('DROP TABLE ts_customers, ts_orders, ts_tags, ts_customers_tags_ts_tags');
+    await source.destroy();
+  }
+  assert.equal(typeorm.flakeId().transformer.from('5'), 5n);
+  assert.throws(() => typeorm.flakeId({ mode: 'number' }), {
+    code: 'FLAKEID_INVALID_OPTION',
+    message: `mode: the string "number" must be 'bigint' or 'string'`,
+  });
+});
+
+test('relational queries of Drizzle keep IDs if parseJson parses JSON', async () => {
+  const customers = pgTable('drizzle_customers', {
+    id: drizzle.flakeId().primaryKey(),
+    name: text(),
+  });
+  const orders = pgTable('drizzle_items', { id: drizzle.flakeId(), customer: drizzle.flakeId() });
+  const schema = {
+    customers,
+    orders,
+    ofCustomers: relations(customers, ({ many }) => ({ orders: many(orders) })),
+    ofOrders: relations(orders, ({ one }) => ({
+      owner: one(customers, { fields: [orders.customer], references: [customers.id] }),
+    })),
+  };
+  const db = connect(process.env.DATABASE_URL, { schema });
+  await db.execute('CREATE TABLE drizzle_customers (id bigint PRIMARY KEY, name text)');
+  await db.execute('CREATE TABLE drizzle_items (id bigint PRIMARY KEY, customer bigint)');
+  await db.insert(customers).values({ id: ID, name: 'Ann' });
+  await db.insert(orders).values([
+    { id: ID + 1n, customer: ID },
+    { id: 5n, customer: ID },
+  ]);
+  const query = () => db.query.customers.findMany({ with: { orders: { with: { owner: true } } } });
+  await assert.rejects(query, (error) => /give the driver parseJson/.test(error.message));
+  const { JSON: json } = pg.types.builtins;
+  const usual = pg.types.getTypeParser(json);
+  pg.types.setTypeParser(json, parseJson);
+  try {
+    const owner = { id: ID, name: 'Ann' };
+    assert.deepEqual(await query(), [
+      {
+        ...owner,
+        orders: [
+          { id: ID + 1n, customer: ID, owner },
+          { id: 5n, customer: ID, owner },
+        ],
+      },
+    ]);
+  } finally {
+    pg.types.setTypeParser(json, usual);
+    await db.execute('DROP TABLE drizzle_customers, drizzle_items');
+    await db.$client.end();
   }
 });
 

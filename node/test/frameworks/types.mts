@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { pgTable, text } from 'drizzle-orm/pg-core';
 import { Generator, PublicIds } from 'flakeid-core';
 import { flakeId as column, createdBetween as drizzleBetween } from 'flakeid-core/drizzle';
-import { IdText, jsonIds } from 'flakeid-core/json';
+import { IdText, jsonIds, parseJson } from 'flakeid-core/json';
 import {
   FlakeIdPlugin,
   type FlakeId as KyselyId,
@@ -65,8 +65,12 @@ kysely.insertInto('orders').values({ id: '5', item: `${found}` });
 const kind: 'bigint' = typeormId().type;
 typeormBetween({ before: kind.length });
 
-const { create } = flakeIds(generator.buffered(), { Order: 'id' }).query.$allModels;
-create({ model: 'Order', args: { data: {} }, query: async () => null });
+typeormId({ mode: 'string' });
+// @ts-expect-error no other types of IDs
+typeormId({ mode: 'number' });
+const parsed: unknown = parseJson('5');
+
+flakeIds(generator.buffered(), { Order: 'id' })(parsed).$extends.extArgs.query;
 const between: { gte?: bigint; lt?: bigint } = prismaBetween({ from: 0 });
 // @ts-expect-error the name of a field
 flakeIds(generator, { Order: between });
