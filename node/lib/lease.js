@@ -44,8 +44,11 @@ function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf
     return open(undefined, options);
   }
 
-  for (const value of backend.hasEmbeddedStore ? [lease, auto] : [lease]) {
-    Object.defineProperty(Generator, value.name, { value, configurable: true, writable: true });
+  // Minifiers rename functions, but not the keys of objects.
+  for (const [name, value] of Object.entries(
+    backend.hasEmbeddedStore ? { lease, auto } : { lease },
+  )) {
+    Object.defineProperty(Generator, name, { value, configurable: true, writable: true });
   }
 
   Object.defineProperty(Generator.prototype, 'lease', {
