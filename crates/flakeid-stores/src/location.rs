@@ -84,7 +84,11 @@ impl Location {
             Some((_, kind, _, true)) => Ok(Self { kind, url: url.into() }),
             Some((_, _, feature, false)) => Err(Error::invalid_option(
                 "store",
-                &format!("{scheme}:// requires a build of flakeid with the feature {feature}"),
+                &format!(
+                    "this build of flakeid does not include {scheme}://; enable the Cargo feature `{feature}`, link \
+                     the full C library `flakeid` instead of `flakeid-slim`, or lease from a broker, which `flakeid \
+                     serve` runs"
+                ),
             )),
             None => {
                 let shown: String = scheme.chars().take(40).collect();
