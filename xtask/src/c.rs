@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
-use crate::header;
-use crate::platform::Target;
+use crate::platform::{Profile, Target};
+use crate::{archive, header};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -22,6 +22,7 @@ struct Names {
     /// The import library, with which programs for Windows are linked instead of the DLL.
     import: Option<&'static str>,
     fixed: &'static str,
+    slim: &'static str,
 }
 
 impl Names {
@@ -33,6 +34,7 @@ impl Names {
                 links: Vec::new(),
                 import: Some("flakeid.dll.lib"),
                 fixed: "flakeid.lib",
+                slim: "flakeid-slim.lib",
             },
             "darwin" => Self {
                 shared: format!("libflakeid.{VERSION}.dylib"),
@@ -42,12 +44,14 @@ impl Names {
                 ],
                 import: None,
                 fixed: "libflakeid.a",
+                slim: "libflakeid-slim.a",
             },
             _ => Self {
                 shared: format!("libflakeid.so.{VERSION}"),
                 links: vec![format!("libflakeid.so.{compatible}"), "libflakeid.so".to_owned()],
                 import: None,
                 fixed: "libflakeid.a",
+                slim: "libflakeid-slim.a",
             },
         }
     }
@@ -66,7 +70,8 @@ fn compatible() -> String {
 /// Writes `flakeid-<version>-<triple>.tar.gz` to the folder of the packages for C.
 pub(crate) fn build(target: &Target) -> Outcome {
     header::check()?;
-    let system_libraries = compile(target, &[])?;
+    let system_libraries = compile(target, "flakeid-c", &[])?;
+    let slim = slim_library(target)?;
     target
         .cargo("build")?
         .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-sqlite", "--lib"])
@@ -78,6 +83,7 @@ pub(crate) fn build(target: &Target) -> Outcome {
     files::empty(&folder)?;
     let names = Names::on(target.platform.system);
     libraries(&names, target, &prefix.join("lib"))?;
+    files::copy(&slim, prefix.join("lib").join(names.slim))?;
     for header in ["flakeid.h", "flakeid.hpp"] {
         files::copy(Path::new("include").join(header), prefix.join("include").join(header))?;
     }
@@ -96,26 +102,43 @@ pub(crate) fn build(target: &Target) -> Outcome {
     Ok(())
 }
 
-/// Compiles the library, or only the given crate types of it. Returns the libraries that the
-/// static library needs.
-fn compile(target: &Target, types: &[&str]) -> Result<String, Failed> {
+/// Compiles a package with the library, or only the given crate types of it. Returns the libraries
+/// that the static library needs.
+fn compile(target: &Target, package: &str, types: &[&str]) -> Result<String, Failed> {
     // Each platform has its own file, because cargo does not rewrite the file if nothing has
     // changed.
-    let listed = format!("flakeid-c-native-static-libs-{}", target.platform.triple);
+    let listed = format!("{package}-native-static-libs-{}", target.platform.triple);
     let listed = target_folder().join(listed);
     let print = format!("--print=native-static-libs={}", listed.display());
     target
         .cargo("rustc")?
-        .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-c", "--lib"])
+        .args(&["--profile", target.profile.name(), "--locked", "-p", package, "--lib"])
         .args(types)
         .args(&["--", &print])
         .run()?;
     Ok(files::text(&listed)?.trim().to_owned())
 }
 
+/// Compiles the slim static library, which lacks the stores on servers. Returns its path. It needs
+/// the same system libraries as the full static library.
+pub(crate) fn slim_library(target: &Target) -> Result<PathBuf, Failed> {
+    let profile = match target.profile {
+        Profile::Dev => Profile::Dev,
+        Profile::Dist | Profile::Slim => Profile::Slim,
+    };
+    let target = Target { profile, ..*target };
+    compile(&target, "flakeid-c-slim", &[])?;
+    let folder = target.built_folder();
+    let windows = folder.join("flakeid_slim.lib");
+    let built = if windows.is_file() { windows } else { folder.join("libflakeid_slim.a") };
+    let slim = folder.join("c").join(Names::on(target.platform.system).slim);
+    archive::reduce(&target, &built, &slim)?;
+    Ok(slim)
+}
+
 /// Compiles the static library. Returns its path, and the libraries that it needs.
 pub(crate) fn static_library(target: &Target) -> Result<(String, String), Failed> {
-    let linked = compile(target, &["--crate-type", "staticlib"])?;
+    let linked = compile(target, "flakeid-c", &["--crate-type", "staticlib"])?;
     Ok((files::shown(&target.built_folder().join("libflakeid.a"))?, linked))
 }
 
@@ -136,7 +159,7 @@ fn name(target: &Target) -> String {
 fn libraries(names: &Names, target: &Target, to: &Path) -> Outcome {
     let from = target.built_folder();
     files::copy(from.join(target.platform.library("flakeid")), to.join(&names.shared))?;
-    files::copy(from.join(names.fixed), to.join(names.fixed))?;
+    archive::reduce(target, &from.join(names.fixed), &to.join(names.fixed))?;
     for link in &names.links {
         symlink(&names.shared, &to.join(link))?;
     }
@@ -159,7 +182,11 @@ fn symlink(_target: &str, link: &Path) -> Outcome {
     Err(Failed(format!("{}: no links on this system", link.display())))
 }
 
-fn package_files(names: &Names, target: &Target, system_libraries: &str, lib: &Path) -> Outcome {
+fn package_files(names: &Names, target: &Target, linked: &str, lib: &Path) -> Outcome {
+    // C compilers link libgcc themselves, either the shared or the static one. The shared one would
+    // prevent static executables.
+    let system_libraries: Vec<&str> =
+        linked.split_whitespace().filter(|name| *name != "-lgcc_s").collect();
     let mut version = VERSION.split('.');
     let import =
         names.import.map(|import| format!("IMPORTED_IMPLIB \"${{_flakeid_prefix}}/lib/{import}\""));
@@ -174,16 +201,15 @@ fn package_files(names: &Names, target: &Target, system_libraries: &str, lib: &P
         ("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY").to_owned()),
         ("@SHARED@", names.shared.clone()),
         ("@STATIC@", names.fixed.to_owned()),
+        ("@SLIM@", names.slim.to_owned()),
         ("@SONAME_PROPERTY@", import.or(soname).unwrap_or_default()),
-        ("@STATIC_LIBRARIES@", system_libraries.to_owned()),
-        (
-            "@STATIC_LIBRARIES_LIST@",
-            system_libraries.split_whitespace().collect::<Vec<_>>().join(";"),
-        ),
+        ("@STATIC_LIBRARIES@", system_libraries.join(" ")),
+        ("@STATIC_LIBRARIES_LIST@", system_libraries.join(";")),
     ];
     for (template, place) in [
         ("flakeid.pc.in", "pkgconfig/flakeid.pc"),
         ("flakeid-static.pc.in", "pkgconfig/flakeid-static.pc"),
+        ("flakeid-slim.pc.in", "pkgconfig/flakeid-slim.pc"),
         ("flakeid-config.cmake.in", "cmake/flakeid/flakeid-config.cmake"),
         ("flakeid-config-version.cmake.in", "cmake/flakeid/flakeid-config-version.cmake"),
     ] {

@@ -87,6 +87,8 @@ impl Platform {
 pub(crate) enum Profile {
     /// The profile of all published or benchmarked programs. Building with it takes several times as long.
     Dist,
+    /// The profile of the slim C library, which is published, too.
+    Slim,
     /// The profile of the tests.
     Dev,
 }
@@ -95,6 +97,7 @@ impl Profile {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Dist => "dist",
+            Self::Slim => "slim",
             Self::Dev => "dev",
         }
     }
@@ -103,6 +106,7 @@ impl Profile {
     const fn folder(self) -> &'static str {
         match self {
             Self::Dist => "dist",
+            Self::Slim => "slim",
             Self::Dev => "debug",
         }
     }
@@ -210,7 +214,7 @@ impl Target {
     /// separate folder, so that `target/dist` contains only packages for users.
     pub(crate) fn packages(&self, language: &str) -> String {
         match self.profile {
-            Profile::Dist => format!("target/dist/{language}"),
+            Profile::Dist | Profile::Slim => format!("target/dist/{language}"),
             Profile::Dev => format!("target/tests/{language}"),
         }
     }

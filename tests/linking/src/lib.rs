@@ -12,6 +12,19 @@ pub use java::{jar, jar_of, jars, javac, native};
 /// The number of IDs that each program generates.
 pub const IDS: &str = "10000000";
 
+/// Returns the names of the functions that the header declares, in alphabetical order.
+#[must_use]
+pub fn declared(header: &str) -> Vec<&str> {
+    let mut declared: Vec<&str> = header
+        .lines()
+        .filter(|line| !line.starts_with([' ', '/', '#', '*']))
+        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
+        .filter(|name| name.starts_with("flakeid_"))
+        .collect();
+    declared.sort_unstable();
+    declared
+}
+
 /// An unpacked archive of the library, and a folder for the programs that link it.
 #[derive(Debug)]
 pub struct Library {

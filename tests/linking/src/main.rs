@@ -45,6 +45,7 @@ fn run(arguments: Arguments) -> Outcome {
         return files::copy(flakeid_linking::jar(&library)?, to);
     }
     programs::symbols(&library)?;
+    programs::static_executables(&library)?;
     // Two threads suffice, because the programs mostly wait: the clock limits ten million IDs to at
     // least 2.5 s.
     thread::scope(|scope| {

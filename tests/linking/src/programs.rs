@@ -37,13 +37,7 @@ pub(crate) fn symbols(library: &Library) -> Outcome {
     let mut exported: Vec<&str> = listed.lines().collect();
     exported.sort_unstable();
     let header = files::text(library.prefix.join("include/flakeid.h"))?;
-    let mut declared: Vec<&str> = header
-        .lines()
-        .filter(|line| !line.starts_with([' ', '/', '#', '*']))
-        .filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next())
-        .filter(|name| name.starts_with("flakeid_"))
-        .collect();
-    declared.sort_unstable();
+    let declared = flakeid_linking::declared(&header);
     if exported.is_empty() || exported != declared {
         return Err(Failed(format!(
             "{shared} exports {exported:?}, but the header declares {declared:?}"
@@ -141,7 +135,47 @@ fn compile(
     Ok(output)
 }
 
-/// Tests the `CMake` package, with the shared and the static library and with both compilers.
+/// The programs in C that link a static library, each with the name of the library for pkg-config.
+const STATIC: [(&str, &str); 3] = [
+    ("flakeid", "tests/c/lease.c"),
+    ("flakeid-static", "tests/c/lease.c"),
+    ("flakeid-slim", "tests/c/slim.c"),
+];
+
+/// Tests that `gcc -static` accepts pkg-config's output, and that a static library defines no
+/// symbols except the functions of the header.
+pub(crate) fn static_executables(library: &Library) -> Outcome {
+    let header = files::text(library.prefix.join("include/flakeid.h"))?;
+    for name in ["libflakeid.a", "libflakeid-slim.a"] {
+        let file = library.lib().join(name).display().to_string();
+        let listed = Step::new("nm", &["-g", "--defined-only", "--format=just-symbols", &file]);
+        let listed = listed.output()?;
+        let mut defined: Vec<&str> =
+            listed.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).collect();
+        defined.sort_unstable();
+        if defined != flakeid_linking::declared(&header) {
+            return Err(Failed(format!("{file} defines {defined:?}, unlike the header")));
+        }
+    }
+    for (name, source) in STATIC {
+        let words = ["--static", "--cflags", "--libs", name];
+        let words = library.step("pkg-config", &words).output()?;
+        let program = library.work.join(format!("{name}-static")).display().to_string();
+        let source = root().join(source).display().to_string();
+        Step::new("gcc", &STRICT)
+            .args(&["-static", &source, "-o", &program])
+            .args(&words.split_whitespace().collect::<Vec<_>>())
+            .run()?;
+        let headers = Step::new("readelf", &["--program-headers", &program]).output()?;
+        if headers.contains("INTERP") {
+            return Err(Failed(format!("{program} needs shared libraries")));
+        }
+        Step::new(&program, &[]).run()?;
+    }
+    Ok(())
+}
+
+/// Tests the `CMake` package, with the shared and the static libraries and with both compilers.
 pub(crate) fn cpp(library: &Library) -> Outcome {
     for (c, cpp) in [("gcc", "g++"), ("clang", "clang++")] {
         let folder = library.work.join(format!("cmake-{c}"));
