@@ -70,6 +70,8 @@
 
 #define FLAKEID_STATS_INIT {sizeof(flakeid_stats), 0, 0, 0, 0}
 
+#define FLAKEID_EXPOSED_INIT {sizeof(flakeid_exposed), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
 #define FLAKEID_RING_STATS_INIT {sizeof(flakeid_ring_stats), 0, 0, 0, 0, 0, 0, 0, 0}
 
 #define FLAKEID_LAYOUT_INFO_INIT \
@@ -970,6 +972,66 @@ typedef struct flakeid_parts {
 } flakeid_parts;
 
 /**
+ * Internal: the state with which the Go module takes an ID without a call into this library. The
+ * meaning of the fields may change in any release, so other programs must not use them.
+ */
+typedef struct flakeid_exposed {
+    /**
+     * The size of the struct: sizeof(flakeid_exposed).
+     */
+    uint32_t struct_size;
+    /**
+     * 1 if the other fields suffice to take an ID, otherwise 0.
+     */
+    uint32_t suffices;
+    /**
+     * The atomic word that contains the next free position; UINT64_MAX if the generator is closed.
+     */
+    const uint64_t *word;
+    /**
+     * The atomic, exclusive upper bound on positions; 0 if the generator is closed, or in a forked
+     * child.
+     */
+    const uint64_t *limit;
+    /**
+     * The start of tick 0, in Unix milliseconds.
+     */
+    int64_t epoch;
+    /**
+     * The length of a tick, in milliseconds.
+     */
+    uint64_t unit_ms;
+    /**
+     * The number of milliseconds from the epoch to the horizon.
+     */
+    uint64_t span_ms;
+    /**
+     * The largest offset of a position within its tick.
+     */
+    uint64_t sequence_mask;
+    /**
+     * The node, shifted to the bit position of the node field in an ID.
+     */
+    uint64_t node_bits;
+    /**
+     * The number of bits below the tick in a position.
+     */
+    uint32_t width;
+    /**
+     * The bit position of the time field in an ID.
+     */
+    uint32_t time_shift;
+    /**
+     * The bit position of the sequence field in an ID.
+     */
+    uint32_t sequence_shift;
+    /**
+     * 1 if the word continues to exist after the generator, otherwise 0.
+     */
+    uint32_t is_shared;
+} flakeid_exposed;
+
+/**
  * The call succeeded.
  */
 #define FLAKEID_OK 0
@@ -1812,6 +1874,16 @@ flakeid_status flakeid_public_ids_open_at(const struct flakeid_public_ids *ids,
  * Frees the handle; NULL is allowed. No other call may use the handle during or after this call.
  */
 void flakeid_public_ids_free(struct flakeid_public_ids *ids);
+
+/**
+ * Internal: writes to `exposed` the state with which the Go module takes IDs of the generator's
+ * current node. The addresses are valid until the generator is freed. Thread-safe.
+ *
+ * Errors: FLAKEID_CLOSED (a closed lease), FLAKEID_INVALID_OPTION (a wrong struct_size),
+ * FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_generator_expose(const struct flakeid_generator *generator,
+                                        struct flakeid_exposed *exposed);
 
 #ifdef __cplusplus
 }  // extern "C"

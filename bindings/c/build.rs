@@ -13,6 +13,8 @@ fn main() {
             "cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libflakeid.{compatible}.dylib"
         ),
         "windows" => {}
+        // Each instance of the WebAssembly module contains its stack.
+        "unknown" => println!("cargo::rustc-cdylib-link-arg=-zstack-size=262144"),
         _ => println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libflakeid.so.{compatible}"),
     }
 }

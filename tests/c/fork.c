@@ -19,11 +19,12 @@ static flakeid_generator *of_node(uint64_t node, flakeid_status status) {
 }
 
 /* Checks in the child that every call on the parent's generator fails, and so does a new generator of its node. */
-static void in_child(flakeid_generator *parents, int pipe_end) {
+static void in_child(flakeid_generator *parents, const flakeid_exposed *exposed, int pipe_end) {
     uint64_t ids[COUNT], id = 42, tick = 42;
     size_t count = 42;
     flakeid_stats stats = FLAKEID_STATS_INIT;
     flakeid_generator *own;
+    CHECK(*exposed->limit == 0, "the limit of the Go module's fast path");
     EXPECT(FLAKEID_FORKED, flakeid_generator_next(parents, &id));
     EXPECT(FLAKEID_FORKED, flakeid_generator_try_next(parents, &id));
     CHECK(strstr(flakeid_last_error(), "parent process") != NULL, "the message");
@@ -49,13 +50,16 @@ int main(void) {
     int ends[2], status = 0;
     pid_t child;
     flakeid_generator *generator = of_node(1, FLAKEID_OK);
+    flakeid_exposed exposed = FLAKEID_EXPOSED_INIT;
     EXPECT(FLAKEID_OK, flakeid_generator_fill(generator, ids, COUNT / 2, &count));
+    EXPECT(FLAKEID_OK, flakeid_generator_expose(generator, &exposed));
+    CHECK(*exposed.limit > *exposed.word, "the limit");
     CHECK(pipe(ends) == 0, "a pipe");
     child = fork();
     CHECK(child >= 0, "fork");
     if (child == 0) {
         close(ends[0]);
-        in_child(generator, ends[1]);
+        in_child(generator, &exposed, ends[1]);
         close(ends[1]);
         return 0;
     }

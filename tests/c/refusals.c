@@ -58,6 +58,8 @@ static void nulls(flakeid_generator *generator, flakeid_manual_clock *clock) {
     EXPECT(null, flakeid_generator_retire(generator, NULL));
     EXPECT(null, flakeid_generator_stats(NULL, &stats));
     EXPECT(null, flakeid_generator_stats(generator, NULL));
+    EXPECT(null, flakeid_generator_expose(NULL, NULL));
+    EXPECT(null, flakeid_generator_expose(generator, NULL));
     EXPECT(null, flakeid_generator_node(NULL, &id));
     EXPECT(null, flakeid_generator_node(generator, NULL));
     EXPECT(null, flakeid_generator_layout(NULL, buffer, sizeof buffer));

@@ -204,6 +204,7 @@ pub(crate) unsafe fn read_sized<T: Sized32>(at: *const T) -> Result<T, Fault> {
 ///
 /// # Safety
 /// The requirements of [`read_sized`] apply.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) unsafe fn read_optional<T: Sized32>(at: *const T) -> Result<T, Fault> {
     if at.is_null() {
         // SAFETY: [`Sized32`] guarantees that a struct whose bytes are all zero is valid.

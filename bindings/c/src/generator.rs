@@ -2,16 +2,21 @@
 
 use std::ffi::c_char;
 use std::mem::{MaybeUninit, offset_of};
+#[cfg(not(target_family = "wasm"))]
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(not(target_family = "wasm"))]
 use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Error, ErrorKind, Id, whole_ms};
 
 use crate::border::{self, Sized32, given};
 use crate::config::Config;
+#[cfg(not(target_family = "wasm"))]
 use crate::event::Listener;
 use crate::fault::Fault;
+#[cfg(target_family = "wasm")]
+use crate::fetched::Generator;
 use crate::guard::{free, guard};
 use crate::status::Status;
 
@@ -29,9 +34,22 @@ pub const FLAKEID_NO_TICK: u64 = u64::MAX;
 pub struct GeneratorHandle {
     pub(crate) generator: Generator,
     /// The callback that receives the lease's events.
+    #[cfg(not(target_family = "wasm"))]
     listener: Option<Arc<Listener>>,
 }
 
+#[cfg(target_family = "wasm")]
+impl GeneratorHandle {
+    pub(crate) fn fixed(generator: Generator) -> Self {
+        Self { generator }
+    }
+
+    fn close_lease(&self) {
+        self.generator.close();
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
 impl GeneratorHandle {
     fn fixed(generator: Generator) -> Self {
         Self { generator, listener: None }
@@ -57,6 +75,7 @@ impl GeneratorHandle {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl GeneratorHandle {
     /// Closes the generator if it is leased. If a leased generator were not closed, local handles and
     /// rings could keep it alive after the program has freed the generator's handle.
@@ -68,12 +87,14 @@ impl GeneratorHandle {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl Drop for GeneratorHandle {
     fn drop(&mut self) {
         self.close_lease();
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 fn silence(listener: Option<&Listener>) {
     if let Some(listener) = listener {
         listener.silence();

@@ -43,6 +43,7 @@ pub(crate) fn keep(fault: Fault) {
 }
 
 /// Stores `fault` as the last error while `call` runs, and then restores the previous error.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn during(fault: Fault, call: impl FnOnce()) {
     let before = replace(Some(LastError::new(fault)));
     call();

@@ -13,17 +13,24 @@
 #![allow(clippy::doc_markdown, clippy::missing_safety_doc)]
 
 mod border;
+#[cfg(not(target_family = "wasm"))]
 pub mod cached;
 pub mod clock;
 pub mod config;
+#[cfg(not(target_family = "wasm"))]
 pub mod event;
+pub mod exposed;
 mod fault;
+#[cfg(target_family = "wasm")]
+pub mod fetched;
 pub mod flags;
 pub mod generator;
 mod guard;
 pub mod last_error;
 pub mod layout;
+#[cfg(not(target_family = "wasm"))]
 pub mod lease;
+#[cfg(not(target_family = "wasm"))]
 pub mod local;
 pub mod options;
 pub mod parts;

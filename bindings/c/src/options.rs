@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
+#[cfg(not(target_family = "wasm"))]
 use flakeid::LeaseBuilder;
 use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
 
@@ -27,6 +28,12 @@ impl OptionsHandle {
     /// Returns the value of the option with the given name, if the list contains the option.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+    }
+
+    /// Returns the options except "layout" and "epoch".
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn others(&self) -> impl Iterator<Item = &(String, String)> {
+        self.pairs.iter().filter(|(name, _)| !OF_LAYOUTS.contains(&name.as_str()))
     }
 
     /// Sets the options of a builder, except "layout" and "epoch".
@@ -70,8 +77,19 @@ fn is_known(name: &str) -> bool {
     }
     OF_LAYOUTS.contains(&name)
         || has::<GeneratorBuilder>(name)
-        || has::<LeaseBuilder>(name)
         || has::<RingOptions>(name)
+        || is_of_leases(name)
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn is_of_leases(name: &str) -> bool {
+    LeaseBuilder::OPTIONS.iter().any(|option| option.name == name)
+}
+
+/// Accepts every name, because the lease checks its options when it is opened.
+#[cfg(target_family = "wasm")]
+const fn is_of_leases(_name: &str) -> bool {
+    true
 }
 
 /// Creates an empty list of options that are set by name. The caller owns the list and must free it

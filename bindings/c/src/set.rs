@@ -65,6 +65,7 @@ pub(crate) fn choice<B: SetByName>(
 }
 
 /// Sets a Boolean option from a C field, in which 0 means `default` and 1 means the opposite.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn flag<B: SetByName>(
     builder: &mut B,
     name: &str,

@@ -25,7 +25,7 @@ pub(crate) fn back_off() {
 
 pub(crate) use native::{HAS_NATIVE_PARTS, NativeOnly};
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+#[cfg(any(feature = "whole", not(all(target_family = "wasm", target_os = "unknown"))))]
 mod native {
     use alloc::boxed::Box;
 
@@ -33,8 +33,8 @@ mod native {
     /// the value.
     pub(crate) const HAS_NATIVE_PARTS: bool = true;
 
-    /// An optional part of a generator. On `wasm32-unknown-unknown`, a value of this type is always empty, so that web
-    /// pages do not download the code for the part.
+    /// An optional part of a generator. On `wasm32-unknown-unknown`, a value of this type is always empty without the
+    /// feature `whole`, so that web pages do not download the code for the part.
     pub(crate) struct NativeOnly<T>(Option<Box<T>>);
 
     impl<T> NativeOnly<T> {
@@ -49,7 +49,7 @@ mod native {
     }
 }
 
-#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+#[cfg(all(not(feature = "whole"), target_family = "wasm", target_os = "unknown"))]
 mod native {
     pub(crate) const HAS_NATIVE_PARTS: bool = false;
 

@@ -9,6 +9,8 @@ use super::page::PAGES;
 #[cfg(loom)]
 use super::page::Pages;
 use super::page::{OWNED, Slot};
+#[cfg(feature = "std")]
+use crate::sync::AtomicU64;
 use crate::sync::Ordering;
 
 /// The limit of one generator, in a slot that is freed when this value is dropped.
@@ -36,6 +38,12 @@ impl Limit {
         // The acquire ordering ensures that a thread that loads a limit also sees the writes made before the limit was
         // raised.
         self.slot.limit.load(Ordering::Acquire)
+    }
+
+    /// The address of the limit. After this value is dropped, the address may belong to another limit.
+    #[cfg(feature = "std")]
+    pub(crate) fn address(&self) -> *const AtomicU64 {
+        &raw const self.slot.limit
     }
 
     /// Whether this process took the slot; `false` in a forked child.

@@ -217,7 +217,11 @@ impl GeneratorBuilder {
         };
         Ok(Generator {
             #[cfg(feature = "std")]
-            queue: NativeOnly::new(|| clock.is_system().then(super::queue::Queue::new)),
+            // WebAssembly cannot sleep, so the host waits for its calls.
+            queue: NativeOnly::new(|| {
+                let sleeps = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+                (sleeps && clock.is_system()).then(super::queue::Queue::new)
+            }),
             ahead,
             has_clock_sequences: cell.has_clock_sequences(),
             limit: Limit::new(limit_of(&layout, &shape, fence).min(cell.last_position())),

@@ -90,6 +90,12 @@ impl Cell {
         self.word.0.load(Ordering::Acquire)
     }
 
+    /// The address of the word.
+    #[cfg(feature = "std")]
+    pub(super) fn word(&self) -> *const AtomicU64 {
+        &raw const self.word.0
+    }
+
     /// Issues positions by changing the word from `from` to `to`. Returns `false` if another thread has changed the
     /// word first.
     #[inline]

@@ -7,6 +7,8 @@ mod attempt;
 mod borrow_models;
 mod builder;
 mod cell;
+#[cfg(feature = "std")]
+mod exposed;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
@@ -30,6 +32,8 @@ mod window;
 
 pub use builder::GeneratorBuilder;
 pub use cell::Stats;
+#[cfg(feature = "std")]
+pub use exposed::Exposed;
 pub use local::LocalGenerator;
 pub use policy::{Overflow, Policy, Rollback};
 pub use window::Window;

@@ -97,6 +97,24 @@ impl Shape {
         )
     }
 
+    /// The number of bits below the tick in a position.
+    #[cfg(feature = "std")]
+    pub(super) fn width(&self) -> u8 {
+        self.width
+    }
+
+    /// The bit positions of the time field and of the sequence field in an ID.
+    #[cfg(feature = "std")]
+    pub(super) fn shifts(&self) -> (u8, u8) {
+        (self.time_shift, self.sequence_shift)
+    }
+
+    /// The number of the first node, shifted to the bit position of the node field in an ID.
+    #[cfg(feature = "std")]
+    pub(super) fn node_bits(&self) -> u64 {
+        self.node_bits
+    }
+
     /// Returns the difference between the IDs of neighbouring positions within a tick, if the difference is constant.
     pub(super) fn step(&self) -> Option<u64> {
         self.several.get().is_none().then_some(1 << self.sequence_shift)

@@ -26,6 +26,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flakeid_core::internal::{Exposed, expose};
 use flakeid_core::{Error, Generator as FixedGenerator, GeneratorBuilder, Id, Layout, Stats};
 use flakeid_protocol::keeper::LeaseStatus;
 
@@ -273,6 +274,19 @@ impl Generator {
         match &self.0 {
             Kind::Fixed(_) => None,
             Kind::Leased(leased) => Some(leased.lease()),
+        }
+    }
+
+    /// Returns the addresses and numbers with which a binding repeats the fast path of the generator of the current
+    /// node. The addresses are valid as long as this generator exists.
+    ///
+    /// # Errors
+    /// [`Closed`](flakeid_core::ErrorKind::Closed) if the lease is closed.
+    #[doc(hidden)]
+    pub fn exposed(&self) -> Result<Exposed, Error> {
+        match &self.0 {
+            Kind::Fixed(fixed) => Ok(expose(fixed)),
+            Kind::Leased(leased) => leased.exposed(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
+use flakeid_core::internal::{Exposed, expose};
 use flakeid_core::{Error, ErrorKind, Generator, Id, Layout, Stats};
 
 use super::LeaseUsers;
@@ -212,6 +213,12 @@ impl LeasedGenerator {
     pub(crate) fn stats(&self) -> Stats {
         let generator = self.shared_lease().generator();
         generator.map(|generator| generator.stats()).unwrap_or_default()
+    }
+
+    /// Returns the addresses and numbers with which a binding repeats the fast path of the generator that was used
+    /// last. The addresses are valid as long as this `LeasedGenerator` exists, because the lease keeps its generators.
+    pub(crate) fn exposed(&self) -> Result<Exposed, Error> {
+        self.at_hand().map(expose)
     }
 
     /// Whether [`close`](Self::close) was called.
