@@ -47,6 +47,9 @@ type batch struct {
 // 0. Batches begin with one ID, double while each is used up in time, and begin with one ID again after the buffer
 // dropped IDs. A buffer therefore never drops more IDs than were used, and at most size - 1.
 func (g *Generator) Buffered(size int, maxAge time.Duration) (*Buffered, error) {
+	if g == nil {
+		return nil, refused(ErrNullArgument, "", "generator: must not be nil")
+	}
 	if size < 1 || size > maxBuffer {
 		return nil, refused(ErrFieldOutOfRange, "size",
 			"size %d is out of range: must be from 1 to %d", size, maxBuffer)

@@ -9,15 +9,13 @@
 //	generator, err := flakeid.OpenLease(ctx, "postgresql://db/app", flakeid.WithNamespace("orders"))
 //	defer generator.Close() // releases the node
 //
-// The package calls the C library flakeid through cgo and finds it with pkg-config. The build tag flakeid_static
-// links it statically.
+// With cgo, the package calls the C library flakeid and finds it with pkg-config. The build tag flakeid_static links
+// the library statically. Without cgo (CGO_ENABLED=0), the package contains the library translated to Go. Its
+// generators then have a fixed node, or a node that is leased from a broker (http:// or https://).
 //
 // Any number of goroutines can call all methods at the same time. Functions return errors of the type *Error; compare
 // its code with errors.Is(err, flakeid.ErrClockRollback).
 package flakeid
 
-// #include "shim.h"
-import "C"
-
-// Version returns the version of the loaded C library, such as "0.1.0".
-func Version() string { return C.GoString(C.flakeid_version()) }
+// Version returns the version of the library that the package calls, such as "0.1.0".
+func Version() string { return libraryVersion() }

@@ -1,13 +1,9 @@
 package flakeid
 
-// #include "shim.h"
-import "C"
-
 import (
 	"fmt"
 	"strings"
 	"time"
-	"unsafe"
 )
 
 // Code is the kind of an error. Its values are the same in every language and release. A Code is an error itself, so
@@ -17,52 +13,53 @@ type Code int32
 // The codes, which have the same meaning in every language.
 const (
 	// ErrInvalidLayout: the fields, epoch and unit do not form a valid layout, or the layout cannot generate IDs.
-	ErrInvalidLayout Code = C.FLAKEID_INVALID_LAYOUT
+	ErrInvalidLayout Code = 1
 	// ErrFieldOutOfRange: a value is outside the range of its field, which Error.Field names.
-	ErrFieldOutOfRange Code = C.FLAKEID_FIELD_OUT_OF_RANGE
+	ErrFieldOutOfRange Code = 2
 	// ErrInvalidID: an argument (a string, byte sequence or number) is not a valid ID.
-	ErrInvalidID Code = C.FLAKEID_INVALID_ID
+	ErrInvalidID Code = 3
 	// ErrInvalidOption: an option is invalid, or conflicts with another option.
-	ErrInvalidOption Code = C.FLAKEID_INVALID_OPTION
+	ErrInvalidOption Code = 4
 	// ErrClockRollback: the clock went backwards, by Error.Rollback.
-	ErrClockRollback Code = C.FLAKEID_CLOCK_ROLLBACK
+	ErrClockRollback Code = 10
 	// ErrSequenceExhausted: all sequence numbers of the tick are used up.
-	ErrSequenceExhausted Code = C.FLAKEID_SEQUENCE_EXHAUSTED
+	ErrSequenceExhausted Code = 11
 	// ErrHorizonReached: the layout's ticks ended at Error.Horizon.
-	ErrHorizonReached Code = C.FLAKEID_HORIZON_REACHED
+	ErrHorizonReached Code = 12
 	// ErrBeforeEpoch: the time is before the layout's epoch.
-	ErrBeforeEpoch Code = C.FLAKEID_BEFORE_EPOCH
+	ErrBeforeEpoch Code = 13
 	// ErrClosed: the generator was closed or retired.
-	ErrClosed Code = C.FLAKEID_CLOSED
+	ErrClosed Code = 14
 	// ErrForked: the generator's node belongs to the parent of this forked process.
-	ErrForked Code = C.FLAKEID_FORKED
+	ErrForked Code = 15
 	// ErrRingEmpty: a ring of IDs is empty. The Go package has no rings.
-	ErrRingEmpty Code = C.FLAKEID_RING_EMPTY
+	ErrRingEmpty Code = 16
 	// ErrLeaseExpired: the granted window of ticks is used up.
-	ErrLeaseExpired Code = C.FLAKEID_LEASE_EXPIRED
+	ErrLeaseExpired Code = 20
 	// ErrNoFreeNode: the namespace has no free node now.
-	ErrNoFreeNode Code = C.FLAKEID_NO_FREE_NODE
+	ErrNoFreeNode Code = 21
 	// ErrClockSkew: the clocks of this host and of the store differ too much.
-	ErrClockSkew Code = C.FLAKEID_CLOCK_SKEW
+	ErrClockSkew Code = 22
 	// ErrFenceInFuture: the node's fence is too far ahead of the clock.
-	ErrFenceInFuture Code = C.FLAKEID_FENCE_IN_FUTURE
+	ErrFenceInFuture Code = 23
 	// ErrStoreUnavailable: the lease store is not responding.
-	ErrStoreUnavailable Code = C.FLAKEID_STORE_UNAVAILABLE
+	ErrStoreUnavailable Code = 24
 	// ErrStoreRejected: the lease store refused the request.
-	ErrStoreRejected Code = C.FLAKEID_STORE_REJECTED
+	ErrStoreRejected Code = 25
 	// ErrNullArgument: a Generator, ManualClock or PublicIDs was not created by a function of this package.
-	ErrNullArgument Code = C.FLAKEID_NULL_ARGUMENT
+	ErrNullArgument Code = 100
 	// ErrPanic: the library caught an internal error, which is a bug.
-	ErrPanic Code = C.FLAKEID_PANIC
+	ErrPanic Code = 102
+
+	noError        Code = 0
+	bufferTooSmall Code = 101
 )
 
 // String returns the name of the code, such as FLAKEID_CLOCK_ROLLBACK.
-func (c Code) String() string { return C.GoString(C.flakeid_status_code(C.flakeid_status(c))) }
+func (c Code) String() string { return statusCode(c) }
 
 // Error returns a message that describes the code.
-func (c Code) Error() string {
-	return "flakeid: " + C.GoString(C.flakeid_status_message(C.flakeid_status(c)))
-}
+func (c Code) Error() string { return "flakeid: " + statusMessage(c) }
 
 // Error is the error of a failed call.
 type Error struct {
@@ -86,27 +83,6 @@ func (e *Error) Error() string { return "flakeid: " + e.Message }
 // Unwrap returns the code, for errors.Is.
 func (e *Error) Unwrap() error { return e.Code }
 
-// failure converts the error that the shim reports.
-func failure(failed *C.failure) error {
-	if failed == nil {
-		return nil
-	}
-	defer C.free(unsafe.Pointer(failed))
-	made := &Error{
-		Code:       Code(failed.status),
-		Message:    C.GoString(C.message_of(failed)),
-		RetryAfter: duration(failed.retry_after_ms),
-		Rollback:   duration(failed.rollback_ms),
-	}
-	if failed.field != nil {
-		made.Field = C.GoString(failed.field)
-	}
-	if failed.horizon_ms >= 0 {
-		made.Horizon = moment(failed.horizon_ms)
-	}
-	return made
-}
-
 // refused returns an error for input that is not passed to the library.
 func refused(code Code, field, format string, values ...any) *Error {
 	return &Error{
@@ -115,17 +91,17 @@ func refused(code Code, field, format string, values ...any) *Error {
 }
 
 // duration converts milliseconds from the library, where a negative number means that there is no duration.
-func duration(ms C.int64_t) time.Duration {
+func duration(ms int64) time.Duration {
 	if ms < 0 {
 		return -1
 	}
-	if ms > C.int64_t(1<<63-1)/C.int64_t(time.Millisecond) {
+	if ms > int64(1<<63-1)/int64(time.Millisecond) {
 		return 1<<63 - 1
 	}
 	return time.Duration(ms) * time.Millisecond
 }
 
-func moment(unixMs C.int64_t) time.Time { return time.UnixMilli(int64(unixMs)).UTC() }
+func moment(unixMs int64) time.Time { return time.UnixMilli(unixMs).UTC() }
 
 // withoutNul replaces NUL, which ends a string in C, by U+FFFD. No layout and no text form contains that character,
 // so the library rejects it with its own message.
@@ -138,14 +114,3 @@ func checkNul(name, text string) *Error {
 	}
 	return refused(ErrInvalidOption, "", "%s: %.64q contains a NUL; remove it", name, text)
 }
-
-// with calls a function that takes a string.
-func with[T any](text string, call func(*C.char) T) T {
-	c := C.CString(withoutNul(text))
-	defer C.free(unsafe.Pointer(c))
-	return call(c)
-}
-
-func numberOf(made C.result) (uint64, error) { return uint64(made.value), failure(made.failed) }
-
-func idOf(made C.result) (ID, error) { return ID(made.value), failure(made.failed) }

@@ -1,74 +1,120 @@
 package flakeid
 
-// #include "shim.h"
-import "C"
-
 import (
 	"math"
 	"runtime"
+	"sync/atomic"
 	"time"
-	"unsafe"
 )
 
 // Generator generates the IDs of one or several nodes, which are unique and strictly increase across all goroutines.
 // Any number of goroutines can call its methods at the same time. Generators with the same layout and node share
 // their position within a process.
 type Generator struct {
-	// The garbage collector frees the handle, because Close cannot know which calls are still running.
-	handle  *C.flakeid_generator
+	// The garbage collector frees the library's generator, because Close cannot know which calls are still running.
+	native  *nativeGenerator
 	maxWait time.Duration
 	events  *eventQueue
 	queue   queue
+	// fast is nil if the generator has no fast path. In a lease, every node has its own.
+	fast   atomic.Pointer[fast]
+	clock  clockKind
+	closed atomic.Bool
 }
 
 // New returns a generator for a fixed node. The node has no default: pass WithNode, or WithDatacenter and WithWorker,
 // or WithNodes. No other process may use the same node; OpenLease ensures this with a store.
 func New(options ...Option) (*Generator, error) {
 	var s settings
-	for _, option := range options {
+	for index, option := range options {
+		if option == nil {
+			return nil, nilOption(index)
+		}
 		option.setGenerator(&s)
 	}
-	byName, err := s.handle()
-	if err != nil {
-		return nil, err
+	if s.err != nil {
+		return nil, s.err
 	}
-	defer C.flakeid_options_free(byName)
-	var clock *C.flakeid_manual_clock
-	if s.clock != nil {
-		clock = s.clock.handle
-	}
-	var handle *C.flakeid_generator
-	err = failure(C.new_generator(byName, clock, &handle))
+	native, err := newFixed(&s)
 	runtime.KeepAlive(s.clock)
 	if err != nil {
 		return nil, err
 	}
-	return newGenerator(handle, nil)
+	return newGenerator(native, &s, nil)
 }
 
-func newGenerator(handle *C.flakeid_generator, events *eventQueue) (*Generator, error) {
-	made := &Generator{handle: handle, events: events}
+func newGenerator(native *nativeGenerator, s *settings, events *eventQueue) (*Generator, error) {
+	made := &Generator{native: native, events: events, clock: s.clockKind()}
 	runtime.SetFinalizer(made, func(unused *Generator) {
 		// The release of a leased node can take a second, and finalizers run one after another.
 		go func() {
-			C.flakeid_generator_free(unused.handle)
+			unused.native.free()
 			unused.events.end()
 		}()
 	})
-	maxWait, err := numberOf(C.max_wait_of(handle))
+	maxWait, err := native.maxWait()
 	if err != nil {
 		return nil, err
 	}
-	made.maxWait = duration(C.int64_t(maxWait))
+	made.maxWait = duration(maxWait)
+	made.renewFast()
 	return made, nil
+}
+
+// renewFast begins the fast path for the current node if the generator has none, or if the node of the fast path was
+// lost.
+func (g *Generator) renewFast() {
+	if old := g.fast.Load(); g.clock == otherClock || old != nil && old.limit.Load() != 0 {
+		return
+	}
+	made, suffices := g.native.expose()
+	runtime.KeepAlive(g)
+	if !suffices {
+		return
+	}
+	made.clock = g.clock
+	g.fast.Store(made)
+	// Close sets closed first and then removes the fast path, so one of the two removes it.
+	if g.closed.Load() {
+		g.fast.Store(nil)
+	}
+}
+
+// endFast ends the fast path before the library closes the generator, because another generator may share the lease.
+func (g *Generator) endFast() {
+	g.closed.Store(true)
+	g.fast.Store(nil)
+}
+
+// takeFast returns the next ID without a call into the library, or false if the library has to decide. A goroutine that
+// waits must not be overtaken by a call that is repeated in a loop.
+func (g *Generator) takeFast() (ID, bool) {
+	f := g.fast.Load()
+	if f == nil || g.queue.led.Load() {
+		return 0, false
+	}
+	id, taken := f.take()
+	runtime.KeepAlive(g) // the word is freed with the generator
+	return id, taken
+}
+
+// of returns the library's generator; nil for a nil generator, which the library rejects.
+func (g *Generator) of() *nativeGenerator {
+	if g == nil {
+		return nil
+	}
+	return g.native
 }
 
 // Close ends the generator: all other calls then return ErrClosed. It releases a leased node, in at most a second,
 // unless another generator of the process shares the lease. Buffers of the generator return the IDs that they hold
 // and then ErrClosed. Closing again does nothing.
 func (g *Generator) Close() error {
-	err := failure(C.close_generator(g.handle))
-	g.events.end()
+	if g != nil {
+		g.endFast()
+		defer g.events.end()
+	}
+	err := g.of().close()
 	runtime.KeepAlive(g)
 	return err
 }
@@ -76,25 +122,44 @@ func (g *Generator) Close() error {
 // NextID returns the next ID. It waits if necessary, and fails once an obstacle has lasted for the time of
 // WithMaxWait.
 func (g *Generator) NextID() (ID, error) {
+	if g == nil {
+		return g.TryNextID()
+	}
+	if id, taken := g.takeFast(); taken {
+		return id, nil
+	}
+	return g.nextSlowly()
+}
+
+func (g *Generator) nextSlowly() (ID, error) {
 	// This call is like TryNextID, but does not report the reason for a failure.
-	made := C.attempt_next(C.uintptr_t(uintptr(unsafe.Pointer(g.handle))))
+	id, made := g.native.attempt()
 	runtime.KeepAlive(g)
-	if made.status == C.FLAKEID_OK {
-		return ID(made.id), nil
+	if made {
+		g.renewFast()
+		return id, nil
 	}
 	return g.wait()
 }
 
 // TryNextID returns the next ID and never waits. Error.RetryAfter is the time to wait before retrying.
 func (g *Generator) TryNextID() (ID, error) {
-	made := C.try_next(g.handle)
+	if g != nil {
+		if id, taken := g.takeFast(); taken {
+			return id, nil
+		}
+	}
+	id, err := g.of().tryNext()
 	runtime.KeepAlive(g)
-	return idOf(made)
+	return id, err
 }
 
 // Fill writes the next IDs, in order, into ids and returns their number. It is below len(ids) only if an obstacle
 // lasted longer than WithMaxWait, which the next call reports. Fill fails only if it wrote no ID.
 func (g *Generator) Fill(ids []ID) (int, error) {
+	if g == nil {
+		return g.TryFill(ids)
+	}
 	made := g.attemptFill(ids)
 	for made < len(ids) {
 		id, err := g.wait()
@@ -111,24 +176,16 @@ func (g *Generator) Fill(ids []ID) (int, error) {
 
 // attemptFill is like TryFill, but does not report the reason for a failure.
 func (g *Generator) attemptFill(ids []ID) int {
-	var count C.size_t
-	C.flakeid_generator_try_fill(g.handle, first(ids), C.size_t(len(ids)), &count)
+	count := g.of().attemptFill(ids)
 	runtime.KeepAlive(g)
-	return int(count)
+	return count
 }
 
 // TryFill is like Fill, but never waits.
 func (g *Generator) TryFill(ids []ID) (int, error) {
-	made := C.try_fill(g.handle, first(ids), C.size_t(len(ids)))
+	count, err := g.of().tryFill(ids)
 	runtime.KeepAlive(g)
-	return int(made.count), failure(made.failed)
-}
-
-func first(ids []ID) *C.uint64_t {
-	if len(ids) == 0 {
-		return nil
-	}
-	return (*C.uint64_t)(unsafe.Pointer(&ids[0]))
+	return count, err
 }
 
 // AppendIDs appends n new IDs, in order. If it fails, the result contains the IDs generated before the failure.
@@ -156,30 +213,28 @@ func (g *Generator) AppendIDs(ids []ID, n int) ([]ID, error) {
 // Node returns the node in the IDs, or the smallest node if there are several. The node of a leased generator
 // changes if the generator loses the node.
 func (g *Generator) Node() (uint64, error) {
-	made := C.node_of(g.handle)
+	node, err := g.of().node()
 	runtime.KeepAlive(g)
-	return numberOf(made)
+	return node, err
 }
 
 // Nodes returns all nodes in the IDs, in increasing order.
 func (g *Generator) Nodes() ([]uint64, error) {
 	for size := 16; ; size *= 4 {
 		nodes := make([]uint64, size)
-		made := C.nodes_of(g.handle, (*C.uint64_t)(unsafe.Pointer(&nodes[0])), C.size_t(size))
+		count, err := g.of().nodes(nodes)
 		runtime.KeepAlive(g)
-		err := failure(made.failed)
-		if failed, ok := err.(*Error); !ok || failed.Code != C.FLAKEID_BUFFER_TOO_SMALL {
-			return nodes[:made.count], err
+		if failed, ok := err.(*Error); !ok || failed.Code != bufferTooSmall {
+			return nodes[:count], err
 		}
 	}
 }
 
 // Layout returns the generator's layout, with its epoch.
 func (g *Generator) Layout() (Layout, error) {
-	var buffer [C.FLAKEID_DESCRIPTOR_SIZE]C.char
-	err := failure(C.layout_of(g.handle, &buffer[0], C.size_t(len(buffer))))
+	descriptor, err := g.of().layout()
 	runtime.KeepAlive(g)
-	return Layout{C.GoString(&buffer[0])}, err
+	return Layout{descriptor}, err
 }
 
 // Stats counts the waits and clock rollbacks of a generator.
@@ -194,16 +249,15 @@ type Stats struct {
 
 // Stats returns the counters of the generator.
 func (g *Generator) Stats() (Stats, error) {
-	stats := C.no_stats()
-	err := failure(C.stats_of(g.handle, &stats))
+	stats, err := g.of().stats()
 	runtime.KeepAlive(g)
-	return Stats{uint64(stats.waits), uint64(stats.rollbacks), uint64(stats.largest_ahead)}, err
+	return stats, err
 }
 
 // Extend raises the end of the window to the tick fence, exclusive; a lower fence changes nothing. It returns
 // ErrInvalidOption for a generator that has no window or is leased.
 func (g *Generator) Extend(fence uint64) error {
-	err := failure(C.extend(g.handle, C.uint64_t(fence)))
+	err := g.of().extend(fence)
 	runtime.KeepAlive(g)
 	return err
 }
@@ -211,11 +265,7 @@ func (g *Generator) Extend(fence uint64) error {
 // Retire ends a generator for a fixed node like Close, and returns the last tick in which it issued an ID, if any. It
 // returns ErrClosed for a second call, and ErrInvalidOption for a leased generator.
 func (g *Generator) Retire() (lastTick uint64, issued bool, err error) {
-	made := C.retire(g.handle)
+	lastTick, issued, err = g.of().retire()
 	runtime.KeepAlive(g)
-	tick, err := numberOf(made)
-	if err != nil || tick == C.FLAKEID_NO_TICK {
-		return 0, false, err
-	}
-	return tick, true, nil
+	return lastTick, issued, err
 }

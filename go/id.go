@@ -1,8 +1,5 @@
 package flakeid
 
-// #include "shim.h"
-import "C"
-
 import (
 	"bytes"
 	"database/sql/driver"
@@ -21,11 +18,7 @@ func Parse(text string) (ID, error) { return Decimal.Decode(text) }
 
 // FromBytes reads 8 bytes, most significant first.
 func FromBytes(bytes []byte) (ID, error) {
-	first := new(byte) // NULL would cause another error
-	if len(bytes) > 0 {
-		first = &bytes[0]
-	}
-	return idOf(C.from_bytes((*C.uint8_t)(first), C.size_t(len(bytes))))
+	return fromBytes(bytes)
 }
 
 // String returns the ID in decimal digits.
@@ -54,7 +47,7 @@ func (id *ID) UnmarshalText(text []byte) error { return id.read(string(text)) }
 
 // MarshalJSON writes a string of decimal digits.
 func (id ID) MarshalJSON() ([]byte, error) {
-	text := append(make([]byte, 0, C.FLAKEID_TEXT_SIZE+1), '"')
+	text := append(make([]byte, 0, 22), '"')
 	return append(strconv.AppendUint(text, uint64(id), 10), '"'), nil
 }
 
@@ -92,6 +85,8 @@ func (id *ID) Scan(from any) error {
 			*id = ID(value)
 			return nil
 		}
+		return refused(ErrInvalidID, "", "%d is not an ID, because it is negative: the column contains other "+
+			"numbers, or unsigned IDs that were stored as signed ones", value)
 	case uint64: // a bigint unsigned of MySQL
 		*id = ID(value)
 		return nil
@@ -156,9 +151,7 @@ func (f Form) Encode(id ID) (string, error) {
 	if err := f.check(); err != nil {
 		return "", err
 	}
-	var buffer [C.FLAKEID_TEXT_SIZE]C.char
-	err := failure(C.to_text(C.int(f), C.uint64_t(id), &buffer[0], C.size_t(len(buffer))))
-	return C.GoString(&buffer[0]), err
+	return toText(f, id)
 }
 
 // Decode reads an ID. Base32, Base36, Hex and Zbase32 accept both cases. Decode returns ErrInvalidID for a string that
@@ -167,5 +160,5 @@ func (f Form) Decode(text string) (ID, error) {
 	if err := f.check(); err != nil {
 		return 0, err
 	}
-	return idOf(with(text, func(c *C.char) C.result { return C.from_text(C.int(f), c) }))
+	return fromText(f, withoutNul(text))
 }

@@ -1,22 +1,16 @@
 package flakeid
 
-// #include "shim.h"
-import "C"
-
 import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/cgo"
 	"sync"
 	"time"
-	"unsafe"
 )
 
 // OpenLease leases a node from the store at url and returns a generator for it, whose IDs are unique among all
 // processes that lease from the same namespace. The url is sqlite:///path, postgresql://..., mysql://...,
-// redis://..., etcd://..., or http://... of a broker. If the url is empty, the environment variables FLAKEID_STORE
-// and FLAKEID_NAMESPACE apply; without these variables, the store is a file for this user on this host.
+// redis://..., etcd://..., or http://... of a broker.
 //
 // A library thread renews the lease. Generators of one process with equal options share one lease. Close releases the
 // node. If the process ends without Close, the node is free after the TTL.
@@ -24,19 +18,32 @@ import (
 // OpenLease waits for at most the time of WithMaxWait plus 2 s. If ctx ends first, OpenLease returns the context's
 // error immediately, and releases a lease that is granted later.
 func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Generator, error) {
+	if err := checkNul("url", url); err != nil {
+		return nil, err
+	}
+	return open(ctx, &url, options)
+}
+
+// Auto leases a node like OpenLease, but takes the store's URL from the environment variable FLAKEID_STORE and the
+// namespace from FLAKEID_NAMESPACE. Without FLAKEID_STORE, the store is a file for this user on this host.
+func Auto(ctx context.Context, options ...LeaseOption) (*Generator, error) {
+	return open(ctx, nil, options)
+}
+
+// open leases a node from the store at url, or from the store that the environment names if url is nil.
+func open(ctx context.Context, url *string, options []LeaseOption) (*Generator, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("flakeid: no lease was requested: %w", err)
 	}
 	var s settings
-	for _, option := range options {
+	for index, option := range options {
+		if option == nil {
+			return nil, nilOption(index)
+		}
 		option.setLease(&s)
 	}
-	if err := checkNul("url", url); err != nil {
-		return nil, err
-	}
-	byName, err := s.handle()
-	if err != nil {
-		return nil, err
+	if s.err != nil {
+		return nil, s.err
 	}
 	type opened struct {
 		generator *Generator
@@ -44,7 +51,7 @@ func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Genera
 	}
 	done := make(chan opened, 1)
 	go func() {
-		generator, err := openLease(url, byName, s.observer)
+		generator, err := openLease(url, &s)
 		done <- opened{generator, err}
 	}()
 	select {
@@ -60,21 +67,14 @@ func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Genera
 	}
 }
 
-func openLease(url string, options *C.flakeid_options, observer func(LeaseEvent)) (*Generator, error) {
-	defer C.flakeid_options_free(options)
-	var store *C.char
-	if url != "" {
-		store = C.CString(url)
-		defer C.free(unsafe.Pointer(store))
-	}
-	events := newEventQueue(observer)
-	var handle *C.flakeid_generator
-	err := failure(C.open_lease(store, options, events.handle(), &handle))
+func openLease(url *string, s *settings) (*Generator, error) {
+	events := newEventQueue(s.observer)
+	native, err := newLeased(url, s, events)
 	if err != nil {
 		events.end()
 		return nil, err
 	}
-	return newGenerator(handle, events)
+	return newGenerator(native, s, events)
 }
 
 // LeaseStatus is the state of a lease.
@@ -99,26 +99,16 @@ type LeaseStatus struct {
 
 // Lease returns the state of the generator's lease. It returns ErrInvalidOption for a generator that New created.
 func (g *Generator) Lease() (LeaseStatus, error) {
-	status := C.no_lease_status()
-	err := failure(C.lease_of(g.handle, &status))
+	status, err := g.of().lease()
 	runtime.KeepAlive(g)
-	if err != nil {
-		return LeaseStatus{}, err
-	}
-	return LeaseStatus{
-		FencedOff: status.fenced_off != 0, Start: uint64(status.start), Fence: uint64(status.fence),
-		FenceTime: moment(status.fence_unix_ms), Expires: moment(status.expires_unix_ms),
-		ExpiresIn: time.Duration(status.expires_in_ms) * time.Millisecond,
-		Renewals:  uint64(status.renewals), Grants: uint64(status.grants), Failures: uint64(status.failures),
-		LastError: codeOf(status.last_error),
-	}, nil
+	return status, err
 }
 
-func codeOf(status C.flakeid_status) error {
-	if status == C.FLAKEID_OK {
+func codeOf(code Code) error {
+	if code == noError {
 		return nil
 	}
-	return Code(status)
+	return code
 }
 
 // EventKind is the kind of a lease event. Later releases may add kinds.
@@ -127,14 +117,14 @@ type EventKind int32
 // The kinds of events. After LeaseFencedOff, the generator requests a node again, unless another process has taken over
 // its fixed node. After LeaseStoreLost, the generator continues to issue IDs until the fence.
 const (
-	LeaseAcquired   EventKind = C.FLAKEID_LEASE_ACQUIRED    // a node was granted
-	LeaseRenewed    EventKind = C.FLAKEID_LEASE_RENEWED     // the fence was raised
-	LeaseFencedOff  EventKind = C.FLAKEID_LEASE_FENCED_OFF  // the node is lost from its fence onward
-	LeaseRefused    EventKind = C.FLAKEID_LEASE_REFUSED     // the store refused a request
-	LeaseStoreLost  EventKind = C.FLAKEID_LEASE_STORE_LOST  // the store does not respond
-	LeaseStoreFound EventKind = C.FLAKEID_LEASE_STORE_FOUND // the store responds again
-	LeaseClockSkew  EventKind = C.FLAKEID_LEASE_CLOCK_SKEW  // the clocks of host and store are too far apart
-	LeaseReleased   EventKind = C.FLAKEID_LEASE_RELEASED    // the node was released
+	LeaseAcquired   EventKind = 1 // a node was granted
+	LeaseRenewed    EventKind = 2 // the fence was raised
+	LeaseFencedOff  EventKind = 3 // the node is lost from its fence onward
+	LeaseRefused    EventKind = 4 // the store refused a request
+	LeaseStoreLost  EventKind = 5 // the store does not respond
+	LeaseStoreFound EventKind = 6 // the store responds again
+	LeaseClockSkew  EventKind = 7 // the clocks of host and store are too far apart
+	LeaseReleased   EventKind = 8 // the node was released
 )
 
 // LeaseEvent is a lease event.
@@ -154,7 +144,8 @@ type LeaseEvent struct {
 // Close, and blocks no thread of the library. A nil queue has no function.
 type eventQueue struct {
 	observer func(LeaseEvent)
-	self     cgo.Handle
+	// released is called after the library's last call, if it is not nil.
+	released func()
 	once     sync.Once
 	mutex    sync.Mutex
 	changed  *sync.Cond
@@ -168,17 +159,8 @@ func newEventQueue(observer func(LeaseEvent)) *eventQueue {
 	}
 	queue := &eventQueue{observer: observer}
 	queue.changed = sync.NewCond(&queue.mutex)
-	queue.self = cgo.NewHandle(queue)
 	go queue.run()
 	return queue
-}
-
-// handle returns the value that the library passes with each event.
-func (q *eventQueue) handle() C.uintptr_t {
-	if q == nil {
-		return 0
-	}
-	return C.uintptr_t(q.self)
 }
 
 func (q *eventQueue) run() {
@@ -212,22 +194,12 @@ func (q *eventQueue) end() {
 		return
 	}
 	q.once.Do(func() {
-		q.self.Delete()
+		if q.released != nil {
+			q.released()
+		}
 		q.mutex.Lock()
 		q.ended = true
 		q.mutex.Unlock()
 		q.changed.Signal()
 	})
-}
-
-//export flakeidGoEvent
-func flakeidGoEvent(event *C.flakeid_lease_event, observer C.uintptr_t) {
-	told := LeaseEvent{
-		Kind: EventKind(event.kind), Node: uint64(event.node),
-		Start: uint64(event.start), Fence: uint64(event.fence),
-	}
-	if event.status != C.FLAKEID_OK {
-		told.Err = refused(Code(event.status), "", "%s", C.GoString(event.message))
-	}
-	cgo.Handle(observer).Value().(*eventQueue).put(told)
 }

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package flakeid_test
 
 import (
@@ -85,6 +87,8 @@ func TestRefusedLeases(t *testing.T) {
 		{flakeid.ErrFieldOutOfRange, url, options{flakeid.WithLeaseWindow(-1)}},
 		{flakeid.ErrFieldOutOfRange, url, options{flakeid.WithLeaseWindow(0)}},
 		{flakeid.ErrInvalidOption, "gopher://host", nil},
+		{flakeid.ErrInvalidOption, "", nil},
+		{flakeid.ErrInvalidOption, url, options{nil}},
 		{flakeid.ErrInvalidOption, "sqlite:///a\x00b", nil},
 	} {
 		generator, err := flakeid.OpenLease(ctx, at.url, at.options...)
@@ -93,6 +97,17 @@ func TestRefusedLeases(t *testing.T) {
 			t.Fatal("the failed call returned a generator")
 		}
 	}
+}
+
+func TestAutoReadsTheStoreFromTheEnvironment(t *testing.T) {
+	t.Setenv("FLAKEID_STORE", store(t))
+	t.Setenv("FLAKEID_NAMESPACE", "orders")
+	generator := must[*flakeid.Generator](t, nil)(flakeid.Auto(context.Background(), flakeid.WithNode(9)))
+	defer generator.Close()
+	same(t, nil, must[uint64](t, nil)(generator.Node()), 9)
+	t.Setenv("FLAKEID_STORE", "gopher://host")
+	_, err := flakeid.Auto(context.Background())
+	code(t, flakeid.ErrInvalidOption, err)
 }
 
 // Both calls take at least 2 s, the shortest time for which opening a lease waits.
@@ -202,4 +217,11 @@ func TestEvents(t *testing.T) {
 	}
 	_, err := generator.NextID()
 	code(t, flakeid.ErrClosed, err)
+}
+
+func TestLeaseMessagesNameOptionsAsGoDoes(t *testing.T) {
+	_, err := flakeid.OpenLease(context.Background(), "sqlite://never.db", flakeid.WithLeaseWindow(time.Millisecond))
+	if want := "flakeid: WithLeaseWindow 1 ms is out of range: must be from 2 to 2592000000 ms"; err == nil || err.Error() != want {
+		t.Fatalf("%v is not %q", err, want)
+	}
 }

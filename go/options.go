@@ -1,13 +1,9 @@
 package flakeid
 
-// #include "shim.h"
-import "C"
-
 import (
 	"strconv"
 	"strings"
 	"time"
-	"unsafe"
 )
 
 // Option is an option of New.
@@ -19,8 +15,21 @@ type LeaseOption interface{ setLease(*settings) }
 // SharedOption is an option of both New and OpenLease.
 type SharedOption func(*settings)
 
-func (o SharedOption) setGenerator(s *settings) { o(s) }
-func (o SharedOption) setLease(s *settings)     { o(s) }
+func (o SharedOption) setGenerator(s *settings) { o.set(s) }
+func (o SharedOption) setLease(s *settings)     { o.set(s) }
+
+func (o SharedOption) set(s *settings) {
+	if o == nil {
+		s.fail(refused(ErrInvalidOption, "", "options: a SharedOption is nil; omit it"))
+		return
+	}
+	o(s)
+}
+
+// nilOption returns the error for a nil option, of which index is the position in the arguments.
+func nilOption(index int) *Error {
+	return refused(ErrInvalidOption, "", "options: option %d is nil; omit it", index+1)
+}
 
 type option func(*settings)
 
@@ -39,6 +48,25 @@ type settings struct {
 }
 
 func (s *settings) set(name, text string) { s.texts = append(s.texts, [2]string{name, text}) }
+
+// clockKind returns the clock of the fast path.
+func (s *settings) clockKind() clockKind {
+	kind := gatedClock
+	for _, pair := range s.texts {
+		if pair[0] != "clock" {
+			continue
+		}
+		switch pair[1] {
+		case "gated":
+			kind = gatedClock
+		case "system":
+			kind = systemClock
+		default:
+			kind = otherClock
+		}
+	}
+	return kind
+}
 
 func (s *settings) fail(err *Error) {
 	if s.err == nil {
@@ -83,31 +111,6 @@ func (s *settings) duration(name, option string, value time.Duration) {
 	s.number(name, uint64(value/time.Millisecond))
 }
 
-// handle returns the options in the library's memory, which the caller frees.
-func (s *settings) handle() (*C.flakeid_options, error) {
-	if s.err != nil {
-		return nil, s.err
-	}
-	var options *C.flakeid_options
-	if err := failure(C.new_options(&options)); err != nil {
-		return nil, err
-	}
-	for _, pair := range s.texts {
-		if err := setByName(options, pair[0], pair[1]); err != nil {
-			C.flakeid_options_free(options)
-			return nil, err
-		}
-	}
-	return options, nil
-}
-
-func setByName(options *C.flakeid_options, name, text string) error {
-	n, t := C.CString(name), C.CString(text)
-	defer C.free(unsafe.Pointer(n))
-	defer C.free(unsafe.Pointer(t))
-	return failure(C.set_option(options, n, t))
-}
-
 func (s *settings) layout(layout Layout) {
 	if layout.descriptor != "" {
 		s.text("layout", "WithLayout", layout.descriptor)
@@ -128,9 +131,9 @@ type Overflow int32
 // OverflowWait, the default, waits for the next tick. OverflowError fails immediately with ErrSequenceExhausted.
 // OverflowBorrow issues IDs from the following ticks, at most max ahead, and requires a window.
 const (
-	OverflowWait   Overflow = C.FLAKEID_OVERFLOW_WAIT
-	OverflowError  Overflow = C.FLAKEID_OVERFLOW_ERROR
-	OverflowBorrow Overflow = C.FLAKEID_OVERFLOW_BORROW
+	OverflowWait   Overflow = 0
+	OverflowError  Overflow = 1
+	OverflowBorrow Overflow = 2
 )
 
 // Rollback is the behaviour when the clock goes backwards.
@@ -140,10 +143,10 @@ type Rollback int32
 // immediately with ErrClockRollback. RollbackWait waits. RollbackClockSequence uses another clock sequence, in
 // layouts that have one and without a window. A wait never lasts longer than max wait.
 const (
-	RollbackContinue      Rollback = C.FLAKEID_ROLLBACK_CONTINUE
-	RollbackError         Rollback = C.FLAKEID_ROLLBACK_ERROR
-	RollbackWait          Rollback = C.FLAKEID_ROLLBACK_WAIT
-	RollbackClockSequence Rollback = C.FLAKEID_ROLLBACK_CLOCK_SEQUENCE
+	RollbackContinue      Rollback = 0
+	RollbackError         Rollback = 1
+	RollbackWait          Rollback = 2
+	RollbackClockSequence Rollback = 3
 )
 
 // [options: generator shared]
@@ -273,7 +276,12 @@ func WithMaxAhead(maxAhead time.Duration) Option {
 
 // WithManualClock sets a clock for tests.
 func WithManualClock(clock *ManualClock) Option {
-	return option(func(s *settings) { s.clock = clock })
+	return option(func(s *settings) {
+		if clock == nil {
+			s.fail(refused(ErrInvalidOption, "", "WithManualClock: the clock is nil; pass a clock of NewManualClock"))
+		}
+		s.clock = clock
+	})
 }
 
 // [options: lease own]

@@ -1,7 +1,6 @@
 package flakeid_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"strings"
@@ -80,6 +79,9 @@ func TestRefusedOptions(t *testing.T) {
 		{flakeid.ErrFieldOutOfRange, options{node, flakeid.WithMaxAhead(time.Microsecond)}},
 		{flakeid.ErrFieldOutOfRange, options{node, flakeid.WithEpoch(instant.Add(1))}},
 		{flakeid.ErrHorizonReached, options{node, with("baidu")}},
+		{flakeid.ErrInvalidOption, options{node, nil}},
+		{flakeid.ErrInvalidOption, options{node, flakeid.SharedOption(nil)}},
+		{flakeid.ErrInvalidOption, options{node, flakeid.WithManualClock(nil)}},
 	} {
 		generator, err := flakeid.New(at.options...)
 		code(t, at.code, err)
@@ -107,10 +109,6 @@ func TestMessagesNameOptionsAsGoDoes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), at.message) {
 			t.Fatalf("%v does not contain %q", err, at.message)
 		}
-	}
-	_, err := flakeid.OpenLease(context.Background(), "sqlite://never.db", flakeid.WithLeaseWindow(time.Millisecond))
-	if want := "flakeid: WithLeaseWindow 1 ms is out of range: must be from 2 to 2592000000 ms"; err == nil || err.Error() != want {
-		t.Fatalf("%v is not %q", err, want)
 	}
 }
 
@@ -184,6 +182,39 @@ func TestRejectedStrings(t *testing.T) {
 		_, err = form.Decode("1")
 		code(t, flakeid.ErrInvalidOption, err)
 	}
+}
+
+func TestNilGeneratorReturnsErrors(t *testing.T) {
+	var generator *flakeid.Generator
+	_, err := generator.NextID()
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.TryNextID()
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.AppendIDs(nil, 3)
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.TryFill(make([]flakeid.ID, 1))
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.Buffered(16, time.Second)
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.Node()
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.Nodes()
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.Layout()
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.Stats()
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = generator.Lease()
+	code(t, flakeid.ErrNullArgument, err)
+	_, _, err = generator.Retire()
+	code(t, flakeid.ErrNullArgument, err)
+	code(t, flakeid.ErrNullArgument, generator.Extend(1))
+	code(t, flakeid.ErrNullArgument, generator.Close())
+	var public *flakeid.PublicIDs
+	_, err = public.Seal(1)
+	code(t, flakeid.ErrNullArgument, err)
+	_, err = public.Open("u_x")
+	code(t, flakeid.ErrNullArgument, err)
 }
 
 func TestRefusedCalls(t *testing.T) {

@@ -97,6 +97,8 @@ CALL(close_generator, flakeid_generator_close, (const flakeid_generator *g), g)
 CALL(stats_of, flakeid_generator_stats, (const flakeid_generator *g, flakeid_stats *stats), g, stats)
 CALL(lease_of, flakeid_generator_lease, (const flakeid_generator *g, flakeid_lease_status *status), g,
      status)
+CALL(expose, flakeid_generator_expose, (const flakeid_generator *g, flakeid_exposed *exposed), g,
+     exposed)
 CALL(layout_of, flakeid_generator_layout, (const flakeid_generator *g, char *buffer, size_t size), g,
      buffer, size)
 
@@ -164,8 +166,6 @@ CALL(seal, flakeid_public_ids_seal,
      (const flakeid_public_ids *ids, uint64_t id, char *buffer, size_t size), ids, id, buffer, size)
 RESULT(result, seal_bits, flakeid_public_ids_seal_bits, (const flakeid_public_ids *ids, uint64_t id),
        ids, id, &made.value)
-RESULT(result, open_public, flakeid_public_ids_open, (const flakeid_public_ids *ids, const char *text),
-       ids, text, &made.value)
 RESULT(result, open_public_at, flakeid_public_ids_open_at,
        (const flakeid_public_ids *ids, const char *text, int64_t unix_ms), ids, text, unix_ms,
        &made.value)
@@ -191,6 +191,11 @@ static failure *open_lease(const char *url, const flakeid_options *options, uint
 /* Returns the initial value of the counters. The value is defined as a macro, which Go cannot use. */
 static flakeid_stats no_stats(void) {
     flakeid_stats none = FLAKEID_STATS_INIT;
+    return none;
+}
+
+static flakeid_exposed not_exposed(void) {
+    flakeid_exposed none = FLAKEID_EXPOSED_INIT;
     return none;
 }
 

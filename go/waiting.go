@@ -1,11 +1,9 @@
 package flakeid
 
-// #include "shim.h"
-import "C"
-
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,7 +15,7 @@ import (
 type queue struct {
 	mutex sync.Mutex
 	// led reports whether a leader waits in the library. The others are in waiting.
-	led     bool
+	led     atomic.Bool
 	waiting []chan outcome
 }
 
@@ -45,9 +43,8 @@ func (g *Generator) wait() (ID, error) {
 		}
 		left = remaining(left, start)
 	}
-	waited := C.next_within(g.handle, C.uint64_t(milliseconds(left)))
+	id, err := g.native.nextWithin(milliseconds(left))
 	runtime.KeepAlive(g)
-	id, err := idOf(waited)
 	g.queue.pass(err, g.attemptFill)
 	return id, err
 }
@@ -69,8 +66,8 @@ func milliseconds(duration time.Duration) uint64 {
 func (q *queue) join() chan outcome {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	if !q.led {
-		q.led = true
+	if !q.led.Load() {
+		q.led.Store(true)
 		return nil
 	}
 	mine := make(chan outcome, 1)
@@ -122,7 +119,8 @@ func (q *queue) pass(err error, attemptFill func([]ID) int) {
 		q.waiting = q.waiting[served:]
 	}
 	if len(q.waiting) == 0 {
-		q.led, q.waiting = false, nil
+		q.led.Store(false)
+		q.waiting = nil
 		return
 	}
 	q.waiting[0] <- outcome{leads: true}
