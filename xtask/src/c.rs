@@ -91,14 +91,14 @@ pub(crate) fn build(target: &Target) -> Outcome {
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         files::copy(licence, prefix.join("share/licenses/flakeid").join(licence))?;
     }
-    package_files(&names, target, &system_libraries, &prefix.join("lib"))?;
-    let tarball = format!("{name}.tar.gz");
-    Step::new("tar", &["-czf", &tarball, &name])
+    package_files(&names, target, &system_libraries, &prefix)?;
+    let file = format!("{name}.tar.gz");
+    Step::new("tar", &["-czf", &file, &name])
         .within(&folder)
         .or_install("apt-get install tar")
         .run()?;
     files::remove(&prefix)?;
-    println!("{folder}/{tarball}");
+    println!("{}", tarball(target));
     Ok(())
 }
 
@@ -146,10 +146,13 @@ pub(crate) fn static_library(target: &Target) -> Result<(String, String), Failed
 /// `include`.
 fn install(target: &Target, into: &Path) -> Result<PathBuf, Failed> {
     files::empty(into)?;
-    let name = name(target);
-    let archive = format!("{}/{name}.tar.gz", target.packages("c"));
-    Step::new("tar", &["-xzf", &archive, "-C", &files::shown(into)?]).run()?;
-    Ok(into.join(name))
+    Step::new("tar", &["-xzf", &tarball(target), "-C", &files::shown(into)?]).run()?;
+    Ok(into.join(name(target)))
+}
+
+/// Returns the path of the archive below the root of the checkout.
+pub(crate) fn tarball(target: &Target) -> String {
+    format!("{}/{}.tar.gz", target.packages("c"), name(target))
 }
 
 fn name(target: &Target) -> String {
@@ -182,7 +185,9 @@ fn symlink(_target: &str, link: &Path) -> Outcome {
     Err(Failed(format!("{}: no links on this system", link.display())))
 }
 
-fn package_files(names: &Names, target: &Target, linked: &str, lib: &Path) -> Outcome {
+/// Writes the files for pkg-config and `CMake`, and the recipes for vcpkg and Conan. Conan's names of
+/// Windows and vcpkg's folder of its DLLs differ, so archives for Windows contain no recipes.
+fn package_files(names: &Names, target: &Target, linked: &str, prefix: &Path) -> Outcome {
     // C compilers link libgcc themselves, either the shared or the static one. The shared one would
     // prevent static executables.
     let system_libraries: Vec<&str> =
@@ -194,6 +199,8 @@ fn package_files(names: &Names, target: &Target, linked: &str, lib: &Path) -> Ou
         "darwin" => format!("IMPORTED_SONAME \"@rpath/{link}\""),
         _ => format!("IMPORTED_SONAME \"{link}\""),
     });
+    let is_mac = target.platform.system == "darwin";
+    let (processor, is_x64) = (target.platform.processor, target.platform.processor == "x64");
     let values = [
         ("@VERSION@", VERSION.to_owned()),
         ("@MAJOR@", version.next().unwrap_or_default().to_owned()),
@@ -205,20 +212,41 @@ fn package_files(names: &Names, target: &Target, linked: &str, lib: &Path) -> Ou
         ("@SONAME_PROPERTY@", import.or(soname).unwrap_or_default()),
         ("@STATIC_LIBRARIES@", system_libraries.join(" ")),
         ("@STATIC_LIBRARIES_LIST@", system_libraries.join(";")),
+        ("@SHARED_FILES@", [[names.shared.clone()].as_slice(), &names.links].concat().join(";")),
+        ("@CONAN_OS@", if is_mac { "Macos" } else { "Linux" }.to_owned()),
+        ("@CONAN_ARCH@", if is_x64 { "x86_64" } else { "armv8" }.to_owned()),
+        ("@VCPKG_PLATFORM@", format!("{} & {processor}", if is_mac { "osx" } else { "linux" })),
     ];
-    for (template, place) in [
-        ("flakeid.pc.in", "pkgconfig/flakeid.pc"),
-        ("flakeid-static.pc.in", "pkgconfig/flakeid-static.pc"),
-        ("flakeid-slim.pc.in", "pkgconfig/flakeid-slim.pc"),
-        ("flakeid-config.cmake.in", "cmake/flakeid/flakeid-config.cmake"),
-        ("flakeid-config-version.cmake.in", "cmake/flakeid/flakeid-config-version.cmake"),
-    ] {
+    let recipes = if target.platform.system == "win32" { &[][..] } else { &RECIPES };
+    for (template, place) in PACKAGE_FILES.iter().chain(recipes) {
         let text = files::text(Path::new("bindings/c/package").join(template))?;
         let text = values.iter().fold(text, |text, (name, value)| text.replace(name, value));
-        files::write(lib.join(place), text)?;
+        files::write(prefix.join(place), text)?;
     }
-    Ok(())
+    if recipes.is_empty() {
+        return Ok(());
+    }
+    files::copy("examples/quickstart.c", prefix.join("share/conan/test_package/quickstart.c"))
 }
+
+/// The templates in `bindings/c/package`, each with its place in the archive.
+const PACKAGE_FILES: [(&str, &str); 5] = [
+    ("flakeid.pc.in", "lib/pkgconfig/flakeid.pc"),
+    ("flakeid-static.pc.in", "lib/pkgconfig/flakeid-static.pc"),
+    ("flakeid-slim.pc.in", "lib/pkgconfig/flakeid-slim.pc"),
+    ("flakeid-config.cmake.in", "lib/cmake/flakeid/flakeid-config.cmake"),
+    ("flakeid-config-version.cmake.in", "lib/cmake/flakeid/flakeid-config-version.cmake"),
+];
+
+/// The recipes for package managers, like [`PACKAGE_FILES`].
+const RECIPES: [(&str, &str); 6] = [
+    ("vcpkg/vcpkg.json.in", "share/vcpkg/flakeid/vcpkg.json"),
+    ("vcpkg/portfile.cmake.in", "share/vcpkg/flakeid/portfile.cmake"),
+    ("vcpkg/usage.in", "share/vcpkg/flakeid/usage"),
+    ("conan/conanfile.py.in", "share/conan/conanfile.py"),
+    ("conan/test_package/conanfile.py", "share/conan/test_package/conanfile.py"),
+    ("conan/test_package/CMakeLists.txt", "share/conan/test_package/CMakeLists.txt"),
+];
 
 /// Builds the archive and unpacks it into a folder. Returns the folder that contains `lib` and
 /// `include`.

@@ -51,7 +51,8 @@ pub(crate) fn check() -> Outcome {
     wasm::page::build()?;
     files::copy(PAGE_FILE, "target/docs/book/page.html")?;
     workspace::build_programs()?;
-    let library = c::installed(&Target::tested(None)?, "target/docs/c")?;
+    let target = Target::tested(None)?;
+    let library = c::installed(&target, "target/docs/c")?;
     let python = python::with_wheel_and("docs", "examples/requirements.txt")?.program("python")?;
     let project = |name: &str, example: &str, names: &[&str]| {
         let project = format!("target/docs/{name}");
@@ -63,6 +64,7 @@ pub(crate) fn check() -> Outcome {
     let node_types = project("node-types", "node-types", &NODE_TYPES)?;
     let prisma = project("prisma", "prisma", &PRISMA)?;
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
+        .args(&["--c-archive", &c::tarball(&target)])
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .run()?;
     println!("\ncargo xtask docs: everything passed ({:.0} s)", start.elapsed().as_secs_f32());

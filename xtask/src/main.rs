@@ -22,6 +22,7 @@ mod platform;
 mod platforms;
 mod publish;
 mod python;
+mod recipes;
 mod rivals;
 mod server_packages;
 mod test;
@@ -99,6 +100,13 @@ enum Task {
     /// Build the archive of the C library: both libraries, the headers, and files for build
     /// systems.
     C(Package),
+    /// Check the sizes of the static libraries for C, and install the archive with Conan, and with
+    /// the vcpkg in the folder `VCPKG_ROOT`.
+    Recipes {
+        /// Check only this part (may be given more than once).
+        #[arg(long, value_name = "PART")]
+        only: Vec<recipes::Part>,
+    },
     /// Build the jar for Java, with the C library for this system inside.
     Java {
         /// Build only the native part for this platform: a Rust target triple, as in a release, but
@@ -215,6 +223,7 @@ fn run(task: Task) -> Outcome {
         Task::Format => lint::format(),
         Task::Msrv => lint::msrv(),
         Task::C(package) => package.run(c::bench, c::test, c::build),
+        Task::Recipes { only } => recipes::test(&only),
         Task::Java { target: Some(triple), .. } => jar::native(&triple),
         Task::Java { natives: Some(folder), .. } => jar::release(&folder),
         Task::Java { .. } => jar::build(),

@@ -59,6 +59,10 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
             files::copy_files(&files::shown(parent)?, &folder)?;
         }
     }
+    if chapter.path.ends_with("languages/c.md") {
+        let name = built.c_archive.file_name().unwrap_or_default();
+        files::copy(&built.c_archive, Path::new(&folder).join(name))?;
+    }
     if chapter.path.ends_with("java.md") {
         let work = root().join(WORK).join("java");
         let library = Library { prefix: built.c_library.clone(), work };

@@ -19,6 +19,9 @@ pub(crate) struct Built {
     /// The folder of the C library, with `lib` and `include`.
     #[arg(long)]
     pub(crate) c_library: PathBuf,
+    /// The archive of the C library.
+    #[arg(long)]
+    pub(crate) c_archive: PathBuf,
     /// A Python interpreter with the wheel and `examples/requirements.txt`.
     #[arg(long)]
     pub(crate) python: String,
