@@ -1876,8 +1876,9 @@ flakeid_status flakeid_public_ids_open_at(const struct flakeid_public_ids *ids,
 void flakeid_public_ids_free(struct flakeid_public_ids *ids);
 
 /**
- * Internal: writes to `exposed` the state with which the Go module takes IDs of the generator's
- * current node. The addresses are valid until the generator is freed. Thread-safe.
+ * Writes to `exposed` the state with which the Go module takes IDs of the generator's current node.
+ * The addresses are valid until the generator is freed. Internal: other programs must not use this
+ * function. Thread-safe.
  *
  * Errors: FLAKEID_CLOSED (a closed lease), FLAKEID_INVALID_OPTION (a wrong struct_size),
  * FLAKEID_NULL_ARGUMENT.
