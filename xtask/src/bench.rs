@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clap::{Args, Subcommand};
-use flakeid_steps::{Outcome, Step, files, root, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::{c, go, java, node, python, wasm};
 
@@ -14,6 +14,7 @@ const MANIFEST: &str = "benches/Cargo.toml";
 
 /// The options of a measurement.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each field is a flag of the command line")]
 pub(crate) struct Options {
     /// Do a smoke run, whose results are not meaningful and are written to target/bench instead
     /// of benches.
@@ -28,6 +29,9 @@ pub(crate) struct Options {
     /// Also measure Java and its rivals, which are downloaded.
     #[arg(long)]
     java: bool,
+    /// Also measure the server under the load of wrk, which must be installed.
+    #[arg(long)]
+    load: bool,
 }
 
 #[derive(Subcommand)]
@@ -96,6 +100,9 @@ fn all(quick: &[&str], options: &Options) -> Outcome {
     if options.java {
         suites.extend(java::bench()?);
     }
+    if options.load {
+        suites.push(("load", load()?));
+    }
     let names: Vec<&str> = suites.iter().map(|(name, _)| *name).collect();
     files::make_folder(WORK)?;
     let start = Instant::now();
@@ -124,6 +131,13 @@ fn build_command() -> Outcome {
 fn rust() -> Step {
     Step::cargo(&["run", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--"])
         .env("FLAKEID_COMMAND", target_folder().join("dist/flakeid"))
+}
+
+/// Returns the benchmark of the server. It starts the server and the bare server as processes.
+fn load() -> Result<Step, Failed> {
+    let flakeid = files::shown(&target_folder().join("dist/flakeid"))?;
+    let bench = files::shown(&root().join("benches/target/release/flakeid-bench"))?;
+    Ok(Step::new("benches/load/measure.py", &[&flakeid, &bench]))
 }
 
 fn report(arguments: &[&str]) -> Step {
