@@ -5,9 +5,6 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The period that defines the maximum burst. A client may take as many IDs in one burst as its limit allows in this
-/// period.
-const BURST: Duration = Duration::from_secs(1);
 /// The maximum number of clients with their own limits. Each client's entry takes about 64 bytes. Further clients share
 /// one limit until the entries of inactive clients are removed.
 const MOST_CLIENTS: usize = 10_000;
@@ -36,6 +33,9 @@ pub struct Peer(pub IpAddr);
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     per_second: u64,
+    /// The period that defines the maximum burst. A client may take as many IDs in one burst as its limit allows in
+    /// this period.
+    burst: Duration,
     clients: Mutex<Clients>,
 }
 
@@ -50,13 +50,19 @@ struct Clients {
 }
 
 impl RateLimiter {
+    /// Creates a rate limiter whose bursts are limited to the allowance for one second.
     pub(crate) fn new(per_second: u64, now: Instant) -> Self {
-        let clients = Clients { free_at: HashMap::new(), others: now, swept: now };
-        Self { per_second: per_second.max(1), clients: Mutex::new(clients) }
+        Self::with_burst(per_second, Duration::from_secs(1), now)
     }
 
-    /// Takes `count` IDs from a client's limit. A count above the limit for one second is allowed only if the client's
-    /// whole burst is available. The client's later requests must then wait correspondingly longer.
+    /// Creates a rate limiter whose bursts are limited to the allowance for the given period.
+    pub(crate) fn with_burst(per_second: u64, burst: Duration, now: Instant) -> Self {
+        let clients = Clients { free_at: HashMap::new(), others: now, swept: now };
+        Self { per_second: per_second.max(1), burst, clients: Mutex::new(clients) }
+    }
+
+    /// Takes `count` IDs from a client's limit. A count above the maximum burst is allowed only if the client's whole
+    /// burst is available. The client's later requests must then wait correspondingly longer.
     ///
     /// # Errors
     /// The error is the time until the client can take `count` IDs. In this case, no IDs are taken.
@@ -71,10 +77,10 @@ impl RateLimiter {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         let free_at = clients.free_at(peer.map(network_of), now);
         let ahead = free_at.saturating_duration_since(now);
-        let needed = ahead + cost.min(BURST);
-        if needed > BURST {
+        let needed = ahead + cost.min(self.burst);
+        if needed > self.burst {
             // One millisecond is added, because the wait is later rounded down to whole milliseconds.
-            return Err(needed.saturating_sub(BURST) + Duration::from_millis(1));
+            return Err(needed.saturating_sub(self.burst) + Duration::from_millis(1));
         }
         *free_at = now + ahead + cost;
         Ok(())
@@ -144,6 +150,18 @@ mod tests {
         let seconds = now.duration_since(begin).as_secs_f64();
         assert!(taken as f64 <= (seconds + 6.0) * 1_000.0, "{taken} in {seconds} s");
         assert!(taken as f64 >= (seconds - 1.0) * 1_000.0, "{taken} in {seconds} s");
+    }
+
+    #[test]
+    fn burst_is_limited_to_the_allowance_for_its_period() {
+        let start = Instant::now();
+        let rates = RateLimiter::with_burst(10, Duration::from_secs(200), start);
+        for _ in 0..2_000 {
+            assert_eq!(take(&rates, 1, 1, start), Ok(()));
+        }
+        assert_eq!(take(&rates, 1, 1, start).unwrap_err(), ms(101));
+        assert_eq!(take(&rates, 1, 1, start + ms(101)), Ok(()));
+        assert!(take(&rates, 1, 1, start + ms(101)).is_err());
     }
 
     #[test]

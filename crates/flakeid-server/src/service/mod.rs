@@ -32,8 +32,13 @@ use crate::tls::TlsSettings;
 use crate::tokens::{Client, Denied, Need, Scope, Tokens};
 use crate::turns::Turns;
 
-/// The default limit on the number of leases that one client can acquire per second.
-const DEFAULT_LEASE_RATE: u64 = 1_000;
+/// The default limit on the number of leases that one client can acquire per second. A client that acquires leases
+/// continuously at this rate adds about 0.5 GB per day to the history of the store.
+const DEFAULT_LEASE_RATE: u64 = 10;
+
+/// The period whose allowance of leases a client may use in a single burst. By default, a burst contains up to 2,000
+/// leases, so that all processes behind one address can restart at the same time.
+const LEASE_BURST: Duration = Duration::from_secs(200);
 
 /// The time by which the response to a request with a wrong token is delayed.
 const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
@@ -106,7 +111,7 @@ impl Service {
             loopback_names_only: false,
             logs_access: false,
             requests: None,
-            acquires: RateLimiter::new(DEFAULT_LEASE_RATE, Instant::now()),
+            acquires: RateLimiter::with_burst(DEFAULT_LEASE_RATE, LEASE_BURST, Instant::now()),
         }
     }
 
@@ -197,11 +202,12 @@ impl Service {
     }
 
     /// Limits the number of leases that one client can acquire per second. A client is defined as in
-    /// [`rate_limit`](Self::rate_limit). Renewals do not count. The default is 1,000. A default limit is necessary,
-    /// because the store keeps a record of each lease.
+    /// [`rate_limit`](Self::rate_limit), but may use its limit for 200 seconds in a single burst. Renewals do not count.
+    /// The default is 10, with bursts of up to 2,000 leases. A default limit is necessary, because the store keeps a
+    /// record of each lease.
     #[must_use]
     pub fn lease_rate_limit(mut self, leases_per_second: u64) -> Self {
-        self.acquires = RateLimiter::new(leases_per_second, Instant::now());
+        self.acquires = RateLimiter::with_burst(leases_per_second, LEASE_BURST, Instant::now());
         self
     }
 

@@ -186,12 +186,13 @@ pub(crate) struct ServeArgs {
 
     /// Largest number of leases per second that one client address can acquire
     ///
-    /// Renewals do not count towards this limit. Clients are distinguished in the same way as for --rate-limit.
+    /// In a single burst, a client can acquire up to 200 times this number of leases. Renewals do not count towards this
+    /// limit. Clients are distinguished in the same way as for --rate-limit.
     #[arg(
         long,
         hide_short_help = true,
         value_name = "N",
-        default_value = "1000",
+        default_value = "10",
         allow_hyphen_values = true
     )]
     lease_rate_limit: String,
