@@ -13,14 +13,14 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use crate::alarm::Alarm;
 use crate::connections::{Busy, Slot, State};
 use crate::listener::Stream;
-use crate::rate::Peer;
 use crate::service::Service;
 use crate::tls::{self, TlsSettings};
 
@@ -71,8 +71,8 @@ pub(crate) async fn reached(phases: &mut Phases, phase: Phase) {
     drop(phases.wait_for(|now| *now >= phase).await);
 }
 
-fn has_reached(mut phases: Phases, phase: Phase) -> Event {
-    Box::pin(async move { reached(&mut phases, phase).await })
+pub(crate) async fn has_reached(mut phases: Phases, phase: Phase) {
+    reached(&mut phases, phase).await;
 }
 
 /// Serves an HTTP/1.1 connection. Errors are ignored, because the client may close the connection at any time.
@@ -89,7 +89,7 @@ pub(crate) async fn serve(connection: Connection, shared: Shared) {
             let response = if is_admin {
                 service.respond_to_admin(&request)
             } else {
-                service.respond_on(state, &names, with_peer(request, peer)).await
+                service.respond_on(state, peer, &names, request).await
             };
             let mut response = response.map(|body| Guarded { body, _busy: busy });
             if service.is_draining() {
@@ -99,50 +99,59 @@ pub(crate) async fn serve(connection: Connection, shared: Shared) {
             Ok::<_, Infallible>(response)
         }
     });
+    // `State::receives_no_request` limits the time for a request head, because hyper's own time limit creates a timer
+    // for each request.
     let connection = Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(idle_timeout)
+        .header_read_timeout(None)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(stream), respond);
-    Serving::new(connection, slot, phases, Phase::Closing, idle_timeout).await;
-}
-
-pub(crate) fn with_peer<B>(mut request: Request<B>, peer: Option<IpAddr>) -> Request<B> {
-    if let Some(peer) = peer {
-        request.extensions_mut().insert(Peer(peer));
-    }
-    request
+    let state = Arc::clone(&slot.state);
+    let leaves = async move {
+        tokio::select! {
+            () = state.receives_no_request(idle_timeout) => {}
+            () = has_reached(phases, Phase::Closing) => {}
+        }
+    };
+    Serving::new(connection, slot, leaves, idle_timeout).await;
 }
 
 type Event = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A connection that is served until the client closes it. The server also ends the connection if another connection
-/// replaces it, its idle timeout expires, or the server reaches a given phase.
+/// replaces it, if its client does not use it, or after a given event.
 pub(crate) struct Serving<C> {
     connection: Pin<Box<C>>,
+    closes: Alarm<Closing>,
+    /// The event at which the closing connection ends; `None` while the connection is open.
+    end: Option<Event>,
     slot: Slot,
-    until: Until,
 }
 
-enum Until {
-    ClosingBegins { must_end: Event, phase: Event },
-    Ended(Event),
+/// The way in which a connection closes.
+enum Closing {
+    /// The connection ends after the time for its last bytes.
+    Soon,
+    /// The connection ends once no request is in progress.
+    WhenIdle,
 }
 
 impl<C: GracefulConnection> Serving<C> {
+    /// Creates a connection that closes after the event `leaves`, once no request is in progress.
     pub(crate) fn new(
         connection: C,
         slot: Slot,
-        phases: Phases,
-        last: Phase,
+        leaves: impl Future<Output = ()> + Send + 'static,
         idle_timeout: Duration,
     ) -> Self {
-        let (must_end, phase) = (slot.must_end(idle_timeout), has_reached(phases, last));
-        Self {
-            connection: Box::pin(connection),
-            slot,
-            until: Until::ClosingBegins { must_end, phase },
-        }
+        let must_end = slot.must_end(idle_timeout);
+        let closes = Alarm::new(async move {
+            tokio::select! {
+                biased;
+                () = must_end => Closing::Soon,
+                () = leaves => Closing::WhenIdle,
+            }
+        });
+        Self { connection: Box::pin(connection), closes, end: None, slot }
     }
 }
 
@@ -151,25 +160,21 @@ impl<C: GracefulConnection> Future for Serving<C> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        if let Until::ClosingBegins { must_end, phase } = &mut this.until {
-            let until: Option<Event> = if must_end.as_mut().poll(context).is_ready() {
-                Some(Box::pin(sleep(LAST_BYTES)))
-            } else if phase.as_mut().poll(context).is_ready() {
-                Some(Box::pin(becomes_idle(Arc::clone(&this.slot.state))))
-            } else {
-                None
-            };
-            if let Some(until) = until {
-                this.connection.as_mut().graceful_shutdown();
-                this.until = Until::Ended(until);
-            }
+        if this.end.is_none()
+            && let Poll::Ready(closing) = Pin::new(&mut this.closes).poll(context)
+        {
+            this.connection.as_mut().graceful_shutdown();
+            this.end = Some(match closing {
+                Closing::Soon => Box::pin(sleep(LAST_BYTES)),
+                Closing::WhenIdle => Box::pin(becomes_idle(Arc::clone(&this.slot.state))),
+            });
         }
         if this.connection.as_mut().poll(context).is_ready() {
             return Poll::Ready(());
         }
-        match &mut this.until {
-            Until::ClosingBegins { .. } => Poll::Pending,
-            Until::Ended(until) => until.as_mut().poll(context),
+        match &mut this.end {
+            None => Poll::Pending,
+            Some(end) => end.as_mut().poll(context),
         }
     }
 }

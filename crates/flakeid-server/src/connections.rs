@@ -71,6 +71,9 @@ pub(crate) struct State {
     /// The time of the last accepted request, in milliseconds after `began`. Before the first accepted request, this is
     /// the time at which the connection started.
     used_ms: AtomicU64,
+    /// The time at which the last response was passed to the connection completely, in milliseconds after `began`.
+    /// Before the first response, this is the time at which the connection started.
+    responded_ms: AtomicU64,
     replaced: Notify,
 }
 
@@ -141,6 +144,7 @@ impl Connections {
             busy: AtomicU32::new(0),
             is_stalled: AtomicBool::new(false),
             used_ms: AtomicU64::new(now),
+            responded_ms: AtomicU64::new(now),
             replaced: Notify::new(),
         });
         open.add(&state);
@@ -172,7 +176,7 @@ impl Connections {
     }
 
     fn now_ms(&self) -> u64 {
-        elapsed_ms(self.began)
+        milliseconds(self.began.elapsed())
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -268,9 +272,9 @@ impl State {
     }
 
     /// Records that the server has accepted a request that requires a token.
-    pub(crate) fn accept(&self) {
+    pub(crate) fn accept(&self, now: Instant) {
         self.is_accepted.store(true, Ordering::Relaxed);
-        self.used_ms.store(elapsed_ms(self.began), Ordering::Relaxed);
+        self.used_ms.store(milliseconds(now - self.began), Ordering::Relaxed);
     }
 
     async fn becomes_unused(&self, idle_timeout: Duration) {
@@ -280,6 +284,22 @@ impl State {
             if end > Instant::now() {
                 sleep_until(end.into()).await;
             } else if self.is_accepted() && !self.is_idle() {
+                sleep(idle_timeout).await;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the client has sent no complete request head for `idle_timeout`. The time begins at the end of the
+    /// last response.
+    pub(crate) async fn receives_no_request(&self, idle_timeout: Duration) {
+        loop {
+            let responded = Duration::from_millis(self.responded_ms.load(Ordering::Relaxed));
+            let end = self.began + responded + idle_timeout;
+            if end > Instant::now() {
+                sleep_until(end.into()).await;
+            } else if self.busy.load(Ordering::Relaxed) > 0 {
                 sleep(idle_timeout).await;
             } else {
                 return;
@@ -311,6 +331,7 @@ impl Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
+        self.0.responded_ms.store(milliseconds(self.0.began.elapsed()), Ordering::Relaxed);
         self.0.busy.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -347,8 +368,8 @@ impl Drop for Slot {
     }
 }
 
-fn elapsed_ms(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn milliseconds(of: Duration) -> u64 {
+    u64::try_from(of.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -375,7 +396,7 @@ mod tests {
     fn client_with_the_most_connections_makes_room_for_new_clients() {
         let connections = Arc::new(Connections::new(8, 8));
         let accepted = enter(&connections, 1).unwrap();
-        accepted.state.accept();
+        accepted.state.accept(Instant::now());
         let single = enter(&connections, 2).unwrap();
         let many: Vec<_> = (0..6).map(|_| enter(&connections, 3).unwrap()).collect();
         let latest = enter(&connections, 4).unwrap();
@@ -390,7 +411,7 @@ mod tests {
         let connections = Arc::new(Connections::new(3, 3));
         let slots: Vec<_> = (0..3).map(|number| enter(&connections, number).unwrap()).collect();
         for slot in &slots {
-            slot.state.accept();
+            slot.state.accept(Instant::now());
         }
         assert!(matches!(connections.try_enter("http", Some(client(9))), Entry::ServerIsFull));
         let _busy = Busy::new(&slots[0].state);
@@ -406,11 +427,11 @@ mod tests {
         let connections = Arc::new(Connections::new(100, 2));
         let other = enter(&connections, 1).unwrap();
         let first = enter(&connections, 2).unwrap();
-        first.state.accept();
+        first.state.accept(Instant::now());
         let second = enter(&connections, 2).unwrap();
         let third = enter(&connections, 2).unwrap();
         assert!(is_open(&other) && is_open(&first) && !is_open(&second) && is_open(&third));
-        third.state.accept();
+        third.state.accept(Instant::now());
         assert!(matches!(connections.try_enter("http", Some(client(2))), Entry::ClientIsFull));
         drop(second);
         assert!(is_open(&third), "the end of a replaced connection frees no other place");

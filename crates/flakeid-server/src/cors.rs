@@ -12,7 +12,8 @@ use hyper::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD,
     HeaderName, HeaderValue, ORIGIN, VARY,
 };
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, Response, StatusCode};
 
 use crate::answer::Answer;
 use crate::body::Body;
@@ -114,13 +115,9 @@ impl Origins {
 
     /// Returns the response to a preflight for a known path from an allowed origin, or `None` for any other request. A
     /// preflight has no token, so the response reveals only the path's methods.
-    pub(crate) fn preflight<B>(
-        &self,
-        route: Option<&Route<'_>>,
-        request: &Request<B>,
-    ) -> Option<Answer> {
-        let headers = request.headers();
-        let is_preflight = request.method() == Method::OPTIONS
+    pub(crate) fn preflight(&self, route: Option<&Route<'_>>, request: &Parts) -> Option<Answer> {
+        let headers = &request.headers;
+        let is_preflight = request.method == Method::OPTIONS
             && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
         if !is_preflight || self.allowed(headers).is_none() {
             return None;

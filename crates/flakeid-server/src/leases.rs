@@ -12,7 +12,8 @@ use flakeid_stores::fresh_token;
 use flakeid_stores::http::{LeaseJson, LeasesJson};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as HttpBody;
-use hyper::{Method, Request, StatusCode};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, StatusCode};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
@@ -35,31 +36,32 @@ pub(crate) struct Leases<'a> {
 }
 
 impl Leases<'_> {
-    pub(crate) async fn answer_all<B>(&self, request: Request<B>) -> Result<Answer, Error>
+    pub(crate) async fn answer_all<B>(&self, request: &Parts, body: B) -> Result<Answer, Error>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        if request.method() == Method::POST {
-            return self.acquire(request).await;
+        if request.method == Method::POST {
+            return self.acquire(request, body).await;
         }
-        self.list(request.uri().query())
+        self.list(request.uri.query())
     }
 
     pub(crate) async fn answer_one<B>(
         &self,
         node: &str,
-        request: Request<B>,
+        request: &Parts,
+        body: B,
     ) -> Result<Answer, Error>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let [] = parameters(request.uri().query(), [])?;
+        let [] = parameters(request.uri.query(), [])?;
         let node = number("node", node, 0, self.layout().max_node())?;
         let read = Instant::now();
-        if request.method() == Method::DELETE {
-            let body: ReleaseJson = match json(request).await? {
+        if request.method == Method::DELETE {
+            let body: ReleaseJson = match json(&request.headers, body).await? {
                 Ok(body) => body,
                 Err(answer) => return Ok(answer),
             };
@@ -68,7 +70,7 @@ impl Leases<'_> {
                 Err(fault) => self.refuse(&fault),
             });
         }
-        let body: RenewJson = match json(request).await? {
+        let body: RenewJson = match json(&request.headers, body).await? {
             Ok(body) => body,
             Err(answer) => return Ok(answer),
         };
@@ -79,14 +81,14 @@ impl Leases<'_> {
         })
     }
 
-    async fn acquire<B>(&self, request: Request<B>) -> Result<Answer, Error>
+    async fn acquire<B>(&self, request: &Parts, body: B) -> Result<Answer, Error>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let [] = parameters(request.uri().query(), [])?;
+        let [] = parameters(request.uri.query(), [])?;
         let read = Instant::now();
-        let body: AcquireJson = match json(request).await? {
+        let body: AcquireJson = match json(&request.headers, body).await? {
             Ok(body) => body,
             Err(answer) => return Ok(answer),
         };
@@ -165,16 +167,16 @@ impl Leases<'_> {
 
 /// Parses a JSON request body. The inner error is the response if the body is not declared as JSON, cannot be read, is
 /// too long or arrives too slowly.
-async fn json<B, T>(request: Request<B>) -> Result<Result<T, Answer>, Error>
+async fn json<B, T>(headers: &HeaderMap, body: B) -> Result<Result<T, Answer>, Error>
 where
     B: HttpBody<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     T: DeserializeOwned,
 {
-    if let Some(refused) = pages::refuse_other_types(request.headers()) {
+    if let Some(refused) = pages::refuse_other_types(headers) {
         return Ok(Err(refused));
     }
-    let body = Limited::new(request.into_body(), LONGEST_BODY);
+    let body = Limited::new(body, LONGEST_BODY);
     let Ok(body) = timeout(BODY_TIMEOUT, body.collect()).await else {
         let message = "the request body did not arrive in time";
         return Ok(Err(Answer::http(StatusCode::REQUEST_TIMEOUT, "HTTP_TIMEOUT", message)));

@@ -22,6 +22,7 @@
 //! is never issued twice. Only `POST` issues IDs, and no response may be cached, because a cache
 //! that returned a response to two clients would repeat IDs.
 
+mod alarm;
 mod answer;
 mod body;
 mod connection;

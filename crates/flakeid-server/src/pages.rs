@@ -5,7 +5,8 @@
 use std::net::IpAddr;
 
 use hyper::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN};
-use hyper::{HeaderMap, Request, StatusCode, Version};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, StatusCode, Version};
 
 use crate::answer::Answer;
 use crate::cors::Origins;
@@ -15,9 +16,9 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Returns an error response if a request has several `Host` headers, or if an HTTP/1.1 request has no `Host` header
 /// (RFC 9112, section 3.2).
-pub(crate) fn refuse_ambiguous_host<B>(request: &Request<B>) -> Option<Answer> {
-    let hosts = request.headers().get_all(HOST).iter().count();
-    let is_valid = hosts == 1 || (hosts == 0 && request.version() != Version::HTTP_11);
+pub(crate) fn refuse_ambiguous_host(request: &Parts) -> Option<Answer> {
+    let hosts = request.headers.get_all(HOST).iter().count();
+    let is_valid = hosts == 1 || (hosts == 0 && request.version != Version::HTTP_11);
     (!is_valid).then(|| {
         let message = format!("send exactly one Host header; the request contains {hosts}");
         Answer::http(StatusCode::BAD_REQUEST, "HTTP_BAD_REQUEST", &message)
@@ -25,8 +26,8 @@ pub(crate) fn refuse_ambiguous_host<B>(request: &Request<B>) -> Option<Answer> {
 }
 
 /// Returns an error response to a request from a web page whose origin is not allowed, or `None` for any other request.
-pub(crate) fn refuse_foreign_page<B>(origins: &Origins, request: &Request<B>) -> Option<Answer> {
-    let headers = request.headers();
+pub(crate) fn refuse_foreign_page(origins: &Origins, request: &Parts) -> Option<Answer> {
+    let headers = &request.headers;
     if origins.sharing(headers).is_allowed() {
         return None;
     }
@@ -46,22 +47,22 @@ pub(crate) fn refuse_foreign_page<B>(origins: &Origins, request: &Request<B>) ->
 }
 
 /// Whether an origin is the server's own origin, which means that the page came from this server.
-fn is_own_origin<B>(origin: &[u8], request: &Request<B>) -> bool {
+fn is_own_origin(origin: &[u8], request: &Parts) -> bool {
     let host = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
     host.is_some_and(|host| host_of(request).is_some_and(|own| own.as_bytes() == host))
 }
 
-fn host_of<B>(request: &Request<B>) -> Option<&str> {
-    match request.uri().authority() {
+fn host_of(request: &Parts) -> Option<&str> {
+    match request.uri.authority() {
         Some(authority) => Some(authority.as_str()),
-        None => request.headers().get(HOST)?.to_str().ok(),
+        None => request.headers.get(HOST)?.to_str().ok(),
     }
 }
 
 /// Returns an error response to a request for a host other than `localhost` or a loopback address. A malicious site can
 /// change the address of its own host name to 127.0.0.1 (DNS rebinding). The browser then considers the page and this
 /// server to have the same origin, so only the host name reveals the attack.
-pub(crate) fn refuse_other_hosts<B>(request: &Request<B>) -> Option<Answer> {
+pub(crate) fn refuse_other_hosts(request: &Parts) -> Option<Answer> {
     let is_loopback = host_of(request).is_some_and(|host| {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -102,12 +103,12 @@ pub(crate) fn refuse_other_types(headers: &HeaderMap) -> Option<Answer> {
 mod tests {
     use super::*;
 
-    fn request(headers: &[(&str, &str)]) -> Request<()> {
-        let mut request = Request::builder().uri("/v1/default/ids");
+    fn request(headers: &[(&str, &str)]) -> Parts {
+        let mut request = hyper::Request::builder().uri("/v1/default/ids");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        request.body(()).unwrap()
+        request.body(()).unwrap().into_parts().0
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
             ("application/jsonp", false),
         ] {
             let request = request(&[("content-type", kind)]);
-            assert_eq!(refuse_other_types(request.headers()).is_none(), is_accepted, "{kind}");
+            assert_eq!(refuse_other_types(&request.headers).is_none(), is_accepted, "{kind}");
         }
         assert!(refuse_other_types(&HeaderMap::new()).is_some());
     }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use flakeid::Generator;
 use flakeid_core::{Clock, Error, SystemClock};
-use hyper::{Request, StatusCode};
+use hyper::StatusCode;
+use hyper::http::request::Parts;
 use prometheus_client::metrics::counter::Counter;
 
 use crate::answer::Answer;
@@ -14,7 +15,7 @@ use crate::body::{Body, IdStream};
 use crate::forms::Form;
 use crate::pieces::IdPieces;
 use crate::query::{number, parameters};
-use crate::rate::{Peer, RateLimiter};
+use crate::rate::RateLimiter;
 use crate::reads;
 use crate::route::Resource;
 use crate::tokens::Denied;
@@ -61,16 +62,17 @@ pub(crate) struct TooMany {
 }
 
 impl Served {
-    pub(crate) async fn answer<B>(
+    pub(crate) async fn answer(
         &self,
         resource: Resource<'_>,
-        request: &Request<B>,
+        request: &Parts,
+        peer: Option<IpAddr>,
         limits: Limits,
     ) -> Result<Answer, Error> {
         let (layout, name) = (self.generator.layout(), self.layout_name.as_str());
-        let query = request.uri().query();
+        let query = request.uri.query();
         match resource {
-            Resource::Ids => self.issue(request, limits).await,
+            Resource::Ids => self.issue(request, peer, limits).await,
             Resource::Id(id) => {
                 let [] = parameters(query, [])?;
                 Ok(Answer::json(StatusCode::OK, &IdJson::new(id.parse()?, layout, name)?))
@@ -92,8 +94,13 @@ impl Served {
     }
 
     /// Responds to a request for IDs. A response with few IDs is sent in one piece.
-    async fn issue<B>(&self, request: &Request<B>, limits: Limits) -> Result<Answer, Error> {
-        let [count] = parameters(request.uri().query(), ["count"])?;
+    async fn issue(
+        &self,
+        request: &Parts,
+        peer: Option<IpAddr>,
+        limits: Limits,
+    ) -> Result<Answer, Error> {
+        let [count] = parameters(request.uri.query(), ["count"])?;
         let count = match count.as_deref() {
             None => 1,
             Some(text) => match number("count", text, 1, limits.max_count) {
@@ -107,7 +114,7 @@ impl Served {
                 count => count?,
             },
         };
-        let Some(form) = Form::accepted(request.headers()) else {
+        let Some(form) = Form::accepted(&request.headers) else {
             return Ok(Answer::http(
                 StatusCode::NOT_ACCEPTABLE,
                 "HTTP_NOT_ACCEPTABLE",
@@ -115,7 +122,6 @@ impl Served {
                  application/octet-stream; name one of them in the header Accept",
             ));
         };
-        let peer = request.extensions().get().map(|Peer(peer)| *peer);
         if let Err(TooMany { message, wait }) = self.take_from_rate_limit(count, peer) {
             return Ok(Answer::too_many(&message, wait));
         }

@@ -32,9 +32,10 @@ use tonic::server::NamedService;
 use tonic_health::pb::health_server::HealthServer;
 
 use crate::connection::{
-    Connection, Guarded, Phase, Phases, Serving, Shared, encrypted, reached, with_peer,
+    Connection, Guarded, Phase, Phases, Serving, Shared, encrypted, has_reached, reached,
 };
 use crate::connections::{Busy, State};
+use crate::rate::Peer;
 use crate::service::Service;
 use crate::tokens::Identity;
 use frames::Limited;
@@ -145,7 +146,7 @@ impl Services {
                     );
                 }
                 Ok(client) => {
-                    state.accept();
+                    state.accept(began);
                     client_of_request = client;
                 }
             }
@@ -202,12 +203,15 @@ pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<
     let rest = Limited::new(rest, &slot.state);
     let stream = tokio::io::join(Cursor::new(*PREFACE).chain(rest), write);
     let state = Arc::clone(&slot.state);
-    let respond = service_fn(move |request: Request<Incoming>| {
+    let respond = service_fn(move |mut request: Request<Incoming>| {
         let (services, state) = (Arc::clone(&services), Arc::clone(&state));
         let names = Arc::clone(&names);
         async move {
             let busy = Busy::new(&state);
-            let response = services.respond(state, names, with_peer(request, peer)).await;
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(Peer(peer));
+            }
+            let response = services.respond(state, names, request).await;
             Ok::<_, Infallible>(response.map(|body| Guarded { body, _busy: busy }))
         }
     });
@@ -225,5 +229,5 @@ pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<
     // The server serves this connection until the drain ends.
     let is_late = *phases.borrow() >= Phase::Leaving;
     let last = if is_late { Phase::Closing } else { Phase::Leaving };
-    Serving::new(connection, slot, phases, last, idle_timeout).await;
+    Serving::new(connection, slot, has_reached(phases, last), idle_timeout).await;
 }

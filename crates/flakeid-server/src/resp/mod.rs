@@ -41,7 +41,7 @@ pub(crate) async fn serve(connection: Accepted, shared: Shared) {
     // Redis clients keep unused connections in pools, so a connection that does not require a token counts as accepted
     // before the first command.
     if session.is_admitted() {
-        slot.state.accept();
+        slot.state.accept(Instant::now().into_std());
     }
     let mut connection =
         Connection { stream, session, slot, input: Vec::new(), idle_timeout, phases };
@@ -91,7 +91,7 @@ impl Connection<'_> {
                     at += request.length;
                     continues = self.session.answer(&request.words).await;
                     if self.session.is_admitted() {
-                        self.slot.state.accept();
+                        self.slot.state.accept(Instant::now().into_std());
                     }
                     continues &= self.send_ids().await?;
                     if self.session.replies.bytes.len() >= MOST_BUFFERED {

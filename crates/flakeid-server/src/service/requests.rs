@@ -1,6 +1,7 @@
 //! Routes HTTP requests and builds their responses.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use hyper::header::{
     ALLOW, CONNECTION, CONTENT_SECURITY_POLICY, REFERRER_POLICY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use tracing::field::display;
 use tracing::info;
@@ -35,7 +37,8 @@ impl Service {
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.respond_and_note(request, &[], None).await
+        let peer = request.extensions().get().map(|Peer(peer)| *peer);
+        self.respond_and_note(request, peer, &[], None).await
     }
 
     /// Responds to a request on one of the server's connections. If the request is permitted and its path is not
@@ -43,6 +46,7 @@ impl Service {
     pub(crate) async fn respond_on<B>(
         &self,
         state: Arc<State>,
+        peer: Option<IpAddr>,
         names: &[String],
         request: Request<B>,
     ) -> Response<Body>
@@ -50,7 +54,7 @@ impl Service {
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.respond_and_note(request, names, Some(state)).await
+        self.respond_and_note(request, peer, names, Some(state)).await
     }
 
     /// Responds to a request on the admin listener, which serves only health checks and metrics.
@@ -72,6 +76,7 @@ impl Service {
     async fn respond_and_note<B>(
         &self,
         request: Request<B>,
+        peer: Option<IpAddr>,
         names: &[String],
         state: Option<Arc<State>>,
     ) -> Response<Body>
@@ -80,27 +85,26 @@ impl Service {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let began = Instant::now();
-        let uri = request.uri().clone();
-        let method = request.method().clone();
-        let peer = request.extensions().get::<Peer>().copied();
-        let route = Route::parse(uri.path());
+        let (request, body) = request.into_parts();
+        let route = Route::parse(request.uri.path());
         let operation = route.as_ref().map_or("none", Route::operation);
         let preflight = self.origins.preflight(route.as_ref(), &request);
-        let sharing = self.origins.sharing(request.headers());
+        let sharing = self.origins.sharing(&request.headers);
         let is_public = route.as_ref().is_none_or(Route::is_public);
         let refusal = self.refuse_page(is_public, &request).filter(|_| preflight.is_none());
-        let limited = self.limit(route.as_ref(), request.method(), peer, began);
+        let limited = self.limit(route.as_ref(), &request.method, peer, began);
         let mut answer = match (route, preflight.or(refusal).or(limited)) {
             (_, Some(answer)) => answer,
             (None, _) => Answer::not_found("unknown path; /openapi.json lists the paths"),
             (Some(route), _) => match self.authorize(&route, &request, names) {
-                Err(denied) => self.deny(&denied).await,
-                Ok(()) if !route.allows(request.method()) => not_allowed(&route),
+                Err(denied) => Box::pin(self.deny(&denied)).await,
+                Ok(()) if !route.allows(&request.method) => not_allowed(&route),
                 Ok(()) => {
                     if let Some(state) = state.filter(|_| !route.is_public()) {
-                        state.accept();
+                        state.accept(began);
                     }
-                    self.answer(&route, names, request).await.unwrap_or_else(Answer::from)
+                    let answer = self.answer(&route, peer, names, &request, body).await;
+                    answer.unwrap_or_else(Answer::from)
                 }
             },
         };
@@ -110,23 +114,23 @@ impl Service {
         }
         if self.logs_access {
             let status = answer.response.status().as_u16();
-            let (method, took) = (&method, ended - began);
-            let peer = peer.map(|Peer(peer)| display(peer));
-            info!(target: "access", %method, path = uri.path(), status, code = answer.code, ?took, peer);
+            let (method, path, took) = (&request.method, request.uri.path(), ended - began);
+            let peer = peer.map(display);
+            info!(target: "access", %method, path, status, code = answer.code, ?took, peer);
         }
         sharing.mark(&mut answer.response);
         self.metrics.count_request(operation, answer.code, ended - began);
         answer.response
     }
 
-    fn authorize<B>(
+    fn authorize(
         &self,
         route: &Route<'_>,
-        request: &Request<B>,
+        request: &Parts,
         names: &[String],
     ) -> Result<(), Denied> {
-        let Some(need) = route.need(request.method()) else { return Ok(()) };
-        match self.client_of(request.headers(), names)? {
+        let Some(need) = route.need(&request.method) else { return Ok(()) };
+        match self.client_of(&request.headers, names)? {
             None => Ok(()),
             Some(client) => client.permit(need),
         }
@@ -149,13 +153,12 @@ impl Service {
         &self,
         route: Option<&Route<'_>>,
         method: &Method,
-        peer: Option<Peer>,
+        peer: Option<IpAddr>,
         now: Instant,
     ) -> Option<Answer> {
         if route.is_some_and(Route::is_public) {
             return None;
         }
-        let peer = peer.map(|Peer(peer)| peer);
         let is_acquire = *method == Method::POST
             && matches!(route, Some(Route::OfNamespace { resource: Resource::Leases, .. }));
         let limits = [self.requests.as_ref(), is_acquire.then_some(&self.acquires)];
@@ -166,7 +169,7 @@ impl Service {
     }
 
     /// Returns an error response if the request may come from a web page that the operator has not allowed.
-    fn refuse_page<B>(&self, is_public: bool, request: &Request<B>) -> Option<Answer> {
+    fn refuse_page(&self, is_public: bool, request: &Parts) -> Option<Answer> {
         let refused = pages::refuse_ambiguous_host(request);
         if is_public || refused.is_some() {
             return refused;
@@ -183,30 +186,36 @@ impl Service {
     async fn answer<B>(
         &self,
         route: &Route<'_>,
+        peer: Option<IpAddr>,
         names: &[String],
-        request: Request<B>,
+        request: &Parts,
+        body: B,
     ) -> Result<Answer, Error>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        // The large futures are boxed, because hyper moves the future of each request.
         Ok(match *route {
             Route::OfNamespace { namespace, resource: Resource::Leases } => {
                 match self.leases(namespace) {
-                    Some(leases) => return leases.answer_all(request).await,
+                    Some(leases) => return Box::pin(leases.answer_all(request, body)).await,
                     None => self.without_leases(namespace),
                 }
             }
             Route::OfNamespace { namespace, resource: Resource::Lease(node) } => {
                 match self.leases(namespace) {
-                    Some(leases) => return leases.answer_one(node, request).await,
+                    Some(leases) => {
+                        return Box::pin(leases.answer_one(node, request, body)).await;
+                    }
                     None => self.without_leases(namespace),
                 }
             }
             Route::OfNamespace { namespace, resource: Resource::Holder(id) } => {
                 match self.leases(namespace) {
                     Some(leases) => {
-                        return leases.holder(id, request.uri().query(), &self.reads).await;
+                        let query = request.uri.query();
+                        return Box::pin(leases.holder(id, query, &self.reads)).await;
                     }
                     None => self.without_leases(namespace),
                 }
@@ -215,10 +224,10 @@ impl Service {
                 let Some(served) = self.namespaces.get(namespace) else {
                     return Ok(self.unknown(namespace));
                 };
-                return served.answer(resource, &request, self.limits).await;
+                return served.answer(resource, request, peer, self.limits).await;
             }
             Route::Live | Route::Ready | Route::Metrics | Route::OpenApi | Route::Page => {
-                let client = self.client_of(request.headers(), names);
+                let client = self.client_of(&request.headers, names);
                 self.answer_simple(route, client.is_ok())
             }
         })
