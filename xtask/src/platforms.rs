@@ -5,6 +5,8 @@ use clap::ValueEnum;
 use flakeid_steps::servers::Servers;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
+use crate::archive;
+use crate::platform::{Profile, RELEASED, Target};
 use crate::server_packages::REDIS;
 
 const WORK: &str = "target/platforms";
@@ -217,9 +219,17 @@ fn two_processes(system: Emulated, store: &str) -> Outcome {
 /// Builds and runs the programs of `tests/c` that need only the library.
 fn c(system: Emulated) -> Outcome {
     system.cargo("build", &["-p", "flakeid-c"])?.run()?;
-    let library = format!("{WORK}/{}/debug/libflakeid.a", system.triple());
-    let libraries = libraries(system)?;
-    let libraries: Vec<&str> = libraries.split(' ').collect();
+    let built = format!("{WORK}/{}/debug/libflakeid.a", system.triple());
+    let library = match RELEASED.into_iter().find(|known| known.triple == system.triple()) {
+        Some(platform) => {
+            let target = Target { platform, released: true, profile: Profile::Dev };
+            let reduced = root().join(WORK).join(system.triple()).join("libflakeid.a");
+            archive::reduce(&target, &root().join(&built), &reduced)?;
+            files::shown(&reduced)?
+        }
+        None => built,
+    };
+    let libraries: Vec<&str> = libraries(system).split(' ').collect();
     let mut programs = vec![
         ("tests/c/options.c", None),
         ("tests/c/refusals.c", None),
@@ -242,19 +252,10 @@ fn c(system: Emulated) -> Outcome {
 }
 
 /// Returns the system libraries that a program with the static library needs.
-fn libraries(system: Emulated) -> Result<String, Failed> {
-    Ok(match system {
-        // Debian's libgcc_eh requires glibc, so the unwinder comes from Rust's musl target.
-        Emulated::Musl => {
-            let sysroot = Step::new("rustc", &["--print", "sysroot"]).output()?;
-            let triple = system.triple();
-            let unwind =
-                format!("{}/lib/rustlib/{triple}/lib/self-contained/libunwind.a", sysroot.trim());
-            format!("{unwind} -static -nodefaultlibs -lc -lgcc")
-        }
-        Emulated::I686 | Emulated::Arm64 => "-lm -lpthread -ldl".into(),
-        Emulated::Windows => {
-            "-lws2_32 -lntdll -luserenv -lbcrypt -ladvapi32 -lpthread -static".into()
-        }
-    })
+const fn libraries(system: Emulated) -> &'static str {
+    match system {
+        Emulated::Musl => "-static",
+        Emulated::I686 | Emulated::Arm64 => "-lm -lpthread -ldl",
+        Emulated::Windows => "-lws2_32 -lntdll -luserenv -lbcrypt -ladvapi32 -lpthread -static",
+    }
 }
