@@ -1,7 +1,6 @@
 //! The failure of a command, with its error, hint and exit code.
 
 use std::io::{self, ErrorKind};
-use std::process::ExitCode;
 
 use flakeid_core::Error;
 
@@ -48,8 +47,8 @@ impl Failure {
         }
     }
 
-    /// Reports the failure on standard error and returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    /// Reports the failure on standard error and returns the exit status.
+    pub(crate) fn report(&self) -> u8 {
         match self {
             Self::Refused { error, hint } => {
                 terminal::error(error.code(), &error.to_string());
@@ -58,11 +57,11 @@ impl Failure {
                 }
             }
             Self::Io { doing, error } => terminal::error("error", &format!("{doing}: {error}")),
-            Self::NoReader => return ExitCode::SUCCESS,
-            Self::Exit(status) => return ExitCode::from(*status),
+            Self::NoReader => return 0,
+            Self::Exit(status) => return *status,
             Self::Declined => terminal::note("flakeid: nothing was changed"),
         }
-        ExitCode::FAILURE
+        1
     }
 }
 
