@@ -321,6 +321,76 @@ fn panic_in_the_clock_is_reported_and_the_lease_continues() {
     assert_eq!(rows[0].state, State::Free);
 }
 
+/// Checks that an outage does not delay every call by `max_wait`, and that calls succeed again after the outage.
+#[test]
+fn calls_do_not_wait_once_renewals_have_failed_for_longer_than_max_wait() {
+    let (store, script, down) = (MemoryStore::new(), Script::default(), AtomicBool::new(false));
+    let max_wait = Duration::from_millis(300);
+    let leased = on(Layout::TWITTER, &store, &script)
+        .window(Duration::from_millis(200))
+        .max_wait(max_wait)
+        .open()
+        .unwrap();
+    leased.next_id().unwrap();
+    thread::scope(|scope| {
+        down.store(true, Ordering::SeqCst);
+        scope.spawn(|| {
+            while down.load(Ordering::SeqCst) {
+                if script.0.lock().unwrap().is_empty() {
+                    script.fails();
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            script.0.lock().unwrap().clear();
+        });
+        eventually("the end of the window", || leased.try_next_id().is_err());
+        // The first failure of a renewal is more recent than `max_wait`, so this call waits.
+        let error = leased.next_id().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LeaseExpired);
+        thread::sleep(max_wait);
+        let begun = Instant::now();
+        for _ in 0..5 {
+            let error = leased.next_id().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::LeaseExpired);
+            assert!(error.retry_after().is_some(), "{error}");
+            assert_eq!(leased.retry_pause(&error, Duration::ZERO), None);
+        }
+        assert!(begun.elapsed() < max_wait, "five calls took {:?}", begun.elapsed());
+        down.store(false, Ordering::SeqCst);
+    });
+    eventually("an ID after the outage", || leased.next_id().is_ok());
+}
+
+/// Checks that a caller that must not block gets a pause while a renewal may still succeed.
+#[test]
+fn retry_pause_lasts_until_max_wait_has_passed() {
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let max_wait = Duration::from_millis(500);
+    let leased = on(Layout::TWITTER, &store, &script)
+        .window(Duration::from_millis(100))
+        .max_wait(max_wait)
+        .open()
+        .unwrap();
+    let (ended, wait) = mpsc::channel::<()>();
+    script.then(move || {
+        // The renewal blocks until the end of the test.
+        let _ended = wait.recv();
+        Ok(())
+    });
+    let mut error = None;
+    eventually("the end of the window", || {
+        error = leased.try_next_id().err();
+        error.is_some()
+    });
+    let error = error.unwrap();
+    let pause = leased.retry_pause(&error, Duration::ZERO).unwrap();
+    assert!(pause <= Duration::from_millis(50), "{pause:?}");
+    let pause = leased.retry_pause(&error, max_wait / 2).unwrap();
+    assert!(pause <= Duration::from_millis(250), "{pause:?}");
+    assert_eq!(leased.retry_pause(&error, max_wait), None);
+    drop(ended);
+}
+
 /// Checks that a second call to `close`, like the first, returns only after the node has been released.
 #[test]
 fn second_close_waits_until_the_node_is_released() {

@@ -8,8 +8,8 @@ use super::obstacle::Obstacle;
 #[cfg(feature = "std")]
 use super::queue::{Queue, Supply};
 use super::{Ahead, Generator, Overflow, Rollback, Run};
-use crate::Error;
 use crate::sync::back_off;
+use crate::{Error, ErrorKind};
 
 /// The policies' decision about a candidate position that is ahead of the clock.
 enum Verdict {
@@ -45,6 +45,34 @@ impl Supply for Generator {
 }
 
 impl Generator {
+    /// Whether [`next_id`](Self::next_id) may wait where [`try_next_id`](Self::try_next_id) fails with `error`: for the
+    /// next tick or for the clock, if the policies allow the wait.
+    ///
+    /// ```
+    /// use flakeid_core::{Generator, Layout, ManualClock, Overflow};
+    ///
+    /// let clock = ManualClock::new(1_505_914_988_849);
+    /// for (overflow, waits) in [(Overflow::Wait, true), (Overflow::Error, false)] {
+    ///     let builder = Generator::builder(Layout::TWITTER).node(7).overflow(overflow);
+    ///     let generator = builder.clock(clock.clone()).build()?;
+    ///     generator.next_ids(4096)?;
+    ///     assert_eq!(generator.would_wait(&generator.try_next_id().unwrap_err()), waits);
+    /// }
+    /// # Ok::<(), flakeid_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn would_wait(&self, error: &Error) -> bool {
+        match error.kind() {
+            // Every policy waits for the generator's first tick.
+            ErrorKind::SequenceExhausted => {
+                self.policy.overflow != Overflow::Error
+                    || self.cell.split(self.cell.load()).1 == self.cell.start()
+            }
+            ErrorKind::ClockRollback => self.policy.rollback != Rollback::Error,
+            _ => false,
+        }
+    }
+
     #[cold]
     #[inline(never)]
     pub(super) fn take_at_once(&self, wanted: u64) -> Result<Run, Error> {

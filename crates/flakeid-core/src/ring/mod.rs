@@ -182,6 +182,37 @@ impl CachedGenerator {
 
     /// Takes an ID after [`poll`](Self::poll) has failed. If this attempt also fails, treats the failure as
     /// a rejected take.
+    /// Returns the next ID without waiting, like [`take`](Self::take), for callers that repeat the call after a pause.
+    /// A failure is therefore neither counted nor passed to the handler.
+    ///
+    /// # Errors
+    /// The errors of [`next_id`](Self::next_id), returned without waiting.
+    #[inline]
+    pub fn try_next_id(&self) -> Result<Id, Error> {
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_after_request(),
+        }
+    }
+
+    /// Requests a refill, and returns the next ID, or the reason why the ring stays empty.
+    #[cold]
+    #[inline(never)]
+    fn take_after_request(&self) -> Result<Id, Error> {
+        self.shared.ask(&self.waker);
+        let obstacle = self.shared.obstacle();
+        self.shared.stock.take().map(|taken| taken.id).map_err(|error| {
+            // A wait of the caller ends all other obstacles.
+            let lasts = |kind: ErrorKind| !kind.is_retryable() || kind == ErrorKind::LeaseExpired;
+            match &*obstacle {
+                Some(cause) if error.kind() == ErrorKind::RingEmpty && lasts(cause.kind()) => {
+                    cause.clone()
+                }
+                _ => error,
+            }
+        })
+    }
+
     #[cold]
     #[inline(never)]
     fn take_or_refuse(&self) -> Result<Id, Error> {

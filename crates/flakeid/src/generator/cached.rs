@@ -83,6 +83,16 @@ impl CachedGenerator {
         either!(&self.0, it => it.poll())
     }
 
+    /// Returns the next ID without waiting, for callers that repeat the call after
+    /// [`retry_pause`](Generator::retry_pause). A failure is therefore neither counted nor passed to the handler.
+    ///
+    /// # Errors
+    /// The errors of [`next_id`](Self::next_id), returned without waiting.
+    #[inline]
+    pub fn try_next_id(&self) -> Result<Id, Error> {
+        either!(&self.0, it => it.try_next_id())
+    }
+
     /// Returns the next ID from the ring. If the ring is empty, waits at most the generator's `max_wait` for a refill.
     ///
     /// # Errors
@@ -142,6 +152,7 @@ mod tests {
             ids.push(ring.next_id_within(Duration::from_secs(1)).unwrap());
             // `take` fails if the ring is empty because its refill thread has not run in time.
             ids.extend(ring.take().ok());
+            ids.extend(ring.try_next_id().ok());
             ids.extend(ring.poll());
             assert!(ids.is_sorted_by(|a, b| a < b), "{ring:?}: {ids:?}");
             assert!(ring.capacity() >= 2);
@@ -165,7 +176,7 @@ mod tests {
             ring.next_id().unwrap();
             generator.close();
             let within = ring.next_id_within(Duration::from_secs(1));
-            for refused in [ring.next_id(), ring.take(), within] {
+            for refused in [ring.next_id(), ring.take(), ring.try_next_id(), within] {
                 assert_eq!(refused.unwrap_err().kind(), ErrorKind::Closed);
             }
             assert_eq!(ring.poll(), None);

@@ -27,10 +27,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::internal::{Exposed, expose};
-use flakeid_core::{Error, Generator as FixedGenerator, GeneratorBuilder, Id, Layout, Stats};
+use flakeid_core::{
+    Error, ErrorKind, Generator as FixedGenerator, GeneratorBuilder, Id, Layout, Stats,
+};
 use flakeid_protocol::keeper::LeaseStatus;
 
-use crate::leased::LeasedGenerator;
+use crate::leased::{LeasedGenerator, pause_for_clock};
 
 /// Generates the unique and strictly increasing IDs of one node or several nodes. Any number of threads may use a
 /// generator. Clones share one generator.
@@ -42,7 +44,8 @@ use crate::leased::LeasedGenerator;
 /// No two processes that lease from a namespace generate the same ID, regardless of clock errors, forks, pauses and
 /// kills. A thread renews the lease. While the store is unavailable, the generator issues IDs up to the end of the
 /// window. After that, calls wait at most `max_wait` and fail with
-/// [`LeaseExpired`](flakeid_core::ErrorKind::LeaseExpired). If another process takes the node over, this process
+/// [`LeaseExpired`](flakeid_core::ErrorKind::LeaseExpired). Once renewals have failed for longer than `max_wait`, calls
+/// fail without waiting. If another process takes the node over, this process
 /// leases another node and continues. A forked child leases its own node at its first ID. Dropping the last generator
 /// of a lease releases the node. Generators in one process with the same store, namespace and options share one
 /// lease.
@@ -175,6 +178,42 @@ impl Generator {
         either!(&self.0, it => it.next_ids_within(n, max_wait))
     }
 
+    /// Returns the pause after which a caller that must not block its thread, such as an event loop, should repeat a
+    /// call that failed with `error`: [`try_next_id`](Self::try_next_id), [`try_fill`](Self::try_fill), or a call of a
+    /// local handle or ring of this generator. `waited` is the time since the caller's first attempt. Returns `None` if
+    /// the caller should report the error, because a call that waits would not wait any longer.
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use flakeid::{Generator, Layout};
+    ///
+    /// let generator = Generator::new(Layout::TWITTER, 7)?;
+    /// let begun = Instant::now();
+    /// let id = loop {
+    ///     match generator.try_next_id() {
+    ///         Ok(id) => break id,
+    ///         Err(error) => match generator.retry_pause(&error, begun.elapsed()) {
+    ///             Some(pause) => std::thread::sleep(pause), // in async code: tokio::time::sleep(pause).await
+    ///             None => return Err(error),
+    ///         },
+    ///     }
+    /// };
+    /// # Ok::<(), flakeid::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retry_pause(&self, error: &Error, waited: Duration) -> Option<Duration> {
+        let left = self.max_wait().saturating_sub(waited);
+        match (&self.0, error.kind()) {
+            (_, ErrorKind::RingEmpty) => (!left.is_zero()).then(|| {
+                let refill = error.retry_after().unwrap_or_default();
+                refill.max(Duration::from_millis(1)).min(left)
+            }),
+            (Kind::Fixed(fixed), _) => pause_for_clock(fixed, error, left),
+            (Kind::Leased(leased), _) => leased.retry_pause(error, waited),
+        }
+    }
+
     /// Extends the window of a fixed node to the tick `fence`, exclusive. Behaves like
     /// [`flakeid_core::Generator::extend`].
     ///
@@ -237,6 +276,18 @@ impl Generator {
         }
     }
 
+    /// Leases a node in a forked child that has none yet, as the child's first ID does. Waits at most `max_wait` plus
+    /// 2 s. Does nothing if the generator already has a node.
+    ///
+    /// # Errors
+    /// The errors of [`LeaseBuilder::open`]; [`Closed`](flakeid_core::ErrorKind::Closed) if the generator was closed.
+    pub fn settle(&self) -> Result<(), Error> {
+        match &self.0 {
+            Kind::Fixed(_) => Ok(()),
+            Kind::Leased(leased) => leased.settle(),
+        }
+    }
+
     /// The counters of waits and clock rollbacks. On a leased node, counting starts when the node is acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -256,13 +307,15 @@ impl Generator {
     }
 
     /// The node in the generator's IDs, or the smallest node if the generator has several nodes. The node of a leased
-    /// generator changes when another process takes over the current node.
+    /// generator changes when another process takes over the current node. In a forked child, the node is 0 until the
+    /// child leases a node, at its first ID or in [`settle`](Self::settle).
     #[must_use]
     pub fn node(&self) -> u64 {
         either!(&self.0, it => it.node())
     }
 
-    /// Returns the generator's nodes in increasing order: a single node, unless the program requested several nodes.
+    /// Returns the generator's nodes in increasing order: a single node, unless the program requested several nodes. In
+    /// a forked child, the list is empty until the child leases a node.
     #[must_use]
     pub fn nodes(&self) -> Cow<'_, [u64]> {
         either!(&self.0, it => it.nodes().into())
@@ -319,7 +372,7 @@ impl fmt::Debug for Generator {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 pub(super) mod tests {
-    use flakeid_core::{ErrorKind, ManualClock, Policy};
+    use flakeid_core::{ManualClock, Policy};
 
     use super::*;
     use flakeid_protocol::MemoryStore;

@@ -12,6 +12,7 @@ use flakeid_core::{Error, ErrorKind};
 
 use super::source::StoreSource;
 use flakeid_protocol::keeper::{LeaseStatus, Progress, unanswered};
+use flakeid_protocol::store::{CONNECT_TIMEOUT, RETRY};
 
 /// The state that the keeper and the users of a lease share in one process. A forked child begins its own session,
 /// because a lock in its parent's session may remain locked forever.
@@ -27,6 +28,8 @@ pub(crate) struct LeaseSession {
 pub(super) struct SessionState {
     /// The progress that the keeper has published.
     pub(super) progress: Progress,
+    /// The times of the first and the latest failed attempt since the last success, or `None` after a success.
+    failing: Option<(Instant, Instant)>,
     /// The number of early renewals that users have requested.
     pub(super) asked: u64,
     /// The number of early renewals that users had requested when the keeper started its latest attempt.
@@ -37,6 +40,13 @@ pub(super) struct SessionState {
     pub(super) stopped: Option<Error>,
     /// The deadline that all callers of `close` share.
     close_until: Option<Instant>,
+}
+
+impl SessionState {
+    /// The time since the first failed attempt after the last success, or zero after a success.
+    fn failing_for(&self) -> Duration {
+        self.failing.map_or(Duration::ZERO, |(first, _)| first.elapsed())
+    }
 }
 
 /// The phase of a session.
@@ -57,6 +67,19 @@ impl LeaseSession {
     pub(super) fn update(&self, change: impl FnOnce(&mut SessionState)) {
         change(&mut self.state());
         self.changed.notify_all();
+    }
+
+    /// Publishes the keeper's progress.
+    pub(super) fn publish(&self, progress: &Progress) {
+        self.update(|state| {
+            if progress.status.last_error.is_none() {
+                state.failing = None;
+            } else if progress.attempts != state.progress.attempts {
+                let now = Instant::now();
+                state.failing = Some((state.failing.map_or(now, |(first, _)| first), now));
+            }
+            state.progress.clone_from(progress);
+        });
     }
 
     /// Waits until `done` returns true for the state or `timeout` has passed. Returns the locked state.
@@ -98,23 +121,28 @@ impl LeaseSession {
         self.state().progress.gains
     }
 
-    /// Waits until the number of grants and renewals exceeds `since`. Requests an early renewal if necessary.
+    /// Waits until the number of grants and renewals exceeds `since`. Requests an early renewal if necessary. While all
+    /// attempts fail, calls do not wait longer than `timeout` after the first failure, so that an outage of the store
+    /// does not delay every call.
     pub(crate) fn gain(
         &self,
         since: u64,
         timeout: Duration,
         source: &StoreSource,
     ) -> Result<(), Error> {
-        let deadline = Instant::now().checked_add(timeout);
-        let left = || deadline.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
-        let (asked, mut seen) = {
+        let (asked, mut seen, timeout) = {
             let mut state = self.state();
             if state.progress.gains != since {
                 return Ok(());
             }
-            state.asked += 1;
-            (state.asked, state.progress.attempts)
+            let timeout = timeout.saturating_sub(state.failing_for());
+            // Calls that do not wait can follow each other quickly, and must not make the keeper try without a pause.
+            let has_just_failed = state.failing.is_some_and(|(_, last)| last.elapsed() < RETRY);
+            state.asked += u64::from(!timeout.is_zero() || !has_just_failed);
+            (state.asked, state.progress.attempts, timeout)
         };
+        let deadline = Instant::now().checked_add(timeout);
+        let left = || deadline.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
         self.changed.notify_all();
         loop {
             let state = self.wait(left(), |state| {
@@ -139,6 +167,27 @@ impl LeaseSession {
                 return Err(error.unwrap_or_else(|| unanswered(source)));
             }
         }
+    }
+
+    /// Returns the pause after which a caller that must not block its thread should repeat its call, or `None` if
+    /// [`gain`](Self::gain) with this `timeout` would not wait any longer. `waited` is the time since the caller's first
+    /// attempt.
+    pub(crate) fn pause(&self, waited: Duration, timeout: Duration) -> Option<Duration> {
+        const SHORTEST: Duration = Duration::from_millis(2);
+        const LONGEST: Duration = Duration::from_millis(50);
+        let state = self.state();
+        let timeout = if state.progress.gains == 0 && !timeout.is_zero() {
+            timeout.saturating_add(CONNECT_TIMEOUT)
+        } else {
+            timeout
+        };
+        let left = timeout.saturating_sub(waited.max(state.failing_for()));
+        let is_over = state.phase != Phase::Kept || state.stopped.is_some();
+        if is_over || left.is_zero() || state.progress.is_ousted || state.progress.is_hopeless(left)
+        {
+            return None;
+        }
+        Some((waited / 4).clamp(SHORTEST, LONGEST).min(left))
     }
 
     /// Makes the keeper release the node, and waits at most `timeout` for the release. If the release fails, the node

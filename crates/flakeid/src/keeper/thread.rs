@@ -195,7 +195,7 @@ impl Driver for KeeperThread {
             // store therefore continue only after the event.
             if !is_published && event != Some(LeaseEvent::StoreFound) {
                 if let Some(session) = self.lease.sessions.ours() {
-                    session.update(|state| state.progress.clone_from(self.keeper.progress()));
+                    session.publish(self.keeper.progress());
                 }
                 is_published = true;
             }

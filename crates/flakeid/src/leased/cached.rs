@@ -51,6 +51,18 @@ impl LeasedCachedGenerator {
         self.at_hand().ok().and_then(CachedGenerator::poll)
     }
 
+    /// Returns the next ID without waiting, as [`CachedGenerator::try_next_id`] does.
+    ///
+    /// # Errors
+    /// The same errors as [`next_id`](Self::next_id), returned without waiting.
+    #[inline]
+    pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
+        match self.at_hand().and_then(CachedGenerator::try_next_id) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.try_next_id()),
+        }
+    }
+
     /// Returns the next ID from the ring. If the ring is empty, waits at most the lease's `max_wait` for a refill.
     ///
     /// # Errors

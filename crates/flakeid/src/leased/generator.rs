@@ -43,11 +43,27 @@ impl LeasedGenerator {
         // The `LeasedGenerator` is built before the steps that can fail, so that a failure drops it and thereby
         // removes the user.
         let generator = Self { current, closed, users };
-        let lease = generator.shared_lease();
+        generator.acquire(timeout)?;
+        Ok(generator)
+    }
+
+    /// Waits at most `timeout` for the first grant in this process.
+    fn acquire(&self, timeout: Duration) -> Result<(), Error> {
+        let lease = self.shared_lease();
         // Waiting for one grant or renewal is sufficient, because a process's first grant precedes its first renewal.
         lease.begin_session()?.gain(0, timeout, &lease.source)?;
-        generator.newest()?;
-        Ok(generator)
+        self.newest().map(drop)
+    }
+
+    /// Leases a node in a forked child that has none yet.
+    pub(crate) fn settle(&self) -> Result<(), Error> {
+        if self.own_generator().is_some() {
+            return Ok(());
+        }
+        if self.is_closed() {
+            return Err(Self::ended());
+        }
+        self.acquire(self.max_wait().saturating_add(CONNECT_TIMEOUT))
     }
 
     /// Returns the next ID, as [`Generator::next_id`] does. At the end of the window, requests a renewal. Waits at most
@@ -175,19 +191,19 @@ impl LeasedGenerator {
         self.close();
     }
 
-    /// The generator's current node, or the smallest one if the generator has several nodes. The node changes when
-    /// another process takes over the current node.
+    /// The generator's current node, or the smallest one if the generator has several nodes, or 0 in a forked child that
+    /// has no node yet. The node changes when another process takes over the current node.
     #[must_use]
     pub(crate) fn node(&self) -> u64 {
-        self.shared_lease().generator().map_or(0, |generator| generator.node())
+        self.own_generator().map_or(0, |generator| generator.node())
     }
 
     /// The generator's current nodes in increasing order: one node, or as many nodes as
-    /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) requested.
+    /// [`LeaseBuilder::node_count`](crate::LeaseBuilder::node_count) requested, or none in a forked child that has no
+    /// node yet.
     #[must_use]
     pub(crate) fn nodes(&self) -> Vec<u64> {
-        let generator = self.shared_lease().generator();
-        generator.map(|generator| generator.nodes().to_vec()).unwrap_or_default()
+        self.own_generator().map(|generator| generator.nodes().to_vec()).unwrap_or_default()
     }
 
     /// The layout of the IDs.
@@ -225,6 +241,14 @@ impl LeasedGenerator {
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    /// The newest generator that belongs to this process. A forked child's own generator does not exist before the
+    /// child's first grant.
+    fn own_generator(&self) -> Option<&Arc<Generator>> {
+        let lease = self.shared_lease();
+        let has_node = lease.sessions.ours().is_some_and(|session| session.gains() > 0);
+        lease.generator().filter(|_| has_node)
     }
 
     fn shared_lease(&self) -> &Arc<Lease> {
@@ -302,6 +326,21 @@ impl LeasedGenerator {
         }
     }
 
+    /// Returns the pause after which a caller that must not block its thread should repeat a call that failed with
+    /// `error`, as [`Generator::retry_pause`](crate::Generator::retry_pause) does.
+    pub(crate) fn retry_pause(&self, error: &Error, waited: Duration) -> Option<Duration> {
+        match error.kind() {
+            ErrorKind::SequenceExhausted | ErrorKind::ClockRollback => {
+                let generator = self.shared_lease().generator()?;
+                pause_for_clock(generator, error, self.max_wait().saturating_sub(waited))
+            }
+            kind if kind.is_retryable() => {
+                self.shared_lease().sessions.ours()?.pause(waited, self.max_wait())
+            }
+            _ => None,
+        }
+    }
+
     /// Waits until the session's number of grants and renewals exceeds `since`, if an error of this `kind` requires a
     /// new grant or renewal.
     fn gain(
@@ -323,6 +362,17 @@ impl LeasedGenerator {
             _ => cause,
         })
     }
+}
+
+/// Returns the time that the clock needs to reach the next usable tick, or `None` if `generator` would not wait for the
+/// clock after `error`, or would have to wait longer than `left`.
+pub(crate) fn pause_for_clock(
+    generator: &Generator,
+    error: &Error,
+    left: Duration,
+) -> Option<Duration> {
+    let pause = error.retry_after()?.max(Duration::from_millis(1));
+    (pause <= left && generator.would_wait(error)).then_some(pause)
 }
 
 impl Drop for LeasedGenerator {

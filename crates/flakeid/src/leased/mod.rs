@@ -7,7 +7,7 @@ mod local;
 mod loom_models;
 
 pub(crate) use cached::LeasedCachedGenerator;
-pub(crate) use generator::LeasedGenerator;
+pub(crate) use generator::{LeasedGenerator, pause_for_clock};
 pub(crate) use local::LeasedLocalGenerator;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
