@@ -1,13 +1,18 @@
 """IDs in SQLAlchemy 2: a column type, defaults from a generator, and filters by creation time.
 
 >>> class Order(Base):
-...     id: Mapped[int] = flakeid.sqlalchemy.primary_key(generator)
+...     id: Mapped[int] = flakeid.sqlalchemy.primary_key("shop.ids.generator")
 >>> select(Order).where(created_between(Order.id, start, end))
+
+Columns take the import path of a generator, or a function that returns it, so that only processes
+that generate IDs lease a node. Migrations and other programs that import the models do not.
 """
 
+import pkgutil
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Protocol, SupportsIndex
+from functools import cache, partial
+from typing import Any, Protocol, SupportsIndex, TypeVar
 
 from sqlalchemy import BigInteger, ColumnElement, Dialect, and_, true
 from sqlalchemy.orm import MappedColumn, mapped_column
@@ -36,6 +41,9 @@ class FlakeId(TypeDecorator[int]):
 
     def __init__(self, layout: Layout | str = "twitter") -> None:
         self.layout = layout_of(layout)
+        # Alembic writes the name of the module and the result of `repr` into migrations. A
+        # migration contains sa.BigInteger(), so that migrations do not depend on this package.
+        self.__module__ = "sa"
         super().__init__()
 
     def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:  # noqa: ARG002
@@ -47,39 +55,85 @@ class FlakeId(TypeDecorator[int]):
         return "NULL" if value is None else str(self.process_bind_param(value, dialect))
 
     def __repr__(self) -> str:
-        # Alembic writes this into migrations.
-        return f"FlakeId({self.layout.preset_name or self.layout.descriptor!r})"
+        return "BigInteger()"
 
 
 class _NextId(Protocol):
     def next_id(self) -> int: ...
 
 
-def next_id(generator: _NextId) -> Callable[[], int]:
+_G = TypeVar("_G", bound=_NextId)
+
+
+def next_id(generator: _NextId | Callable[[], _NextId] | str) -> Callable[[], int]:
     """Return a `default` for a column: the next ID of a generator, cached, local or plain.
 
-    SQLAlchemy inspects the parameters of a default, which built-in methods do not expose.
+    Args:
+        generator: the generator, its import path, such as "shop.ids.generator", or a function that
+            returns it. The first ID imports the path or calls the function.
     """
+    generator_of = _source(generator)
 
+    # SQLAlchemy inspects the parameters of a default, which built-in methods do not expose.
     def default() -> int:
-        return generator.next_id()
+        return generator_of().next_id()
 
     return default
 
 
-def primary_key(generator: Generator, **options: Any) -> MappedColumn[int]:
+def primary_key(
+    generator: Generator | Callable[[], Generator] | str,
+    *,
+    layout: Layout | str | None = None,
+    **options: Any,
+) -> MappedColumn[int]:
     """Return a `mapped_column` for a primary key with IDs from a generator.
 
     Args:
-        generator: the generator of the IDs, whose layout becomes the column's.
+        generator: the generator, its import path, such as "shop.ids.generator", or a function that
+            returns it. The first ID imports the path or calls the function.
+        layout: the layout of the IDs (default: the generator's, or "twitter" for an import path or
+            a function).
         options: the options of `mapped_column`.
+
+    Raises:
+        InvalidLayoutError: `layout` is a string that does not describe a layout.
+        InvalidOptionError: the generator has another layout. For an import path or a function, the
+            first ID raises this error.
     """
+    if layout is None and isinstance(generator, Generator):
+        layout = generator.layout
+    type_ = FlakeId(layout or "twitter")
+    checked = partial(_checked, _source(generator), type_.layout)
+    if isinstance(generator, Generator):
+        checked()
     given: dict[str, Any] = {
         "primary_key": True,
         "autoincrement": False,
-        "default": next_id(generator),
+        "default": next_id(cache(checked)),
     }
-    return mapped_column(FlakeId(generator.layout), **(given | options))
+    return mapped_column(type_, **(given | options))
+
+
+def _source(generator: _G | Callable[[], _G] | str) -> Callable[[], _G]:
+    """Return a function that returns the generator, and imports or creates it in the first call."""
+    if isinstance(generator, str):
+        return cache(partial(pkgutil.resolve_name, generator))
+    if hasattr(generator, "next_id"):
+        return lambda: generator
+    return cache(generator)
+
+
+def _checked(generator_of: Callable[[], Generator], layout: Layout) -> Generator:
+    """Return the generator, and check that it has the layout of its column."""
+    generator = generator_of()
+    if generator.layout != layout:
+        column, made = (of.preset_name or of.descriptor for of in (layout, generator.layout))
+        raise InvalidOptionError(
+            f"layout: the generator has the layout {made!r}, but its column has {column!r}; call"
+            f" primary_key with layout={made!r}"
+        )
+    return generator
 
 
 def created_between(

@@ -1,6 +1,9 @@
 """Tests of flakeid.sqlalchemy on SQLite and PostgreSQL."""
 
 import asyncio
+import copy
+import pickle
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -145,7 +148,64 @@ def test_alembic_reproduces_the_column_type(base, engine):
         assert compare_metadata(context, base.metadata) == []
     table = base.metadata.tables["orders"]
     written = render_python_code(UpgradeOps([CreateTableOp.from_table(table)]))
-    assert "sa.Column('id', flakeid.sqlalchemy.FlakeId('twitter')" in written
-    names = {"flakeid": flakeid}
-    rebuilt = eval("flakeid.sqlalchemy." + repr(table.c.other.type), names)
-    assert rebuilt.layout == flakeid.Layout.parse("discord")
+    assert "sa.Column('id', sa.BigInteger()" in written
+    assert "flakeid" not in written
+
+
+def test_types_can_be_copied_and_pickled():
+    for copied in (copy.copy, copy.deepcopy, lambda type_: pickle.loads(pickle.dumps(type_))):
+        made = copied(FlakeId("discord"))
+        assert isinstance(made, FlakeId)
+        assert made.layout == flakeid.Layout.parse("discord")
+        assert repr(made) == "BigInteger()"
+
+
+def test_first_id_imports_the_generator_or_calls_the_function(tmp_path, monkeypatch):
+    calls = []
+
+    def generator():
+        calls.append(1)
+        return flakeid.Generator(node=701)
+
+    def other():
+        return flakeid.Generator(node=702, layout="discord")
+
+    class Base(DeclarativeBase):
+        pass
+
+    class Called(Base):
+        __tablename__ = "called"
+        id: Mapped[int] = primary_key(generator)
+
+    class Named(Base):
+        __tablename__ = "named"
+        id: Mapped[int] = primary_key("lazy_ids.generator")
+        other: Mapped[int] = mapped_column(FlakeId(), default=next_id("lazy_ids.generator"))
+
+    class Mixed(Base):
+        __tablename__ = "mixed"
+        id: Mapped[int] = primary_key(other)
+
+    class Right(Base):
+        __tablename__ = "right"
+        id: Mapped[int] = primary_key(other, layout="discord")
+
+    engine = create_engine("sqlite://")
+    Base.metadata.create_all(engine)
+    assert calls == []
+    assert "lazy_ids" not in sys.modules
+    (tmp_path / "lazy_ids.py").write_text(
+        "import flakeid\ngenerator = flakeid.Generator(node=703)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with Session(engine) as session:
+        session.add_all([Called(), Called(), Named(), Right()])
+        session.commit()
+        assert calls == [1]
+        for row, node in ((Called, 701), (Named, 703)):
+            assert flakeid.decode(session.scalars(select(row.id)).first()).node == node
+        session.add(Mixed())
+        with pytest.raises(StatementError, match="the generator has the layout 'discord'"):
+            session.commit()
+    with pytest.raises(flakeid.InvalidOptionError, match="layout='twitter'"):
+        primary_key(flakeid.Generator(node=701), layout="discord")

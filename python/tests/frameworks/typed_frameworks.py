@@ -13,6 +13,8 @@ from flakeid.sqlalchemy import created_between, next_id, primary_key
 
 generator = flakeid.Generator(node=1)
 assert_type(primary_key(generator, sort_order=-1), MappedColumn[int])
+assert_type(primary_key("shop.ids.generator", layout="discord"), MappedColumn[int])
+assert_type(primary_key(lambda: generator), MappedColumn[int])
 
 
 class Base(DeclarativeBase):

@@ -1,0 +1,96 @@
+"""Migrations of a real Alembic project, whose models have IDs of flakeid."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+IDS = """
+import os
+import flakeid
+
+generator = flakeid.lease(os.environ["FLAKEID_STORE"])
+"""
+
+MODELS = """
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from flakeid.sqlalchemy import FlakeId, primary_key
+
+class Base(DeclarativeBase):
+    pass
+
+class Order(Base):
+    __tablename__ = "orders"
+    id: Mapped[int] = primary_key("ids.generator")
+    item: Mapped[str]
+    other: Mapped[int | None] = mapped_column(FlakeId("discord"))
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    def alembic(*arguments):
+        done = subprocess.run(
+            [sys.executable, "-m", "alembic", *arguments],
+            cwd=tmp_path,
+            # Nothing listens on this port, so a lease at import would fail.
+            env={**os.environ, "FLAKEID_STORE": "postgresql://127.0.0.1:1/flakeid"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    alembic("init", "migrations")
+    (tmp_path / "ids.py").write_text(IDS)
+    (tmp_path / "models.py").write_text(MODELS)
+    for name, old, new in (
+        ("alembic.ini", "driver://user:pass@localhost/dbname", "sqlite:///orders.sqlite"),
+        (
+            "migrations/env.py",
+            "target_metadata = None",
+            "from models import Base\ntarget_metadata = Base.metadata",
+        ),
+    ):
+        text = (tmp_path / name).read_text()
+        assert old in text
+        (tmp_path / name).write_text(text.replace(old, new))
+    return alembic
+
+
+def test_migrations_lease_no_node_and_do_not_depend_on_flakeid(project, tmp_path):
+    project("revision", "--autogenerate", "-m", "orders")
+    (migration,) = (tmp_path / "migrations" / "versions").glob("*.py")
+    text = migration.read_text()
+    assert "flakeid" not in text
+    assert "sa.Column('id', sa.BigInteger(), autoincrement=False, nullable=False)" in text
+    assert "sa.Column('other', sa.BigInteger(), nullable=True)" in text
+    project("upgrade", "head")
+    assert "No new upgrade operations detected" in project("check")
+    project("downgrade", "base")
+
+
+def test_rows_get_ids_from_the_named_generator(project, tmp_path):
+    project("revision", "--autogenerate", "-m", "orders")
+    project("upgrade", "head")
+    program = """
+from sqlalchemy import create_engine
+from sqlalchemy.orm import Session
+from models import Order
+
+with Session(create_engine("sqlite:///orders.sqlite")) as session:
+    session.add_all([Order(item="tea"), Order(item="cup")])
+    session.commit()
+    print(session.query(Order).count())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "FLAKEID_STORE": f"sqlite://{tmp_path}/flakeid.db"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "2"
