@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 
 from fastapi import Depends, FastAPI, HTTPException
 from pydantic import AwareDatetime, BaseModel
@@ -13,10 +14,19 @@ import flakeid
 from flakeid.pydantic import FlakeId, FlakeIdIn
 from flakeid.sqlalchemy import created_between, primary_key
 
-# Each worker imports this file, and so leases its own node. If the store is an SQLite file, it must
-# not be the application's database: see the guide's chapter on SQLite.
-url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
-generator = flakeid.lease(url, namespace="orders")
+
+@cache
+def generator() -> flakeid.Generator:
+    """Return the generator. Each worker leases its own node for its first order.
+
+    FastAPI calls this plain `def` in a thread, where waiting for the store blocks no other request.
+    """
+    # If the store is an SQLite file, it must not be the application's database: see the guide's
+    # chapter on SQLite.
+    url = os.environ.get("FLAKEID_STORE", "sqlite://flakeid.db")
+    return flakeid.lease(url, namespace="orders")
+
+
 engine = create_engine(os.environ.get("DATABASE_URL", "sqlite:///orders.sqlite"))
 
 
@@ -59,10 +69,16 @@ Base.metadata.create_all(engine)
 app = FastAPI()
 
 
-# FastAPI runs a plain `def` in a thread, where waiting for an ID blocks no other request.
+async def new_id(generator: flakeid.Generator = Depends(generator)) -> int:
+    """Return an ID. A wait for the ID blocks neither the event loop nor a thread."""
+    return await generator.next_id_async()
+
+
 @app.post("/orders", status_code=201)
-def create(new: NewOrder, session: Session = Depends(session)) -> OrderOut:
-    order = Order(item=new.item, again=new.again)
+def create(
+    new: NewOrder, id: int = Depends(new_id), session: Session = Depends(session)
+) -> OrderOut:
+    order = Order(id=id, item=new.item, again=new.again)
     session.add(order)
     session.commit()
     return told(order)

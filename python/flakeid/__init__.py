@@ -8,6 +8,7 @@
 >>> flakeid.auto().next_id()  # leases a node
 """
 
+from . import _asyncio as _asyncio
 from . import _at_exit as _at_exit
 from ._flakeid import (
     CachedGenerator,

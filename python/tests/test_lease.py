@@ -439,3 +439,19 @@ def test_waiting_call_releases_the_gil(url, count):
     thread.join()
     # The last call waited for most of a second.
     assert sum(refused - 0.4 < at < refused for at in beats) > 10
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"window": 3600}, "window 3600000 ms is out of range"),
+        ({"ttl": 0}, "ttl 0 ms is out of range"),
+        ({"max_wait": -1}, "max_wait: must be"),
+        ({"nodes": (5, 1)}, "nodes[0] 5 is out of range"),
+        ({"node_count": 3}, "node_count: 3 must be"),
+    ],
+)
+def test_messages_of_leases_name_options_as_python_does(url, options, text):
+    with pytest.raises(flakeid.FlakeIdError) as error:
+        flakeid.lease(url, **options)
+    assert str(error.value).startswith(text)

@@ -61,6 +61,20 @@ def test_stubs_match_the_extension(tmp_path):
     mypy(tmp_path, "mypy.stubtest", "flakeid._flakeid")
 
 
+def test_stubs_contain_the_documentation_of_the_extension(root):
+    program = "import stubs; print(*stubs.outdated(stubs.STUB.read_text()))"
+    tests = str(root / "python" / "tests")
+    # The tests are modules of no package, so that another process imports the tool.
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {tests!r}); {program}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    remedy = "run: python -P python/tests/stubs.py && cargo xtask format"
+    assert done.stdout.split() == [], remedy
+
+
 def test_type_checker_accepts_the_typed_sample(tmp_path):
     sample = Path(__file__).with_name("typed_sample.py")
     mypy(tmp_path, "mypy", "--strict", "--warn-unused-ignores", str(sample))

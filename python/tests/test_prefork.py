@@ -179,6 +179,21 @@ def test_grandchild_leases_its_own_node(url):
     assert len(nodes_of(both)) == 2
 
 
+def test_node_of_a_child_is_its_own_before_its_first_id(url):
+    generator = flakeid.lease(url)
+    generator.next_id()
+
+    def child():
+        assert repr(generator) == "<Generator node=None layout=twitter leased>"
+        node = generator.node
+        assert generator.nodes == [node]
+        return numpy.array([generator.next_id(), node], numpy.uint64).tobytes()
+
+    id, node = in_child(child).tolist()
+    assert flakeid.decode(id).node == node
+    assert node != generator.node
+
+
 def test_fork_succeeds_while_threads_issue_ids(url):
     events = []
     generator = flakeid.lease(url, window=0.1, max_wait=30, on_event=events.append)

@@ -54,6 +54,7 @@ pub(crate) fn check() -> Outcome {
     let target = Target::tested(None)?;
     let library = c::installed(&target, "target/docs/c")?;
     let python = python::with_wheel_and("docs", "examples/requirements.txt")?.program("python")?;
+    let wheel = python::wheel(&Target::tested(None)?)?;
     let project = |name: &str, example: &str, names: &[&str]| {
         let project = format!("target/docs/{name}");
         files::empty(&project)?;
@@ -64,7 +65,11 @@ pub(crate) fn check() -> Outcome {
     let node_types = project("node-types", "node-types", &NODE_TYPES)?;
     let prisma = project("prisma", "prisma", &PRISMA)?;
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
+<<<<<<< HEAD
         .args(&["--c-archive", &c::tarball(&target)])
+=======
+        .args(&["--wheel", &wheel])
+>>>>>>> 27c9b724 (Add calls for asyncio, the command and docstrings to the wheel)
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .run()?;
     println!("\ncargo xtask docs: everything passed ({:.0} s)", start.elapsed().as_secs_f32());

@@ -5,7 +5,7 @@ use flakeid_steps::venv::{self, PYTHON, Venv};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::platform::Target;
-use crate::server_packages::POSTGRESQL;
+use crate::server_packages::{POSTGRESQL, REDIS};
 
 const ALPINE: &str = "python:3.11-alpine";
 const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
@@ -74,7 +74,7 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
     let interpreter = wheel.free_threaded.unwrap_or(PYTHON);
     let clean = Venv::clean("test", interpreter, image)?;
     clean.pip(&["install", "-q", "-r", "python/tests/requirements.txt"])?;
-    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact(&wheel.target, "whl")?])?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-index", &self::wheel(&wheel.target)?])?;
     if wheel.free_threaded.is_some() {
         let gil = "import flakeid, sys; sys.exit(sys._is_gil_enabled())";
         clean.python(&["-P", "-c", gil])?.run()?;
@@ -90,12 +90,15 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
 
 /// Runs `python/tests/frameworks` in the same environment, after installing the frameworks.
 fn test_frameworks(clean: &Venv) -> Outcome {
-    packages::ensure(&[POSTGRESQL])?;
-    let servers = Servers::begin(&["postgresql"])?;
+    packages::ensure(&[POSTGRESQL, REDIS])?;
+    let servers = Servers::begin(&["postgresql", "redis"])?;
     clean.pip(&["install", "-q", "--no-deps", "--no-compile", "-r", FRAMEWORKS])?;
     let servers = servers.ready()?;
     let tests = pytest(clean, "python/tests/frameworks")?;
-    tests.env("FLAKEID_POSTGRESQL", servers.url("postgresql")?).run()
+    tests
+        .env("FLAKEID_POSTGRESQL", servers.url("postgresql")?)
+        .env("FLAKEID_REDIS", servers.url("redis")?)
+        .run()
 }
 
 /// Returns a step that runs pytest. `-P` makes Python import the installed package, not the sources
@@ -111,7 +114,7 @@ pub(crate) fn with_wheel(name: &str) -> Result<String, Failed> {
     let target = Target::tested(None)?;
     build(&Wheel { target, free_threaded: None })?;
     let clean = Venv::clean(name, PYTHON, None)?;
-    clean.pip(&["install", "-q", "--no-deps", "--no-index", &artefact(&target, "whl")?])?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-index", &wheel(&target)?])?;
     clean.program("python")
 }
 
@@ -122,7 +125,7 @@ pub(crate) fn with_wheel_and(name: &str, requirements: &str) -> Result<Venv, Fai
     build(&Wheel { target, free_threaded: None })?;
     let venv = Venv::lasting(name)?;
     venv.pip(&["install", "-q", "-r", requirements])?;
-    let wheel = artefact(&target, "whl")?;
+    let wheel = wheel(&target)?;
     venv.pip(&["install", "-q", "--no-deps", "--no-index", "--force-reinstall", &wheel])?;
     Ok(venv)
 }
@@ -138,7 +141,7 @@ pub(crate) fn bench() -> Result<Step, Failed> {
         .args(&["--manifest-path", "benches/python/floor/Cargo.toml"])
         .run()?;
     let clean = Venv::lasting("bench")?;
-    let (floor, wheel) = (files::only(&floor, "whl")?, artefact(&target, "whl")?);
+    let (floor, wheel) = (files::only(&floor, "whl")?, wheel(&target)?);
     clean.pip(&["install", "-q", "-r", "benches/python/requirements.txt"])?;
     clean.pip(&[
         "install",
@@ -183,6 +186,11 @@ fn build_from_sdist(target: &Target) -> Outcome {
         // The build backend looks for maturin in the PATH.
         .env("PATH", tools.path()?)
         .run()
+}
+
+/// Returns the path of the wheel.
+pub(crate) fn wheel(target: &Target) -> Result<String, Failed> {
+    artefact(target, "whl")
 }
 
 /// Returns the only artefact with the given extension.

@@ -4,6 +4,7 @@
 use std::ffi::CStr;
 use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 
 use flakeid::CachedGenerator as Ring;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats as CoreStats};
@@ -16,6 +17,7 @@ use crate::direct::DirectMethod;
 use crate::error::{exception, raise};
 use crate::generator::Generator;
 use crate::guarded::Guarded;
+use crate::polled::{Polled, polled};
 use crate::settings;
 use crate::stats::RingStats;
 
@@ -190,6 +192,23 @@ impl CachedGenerator {
         self.generator.clone_ref(py)
     }
 
+    /// Returns the next ID, or the seconds after which to call again, like
+    /// Generator._poll_next_id.
+    fn _poll_next_id(this: &Bound<'_, Self>, waited: f64) -> PyResult<Polled<u64>> {
+        if let Some(id) = Self::poll(this) {
+            return Ok(Polled::Done(id.to_u64()));
+        }
+        let ring = Self::ring(this)?;
+        let tried = this.py().detach(move || ring.try_next_id()).map(Id::to_u64);
+        match polled(this.get().generator.get().held(), waited, tried) {
+            // The last attempt is repeated by a call that counts and reports its failure.
+            Err(_) => {
+                Self::call(this, |ring| ring.next_id_within(Duration::ZERO)).map(Polled::Done)
+            }
+            tried => tried,
+        }
+    }
+
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
         this
     }
@@ -228,11 +247,8 @@ impl CachedGenerator {
         }
     }
 
-    /// Calls a method of the ring without the GIL. If another thread closes the ring during the
-    /// call, the ring is dropped after the call.
-    #[cold]
-    #[inline(never)]
-    fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
+    /// Returns the ring, or the exception for a closed ring.
+    fn ring(this: &Bound<'_, Self>) -> PyResult<Arc<Ring>> {
         // SAFETY: this object owns the state, and cloning the `Arc` only increments a reference
         // count.
         let ring = unsafe {
@@ -241,9 +257,15 @@ impl CachedGenerator {
                 State::Closed(_) => None,
             })
         };
-        let Some(ring) = ring else {
-            return Err(raise(Error::new(ErrorKind::Closed, "the ring was closed", None)));
-        };
+        ring.ok_or_else(|| raise(Error::new(ErrorKind::Closed, "the ring was closed", None)))
+    }
+
+    /// Calls a method of the ring without the GIL. If another thread closes the ring during the
+    /// call, the ring is dropped after the call.
+    #[cold]
+    #[inline(never)]
+    fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
+        let ring = Self::ring(this)?;
         this.py().detach(move || call(&ring)).map(Id::to_u64).map_err(raise)
     }
 }

@@ -17,6 +17,7 @@ use crate::direct::DirectMethod;
 use crate::error::{may_pass, raise};
 use crate::layout::{Chosen, Layout};
 use crate::local::LocalGenerator;
+use crate::polled::{Polled, polled};
 use crate::stats::Stats;
 use crate::status::Lease;
 use crate::{clock, settings};
@@ -108,6 +109,11 @@ impl Generator {
 
     fn is_leased(&self) -> bool {
         self.held.is_leased()
+    }
+
+    /// Leases a node in a forked child that has none yet.
+    fn settle(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.held.settle()).map_err(raise)
     }
 
     /// Returns the next ID after `try_next_id` has failed. The core decides how long the call
@@ -261,6 +267,39 @@ impl Generator {
         }
     }
 
+    /// Returns the next ID, or the seconds after which to call again. Raises the error if the call
+    /// would wait no longer. `waited` is the time in seconds since the first call.
+    fn _poll_next_id(&self, waited: f64) -> PyResult<Polled<u64>> {
+        polled(&self.held, waited, self.held.try_next_id().map(Id::to_u64))
+    }
+
+    /// Returns at most n of the next IDs like _poll_next_id.
+    fn _poll_next_ids(&self, n: &Bound<'_, PyAny>, waited: f64) -> PyResult<Polled<Vec<u64>>> {
+        let mut numbers = vec![0; count(n)?.min(MOST_AT_ONCE)];
+        let filled = self.held.try_fill(Id::from_u64_slice_mut(&mut numbers));
+        polled(&self.held, waited, filled).map(|polled| match polled {
+            Polled::Done(filled) => {
+                numbers.truncate(filled);
+                Polled::Done(numbers)
+            }
+            Polled::Pause(pause) => Polled::Pause(pause),
+        })
+    }
+
+    /// Fills a part of an array, which begins at the index start, like _poll_next_id. Returns the
+    /// number of IDs.
+    fn _poll_fill(
+        &self,
+        buffer: &Bound<'_, PyAny>,
+        start: usize,
+        waited: f64,
+    ) -> PyResult<Polled<usize>> {
+        let mut target = Target::from_python(buffer)?;
+        let ids = target.ids();
+        let end = ids.len().min(start.saturating_add(MOST_AT_ONCE));
+        polled(&self.held, waited, self.held.try_fill(&mut ids[start.min(end)..end]))
+    }
+
     /// Extends the generator's window to the tick `fence`, exclusive. Call this method only after
     /// the store that grants windows has confirmed the fence. Leased generators renew their window
     /// automatically; for a leased generator, this method raises InvalidOptionError.
@@ -304,18 +343,18 @@ impl Generator {
     }
 
     /// The node in the generator's IDs, or the smallest node if there are several. The node of a
-    /// leased generator changes if the generator loses the node, and when the generator issues its
-    /// first ID in a forked child.
+    /// leased generator changes if the generator loses the node. In a forked child, the first use of
+    /// this property leases the child's node, as the first ID does, and can raise the same errors.
     #[getter]
-    fn node(&self) -> u64 {
-        self.held.node()
+    fn node(&self, py: Python<'_>) -> PyResult<u64> {
+        self.settle(py).map(|()| self.held.node())
     }
 
     /// The nodes that the generator's IDs can contain, in increasing order: one node, unless nodes
     /// or node_count requested more.
     #[getter]
-    fn nodes(&self) -> Vec<u64> {
-        self.held.nodes().into_owned()
+    fn nodes(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        self.settle(py).map(|()| self.held.nodes().into_owned())
     }
 
     /// The current state of the lease or, after close(), the last state. None if the node is not
@@ -354,7 +393,9 @@ impl Generator {
     }
 
     fn __repr__(&self) -> String {
-        let (node, layout) = (self.held.node(), Layout(*self.held.layout()).short_name());
+        // A forked child that has no node yet does not lease one for this string.
+        let node = self.held.nodes().first().map_or("None".to_owned(), ToString::to_string);
+        let layout = Layout(*self.held.layout()).short_name();
         let leased = if self.is_leased() { " leased" } else { "" };
         format!("<Generator node={node} layout={layout}{leased}>")
     }

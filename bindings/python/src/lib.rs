@@ -12,6 +12,7 @@ mod buffer;
 mod cached;
 mod callback;
 mod clock;
+mod command;
 mod direct;
 mod error;
 mod event;
@@ -23,6 +24,7 @@ mod layout;
 mod lease;
 mod local;
 mod parts;
+mod polled;
 mod settings;
 mod stats;
 mod status;
@@ -46,6 +48,8 @@ mod _flakeid {
     use crate::callback::after_fork;
     #[pymodule_export]
     use crate::clock::ManualClock;
+    #[pymodule_export]
+    use crate::command::run;
     #[pymodule_export]
     use crate::event::LeaseEvent;
     #[pymodule_export]

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use crate::direct::DirectMethod;
 use crate::error::{may_pass, raise};
 use crate::guarded::Guarded;
+use crate::polled::{Polled, polled};
 
 /// The fastest way to generate single IDs, for use by one thread at a time. Generator.local returns
 /// a LocalGenerator.
@@ -29,7 +30,7 @@ pub(crate) struct LocalGenerator {
     /// The core's local handle, or `None` while a thread has taken the handle in order to wait in a
     /// call.
     share: Guarded<Option<Share>>,
-    is_leased: bool,
+    held: Held,
     /// The Generator, which closes its lease without the GIL when it is dropped. This field is
     /// declared after the share, so that the Generator is dropped last.
     generator: Py<PyAny>,
@@ -65,7 +66,7 @@ impl LocalGenerator {
     /// object `generator`.
     pub(crate) fn new(generator: Py<PyAny>, held: &Held) -> Self {
         let share = Guarded::new(Some(held.local()));
-        Self { share, is_leased: held.is_leased(), generator }
+        Self { share, held: held.clone(), generator }
     }
 
     #[inline(always)]
@@ -85,7 +86,7 @@ impl LocalGenerator {
         let tried = unsafe {
             this.get().share.with(this, |share| {
                 let share = share.as_mut()?;
-                let is_leased = this.get().is_leased;
+                let is_leased = this.get().held.is_leased();
                 Some(share.try_next_id().map_err(|error| (may_pass(&error, is_leased), error)))
             })
         };
@@ -95,13 +96,15 @@ impl LocalGenerator {
             Some(Err((true, _))) | None => {}
         }
         let mut lent = Lent::new(this);
-        let share = lent.share.as_mut().ok_or_else(|| {
-            PyRuntimeError::new_err(
-                "this LocalGenerator is in use by another thread; create one for each thread",
-            )
-        })?;
+        let share = lent.share.as_mut().ok_or_else(in_use)?;
         this.py().detach(|| share.next_id()).map(Id::to_u64).map_err(raise)
     }
+}
+
+fn in_use() -> PyErr {
+    PyRuntimeError::new_err(
+        "this LocalGenerator is in use by another thread; create one for each thread",
+    )
 }
 
 pub(crate) struct NextId;
@@ -128,6 +131,16 @@ impl LocalGenerator {
     #[getter]
     fn generator(&self, py: Python<'_>) -> Py<PyAny> {
         self.generator.clone_ref(py)
+    }
+
+    /// Returns the next ID, or the seconds after which to call again, like
+    /// Generator._poll_next_id.
+    fn _poll_next_id(this: &Bound<'_, Self>, waited: f64) -> PyResult<Polled<u64>> {
+        // SAFETY: this object owns the share, and generating an ID uses only arithmetic, atomics and
+        // a clock, so no Python code runs.
+        let tried =
+            unsafe { this.get().share.with(this, |share| share.as_mut().map(Share::try_next_id)) };
+        polled(&this.get().held, waited, tried.ok_or_else(in_use)?.map(Id::to_u64))
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {

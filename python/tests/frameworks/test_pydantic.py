@@ -111,7 +111,7 @@ def test_fastapi_example_reads_and_writes_ids(example, database, monkeypatch):
         with TestClient(service.app) as client:
             check_orders(client)
     finally:
-        service.generator.close()
+        service.generator().close()
         service.Base.metadata.drop_all(service.engine)
         service.engine.dispose()
 

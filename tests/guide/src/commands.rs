@@ -68,6 +68,10 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         let library = Library { prefix: built.c_library.clone(), work };
         files::copy(flakeid_linking::jar(&library)?, format!("{folder}/flakeid.jar"))?;
     }
+    if chapter.path.ends_with("python.md") {
+        let name = built.wheel.file_name().unwrap_or_default();
+        files::copy(&built.wheel, Path::new(&folder).join(name))?;
+    }
     if chapter.path.ends_with("go.md") {
         // The path of the module in go.mod.
         files::copy_folder("go", &format!("{WORK}/go"))?;

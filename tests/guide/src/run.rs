@@ -25,6 +25,9 @@ pub(crate) struct Built {
     /// A Python interpreter with the wheel and `examples/requirements.txt`.
     #[arg(long)]
     pub(crate) python: String,
+    /// The wheel.
+    #[arg(long)]
+    pub(crate) wheel: PathBuf,
     /// The folder with the files of `examples/fastify` and their dependencies.
     #[arg(long)]
     pub(crate) node: String,
