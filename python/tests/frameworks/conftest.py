@@ -1,4 +1,5 @@
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,20 @@ def checker(tmp_path_factory: pytest.TempPathFactory):
 def postgresql() -> str:
     """The URL of a private server, which `cargo xtask python --test` starts."""
     return os.environ["FLAKEID_POSTGRESQL"]
+
+
+@pytest.fixture(scope="session")
+def redis() -> str:
+    """The URL of a private server, which `cargo xtask python --test` starts."""
+    return os.environ["FLAKEID_REDIS"]
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port on which no program listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
