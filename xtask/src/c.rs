@@ -189,9 +189,11 @@ fn symlink(_target: &str, link: &Path) -> Outcome {
 /// Windows and vcpkg's folder of its DLLs differ, so archives for Windows contain no recipes.
 fn package_files(names: &Names, target: &Target, linked: &str, prefix: &Path) -> Outcome {
     // C compilers link libgcc themselves, either the shared or the static one. The shared one would
-    // prevent static executables.
-    let system_libraries: Vec<&str> =
-        linked.split_whitespace().filter(|name| *name != "-lgcc_s").collect();
+    // prevent static executables. The unwinder of the libraries for musl requires the header, which
+    // gcc omits from static executables.
+    let header = (target.platform.abi == Some("musl")).then_some("-Wl,--eh-frame-hdr");
+    let linked = linked.split_whitespace().filter(|name| *name != "-lgcc_s");
+    let system_libraries: Vec<&str> = linked.chain(header).collect();
     let mut version = VERSION.split('.');
     let import =
         names.import.map(|import| format!("IMPORTED_IMPLIB \"${{_flakeid_prefix}}/lib/{import}\""));

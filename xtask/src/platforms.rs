@@ -254,7 +254,7 @@ fn c(system: Emulated) -> Outcome {
 /// Returns the system libraries that a program with the static library needs.
 const fn libraries(system: Emulated) -> &'static str {
     match system {
-        Emulated::Musl => "-static",
+        Emulated::Musl => "-static -Wl,--eh-frame-hdr",
         Emulated::I686 | Emulated::Arm64 => "-lm -lpthread -ldl",
         Emulated::Windows => "-lws2_32 -lntdll -luserenv -lbcrypt -ladvapi32 -lpthread -static",
     }
