@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache, partial
-from typing import Any, Protocol, SupportsIndex, TypeVar
+from typing import Any, Protocol, SupportsIndex, TypeVar, cast
 
 from sqlalchemy import BigInteger, ColumnElement, Dialect, and_, true
 from sqlalchemy.orm import MappedColumn, mapped_column
@@ -120,7 +120,8 @@ def _source(generator: _G | Callable[[], _G] | str) -> Callable[[], _G]:
     if isinstance(generator, str):
         return cache(partial(pkgutil.resolve_name, generator))
     if hasattr(generator, "next_id"):
-        return lambda: generator
+        found = cast("_G", generator)
+        return lambda: found
     return cache(generator)
 
 
