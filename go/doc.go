@@ -9,9 +9,10 @@
 //	generator, err := flakeid.OpenLease(ctx, "postgresql://db/app", flakeid.WithNamespace("orders"))
 //	defer generator.Close() // releases the node
 //
-// With cgo, the package calls the C library flakeid and finds it with pkg-config. The build tag flakeid_static links
-// the library statically. Without cgo (CGO_ENABLED=0), the package contains the library translated to Go. Its
-// generators then have a fixed node, or a node that is leased from a broker (http:// or https://).
+// On Linux on x86-64 and ARM64, with cgo, the package contains a slim C library, for fixed nodes and for leases from
+// SQLite and brokers. Elsewhere, without cgo (CGO_ENABLED=0) and with the build tag flakeid_pure, the package contains
+// the library translated to Go, for fixed nodes and for leases from brokers (http:// or https://). The build tags
+// flakeid_shared and flakeid_static select an installed C library, which pkg-config finds, for all stores.
 //
 // Any number of goroutines can call all methods at the same time. Functions return errors of the type *Error; compare
 // its code with errors.Is(err, flakeid.ErrClockRollback).

@@ -1,3 +1,5 @@
+//go:build cgo && !flakeid_pure && (flakeid_shared || flakeid_static || (linux && (amd64 || arm64)))
+
 package flakeid
 
 // #include "shim.h"

@@ -1,4 +1,4 @@
-//go:build !cgo
+//go:build !cgo || flakeid_pure || !(flakeid_shared || flakeid_static || (linux && (amd64 || arm64)))
 
 package flakeid
 

@@ -1,12 +1,186 @@
-//! The benchmark of the Go module and its rivals.
+//! The Go module as users get it, and the benchmark of the Go module and its rivals.
+//!
+//! The repository has neither the translation of the C library to Go nor static libraries, because
+//! both would change with every change of the library. This task adds them to the module.
 
-use flakeid_steps::{Failed, Step, packages, root};
+use std::path::Path;
 
-use crate::c;
-use crate::platform::Target;
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
+
+use crate::platform::{Profile, Target};
+use crate::{c, header, linters, wasm};
 
 const NEEDED: [(&str, &str); 3] =
     [("gcc", "gcc"), ("go", "golang-go"), ("pkg-config", "pkg-config")];
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const PATH: &str = "github.com/flakeid/flakeid/go";
+const DIST: &str = "target/dist/go";
+/// The folder with the module and the files that its tests read.
+const WORK: &str = "target/go/repository";
+/// The module's file without a build tag. In a checkout, pkg-config finds the library.
+const LIBRARY: &str = "library.go";
+
+/// The file that links the slim library. `gcc` finds its symbols in these libraries of the system.
+const SLIM: &str =
+    "//go:build !flakeid_pure && !flakeid_shared && !flakeid_static && linux && (amd64 || arm64)
+
+package flakeid
+
+// #cgo CFLAGS: -I${SRCDIR}/slim
+// #cgo amd64 LDFLAGS: ${SRCDIR}/slim/linux_amd64/libflakeid.a -lpthread -ldl -lm
+// #cgo arm64 LDFLAGS: ${SRCDIR}/slim/linux_arm64/libflakeid.a -lpthread -ldl -lm
+import \"C\"
+";
+
+/// The program that writes the archive of a module, which must not contain entries for folders.
+const ZIP: &str = "
+import os, sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
+    for folder, _, names in sorted(os.walk('github.com')):
+        for name in sorted(names):
+            archive.write(os.path.join(folder, name))
+";
+
+/// The largest size of one static library. A program contains only the parts that it needs.
+const MOST_BYTES: usize = 6 * 1024 * 1024;
+
+/// The platforms with a static library, by Go's name of the processor.
+const PLATFORMS: [(&str, &str); 2] =
+    [("x86_64-unknown-linux-gnu", "amd64"), ("aarch64-unknown-linux-gnu", "arm64")];
+
+/// Writes the module, with the static library of this machine, and a proxy that serves the module.
+pub(crate) fn build() -> Outcome {
+    assemble(&Target::new(None)?)?;
+    publish()
+}
+
+/// Writes the module with the static libraries in the archives of the C library, and a proxy.
+pub(crate) fn release(archives: &Path) -> Outcome {
+    module()?;
+    for (triple, processor) in PLATFORMS {
+        let name = format!("flakeid-{VERSION}-{triple}");
+        let archive = files::shown(&root().join(archives).join(format!("{name}.tar.gz")))?;
+        let library = format!("{name}/lib/libflakeid-slim.a");
+        files::make_folder("target/go")?;
+        Step::new("tar", &["-xzf", &archive, "-C", "target/go", &library]).run()?;
+        add(&root().join("target/go").join(library), processor)?;
+    }
+    publish()
+}
+
+/// Tests the module without cgo, and runs a program in an empty folder, with and without cgo.
+pub(crate) fn test() -> Outcome {
+    packages::ensure(&NEEDED)?;
+    let target = Target { profile: Profile::Dev, ..Target::new(None)? };
+    assemble(&target)?;
+    publish()?;
+    let folder = format!("{WORK}/go");
+    // The tests lease from a broker, which is a process of the command.
+    let flakeid = workspace::build_programs()?.join("flakeid");
+    for arguments in [&["vet", ".", "./internal/clock"][..], &["test", "-count=1", "./..."]] {
+        Step::new("go", arguments)
+            .within(&folder)
+            .env("CGO_ENABLED", "0")
+            .env("FLAKEID_COMMAND", &flakeid)
+            .run()?;
+    }
+    // The race detector requires cgo, so this tag selects the code without cgo.
+    Step::new("go", &["test", "-count=1", "-race", "-tags", "flakeid_pure", "./..."])
+        .within(&folder)
+        .env("FLAKEID_COMMAND", &flakeid)
+        .run()?;
+    for cgo in ["0", "1"] {
+        from_nothing(cgo)?;
+    }
+    Ok(())
+}
+
+/// Gets the module from the proxy in an empty folder, and runs a program.
+fn from_nothing(cgo: &str) -> Outcome {
+    let folder = format!("target/go/empty-{cgo}");
+    files::empty(&folder)?;
+    files::copy("examples/go/first/main.go", format!("{folder}/main.go"))?;
+    let proxy = format!("file://{}", root().join(DIST).join("proxy").display());
+    let module = format!("{PATH}@v{VERSION}");
+    // Without cgo, there is no embedded store.
+    let store = format!("sqlite://{}/ids.db", root().join(&folder).display());
+    let run = if cgo == "1" { vec!["run", ".", &store] } else { vec!["run", "."] };
+    for arguments in [&["mod", "init", "orders"][..], &["get", &module], &run] {
+        Step::new("go", arguments)
+            .within(&folder)
+            .env("CGO_ENABLED", cgo)
+            .env("GOPROXY", &proxy)
+            .env("GONOSUMDB", PATH)
+            // The module of a test is not kept for other programs of this user.
+            .env("GOMODCACHE", root().join("target/go/modules"))
+            .env("GOFLAGS", "-modcacherw")
+            .run()?;
+    }
+    Ok(())
+}
+
+/// Writes the module, with the static library of the target if the module has one.
+fn assemble(target: &Target) -> Outcome {
+    module()?;
+    let triple = target.platform.triple;
+    match PLATFORMS.iter().find(|(known, _)| *known == triple) {
+        Some((_, processor)) => add(&c::slim_library(target)?, processor),
+        None => Ok(()),
+    }
+}
+
+/// Writes the module without static libraries.
+fn module() -> Outcome {
+    header::check()?;
+    let to = format!("{WORK}/go");
+    files::empty(WORK)?;
+    files::copy_folder("go", &to)?;
+    files::copy_folder("tests/vectors", &format!("{WORK}/tests/vectors"))?;
+    let translation = format!("{to}/internal/core/core.go");
+    let wasm = wasm::for_go()?;
+    Step::new(&linters::wasm2go()?, &["-pkg", "core", "-o", &translation, &wasm]).run()?;
+    let shared = files::text(format!("{to}/{LIBRARY}"))?;
+    let Some((_, rest)) = shared.split_once('\n') else {
+        return Err(Failed(format!("go/{LIBRARY} has no build constraint")));
+    };
+    files::write(format!("{to}/{LIBRARY}"), format!("//go:build flakeid_shared\n{rest}"))?;
+    files::write(format!("{to}/library_slim.go"), SLIM)?;
+    files::copy("include/flakeid.h", format!("{to}/slim/flakeid.h"))
+}
+
+/// Adds a static library to the module.
+fn add(library: &Path, processor: &str) -> Outcome {
+    let size = files::bytes(library)?.len();
+    println!("libflakeid.a for {processor}: {size} bytes");
+    // Tests build a library that is not optimised.
+    if size > MOST_BYTES && !library.components().any(|part| part.as_os_str() == "debug") {
+        return Err(Failed(format!("{} has more than {MOST_BYTES} bytes", library.display())));
+    }
+    files::copy(library, format!("{WORK}/go/slim/linux_{processor}/libflakeid.a"))
+}
+
+/// Writes the files of a module proxy with this version of the module.
+fn publish() -> Outcome {
+    let versions = format!("{DIST}/proxy/{PATH}/@v");
+    files::empty(DIST)?;
+    files::make_folder(&versions)?;
+    files::write(format!("{versions}/list"), format!("v{VERSION}\n"))?;
+    files::write(
+        format!("{versions}/v{VERSION}.info"),
+        format!("{{\"Version\": \"v{VERSION}\", \"Time\": \"2026-01-01T00:00:00Z\"}}\n"),
+    )?;
+    files::copy(format!("{WORK}/go/go.mod"), format!("{versions}/v{VERSION}.mod"))?;
+    let prefix = format!("{PATH}@v{VERSION}");
+    let staged = "target/go/staged";
+    files::empty(staged)?;
+    files::copy_folder(&format!("{WORK}/go"), &format!("{staged}/{prefix}"))?;
+    let zip = files::shown(&root().join(format!("{versions}/v{VERSION}.zip")))?;
+    // The names in the archive begin with the path of the module.
+    Step::new("python3", &["-c", ZIP, &zip]).within(staged).run()?;
+    println!("{DIST}/proxy");
+    Ok(())
+}
 
 /// Returns the compiled benchmark. Its rivals come from the module proxy.
 pub(crate) fn bench() -> Result<Step, Failed> {

@@ -74,9 +74,19 @@ fn from_pypi() -> Result<Venv, Failed> {
 }
 
 fn actionlint() -> Result<String, Failed> {
+    go_tool("actionlint")
+}
+
+/// Returns the program that translates WebAssembly to Go.
+pub(crate) fn wasm2go() -> Result<String, Failed> {
+    go_tool("wasm2go")
+}
+
+/// Returns a program that `xtask/linters/go.mod` pins.
+fn go_tool(name: &str) -> Result<String, Failed> {
     install_once(GO, "go.sum", || {
         check_go()?;
-        Step::new("go", &["install", "-trimpath", "github.com/rhysd/actionlint/cmd/actionlint"])
+        Step::new("go", &["install", "-trimpath", "tool"])
             .within(PINS)
             .env("CGO_ENABLED", "0")
             .env("GOBIN", root().join(GO))
@@ -85,7 +95,7 @@ fn actionlint() -> Result<String, Failed> {
             .env("GOTOOLCHAIN", "auto")
             .run()
     })?;
-    files::shown(&root().join(GO).join("actionlint"))
+    files::shown(&root().join(GO).join(name))
 }
 
 /// Checks that Go can download other versions, which is possible since Go 1.21. Older versions
@@ -98,7 +108,7 @@ fn check_go() -> Outcome {
         return Ok(());
     }
     Err(Failed(format!(
-        "actionlint is built with Go 1.21 or later, but this is {}; install a newer version: \
+        "the tools in xtask/linters are built with Go 1.21 or later, but this is {}; install a newer version: \
          https://go.dev/dl",
         found.trim()
     )))

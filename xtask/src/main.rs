@@ -107,6 +107,16 @@ enum Task {
         #[arg(long, value_name = "PART")]
         only: Vec<recipes::Part>,
     },
+    /// Build the Go module with everything that `go get` must download: the C library translated to
+    /// Go, and slim static libraries for Linux. Writes a module proxy to target/dist/go/proxy.
+    Go {
+        /// Run the module's tests without cgo, and a program in an empty folder with the module.
+        #[arg(long)]
+        test: bool,
+        /// Take the static libraries from the archives of the C library in this folder.
+        #[arg(long, value_name = "FOLDER", conflicts_with = "test")]
+        archives: Option<PathBuf>,
+    },
     /// Build the jar for Java, with the C library for this system inside.
     Java {
         /// Build only the native part for this platform: a Rust target triple, as in a release, but
@@ -224,6 +234,9 @@ fn run(task: Task) -> Outcome {
         Task::Msrv => lint::msrv(),
         Task::C(package) => package.run(c::bench, c::test, c::build),
         Task::Recipes { only } => recipes::test(&only),
+        Task::Go { test: true, .. } => go::test(),
+        Task::Go { archives: Some(folder), .. } => go::release(&folder),
+        Task::Go { .. } => go::build(),
         Task::Java { target: Some(triple), .. } => jar::native(&triple),
         Task::Java { natives: Some(folder), .. } => jar::release(&folder),
         Task::Java { .. } => jar::build(),

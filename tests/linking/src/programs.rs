@@ -202,8 +202,9 @@ pub(crate) fn go(library: &Library) -> Outcome {
     let go = |arguments: &[&str]| {
         library.step("go", arguments).within("go").env("CGO_LDFLAGS", folder.clone())
     };
-    go(&["vet", "./..."]).run()?;
-    go(&["test", "-count=1", "-race", "-parallel", "8", "./..."]).run()?;
+    go(&["vet", "-tags", "flakeid_shared", "./..."]).run()?;
+    go(&["test", "-count=1", "-tags", "flakeid_shared", "-race", "-parallel", "8", "./..."])
+        .run()?;
     go(&["test", "-count=1", "-tags", "flakeid_static", "-run", "Lease|Events", "./..."]).run()
 }
 

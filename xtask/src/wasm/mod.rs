@@ -14,7 +14,7 @@ use crate::node::tests_below;
 use crate::npm::npm;
 use module::{GLUE, MODULES, Module};
 
-pub(crate) use module::lint;
+pub(crate) use module::{for_go, lint};
 
 pub(crate) const DIST: &str = "target/dist/wasm";
 /// The files of the package before packing.

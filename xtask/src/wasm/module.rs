@@ -78,6 +78,25 @@ fn make_one(compiler: Compiler, module: &Module) -> Outcome {
     check_size(module, &files::bytes(&node)?)
 }
 
+/// Compiles the C library, which the Go module without cgo contains. Returns the path of the module.
+pub(crate) fn for_go() -> Result<String, Failed> {
+    const PACKAGE: &str = "flakeid-c";
+    packages::ensure(&[("wasm-opt", "binaryen")])?;
+    let compiler = Compiler::find()?;
+    // The other kind of library would be compiled, too, and is not needed.
+    compiler
+        .cargo("rustc", PACKAGE)?
+        .args(&["--lib", "--crate-type", "cdylib", "--profile", "wasm"])
+        .run()?;
+    let built = format!("{WORK}/{TARGET}/wasm/flakeid.wasm");
+    let optimised = format!("{WORK}/go.wasm");
+    Step::new("wasm-opt", &["-O2", "--strip-producers", "--strip-target-features"])
+        .args(&FEATURES)
+        .args(&[&built, "-o", &optimised])
+        .run()?;
+    Ok(optimised)
+}
+
 /// Runs clippy for WebAssembly, with the compiler that builds the modules.
 pub(crate) fn lint() -> Outcome {
     match Compiler::find()? {
