@@ -65,11 +65,8 @@ pub(crate) fn check() -> Outcome {
     let node_types = project("node-types", "node-types", &NODE_TYPES)?;
     let prisma = project("prisma", "prisma", &PRISMA)?;
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
-<<<<<<< HEAD
         .args(&["--c-archive", &c::tarball(&target)])
-=======
         .args(&["--wheel", &wheel])
->>>>>>> 27c9b724 (Add calls for asyncio, the command and docstrings to the wheel)
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .run()?;
     println!("\ncargo xtask docs: everything passed ({:.0} s)", start.elapsed().as_secs_f32());
