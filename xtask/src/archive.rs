@@ -28,7 +28,7 @@ SECTIONS {
     .data.rel.ro 0 : { *(.data.rel.ro .data.rel.ro.*) }
     .data 0 : { *(.data .data.*) }
     .bss 0 : { *(.bss .bss.* COMMON) }
-    /DISCARD/ : { *(.llvmbc .llvmcmd .comment) }
+    /DISCARD/ : { *(.llvmbc .llvmcmd .llvm_addrsig .comment) }
 }
 ";
 
