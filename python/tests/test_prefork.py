@@ -279,6 +279,34 @@ def test_spawned_pool_processes_issue_distinct_ids(url, tmp_path):
     subprocess.run([sys.executable, "-P", str(program), url], check=True, timeout=60)
 
 
+LAZY = """
+import multiprocessing, sys
+
+def make(url):
+    global generator
+    import flakeid
+    generator = flakeid.lease(url, max_wait=30)
+    return generator.next_ids(10)
+
+if __name__ == "__main__":
+    method, url = sys.argv[1:]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        lists = pool.map(make, [url] * 4, chunksize=1)
+        pool.close()
+        pool.join()
+    assert len({id for ids in lists for id in ids}) == 40
+"""
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_pool_processes_that_import_flakeid_late_release_their_nodes(url, tmp_path, method):
+    program = tmp_path / "program.py"
+    program.write_text(LAZY)
+    subprocess.run([sys.executable, "-P", str(program), method, url], check=True, timeout=60)
+    run = [sys.executable, "-P", "-m", "flakeid", "leases", "ls", "--json", "--store", url]
+    assert subprocess.run(run, check=True, capture_output=True).stdout == b""
+
+
 class Gunicorn:
     """A gunicorn server with --preload and eight workers, on a socket of this process."""
 
