@@ -2,8 +2,6 @@
 //! whose requests the host sends, the host's clock and memory.
 
 use std::alloc::{Layout as Block, alloc, dealloc};
-use std::borrow::Cow;
-use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -11,8 +9,7 @@ use std::time::Duration;
 
 use flakeid::LeaseEvent;
 use flakeid::fetch::{FetchLease, FetchOptions, HttpAnswer};
-use flakeid_core::internal::{Exposed, expose};
-use flakeid_core::{Error, Generator as FixedGenerator, Id, Layout, Stats, whole_ms};
+use flakeid_core::whole_ms;
 
 use crate::border::{self, given};
 use crate::clock::ClockHandle;
@@ -22,132 +19,6 @@ use crate::generator::{GeneratorHandle, flakeid_generator_new};
 use crate::guard::guard;
 use crate::options::{self, OptionsHandle};
 use crate::status::{FLAKEID_OK, Status};
-
-/// A generator on a fixed node, or on a node that is leased from a broker by requests of the host.
-pub struct Generator(Kind);
-
-enum Kind {
-    Fixed(Box<FixedGenerator>),
-    Leased(Box<RefCell<FetchLease>>),
-}
-
-impl From<FixedGenerator> for Generator {
-    fn from(fixed: FixedGenerator) -> Self {
-        Self(Kind::Fixed(Box::new(fixed)))
-    }
-}
-
-impl Generator {
-    fn run<T>(&self, call: impl FnOnce(&FixedGenerator) -> Result<T, Error>) -> Result<T, Error> {
-        match &self.0 {
-            Kind::Fixed(fixed) => call(fixed),
-            Kind::Leased(lease) => lease.borrow().run(call),
-        }
-    }
-
-    fn lease(&self) -> Result<&RefCell<FetchLease>, Error> {
-        match &self.0 {
-            Kind::Fixed(_) => {
-                let reason = "this generator has a fixed node; lease a node with \
-                              flakeid_generator_open()";
-                Err(Error::invalid_option("lease", reason))
-            }
-            Kind::Leased(lease) => Ok(lease),
-        }
-    }
-
-    pub(crate) fn next_id(&self) -> Result<Id, Error> {
-        self.run(FixedGenerator::next_id)
-    }
-
-    pub(crate) fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        self.run(|generator| generator.next_id_within(max_wait))
-    }
-
-    pub(crate) fn try_next_id(&self) -> Result<Id, Error> {
-        self.run(FixedGenerator::try_next_id)
-    }
-
-    pub(crate) fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.run(|generator| generator.fill(ids))
-    }
-
-    pub(crate) fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.run(|generator| generator.try_fill(ids))
-    }
-
-    pub(crate) fn extend(&self, fence: u64) -> Result<(), Error> {
-        match &self.0 {
-            Kind::Fixed(fixed) => fixed.extend(fence),
-            Kind::Leased(_) => Err(Error::invalid_option(
-                "extend",
-                "a leased generator renews its window automatically; to issue IDs for longer while \
-                 the store is unavailable, open it with a longer window",
-            )),
-        }
-    }
-
-    pub(crate) fn retire(&self) -> Result<Option<u64>, Error> {
-        match &self.0 {
-            Kind::Fixed(fixed) => fixed.retire(),
-            Kind::Leased(_) => Err(Error::invalid_option(
-                "retire",
-                "a leased generator cannot be retired; close it instead, which also releases its \
-                 node",
-            )),
-        }
-    }
-
-    pub(crate) const fn is_leased(&self) -> bool {
-        matches!(self.0, Kind::Leased(_))
-    }
-
-    /// Closes a lease, so that its next request releases the node. Does nothing on a fixed node.
-    pub(crate) fn close(&self) {
-        if let Kind::Leased(lease) = &self.0 {
-            lease.borrow_mut().close();
-        }
-    }
-
-    pub(crate) fn max_wait(&self) -> Duration {
-        match &self.0 {
-            Kind::Fixed(fixed) => fixed.max_wait(),
-            Kind::Leased(lease) => lease.borrow().max_wait(),
-        }
-    }
-
-    pub(crate) fn stats(&self) -> Stats {
-        match &self.0 {
-            Kind::Fixed(fixed) => fixed.stats(),
-            Kind::Leased(lease) => lease.borrow().stats(),
-        }
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        match &self.0 {
-            Kind::Fixed(fixed) => *fixed.layout(),
-            Kind::Leased(lease) => *lease.borrow().layout(),
-        }
-    }
-
-    pub(crate) fn node(&self) -> u64 {
-        match &self.0 {
-            Kind::Fixed(fixed) => fixed.node(),
-            Kind::Leased(lease) => lease.borrow().node(),
-        }
-    }
-
-    pub(crate) fn nodes(&self) -> Cow<'_, [u64]> {
-        match &self.0 {
-            Kind::Fixed(fixed) => fixed.nodes().into(),
-            Kind::Leased(lease) => vec![lease.borrow().node()].into(),
-        }
-    }
-
-    pub(crate) fn exposed(&self) -> Result<Exposed, Error> {
-        self.run(|generator| Ok(expose(generator)))
-    }
-}
 
 /// Allocates `size` bytes for the host, or returns NULL if `size` is 0 or memory has run out.
 #[unsafe(no_mangle)]
@@ -240,8 +111,8 @@ pub unsafe extern "C" fn flakeid_fetched_open(
         for (name, text) in options.into_iter().flat_map(OptionsHandle::others) {
             given = given.with(name, text);
         }
-        let lease = Box::new(RefCell::new(FetchLease::open(&url, given)?));
-        generator.write(Box::new(GeneratorHandle::fixed(Generator(Kind::Leased(lease)))));
+        let lease = FetchLease::open(&url, given)?;
+        generator.write(Box::new(GeneratorHandle::fixed(lease.into())));
         Ok(())
     })
 }

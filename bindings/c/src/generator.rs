@@ -12,11 +12,11 @@ use flakeid_core::{Error, ErrorKind, Id, whole_ms};
 
 use crate::border::{self, Sized32, given};
 use crate::config::Config;
+#[cfg(target_family = "wasm")]
+use crate::either::Generator;
 #[cfg(not(target_family = "wasm"))]
 use crate::event::Listener;
 use crate::fault::Fault;
-#[cfg(target_family = "wasm")]
-use crate::fetched::Generator;
 use crate::guard::{free, guard};
 use crate::status::Status;
 

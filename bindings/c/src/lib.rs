@@ -17,6 +17,8 @@ mod border;
 pub mod cached;
 pub mod clock;
 pub mod config;
+#[cfg(target_family = "wasm")]
+pub mod either;
 #[cfg(not(target_family = "wasm"))]
 pub mod event;
 pub mod exposed;

@@ -33,6 +33,7 @@ mod window;
 pub use builder::GeneratorBuilder;
 pub use cell::Stats;
 #[cfg(feature = "std")]
+#[doc(hidden)]
 pub use exposed::Exposed;
 pub use local::LocalGenerator;
 pub use policy::{Overflow, Policy, Rollback};
