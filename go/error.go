@@ -112,5 +112,9 @@ func checkNul(name, text string) *Error {
 	if !strings.Contains(text, "\x00") {
 		return nil
 	}
+	// A URL may contain a password, so only its scheme is shown.
+	if scheme, _, isURL := strings.Cut(text, "://"); isURL {
+		text = scheme + "://…"
+	}
 	return refused(ErrInvalidOption, "", "%s: %.64q contains a NUL; remove it", name, text)
 }

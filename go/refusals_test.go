@@ -132,6 +132,21 @@ func TestOptions(t *testing.T) {
 	same(t, nil, len(must[[]uint64](t, nil)(several.Nodes())), 128)
 }
 
+// TestMisplacedURLs checks that errors show only the scheme of a URL, which may contain a password.
+func TestMisplacedURLs(t *testing.T) {
+	url := "postgresql://ada:s3cret@127.0.0.1:1/db"
+	ctx := context.Background()
+	_, layout := flakeid.ParseLayout(url)
+	_, id := flakeid.Parse(url)
+	_, namespace := flakeid.OpenLease(ctx, "http://127.0.0.1:1", flakeid.WithNamespace(url))
+	_, nul := flakeid.OpenLease(ctx, url+"\x00")
+	for _, err := range []error{layout, id, namespace, nul} {
+		if text := err.Error(); !strings.Contains(text, "postgresql://…") || strings.Contains(text, "s3cret") {
+			t.Error(text)
+		}
+	}
+}
+
 func TestRefusedLayouts(t *testing.T) {
 	for _, text := range []string{
 		"", "TWITTER", "twitter ", "twitter\x00", "t41.n10.s12@0/1m", "\xff", strings.Repeat("x", 100_000),

@@ -35,7 +35,11 @@ function makeError(code, message, retryAfterMs, byMs, horizon, field) {
 }
 
 function show(value) {
-  if (typeof value === 'string') return `the string ${JSON.stringify(value.slice(0, 64))}`;
+  if (typeof value === 'string') {
+    // A URL may contain a password, so only its scheme is shown.
+    const safe = value.replace(/:\/\/.+/s, '://…');
+    return `the string ${JSON.stringify(safe.slice(0, 64))}`;
+  }
   if (typeof value === 'bigint' || typeof value === 'number') return `the ${typeof value} ${value}`;
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);

@@ -122,6 +122,17 @@ test('decoders reject invalid strings and bytes', () => {
   wrongType(() => jsonReviver('id', 1), 'key');
 });
 
+test('errors show only the scheme of a misplaced store URL', () => {
+  const url = 'postgresql://ada:s3cret@127.0.0.1:1/db';
+  const calls = [() => new Generator(url), () => Layout.parse(url), () => decode(url)];
+  for (const call of [...calls, build({ node: 1, overflow: url }), build({ node: url })]) {
+    assert.throws(call, (error) => {
+      assert.match(error.message, /postgresql:\/\/…/);
+      return !`${error.stack}${JSON.stringify(error)}`.includes('s3cret');
+    });
+  }
+});
+
 test('functions reject invalid layouts', () => {
   for (const value of NO_STRING) wrongType(() => new Layout(value), 'descriptor');
   for (const value of [null, 1, true, {}, [], Object.create(Layout.prototype)]) {

@@ -252,3 +252,19 @@ def test_exceptions_of_python_callbacks_pass_unchanged():
 
     with pytest.raises(ZeroDivisionError):
         flakeid.decode(Broken())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Layout,
+        flakeid.from_base62,
+        lambda url: flakeid.Generator(node=1, layout=url),
+        lambda url: flakeid.Generator(node=1, overflow=url),
+        lambda url: flakeid.Generator.lease("sqlite://x.db", namespace=url),
+    ],
+)
+def test_errors_show_only_the_scheme_of_a_misplaced_store_url(call):
+    with pytest.raises(flakeid.FlakeIdError, match="postgresql://…") as caught:
+        call("postgresql://ada:s3cret@127.0.0.1:1/db")
+    assert "s3cret" not in f"{caught.value!r} {caught.value}"

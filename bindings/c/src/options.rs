@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 #[cfg(not(target_family = "wasm"))]
 use flakeid::LeaseBuilder;
-use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
+use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName, without_url};
 
 use crate::border::{self, given};
 use crate::fault::Fault;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn flakeid_options_set(
         let name = name.ok_or(Fault::Null { argument: "name" })?;
         let text = text.ok_or(Fault::Null { argument: "text" })?;
         if !is_known(&name) {
-            let reason = format!("{name:?} is not the name of an option");
+            let reason = format!("{:?} is not the name of an option", without_url(&name));
             return Err(Error::invalid_option("options", &reason).into());
         }
         options.pairs.retain(|(known, _)| *known != name);

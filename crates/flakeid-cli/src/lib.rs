@@ -27,7 +27,9 @@ use commands::{
 /// Runs the command and returns its exit status. The first argument is the name of the program.
 /// Ends the process if the arguments are invalid or request the help.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let cli = Cli::parse_from(arguments);
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let cli =
+        Cli::try_parse_from(&arguments).unwrap_or_else(|error| args::reject(&error, &arguments));
     cli.color.apply();
     let outcome = match &cli.command {
         Command::Next(args) => next::run(args),

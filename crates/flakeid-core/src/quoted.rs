@@ -1,8 +1,20 @@
 //! Quotes user input in messages.
 
+use alloc::borrow::Cow;
+use alloc::format;
 use core::fmt::{self, Write};
 
-/// A string that is displayed in double quotes. Characters that would move the cursor or reorder the line are escaped.
+/// Returns the part of a user's string that is safe to show. A URL may contain a password, so only its scheme is shown.
+#[must_use]
+pub fn without_url(text: &str) -> Cow<'_, str> {
+    match text.split_once("://") {
+        Some((scheme, rest)) if !rest.is_empty() => format!("{scheme}://…").into(),
+        _ => text.into(),
+    }
+}
+
+/// A string that is displayed in double quotes, without its URL. Characters that would move the cursor or reorder the
+/// line are escaped.
 /// The standard format `{:?}` is not used, because its Unicode tables would take up 8 % of the WebAssembly module.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
@@ -12,7 +24,7 @@ pub(crate) struct QuotedChar(pub(crate) char);
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
-        self.0.chars().try_for_each(|letter| write_escaped(f, letter, '"'))?;
+        without_url(self.0).chars().try_for_each(|letter| write_escaped(f, letter, '"'))?;
         f.write_char('"')
     }
 }
@@ -55,6 +67,8 @@ mod tests {
             ("a\"b\\c", r#""a\"b\\c""#),
             ("a\nb\u{1b}[0m", r#""a\u{a}b\u{1b}[0m""#),
             ("\u{202e}7", r#""\u{202e}7""#),
+            ("redis://", r#""redis://""#),
+            ("redis://:s3cret@db/0", r#""redis://…""#),
         ] {
             assert_eq!(Quoted(text).to_string(), quoted);
         }

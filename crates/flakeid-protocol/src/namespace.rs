@@ -1,4 +1,4 @@
-use flakeid_core::{Error, Layout};
+use flakeid_core::{Error, Layout, without_url};
 
 /// The bounds of a namespace, in milliseconds. Together, they limit every fence (I9): `fence ≤ tick(store's clock +
 /// max_skew) + max_ahead + max_window + 1`, in ticks, with the durations rounded up. The 1 is the tick after the last
@@ -217,7 +217,7 @@ impl Namespace {
         if (1..=64).contains(&name.len()) && name.bytes().all(allowed) {
             return Ok(());
         }
-        let shown: String = name.chars().take(80).collect();
+        let shown: String = without_url(name).chars().take(80).collect();
         Err(Error::invalid_option(
             "namespace",
             &format!("{shown:?} must be 1 to 64 of A-Z a-z 0-9 . _ -"),

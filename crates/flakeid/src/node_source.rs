@@ -2,7 +2,7 @@ use std::fmt;
 use std::net::{IpAddr, UdpSocket};
 use std::str::FromStr;
 
-use flakeid_core::{Error, Layout};
+use flakeid_core::{Error, Layout, without_url};
 
 use flakeid_stores::host_name;
 
@@ -99,7 +99,7 @@ impl FromStr for NodeSource {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|known| known.name() == text).ok_or_else(|| {
-            let shown: String = text.chars().take(40).collect();
+            let shown: String = without_url(text).chars().take(40).collect();
             let known = Self::ALL.map(Self::name).join(", ");
             Error::invalid_option(
                 "node source",

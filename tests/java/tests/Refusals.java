@@ -33,11 +33,32 @@ final class Refusals {
         throw new AssertionError("no " + code);
     }
 
+    /** Checks that errors show only the scheme of a URL, which may contain a password. */
+    private static void misplacedUrls() {
+        String url = "postgresql://ada:s3cret@127.0.0.1:1/db";
+        for (Runnable call : new Runnable[] {
+            () -> Layout.of(url),
+            () -> TextForm.DECIMAL.decode(url),
+            () -> Generator.builder().node(1).layout(url).build(),
+            () -> Generator.lease("sqlite://x.db").namespace(url).open(),
+            () -> Generator.lease("sqlite://x.db").clock(url).open()
+        }) {
+            try {
+                call.run();
+                throw new AssertionError("no refusal");
+            } catch (FlakeidException refusal) {
+                String shown = refusal + " " + refusal.getMessage();
+                check(shown.contains("postgresql://…") && !shown.contains("s3cret"), shown);
+            }
+        }
+    }
+
     static void run() {
         ManualClock clock = new ManualClock(NOW);
         Generator kept = Generator.builder().node(7).clock(clock).build();
         long first = kept.nextId();
         options();
+        misplacedUrls();
         texts();
         calls(kept, clock);
         check(kept.nextId() == first + 1, "a rejected call changed the generator");

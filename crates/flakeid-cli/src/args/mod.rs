@@ -6,13 +6,33 @@ pub(crate) mod input;
 pub(crate) mod layout_arg;
 pub(crate) mod node;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::process;
 
 use clap::Args;
-use flakeid_core::Error;
+use flakeid_core::{Error, without_url};
 
 use crate::failure::{Failure, Outcome};
 use crate::terminal;
+
+/// Reports invalid arguments in the same way as clap, and ends the process. If an argument is a URL, only its scheme is
+/// shown, because a URL may contain a password.
+pub(crate) fn reject(error: &clap::Error, arguments: &[OsString]) -> ! {
+    let mut text = error.to_string();
+    let given = arguments.iter().map(|argument| argument.to_string_lossy());
+    for argument in given.filter(|argument| error.use_stderr() && argument.contains("://")) {
+        let value = argument.split_once('=').map_or("", |(_, value)| value);
+        for url in [&*argument, value].into_iter().filter(|url| url.contains("://")) {
+            text = text.replace(url, &without_url(url));
+        }
+    }
+    if text == error.to_string() {
+        error.exit();
+    }
+    eprint!("{text}");
+    process::exit(error.exit_code())
+}
 
 /// Returns the value of an environment variable, or `None` if the variable is not set. An empty
 /// value is returned as well, so that it causes an error instead of being ignored.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use flakeid_core::{Error, Field, FieldSpan, Layout};
+use flakeid_core::{Error, Field, FieldSpan, Layout, without_url};
 
 /// Parses a number that must be within `least..=most`. This function replaces clap's parser, so that an invalid string
 /// (-1, 2^64, "") causes the same error code and message as in the language bindings.
@@ -28,8 +28,9 @@ struct Quoted<'a>(&'a str);
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 64;
-        let end = self.0.char_indices().nth(MOST).map_or(self.0.len(), |(end, _)| end);
-        let (shown, rest) = self.0.split_at(end);
+        let text = without_url(self.0);
+        let end = text.char_indices().nth(MOST).map_or(text.len(), |(end, _)| end);
+        let (shown, rest) = text.split_at(end);
         if is_digits(shown.strip_prefix('-').unwrap_or(shown)) {
             f.write_str(shown)?;
         } else {

@@ -148,6 +148,29 @@ fn store_password_never_appears_in_errors() {
 }
 
 #[test]
+fn misplaced_store_url_is_shown_without_its_password() {
+    let url = "postgresql://ada:s3cret 'a@127.0.0.1:1/db";
+    let namespace = format!("--namespace={url}");
+    for args in [
+        &["leases", "ls", url] as &[&str],
+        &["leases", "ls", "--store", "sqlite://x.db", &namespace],
+        &["next", "--layout", url],
+        &["next", "--node", url],
+        &["next", "--node-from", url],
+        &["next", "--color", url],
+        &["inspect", url],
+    ] {
+        let run = run(args);
+        assert!(
+            run.code != Some(0) && run.stderr.contains("postgresql://…"),
+            "{args:?}: {}",
+            run.stderr
+        );
+        assert!(!run.stderr.contains("s3cret"), "{args:?}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn node_source_option_sets_the_node_and_warns_about_unsafe_sources() {
     let from_environment = run_with(&[("FLAKEID_NODE", "9")], &["next", "--node-from", "env"]);
     assert_eq!(node(from_environment), 9);

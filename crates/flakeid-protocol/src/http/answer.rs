@@ -1,6 +1,6 @@
 //! Reads responses from brokers, and checks every number before using it.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use flakeid_core::{Error, ErrorKind, Layout, Window};
 use serde_json::Value;
@@ -26,7 +26,9 @@ const LAST_INSTANT: i64 = (1 << 53) - 1;
 /// let answer = HttpAnswer::new(204, Vec::new());
 /// assert_eq!(answer.status, 204);
 /// ```
-#[derive(Clone, Debug)]
+///
+/// `Debug` omits the body, which may contain a token.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpAnswer {
     /// The HTTP status.
@@ -43,10 +45,22 @@ impl HttpAnswer {
     }
 }
 
+impl fmt::Debug for HttpAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpAnswer").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
 /// The JSON of a response about leases. Responses are parsed as a [`Value`], because a parser for each type would
-/// greatly enlarge a WebAssembly module.
-#[derive(Debug, Default)]
+/// greatly enlarge a WebAssembly module. `Debug` omits the JSON, which may contain a token.
+#[derive(Default)]
 pub struct AnswerJson(Value);
+
+impl fmt::Debug for AnswerJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnswerJson(…)")
+    }
+}
 
 impl AnswerJson {
     /// Parses the response of the broker at an address.

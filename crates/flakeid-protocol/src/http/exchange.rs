@@ -2,6 +2,7 @@
 //! threads and a browser's `fetch` share this code. The guide's chapter "The lease rule" contains a table of all
 //! possible outcomes of a request and their effects.
 
+use std::fmt;
 use std::time::Duration;
 
 use flakeid_core::{Error, Layout};
@@ -67,7 +68,9 @@ fn mixed_up() -> Fault {
 /// let request = HttpRequest::get(url, None, Duration::from_secs(1));
 /// assert!(request.method == "GET" && request.body.is_empty());
 /// ```
-#[derive(Clone, Debug)]
+///
+/// `Debug` omits the authorization and the body, which contain tokens.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpRequest {
     /// The HTTP method: `GET`, `POST`, `PATCH` or `DELETE`.
@@ -87,6 +90,16 @@ impl HttpRequest {
     #[must_use]
     pub const fn get(url: String, authorization: Option<String>, timeout: Duration) -> Self {
         Self { method: "GET", url, authorization, body: Vec::new(), timeout }
+    }
+}
+
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRequest")
+            .field("method", &self.method)
+            .field("url", &self.url)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 

@@ -342,3 +342,23 @@ fn broker_messages_are_shown_without_control_characters() {
     assert!(!text.chars().any(char::is_control) && text.len() < 2_000, "{text}");
     assert_eq!(retry_after_ms, Some(86_400_000));
 }
+
+#[test]
+fn debug_output_contains_neither_tokens_nor_authorization() {
+    let mut brokers = brokers(&["a:1"]);
+    let fence = granted(&mut brokers, "http://a:1", 3, "http://a:1");
+    let release = Demand::Release(Release { node: 3, token: TOKEN, used_until: fence });
+    let mut shown = Vec::new();
+    for demand in [demand(None), renew(3, fence), release] {
+        let exchange = Exchange::new(&brokers, "default", demand, true).unwrap();
+        let request = exchange.request(&brokers, Duration::ZERO).unwrap();
+        shown.push(format!("{exchange:?} {request:?}"));
+    }
+    let answer = ok(&grant(3, "http://a:1")).unwrap();
+    let json = AnswerJson::read("http://a:1", &answer).unwrap();
+    shown.push(format!("{answer:?} {json:?}"));
+    let (text, bytes) = (TOKEN.to_text(), format!("{:?}", TOKEN.to_text().as_bytes()));
+    for secret in ["secret", &text, bytes.trim_matches(['[', ']'])] {
+        assert!(shown.iter().all(|shown| !shown.contains(secret)), "{shown:?}");
+    }
+}

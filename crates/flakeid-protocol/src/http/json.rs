@@ -2,13 +2,15 @@
 //!
 //! Ticks are JSON numbers, because they stay far below 2^53 in all practical layouts.
 
+use std::fmt;
+
 use flakeid_core::{Error, Layout};
 use serde::{Deserialize, Serialize};
 
 use crate::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token};
 
 /// A request for a node.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AcquireJson {
     /// The layout, as a name or a descriptor. The default is the namespace's layout.
@@ -57,7 +59,7 @@ pub struct AcquireJson {
 }
 
 /// A granted node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct GrantJson {
     /// The node.
     pub node: u64,
@@ -81,7 +83,7 @@ pub struct GrantJson {
 }
 
 /// A request to raise a fence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RenewJson {
     /// The first tick of the grant.
@@ -124,13 +126,46 @@ pub struct RenewedJson {
 }
 
 /// A request to release a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseJson {
     /// The token from the last response.
     pub token: String,
     /// The tick after the last tick in which an ID was issued.
     pub used_until: u64,
+}
+
+// `Debug` omits the tokens, as for `Token`.
+
+impl fmt::Debug for AcquireJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcquireJson").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for GrantJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GrantJson")
+            .field("node", &self.node)
+            .field("start", &self.start)
+            .field("fence", &self.fence)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for RenewJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenewJson")
+            .field("confirmed", &self.confirmed)
+            .field("wanted", &self.wanted)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ReleaseJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReleaseJson").field("used_until", &self.used_until).finish_non_exhaustive()
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -1,5 +1,7 @@
 //! The options of a lease from a broker, which are set by name.
 
+use std::fmt;
+
 use flakeid_core::{Error, Layout, NamedOption, SetByName};
 
 use flakeid_protocol::Identity;
@@ -16,9 +18,10 @@ use flakeid_protocol::keeper::LeaseOptions;
 ///
 /// let options = FetchOptions::new(None).with("namespace", "orders").with("token", "secret");
 /// assert!(FetchOptions::described().contains("namespace"));
-/// # drop(options);
+/// // `Debug` omits the values, because one of them is the token.
+/// assert!(!format!("{options:?}").contains("secret"));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FetchOptions {
     layout: Option<Layout>,
     given: Vec<(String, String)>,
@@ -67,6 +70,16 @@ impl FetchOptions {
         }
         read.options.check()?;
         Ok(read)
+    }
+}
+
+impl fmt::Debug for FetchOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.given.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("FetchOptions")
+            .field("layout", &self.layout)
+            .field("given", &names)
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use flakeid::broker::{Broker, BrokerOptions};
 use flakeid_core::{Error, Layout, SystemClock};
 use flakeid_protocol::store::Fault;
+use flakeid_protocol::url::redact;
 use flakeid_protocol::{Refusal, operations};
 use flakeid_server::Listener;
 use flakeid_stores::Location;
@@ -83,15 +84,21 @@ pub(super) fn address(
 
 fn check_advertised<'a>(url: &'a str, scheme: &str) -> Result<&'a str, Error> {
     let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    // The user information of a URL may contain a token.
+    let shown = if url.contains("://") {
+        redact(url)
+    } else {
+        url.rsplit('@').next().unwrap_or_default().to_owned()
+    };
     let is_plain = |host: &str| !host.is_empty() && !host.contains(['/', '?', '#', '@', ',']);
     if !host.is_some_and(is_plain) {
         let reason =
-            format!("{url:?} does not have the form http://HOST:PORT or https://HOST:PORT");
+            format!("{shown:?} does not have the form http://HOST:PORT or https://HOST:PORT");
         return Err(Error::invalid_option("advertise", &reason));
     }
     if scheme == "https" && url.starts_with("http://") {
         let reason = format!(
-            "{url:?} begins with http://, but this server uses TLS, and its clients reject a change \
+            "{shown:?} begins with http://, but this server uses TLS, and its clients reject a change \
              from https to http: begin the URL with https://"
         );
         return Err(Error::invalid_option("advertise", &reason));
@@ -135,6 +142,15 @@ mod tests {
         ] {
             let checked = check_advertised(url, scheme);
             assert_eq!(checked.is_ok(), is_allowed, "{url} by {scheme}: {checked:?}");
+        }
+    }
+
+    #[test]
+    fn refused_url_is_shown_without_its_token() {
+        for url in ["http://:s3cret@ids.example:7117", "u:s3cret@ids.example", "http://h?t=s3cret"]
+        {
+            let refusal = check_advertised(url, "http").unwrap_err().to_string();
+            assert!(!refusal.contains("s3cret"), "{refusal}");
         }
     }
 }

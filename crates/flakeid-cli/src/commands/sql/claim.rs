@@ -4,7 +4,7 @@
 
 use std::process;
 
-use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock};
+use flakeid_core::{Clock, Error, ErrorKind, Layout, SystemClock, without_url};
 use flakeid_protocol::operations::{Listing, Repair};
 use flakeid_protocol::{Acquire, Identity, Namespace, Owner, Release, Row, State};
 use flakeid_stores::fresh_token;
@@ -43,7 +43,7 @@ impl<'a> Claim<'a> {
         // The script contains the database's name, so the name must follow the same rules as the
         // name of a namespace.
         if Namespace::check_name(name).is_err() {
-            let shown: String = name.chars().take(80).collect();
+            let shown: String = without_url(name).chars().take(80).collect();
             let reason = format!("{shown:?} must be 1 to 64 of A-Z a-z 0-9 . _ -");
             return Err(Error::invalid_option("--name", &reason));
         }
