@@ -10,6 +10,7 @@ use crate::platform::{Platform, RELEASED, Target, WINDOWS_GNU};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const DIST: &str = "target/dist/java";
 const POM: &str = "java/pom.xml";
+const EXAMPLE: &str = "examples/java/pom.xml";
 const NAME: &str = "flakeid_jni";
 const JDK: (&str, &str) = ("javac", "openjdk-17-jdk-headless");
 pub(crate) const NEEDED: [(&str, &str); 3] = [("gcc", "gcc"), JDK, ("mvn", "maven")];
@@ -72,20 +73,27 @@ fn needs_no_mingw(file: &str) -> Outcome {
     Err(Failed(format!("{file} needs libraries of MinGW: {}", of_mingw.join(", "))))
 }
 
-/// Checks that the artifact has the version of the workspace.
+/// Checks that the artifact and the example have the version of the workspace.
 pub(crate) fn check_version() -> Outcome {
-    let version = format!("<artifactId>flakeid</artifactId>\n  <version>{VERSION}</version>");
-    if files::text(POM)?.contains(&version) {
-        return Ok(());
+    for file in [POM, EXAMPLE] {
+        let text = files::text(file)?;
+        let version =
+            text.split_once("<artifactId>flakeid</artifactId>").map(|(_, rest)| rest.trim_start());
+        if !version.is_some_and(|rest| rest.starts_with(&format!("<version>{VERSION}</version>"))) {
+            return Err(Failed(format!("{file}: the version is not {VERSION}, as in Cargo.toml")));
+        }
     }
-    Err(Failed(format!("{POM}: the version is not {VERSION}, as in Cargo.toml")))
+    Ok(())
 }
 
-/// Writes `flakeid.jar` to `target/dist/java`, with the native part for this system inside.
+/// Writes `flakeid.jar` to `target/dist/java`, with the native part for this system inside, and the jars with the
+/// sources and the documentation.
 pub(crate) fn build() -> Outcome {
     let jar = format!("{DIST}/flakeid.jar");
     c::linking(&Target::new(None)?)?.args(&["--jar", &jar]).run()?;
-    println!("{jar}");
+    let stem = files::shown(&root().join(DIST).join("flakeid"))?;
+    flakeid_linking::companions(&stem, &target_folder().join("java/documentation"))?;
+    println!("{jar}, flakeid-sources.jar, flakeid-javadoc.jar");
     Ok(())
 }
 
@@ -110,19 +118,7 @@ pub(crate) fn release(natives: &Path) -> Outcome {
     let work = target_folder().join("java/release");
     let (classes, documentation) = (work.join("classes"), work.join("documentation"));
     flakeid_linking::jar_of(&root().join(natives), &classes, &artifact(".jar"))?;
-    let jar = |ending: &str, folder: &str| {
-        let file = files::shown(&artifact(ending))?;
-        Step::new("jar", &["--create", "--file", &file, "-C", folder, "."]).run()
-    };
-    jar("-sources.jar", "java/src/main/java")?;
-    files::empty(&documentation)?;
-    let documentation = files::shown(&documentation)?;
-    let class_path = format!("{}/*", flakeid_linking::jars()?);
-    Step::new("javadoc", &["-quiet", "--release", "17", "-Xdoclint:all,-missing", "-Werror"])
-        .args(&["-cp", &class_path, "-sourcepath", "java/src/main/java", "-d", &documentation])
-        .args(&["-subpackages", "io.github.flakeid"])
-        .run()?;
-    jar("-javadoc.jar", &documentation)?;
+    flakeid_linking::companions(&files::shown(&artifact(""))?, &documentation)?;
     files::copy(POM, artifact(".pom"))?;
     let class_path = files::shown(&artifact(".jar"))?;
     Step::new("java", &["-cp", &class_path, "examples/java/Ids.java"]).run()?;

@@ -31,6 +31,7 @@ public final class Main {
         Leases.run();
         Json.run();
         Frameworks.run();
+        Metadata.run();
         Platforms.run();
         Loaders.run();
         nodes();

@@ -10,23 +10,50 @@ use crate::Library;
 
 const EXPORTS: &str = "java/src/main/c/exports.map";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
+const POM: &str = "java/pom.xml";
+const SOURCES: &str = "java/src/main/java";
+const MANIFEST: &str = "java/src/main/MANIFEST.MF";
+/// The folder of the artifact's description in the jar, from which Maven installs the jar.
+const IN_JAR: &str = "META-INF/maven/io.github.flakeid/flakeid";
 
-/// Returns the folder with the jars that `pom.xml` lists. Maven runs once for each version of
-/// that file, so that later runs need no network.
+/// Returns the class path of the frameworks' older versions, which most programs use: Spring Boot 3 and Jackson 2.
+///
+/// # Errors
+/// If Maven fails.
+pub fn older_jars() -> Result<String, Failed> {
+    fetched("tests/java/pom.xml", "jars")
+}
+
+/// Returns the class path of the frameworks' newer versions: Spring Boot 4 and Jackson 3.
+///
+/// # Errors
+/// If Maven fails.
+pub fn newer_jars() -> Result<String, Failed> {
+    fetched("tests/java/newer/pom.xml", "newer-jars")
+}
+
+/// Returns the class path with which the library is compiled. If both versions of a framework have a class, the class
+/// of the older version is used.
 ///
 /// # Errors
 /// If Maven fails.
 pub fn jars() -> Result<String, Failed> {
-    let wanted = files::text("tests/java/pom.xml")?;
-    let jars = root().join("target/c/jars");
-    let fetched = jars.join("pom.xml");
-    if files::text(&fetched).ok().as_ref() != Some(&wanted) {
+    Ok(format!("{}:{}", older_jars()?, newer_jars()?))
+}
+
+/// Returns the class path of the jars that a `pom.xml` lists. Maven runs once for each version of
+/// that file, so that later runs need no network.
+fn fetched(pom: &str, folder: &str) -> Result<String, Failed> {
+    let wanted = files::text(pom)?;
+    let jars = root().join("target/c").join(folder);
+    let copy = jars.join("pom.xml");
+    if files::text(&copy).ok().as_ref() != Some(&wanted) {
         files::empty(&jars)?;
         let output = format!("-DoutputDirectory={}", jars.display());
-        Step::new("mvn", &["-q", "-B", "-f", "tests/java/pom.xml", FETCH, &output]).run()?;
-        files::write(&fetched, wanted)?;
+        Step::new("mvn", &["-q", "-B", "-f", pom, FETCH, &output]).run()?;
+        files::write(&copy, wanted)?;
     }
-    Ok(jars.display().to_string())
+    Ok(format!("{}/*", jars.display()))
 }
 
 /// Returns the folder of the JDK, which contains JNI's headers.
@@ -109,12 +136,34 @@ pub fn jar_of(natives: &Path, classes: &Path, to: &Path) -> Result<(), Failed> {
     files::empty(classes)?;
     let inside = classes.join("io/github/flakeid/native");
     files::copy_folder(&files::shown(natives)?, &files::shown(&inside)?)?;
-    javac(&["java/src/main/java"], classes, &format!("{}/*", jars()?))?;
+    javac(&[SOURCES], classes, &jars()?)?;
     let resources = root().join("java/src/main/resources");
     files::copy_folder(&files::shown(&resources)?, &files::shown(classes)?)?;
+    files::make_folder(classes.join(IN_JAR))?;
+    files::copy(POM, classes.join(IN_JAR).join("pom.xml"))?;
     to.parent().map_or(Ok(()), files::make_folder)?;
     let (to, from) = (files::shown(to)?, files::shown(classes)?);
-    Step::new("jar", &["--create", "--file", &to, "-C", &from, "."]).run()
+    let manifest = files::shown(&root().join(MANIFEST))?;
+    Step::new("jar", &["--create", "--file", &to, "--manifest", &manifest, "-C", &from, "."]).run()
+}
+
+/// Builds the jars with the sources and the documentation, for a jar whose path without its extension is `stem`.
+/// Empties the folder `pages`, and writes the documentation there.
+///
+/// # Errors
+/// If javadoc prints a warning.
+pub fn companions(stem: &str, pages: &Path) -> Result<(), Failed> {
+    files::empty(pages)?;
+    let pages = files::shown(pages)?;
+    Step::new("javadoc", &["-quiet", "--release", "17", "-Xdoclint:all,-missing", "-Werror"])
+        .args(&["-cp", &jars()?, "-sourcepath", SOURCES, "-d", &pages])
+        .args(&["-subpackages", "io.github.flakeid"])
+        .run()?;
+    for (ending, folder) in [("sources", SOURCES), ("javadoc", pages.as_str())] {
+        let file = format!("{stem}-{ending}.jar");
+        Step::new("jar", &["--create", "--file", &file, "-C", folder, "."]).run()?;
+    }
+    Ok(())
 }
 
 /// Compiles all sources in these folders.
@@ -130,8 +179,8 @@ pub fn javac(folders: &[&str], to: &Path, class_path: &str) -> Result<(), Failed
         .map(|path| files::shown(path))
         .collect::<Result<Vec<String>, _>>()?;
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    Step::new("javac", &["--release", "17", "-Xlint:all", "-Werror", "-d", &files::shown(to)?])
-        .args(&["-cp", class_path])
+    Step::new("javac", &["--release", "17", "-Xlint:all", "-Werror", "-parameters"])
+        .args(&["-d", &files::shown(to)?, "-cp", class_path])
         .args(&sources)
         .run()
 }

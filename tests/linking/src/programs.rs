@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flakeid_linking::{IDS, Library, jar, jars, javac};
+use flakeid_linking::{IDS, Library, companions, jar, jars, javac, newer_jars, older_jars};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
@@ -230,12 +230,18 @@ fn foreign_java() -> Result<Option<String>, Failed> {
 /// JNI call.
 pub(crate) fn java(library: &Library) -> Outcome {
     let jar = files::shown(&jar(library)?)?;
-    let class_path = format!("{jar}:{}/*", jars()?);
     let classes = library.work.join("classes");
     files::empty(&classes)?;
-    javac(&["tests/java/tests"], &classes, &class_path)?;
-    let class_path = format!("{}:{class_path}", classes.display());
-    let main = ["-cp", class_path.as_str(), "tests.Main", "tests/vectors"];
+    javac(&["tests/java/tests"], &classes, &format!("{jar}:{}", jars()?))?;
+    jar_contents(library, &jar)?;
+    let with = |jars: String| format!("{}:{jar}:{jars}", classes.display());
+    let (older, newer) = (with(older_jars()?), with(newer_jars()?));
+    for class_path in [&older, &newer] {
+        // The optimising compiler is off, because the program spends most of its time on starting.
+        let options = ["-XX:TieredStopAtLevel=1", "-cp", class_path, "tests.SpringBoot"];
+        Step::new("java", &options).run()?;
+    }
+    let main = ["-cp", older.as_str(), "tests.Main", "tests/vectors"];
     Step::new("java", &["-Xcheck:jni"]).args(&main).args(&[FEWER_IDS]).run()?;
     Step::new("java", &main).args(&[IDS]).run()?;
     // With this newer Java, the library uses the foreign-function interface.
@@ -247,4 +253,31 @@ pub(crate) fn java(library: &Library) -> Outcome {
          Java {FOREIGN} or later"
     );
     Ok(())
+}
+
+/// Checks the parts of the jars that only build tools and editors use, and runs a program on the module path.
+fn jar_contents(library: &Library, jar: &str) -> Outcome {
+    let stem = jar.trim_end_matches(".jar");
+    companions(stem, &library.work.join("documentation"))?;
+    let list = |file: String| Step::new("jar", &["--list", "--file", &file]).output();
+    let class = ["-v", "-cp", jar, "io.github.flakeid.Layout"];
+    let module = ["--describe-module", "--file", jar];
+    for (contents, part) in [
+        (Step::new("jar", &module).output()?, "io.github.flakeid automatic"),
+        // The parameter of `joinNode`.
+        (Step::new("javap", &class).output()?, "\n      datacenter"),
+        (list(jar.to_owned())?, "META-INF/maven/io.github.flakeid/flakeid/pom.xml"),
+        (list(format!("{stem}-sources.jar"))?, "io/github/flakeid/Generator.java"),
+        (list(format!("{stem}-javadoc.jar"))?, "io/github/flakeid/Generator.html"),
+    ] {
+        if !contents.contains(part) {
+            return Err(Failed(format!(
+                "{stem}.jar, or a jar next to it, has no {part}: {contents}"
+            )));
+        }
+    }
+    let store = library.work.join("module.db");
+    Step::new("java", &["-p", jar, "--add-modules", "io.github.flakeid", "examples/java/Ids.java"])
+        .env("FLAKEID_STORE", format!("sqlite://{}", store.display()))
+        .run()
 }

@@ -10,7 +10,8 @@ use super::table::{HANDLES, Opt, Table};
 use super::template::{self, WIDTH};
 
 /// The languages: the names of files in `xtask/options`, and of tables in `options.toml`.
-pub(super) const LANGUAGES: [&str; 7] = ["python", "node", "c", "cpp", "go", "java", "rust"];
+pub(super) const LANGUAGES: [&str; 8] =
+    ["python", "node", "c", "cpp", "go", "java", "spring", "rust"];
 
 /// The properties of options that a language does not define.
 const PROPERTIES: [&str; 9] =

@@ -30,6 +30,15 @@ public record LeaseStatus(
         long failures,
         String lastError) {
 
+    /**
+     * Returns the time for which the generator can issue IDs without the store, which is zero after the fence.
+     *
+     * @param now the current time
+     */
+    public Duration windowLeft(Instant now) {
+        return now.isBefore(fenceTime) ? Duration.between(now, fenceTime) : Duration.ZERO;
+    }
+
     static LeaseStatus of(long[] n) {
         return new LeaseStatus(
                 n[0] != 0,

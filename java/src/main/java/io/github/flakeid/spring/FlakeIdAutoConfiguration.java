@@ -2,12 +2,18 @@ package io.github.flakeid.spring;
 
 import io.github.flakeid.Generator;
 import io.github.flakeid.hibernate.FlakeIdGenerator;
+import io.github.flakeid.micrometer.FlakeIdMetrics;
 import io.github.flakeid.mybatisplus.FlakeIdentifierGenerator;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -61,6 +67,89 @@ public class FlakeIdAutoConfiguration {
         @ConditionalOnMissingBean(type = "com.baomidou.mybatisplus.core.incrementer.IdentifierGenerator")
         FlakeIdentifierGenerator flakeidOfMybatisPlus(Generator generator) {
             return new FlakeIdentifierGenerator(generator);
+        }
+    }
+
+    /** Makes Jackson 2 write IDs as strings, if the property {@code flakeid.json-strings} is set. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "com.fasterxml.jackson.databind.Module")
+    @ConditionalOnProperty(name = "flakeid.json-strings", havingValue = "true")
+    static class OfJackson2 {
+        @Bean
+        @ConditionalOnMissingBean
+        io.github.flakeid.jackson.FlakeIdModule flakeidOfJackson2() {
+            return new io.github.flakeid.jackson.FlakeIdModule();
+        }
+    }
+
+    /** Makes Jackson 3 write IDs as strings, if the property {@code flakeid.json-strings} is set. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "tools.jackson.databind.JacksonModule")
+    @ConditionalOnProperty(name = "flakeid.json-strings", havingValue = "true")
+    static class OfJackson3 {
+        @Bean
+        @ConditionalOnMissingBean
+        io.github.flakeid.jackson3.FlakeIdModule flakeidOfJackson3() {
+            return new io.github.flakeid.jackson3.FlakeIdModule();
+        }
+    }
+
+    /** Shows the generators in the health endpoint of Spring Boot 3. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(
+            name = {
+                "org.springframework.boot.actuate.health.HealthIndicator",
+                "org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator"
+            })
+    @org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator("flakeid")
+    static class OfHealth3 {
+        @Bean
+        @ConditionalOnMissingBean(name = "flakeidHealthIndicator")
+        Boot3HealthIndicator flakeidHealthIndicator(Map<String, Generator> generators) {
+            return new Boot3HealthIndicator(generators);
+        }
+    }
+
+    /** Shows the generators in the health endpoint of Spring Boot 4. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(
+            name = {
+                "org.springframework.boot.health.contributor.HealthIndicator",
+                "org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator"
+            })
+    @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator("flakeid")
+    static class OfHealth4 {
+        @Bean
+        @ConditionalOnMissingBean(name = "flakeidHealthIndicator")
+        Boot4HealthIndicator flakeidHealthIndicator(Map<String, Generator> generators) {
+            return new Boot4HealthIndicator(generators);
+        }
+    }
+
+    /** Binds the meters of each generator to Micrometer, with the generator's bean name as the tag {@code name}. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "io.micrometer.core.instrument.binder.MeterBinder")
+    static class OfMicrometer {
+        @Bean
+        @ConditionalOnMissingBean(name = "flakeidMeters")
+        MeterBinder flakeidMeters(Map<String, Generator> generators) {
+            return registry -> generators.forEach(
+                    (name, generator) -> new FlakeIdMetrics(generator, Tags.of("name", name)).bindTo(registry));
+        }
+    }
+
+    /** Hides the URL of the store in the endpoints that show properties. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.SanitizingFunction")
+    static class OfEndpoints {
+        @Bean
+        SanitizingFunction flakeidSanitizingFunction() {
+            return data -> isStore(data.getKey()) ? data.withSanitizedValue() : data;
+        }
+
+        /** Whether a property or an environment variable contains the URL of the store. */
+        private static boolean isStore(String key) {
+            return key.equals("flakeid.store") || key.equals("FLAKEID_STORE");
         }
     }
 }
