@@ -88,5 +88,10 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         .env("PKG_CONFIG_PATH", lib.join("pkgconfig"))
         .env("LD_LIBRARY_PATH", &lib)
         .env("CGO_LDFLAGS", format!("-L{}", lib.display()))
+        // The guide installs the jar, but not in this user's repository.
+        .env(
+            "MAVEN_OPTS",
+            format!("-Dmaven.repo.local={}", root().join(WORK).join("maven").display()),
+        )
         .run()
 }
