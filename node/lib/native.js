@@ -1,50 +1,8 @@
 'use strict';
 
-const { closeSync, openSync, readSync } = require('node:fs');
-
+const { addon } = require('./addon.js');
 const { emptyBuffers } = require('./buffered.js');
 const { wrongType } = require('./error.js');
-
-// Returns glibc or musl, which cannot load each other's add-ons. The first bytes of an executable contain
-// its interpreter; a report contains it, too, but takes five milliseconds.
-function abi() {
-  if (process.platform === 'win32') return '-msvc';
-  if (process.platform !== 'linux') return '';
-  const interpreter = /\/ld-(linux|musl)-/.exec(firstBytes(process.execPath));
-  if (interpreter !== null) return interpreter[1] === 'musl' ? '-musl' : '-gnu';
-  const { header } = process.report.getReport();
-  return header.glibcVersionRuntime === undefined ? '-musl' : '-gnu';
-}
-
-function firstBytes(path) {
-  const bytes = Buffer.alloc(2048);
-  try {
-    const file = openSync(path, 'r');
-    const length = readSync(file, bytes, 0, bytes.length, 0);
-    closeSync(file);
-    return bytes.latin1Slice(0, length);
-  } catch {
-    // If the executable is not readable, the report is used instead.
-    return '';
-  }
-}
-
-function load() {
-  const platform = `${process.platform}-${process.arch}${abi()}`;
-  const name = `flakeid-core-${platform}`;
-  try {
-    return require(name);
-  } catch (cause) {
-    if (cause.code !== 'MODULE_NOT_FOUND') throw cause;
-    const message =
-      `flakeid-core has no add-on for ${platform} here; npm installs it as the `
-      + `optional dependency ${name}, unless optional dependencies are omitted. Otherwise use `
-      + 'flakeid-wasm, which has the same interface';
-    throw new Error(message, { cause });
-  }
-}
-
-const addon = load();
 
 // The add-on writes single IDs into the first number; the second number selects the generator. The
 // array must stay private, because a transfer would free its memory, which the add-on writes to. It

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use flakeid_steps::{Outcome, Step, files, packages, root, workspace};
 
+use crate::npm::npm;
 use crate::platform::Target;
 use crate::wasm::page::PAGE_FILE;
 use crate::{c, node, python, server_packages, wasm};
@@ -42,6 +43,8 @@ const PRISMA: [&str; 6] = [
     "orders.mjs",
 ];
 
+const BUNDLERS: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
+
 /// Checks the whole guide.
 pub(crate) fn check() -> Outcome {
     let start = Instant::now();
@@ -64,10 +67,17 @@ pub(crate) fn check() -> Outcome {
     let fastify = project("node", "fastify", &FASTIFY)?;
     let node_types = project("node-types", "node-types", &NODE_TYPES)?;
     let prisma = project("prisma", "prisma", &PRISMA)?;
+    let bundlers = project("bundlers", "bundlers", &BUNDLERS)?;
+    // npm removes the packages of an earlier installation that it did not save.
+    let tarballs = [node::tarballs(&target)?, vec![wasm::built_tarball()?]].concat();
+    npm(&["--prefix", &bundlers, "install", "--silent", "--no-save"])
+        .args(&tarballs.iter().map(String::as_str).collect::<Vec<_>>())
+        .run()?;
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
         .args(&["--c-archive", &c::tarball(&target)])
         .args(&["--wheel", &wheel])
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
+        .args(&["--bundlers", &bundlers, "--npm-packages", &target.packages("node")])
         .run()?;
     println!("\ncargo xtask docs: everything passed ({:.0} s)", start.elapsed().as_secs_f32());
     Ok(())

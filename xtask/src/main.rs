@@ -26,6 +26,7 @@ mod recipes;
 mod rivals;
 mod server_packages;
 mod test;
+mod toolchains;
 mod wasm;
 
 use std::path::PathBuf;
@@ -168,6 +169,13 @@ enum Task {
     },
     /// Build the npm package flakeid-core and its package for this platform, as tarballs.
     Node(Package),
+    /// Test the npm packages in bundlers, frameworks, test runners and other runtimes. Takes about
+    /// ten minutes.
+    Toolchains {
+        /// Test only this toolchain (may be given more than once).
+        #[arg(long, value_name = "TOOLCHAIN")]
+        only: Vec<toolchains::Toolchain>,
+    },
     /// Build a static executable of the command, and the build context of a container image.
     Image {
         /// Run the executable in an otherwise empty file system, as in the image. Requires root.
@@ -262,6 +270,7 @@ fn run(task: Task) -> Outcome {
         Task::Page { test: false, screenshots: false } => wasm::page::build(),
         Task::Page { screenshots, .. } => wasm::page::test(screenshots),
         Task::Node(package) => package.run(node::bench, node::test, node::build),
+        Task::Toolchains { only } => toolchains::test(&only),
         Task::Image { test: true, .. } => deploy::test_image(),
         Task::Image { target, .. } => deploy::image(target.as_deref()),
         Task::Tag { tag } => publish::check_tag(&tag),

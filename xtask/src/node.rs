@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use flakeid_steps::servers::Servers;
-use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
 
 use crate::npm::{NODE, esbuild, npm};
-use crate::platform::{Platform, RELEASED, Target};
+use crate::platform::{Platform, Profile, RELEASED, Target};
 use crate::server_packages::POSTGRESQL;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -15,6 +15,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const DIST: &str = "target/dist/node";
 const TYPES: &str = "node/native.d.ts";
 const MANIFEST: &str = "node/package.json";
+const LOADER: &str = "node/lib/addon.js";
 const ALPINE: &str = "node:20-alpine";
 
 /// Writes the tarballs to `target/dist/node`, and generates `node/native.d.ts`.
@@ -113,14 +114,22 @@ pub(crate) fn project(project: &str, from: &str, names: &[&str]) -> Outcome {
 
 /// Installs the dependencies of the project's lock file, and the tarballs.
 fn install(project: &str, target: &Target, image: Option<&'static str>) -> Outcome {
-    let names = ["flakeid-core".to_owned(), platform_package(&target.platform)];
-    let tarballs = names.map(|name| tarball(target, &name));
     npm(&["--prefix", project, "ci", "--silent", "--ignore-scripts"]).inside(image).run()?;
-    // At the time of the test, the packages of other platforms do not exist yet.
-    npm(&["--prefix", project, "install", "--silent", "--no-save", "--omit=optional"])
-        .args(&tarballs.each_ref().map(String::as_str))
+    npm(&["--prefix", project, "install", "--silent", "--no-save", "--ignore-scripts"])
+        .args(&paths(target).iter().map(String::as_str).collect::<Vec<_>>())
         .inside(image)
         .run()
+}
+
+/// Builds and packs everything. Returns the paths of the tarballs.
+pub(crate) fn tarballs(target: &Target) -> Result<Vec<String>, Failed> {
+    pack(target)?;
+    Ok(paths(target))
+}
+
+fn paths(target: &Target) -> Vec<String> {
+    let names = ["flakeid-core".to_owned(), platform_package(&target.platform)];
+    names.iter().map(|name| tarball(target, name)).collect()
 }
 
 /// Returns all test files below a folder of a project. Listing them avoids differences between Node
@@ -149,6 +158,7 @@ fn pack(target: &Target) -> Result<String, Failed> {
     }
     bundle(main)?;
     copy_frameworks(&format!("{main}/frameworks"))?;
+    files::copy("node/bin/flakeid.js", format!("{main}/bin/flakeid.js"))?;
     for file in ["package.json", "README.md", "index.mjs", "index.d.ts", "index.d.mts"] {
         files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
     }
@@ -161,6 +171,8 @@ fn pack(target: &Target) -> Result<String, Failed> {
         }
     }
     files::copy(addon, format!("{platform}/flakeid.node"))?;
+    let command = target.platform.program("flakeid");
+    files::copy(target.built_folder().join(&command), format!("{platform}/{command}"))?;
     files::write(format!("{platform}/package.json"), platform_manifest(&target.platform))?;
     for folder in [main, platform] {
         let folder = format!("./{folder}");
@@ -170,13 +182,16 @@ fn pack(target: &Target) -> Result<String, Failed> {
 }
 
 /// Bundles `index.js`, because Node takes a third of a millisecond to load each file. The modules
-/// for frameworks also need a file of `lib`, so that file is copied.
+/// for frameworks and the command also need a file of `lib`, so these files are copied.
 fn bundle(main: &str) -> Outcome {
     let out = format!("--outfile={main}/index.js");
     esbuild(&["node/index.js", "--bundle", "--platform=node", "--target=node20", &out])?
-        .args(&["--log-level=warning", "--charset=utf8"])
+        .args(&["--external:flakeid-core-*", "--log-level=warning", "--charset=utf8"])
         .run()?;
-    files::copy("node/lib/error.js", format!("{main}/lib/error.js"))
+    for file in ["error.js", "platform.js"] {
+        files::copy(format!("node/lib/{file}"), format!("{main}/lib/{file}"))?;
+    }
+    Ok(())
 }
 
 /// Copies the modules for frameworks. TypeScript requires separate declaration files for `import`
@@ -190,7 +205,8 @@ fn copy_frameworks(folder: &str) -> Outcome {
     Ok(())
 }
 
-/// Compiles the add-on. Returns its path and the declarations of its functions.
+/// Compiles the add-on and the command. Returns the path of the add-on, and the declarations of its
+/// functions.
 fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
     // The macros write to this folder when they are expanded, and they are expanded only after a
     // change.
@@ -202,6 +218,7 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
         .args(&["--", "-C", "strip=symbols"])
         .env("NAPI_TYPE_DEF_TMP_FOLDER", &types)
         .run()?;
+    command(target)?;
     let types = files::shown(&types.join("flakeid-node"))?;
     let declarations =
         Step::new("node", &["bindings/node/declarations.mjs", &types]).or_install(NODE).output()?;
@@ -209,11 +226,23 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
     Ok((addon, declarations))
 }
 
+/// Compiles the command. Tests use the command that other tests have built.
+fn command(target: &Target) -> Outcome {
+    if !target.released && matches!(target.profile, Profile::Dev) {
+        return workspace::build_programs().map(drop);
+    }
+    target
+        .cargo("rustc")?
+        .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-cli"])
+        .args(&["--bin", "flakeid", "--", "-C", "strip=symbols"])
+        .run()
+}
+
 pub(crate) fn platform_package(platform: &Platform) -> String {
     format!("flakeid-core-{}", platform.suffix())
 }
 
-/// Checks the versions and platforms that `package.json` must repeat.
+/// Checks the versions and platforms that `package.json` and the loader must repeat.
 pub(crate) fn check_manifest() -> Outcome {
     let manifest = files::text(MANIFEST)?;
     let version = format!("\n  \"version\": \"{VERSION}\",\n");
@@ -225,6 +254,13 @@ pub(crate) fn check_manifest() -> Outcome {
     for part in [version, platforms] {
         if !manifest.contains(&part) {
             return Err(Failed(format!("{MANIFEST} must contain:{part}")));
+        }
+    }
+    let loader = files::text(LOADER)?;
+    for platform in &RELEASED {
+        let name = format!("require.resolve('{}')", platform_package(platform));
+        if !loader.contains(&name) {
+            return Err(Failed(format!("{LOADER} must contain: {name}")));
         }
     }
     Ok(())
@@ -241,16 +277,17 @@ fn platform_manifest(platform: &Platform) -> String {
         r#"{{
   "name": "{name}",
   "version": "{VERSION}",
-  "description": "The add-on of flakeid-core for {system} on {processor}",
+  "description": "The add-on and the command of flakeid-core for {system} on {processor}",
   "license": "MIT OR Apache-2.0",
   "repository": {{ "type": "git", "url": "git+{repository}.git", "directory": "node" }},
   "engines": {{ "node": ">=20" }},
   "os": ["{system}"],
   "cpu": ["{processor}"],{libc}
   "main": "flakeid.node",
-  "files": ["flakeid.node"]
+  "files": ["flakeid.node", "{command}"]
 }}
 "#,
+        command = platform.program("flakeid"),
         name = platform_package(platform),
         repository = env!("CARGO_PKG_REPOSITORY"),
     )

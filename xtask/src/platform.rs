@@ -72,6 +72,11 @@ impl Platform {
         format!("{}-{}{abi}", self.system, self.processor)
     }
 
+    /// Returns cargo's file name for an executable.
+    pub(crate) fn program(&self, name: &str) -> String {
+        if self.system == "win32" { format!("{name}.exe") } else { name.to_owned() }
+    }
+
     /// Returns cargo's file name for a shared library.
     pub(crate) fn library(&self, name: &str) -> String {
         match self.system {

@@ -2,6 +2,7 @@
 
 import { defineApi } from './api.js';
 import { defineBackend } from './backend.js';
+import { fetched } from './fetched.js';
 import start, * as glue from './flakeid.js';
 
 let ready;
@@ -18,6 +19,8 @@ export function init(source) {
 }
 
 async function load(source) {
-  await start({ module_or_path: source ?? new URL('../lib/flakeid_bg.wasm', import.meta.url) });
+  const module_or_path =
+    source ?? (await fetched(new URL('../lib/flakeid_bg.wasm', import.meta.url)));
+  await start({ module_or_path });
   return defineApi(defineBackend(glue));
 }

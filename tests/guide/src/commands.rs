@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use flakeid_linking::Library;
-use flakeid_steps::{Failed, Outcome, files, root, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::book::{Block, Chapter};
 use crate::run::{Built, WORK, bounded};
@@ -48,7 +48,15 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     let name = chapter.path.file_stem().unwrap_or_default().display();
     let folder = format!("{WORK}/commands/{name}");
     files::empty(&folder)?;
-    for quoted in chapter.blocks.iter().filter_map(Block::quoted) {
+    // The commands of this chapter begin in an empty folder with the packages.
+    let is_node = chapter.path.ends_with("languages/node.md");
+    if is_node {
+        for tarball in files::with_extension(&built.npm_packages, "tgz")? {
+            let name = tarball.file_name().unwrap_or_default().to_owned();
+            files::copy(tarball, Path::new(&folder).join(name))?;
+        }
+    }
+    for quoted in chapter.blocks.iter().filter_map(Block::quoted).filter(|_| !is_node) {
         let file = chapter.path.with_file_name(quoted);
         let parent = file.parent().unwrap_or(Path::new("."));
         // The folder of main.go must also contain its go.mod.
@@ -75,6 +83,10 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     if chapter.path.ends_with("go.md") {
         // The path of the module in go.mod.
         files::copy_folder("go", &format!("{WORK}/go"))?;
+    }
+    if chapter.path.ends_with("bundlers.md") {
+        let installed = format!("{}/node_modules", built.bundlers);
+        Step::new("ln", &["-s", &installed, "."]).within(&folder).run()?;
     }
     files::write(format!("{folder}/commands.sh"), script)?;
     println!("\n{}", chapter.path.display());

@@ -34,6 +34,12 @@ pub(crate) struct Built {
     /// The folder with the files of `examples/node-types` and their dependencies.
     #[arg(long)]
     pub(crate) node_types: String,
+    /// The folder of the npm packages.
+    #[arg(long)]
+    pub(crate) npm_packages: String,
+    /// The folder with the dependencies of `examples/bundlers`, and the npm packages.
+    #[arg(long)]
+    pub(crate) bundlers: String,
     /// The folder with the files of `examples/prisma` and their dependencies.
     #[arg(long)]
     pub(crate) prisma: String,

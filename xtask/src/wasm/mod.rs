@@ -23,7 +23,8 @@ pub(crate) const PACKAGE: &str = "target/wasm/package";
 const PROJECT: &str = "target/wasm/project";
 const BENCH: &str = "target/wasm/bench";
 /// The files of `node/lib` that only the add-on uses.
-const NATIVE: [&str; 4] = ["native.js", "local.js", "buffered.js", "cached.js"];
+const NATIVE: [&str; 6] =
+    ["addon.js", "platform.js", "native.js", "local.js", "buffered.js", "cached.js"];
 
 /// Writes an npm tarball to `target/dist/wasm`.
 pub(crate) fn build() -> Outcome {
@@ -81,6 +82,12 @@ fn as_es_module(source: &str) -> Result<String, String> {
     Ok(module.trim_start().to_owned())
 }
 
+/// Builds the package. Returns the path of its tarball.
+pub(crate) fn built_tarball() -> Result<String, Failed> {
+    build()?;
+    Ok(tarball())
+}
+
 /// Returns the tarball that `build` writes.
 fn tarball() -> String {
     let name = concat!("flakeid-wasm-", env!("CARGO_PKG_VERSION"), ".tgz");
@@ -124,7 +131,7 @@ pub(crate) fn test() -> Outcome {
 }
 
 /// Ensures that Chromium is installed. The tests read the same environment variable.
-fn ensure_chromium() -> Outcome {
+pub(crate) fn ensure_chromium() -> Outcome {
     let chromium = env::var("FLAKEID_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     packages::ensure(&[(&chromium, "chromium")])
 }

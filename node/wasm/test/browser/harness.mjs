@@ -38,20 +38,21 @@ const FOLDERS = {
   '/loops/': `${root}/node/test/`,
 };
 
-async function answer(request, response) {
+async function answer(folders, request, response) {
   const { pathname } = new URL(request.url, 'http://localhost');
-  const folder = Object.keys(FOLDERS).find((known) => pathname.startsWith(known));
+  const folder = Object.keys(folders).find((known) => pathname.startsWith(known));
   try {
-    const content = await readFile(FOLDERS[folder] + pathname.slice(folder.length));
+    const content = await readFile(folders[folder] + pathname.slice(folder.length));
     response.writeHead(200, { 'content-type': TYPES[extname(pathname)] }).end(content);
   } catch {
     response.writeHead(404).end();
   }
 }
 
-// Starts a server that runs until the test ends, and returns its address.
-export async function servePages(t) {
-  const server = createServer(answer);
+// Starts a server that runs until the test ends, and returns its address. `folders` contains the folder
+// of each prefix of a path.
+export async function servePages(t, folders = FOLDERS) {
+  const server = createServer((request, response) => answer(folders, request, response));
   await new Promise((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

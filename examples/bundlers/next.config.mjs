@@ -1,0 +1,2 @@
+// Next.js copies the package with its add-on into a standalone application.
+export default { output: 'standalone', serverExternalPackages: ['flakeid-core'] };

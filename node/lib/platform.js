@@ -1,0 +1,47 @@
+'use strict';
+
+// Names the package that contains the add-on and the command for this platform.
+
+// A bundle in the form of an ES module has no `require`.
+const { closeSync, openSync, readSync } =
+  process.getBuiltinModule?.('node:fs') ?? require('node:fs');
+
+// Returns glibc or musl, which cannot load each other's add-ons. The first bytes of an executable contain
+// its interpreter; a report contains it, too, but takes five milliseconds.
+function abi() {
+  if (process.platform === 'win32') return '-msvc';
+  if (process.platform !== 'linux') return '';
+  const interpreter = /\/ld-(linux|musl)-/.exec(firstBytes(process.execPath));
+  if (interpreter !== null) return interpreter[1] === 'musl' ? '-musl' : '-gnu';
+  const { header } = process.report.getReport();
+  return header.glibcVersionRuntime === undefined ? '-musl' : '-gnu';
+}
+
+function firstBytes(path) {
+  const bytes = Buffer.alloc(2048);
+  try {
+    const file = openSync(path, 'r');
+    const length = readSync(file, bytes, 0, bytes.length, 0);
+    closeSync(file);
+    return bytes.latin1Slice(0, length);
+  } catch {
+    // If the executable is not readable, the report is used instead.
+    return '';
+  }
+}
+
+function platformPackage() {
+  return `flakeid-core-${process.platform}-${process.arch}${abi()}`;
+}
+
+// Returns the error of a program that cannot find the package.
+function missing(name, cause) {
+  const message =
+    `flakeid-core cannot find its package ${name}; npm installs it as an optional dependency, unless `
+    + 'optional dependencies are omitted. A bundle does not contain the add-on: name flakeid-core in '
+    + '`serverExternalPackages` of Next.js or among the external packages of another bundler, and '
+    + 'install it where the bundle runs. Otherwise use flakeid-wasm, which has the same interface';
+  return new Error(message, { cause });
+}
+
+module.exports = { missing, platformPackage };
