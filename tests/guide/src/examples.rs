@@ -21,6 +21,7 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     node_types(&built.node_types, stores)?;
     prisma(&built.prisma, stores)?;
     axum(stores)?;
+    go_databases(built, stores)?;
     orms(stores)
 }
 
@@ -206,6 +207,18 @@ fn axum(stores: &Stores) -> Outcome {
         return Err(Failed(format!("examples/axum did not repeat order {id}: {second}")));
     }
     service.check_rejected("POST", "/orders", &format!(r#"{{"item": "tea", "again": {id}}}"#))
+}
+
+/// Writes rows with GORM and pgx. The lease uses the namespace of `axum`.
+fn go_databases(built: &Built, stores: &Stores) -> Outcome {
+    let lib = built.c_library.join("lib");
+    let url = stores.url("postgresql")?;
+    bounded("go", &["run", "-tags", "flakeid_shared", ".", url])
+        .within("examples/go-databases")
+        .env("PKG_CONFIG_PATH", lib.join("pkgconfig"))
+        .env("LD_LIBRARY_PATH", &lib)
+        .env("CGO_LDFLAGS", format!("-L{}", lib.display()))
+        .run()
 }
 
 /// Adds two orders with each program, which prints the stored order and the number of orders.
