@@ -3,7 +3,6 @@
 import atexit
 import os
 import sys
-from typing import Any
 
 from ._flakeid import _after_fork, _close_leases, _end
 
@@ -36,9 +35,9 @@ def _register_with_celery() -> None:
 
 def _register_with_uwsgi() -> None:
     """Register with uWSGI, whose option --skip-atexit-teardown also skips atexit functions."""
-    uwsgi: Any = sys.modules.get("uwsgi")
+    uwsgi = sys.modules.get("uwsgi")
     if uwsgi is not None and not hasattr(uwsgi, "atexit"):
-        uwsgi.atexit = _close
+        uwsgi.__dict__["atexit"] = _close
 
 
 atexit.register(_end)

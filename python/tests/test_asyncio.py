@@ -104,6 +104,29 @@ def test_waits_for_full_ticks_do_not_block_the_loop():
     asyncio.run(run())
 
 
+def test_long_calls_let_other_tasks_run():
+    async def run():
+        # A tick of this layout has more IDs than the calls request.
+        generator = flakeid.Generator(node=1, layout="t36.n3.s24@1288834974657/1000ms")
+        await generator.next_id_async()
+        turns = 0
+
+        async def count():
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(count())
+        assert len(await generator.next_ids_async(400_000)) == 400_000
+        assert turns > 4
+        assert await generator.fill_async(array.array("Q", bytes(8 * 400_000))) == 400_000
+        assert turns > 8
+        task.cancel()
+
+    asyncio.run(run())
+
+
 def test_cancelled_call_ends_at_once():
     async def run():
         generator = small()

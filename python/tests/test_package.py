@@ -17,6 +17,13 @@ def test_tests_import_the_installed_package(root):
     assert root / "python" not in Path(flakeid.__file__).resolve().parents
 
 
+def test_import_loads_no_slow_modules():
+    program = "import sys, flakeid; print({'asyncio', 'functools', 'typing'} & {*sys.modules})"
+    run = [sys.executable, "-S", "-P", "-c", f"import sys; sys.path[:] = {sys.path}; {program}"]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_version_matches_the_version_of_cargo(root):
     cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]
     assert flakeid.__version__ == cargo["version"]

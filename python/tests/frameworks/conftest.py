@@ -20,6 +20,7 @@ def checker(tmp_path_factory: pytest.TempPathFactory):
     (folder / "sample.py").write_bytes(sample.read_bytes())
     run = [sys.executable, "-P", "-m", "mypy", "--strict", "--warn-unused-ignores", "-m", "sample"]
     run += ["-m", "flakeid.sqlalchemy", "-m", "flakeid.pydantic"]
+    run += ["-m", "flakeid._asyncio", "-m", "flakeid._at_exit"]
     output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(run, cwd=folder, **output) as checker:
         yield checker
