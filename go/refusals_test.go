@@ -1,6 +1,7 @@
 package flakeid_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strings"
