@@ -1,6 +1,6 @@
 module flakeid.example
 
-go 1.19
+go 1.21
 
 require github.com/flakeid/flakeid/go v0.1.0
 
