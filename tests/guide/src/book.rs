@@ -10,7 +10,7 @@ const TOOLS: &str = "target/tools";
 
 /// The languages of programs. Their code blocks must quote files of `examples`, and must never be
 /// copies.
-const PROGRAMS: [&str; 8] = ["rust", "python", "js", "c", "go", "java", "php", "yaml"];
+const PROGRAMS: [&str; 9] = ["rust", "python", "js", "c", "go", "java", "php", "yaml", "xml"];
 
 pub(crate) struct Chapter {
     /// The path, relative to the root of the checkout.
