@@ -48,9 +48,7 @@ pub struct Error(Repr);
 enum Repr {
     Field {
         name: Named,
-        value: Box<str>,
-        min: u64,
-        max: u64,
+        range: Box<OutOfRange>,
     },
     Layout {
         text: Option<Box<str>>,
@@ -96,11 +94,22 @@ enum Repr {
     Other(Box<Other>),
 }
 
+/// A value that is out of range, and the range.
+#[derive(Clone, PartialEq, Eq)]
+struct OutOfRange {
+    value: Box<str>,
+    min: u64,
+    max: u64,
+    remedy: Option<&'static str>,
+}
+
 #[derive(Clone, PartialEq, Eq)]
 struct Other {
     kind: ErrorKind,
     message: Box<str>,
     retry_after: Option<Duration>,
+    /// The name of a function that the caller can call instead of following the message.
+    function: Option<&'static str>,
     cause: Option<Cause>,
 }
 
@@ -121,8 +130,8 @@ impl Error {
     /// Creates an error of any kind with the given message, for crates that depend on this crate.
     #[must_use]
     pub fn new(kind: ErrorKind, message: &str, retry_after: Option<Duration>) -> Self {
-        let (message, cause) = (message.into(), None);
-        Self(Repr::Other(Box::new(Other { kind, message, retry_after, cause })))
+        let (message, function, cause) = (message.into(), None, None);
+        Self(Repr::Other(Box::new(Other { kind, message, retry_after, function, cause })))
     }
 
     /// Sets the [source](core::error::Error::source) of an error that [`new`](Self::new) created.
@@ -170,7 +179,24 @@ impl Error {
     }
 
     fn out_of_range(name: Named, value: &dyn fmt::Display, min: u64, max: u64) -> Self {
-        Self(Repr::Field { name, value: excerpt(&value.to_string()), min, max })
+        let value = excerpt(&value.to_string());
+        Self(Repr::Field { name, range: Box::new(OutOfRange { value, min, max, remedy: None }) })
+    }
+
+    /// Adds a remedy to the error for a value that is out of range. Option names in `remedy` are in backticks, as in
+    /// the reason of [`invalid_option`](Self::invalid_option).
+    ///
+    /// ```
+    /// let error = flakeid_core::Error::option_out_of_range("window_ms", &60_000, 2, 10_000);
+    /// let error = error.with_remedy("`max_window_ms` sets the maximum");
+    /// assert!(error.to_string().ends_with("must be from 2 to 10000; `max_window_ms` sets the maximum"));
+    /// ```
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: &'static str) -> Self {
+        if let Repr::Field { range, .. } = &mut self.0 {
+            range.remedy = Some(remedy);
+        }
+        self
     }
 
     /// Creates the error for an invalid option. `reason` states why the option is invalid, and names a remedy.
@@ -194,6 +220,26 @@ impl Error {
     pub fn of_option(mut self) -> Self {
         if let Repr::Field { name, .. } | Repr::Option { name, .. } = &mut self.0 {
             *name = Named::Option(name.canonical());
+        }
+        self
+    }
+
+    /// Adds a function that the caller can call instead of following the message of an error that [`new`](Self::new)
+    /// created. [`spelled`](Self::spelled) names the function if [`Spelling::fields`] contains it.
+    ///
+    /// ```
+    /// use flakeid_core::{Error, ErrorKind, Spelling};
+    ///
+    /// let error = Error::new(ErrorKind::StoreRejected, "run `flakeid leases init`", None);
+    /// let error = error.or_call("create_namespace");
+    /// let go = Spelling { options: &[], fields: &[("create_namespace", "CreateNamespace")] };
+    /// assert_eq!(error.spelled(&go).to_string(), "run `flakeid leases init`, or call `CreateNamespace`");
+    /// assert_eq!(error.to_string(), "run `flakeid leases init`");
+    /// ```
+    #[must_use]
+    pub fn or_call(mut self, function: &'static str) -> Self {
+        if let Repr::Other(other) = &mut self.0 {
+            other.function = Some(function);
         }
         self
     }
@@ -328,8 +374,10 @@ impl fmt::Display for Error {
 impl Error {
     fn write(&self, f: &mut fmt::Formatter<'_>, spelling: &Spelling<'_>) -> fmt::Result {
         match &self.0 {
-            Repr::Field { name, value, min, max } => {
-                spelling.write_out_of_range(f, *name, value, *min, *max)
+            Repr::Field { name, range } => {
+                let OutOfRange { value, min, max, remedy } = &**range;
+                spelling.write_out_of_range(f, *name, value, *min, *max)?;
+                remedy.map_or(Ok(()), |remedy| spelling.write_remedy(f, *name, remedy))
             }
             Repr::Layout { text: Some(text), fault } => {
                 write!(f, "layout {}: {fault}", Quoted(text))
@@ -381,7 +429,7 @@ impl Error {
             Repr::LeaseExpired { .. } => {
                 f.write_str("the granted window of ticks is used up and was not extended in time")
             }
-            Repr::Other(other) => f.write_str(&other.message),
+            Repr::Other(other) => spelling.write_message(f, &other.message, other.function),
         }
     }
 }

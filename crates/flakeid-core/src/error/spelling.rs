@@ -11,8 +11,8 @@ use core::fmt::{self, Write};
 pub struct Spelling<'a> {
     /// The names of options. Each pair contains the name in this library and the name in the caller's spelling.
     pub options: &'a [(&'a str, &'a str)],
-    /// The names of ID fields and other arguments. Each pair contains the name in this library and the name in the
-    /// caller's spelling.
+    /// The names of ID fields, other arguments, and functions. Each pair contains the name in this library and the
+    /// name in the caller's spelling.
     pub fields: &'a [(&'a str, &'a str)],
 }
 
@@ -65,8 +65,19 @@ impl<'a> Spelling<'a> {
         write!(f, "{shown} {value}{value_unit} is out of range: must be from {min} to {max}{unit}")
     }
 
-    /// Writes the name and the reason. Names in the reason are between backticks, so when the reason is split at the
-    /// backticks, every second part is a name.
+    /// Writes a message, and the function that the caller can call instead, if this spelling contains the function.
+    pub(super) fn write_message(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        message: &str,
+        function: Option<&str>,
+    ) -> fmt::Result {
+        f.write_str(message)?;
+        let known = self.fields.iter().find(|(canonical, _)| Some(*canonical) == function);
+        known.map_or(Ok(()), |(_, shown)| write!(f, ", or call `{shown}`"))
+    }
+
+    /// Writes the name and the reason.
     pub(super) fn write_reason(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -75,11 +86,28 @@ impl<'a> Spelling<'a> {
     ) -> fmt::Result {
         f.write_str(self.name(name))?;
         f.write_str(": ")?;
+        self.write_phrase(f, name, reason)
+    }
+
+    /// Writes a remedy after the message for a value that is out of range.
+    pub(super) fn write_remedy(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        name: Named,
+        remedy: &str,
+    ) -> fmt::Result {
+        f.write_str("; ")?;
+        self.write_phrase(f, name, remedy)
+    }
+
+    /// Writes a phrase. Names in the phrase are between backticks, so when the phrase is split at the backticks, every
+    /// second part is a name.
+    fn write_phrase(&self, f: &mut fmt::Formatter<'_>, name: Named, phrase: &str) -> fmt::Result {
         let names = match name {
             Named::Field(_) => self.fields,
             Named::Option(_) => self.options,
         };
-        for (index, piece) in reason.split('`').enumerate() {
+        for (index, piece) in phrase.split('`').enumerate() {
             if index > 0 {
                 f.write_char('`')?;
             }
