@@ -53,10 +53,17 @@ impl<'a> ServerUrl<'a> {
     pub fn parse(url: &'a str, known: &[&str]) -> Result<Self, Fault> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let parsed = Self { shown: redact(url), base, options: Vec::new() };
+        if let Some(problem) = unencoded(base) {
+            return Err(parsed.reject(problem));
+        }
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         let options = pairs.map(|pair| {
             let option = pair.split_once('=').filter(|(name, _)| known.contains(name));
             option.ok_or_else(|| {
+                let foreign = pair.split_once('=').and_then(|(name, _)| foreign_option(name));
+                if let Some(problem) = foreign {
+                    return parsed.reject(problem);
+                }
                 let known = known.join(", ");
                 parsed.reject(format_args!(
                     "the URL has an unknown option; the known options are {known} \
@@ -66,6 +73,19 @@ impl<'a> ServerUrl<'a> {
         });
         let options = options.collect::<Result<_, _>>()?;
         Ok(Self { options, ..parsed })
+    }
+
+    /// Checks that neither the user nor the password contains an `@`, for drivers that end them at the first `@`.
+    ///
+    /// # Errors
+    /// [`Fault::Rejected`] with the corrected URL.
+    pub fn check_at_sign(&self) -> Result<(), Fault> {
+        let (_, rest) = self.base.split_once("://").unwrap_or_default();
+        let authority = rest.split('/').next().unwrap_or_default();
+        if authority.matches('@').count() < 2 {
+            return Ok(());
+        }
+        Err(self.reject(must_be_encoded(self.base, '@')))
     }
 
     /// Returns the decoded value of an option.
@@ -96,6 +116,55 @@ impl<'a> ServerUrl<'a> {
     }
 }
 
+/// Returns the problem if the user or the password in the base of a URL contains a character that ends them.
+fn unencoded(base: &str) -> Option<String> {
+    let (_, rest) = base.split_once("://")?;
+    let end = rest.find(['/', '#']).filter(|end| *end > 0)?;
+    let (_, rest) = rest.split_at(end);
+    let character = rest.chars().next().filter(|_| rest.contains('@'))?;
+    Some(must_be_encoded(base, character))
+}
+
+/// Returns the problem of a character in the user or the password, with the corrected URL. The last `@` ends the
+/// password, because hosts and paths contain no `@`.
+fn must_be_encoded(base: &str, character: char) -> String {
+    let (scheme, rest) = base.split_once("://").unwrap_or_default();
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    format!(
+        "the user or the password contains {character:?}, which must be written as %{:02X}: \
+         {scheme}://USER:PASSWORD@{place}, where each of the characters % / ? # @ is written as %25 %2F %3F %23 %40",
+        u32::from(character)
+    )
+}
+
+/// Returns the problem of an option that is known from other libraries, and is therefore not a part of a password.
+fn foreign_option(name: &str) -> Option<String> {
+    let remedy = match name {
+        "schema" | "currentSchema" => {
+            "write options=-csearch_path%3DSCHEMA for a schema of PostgreSQL other than the default"
+        }
+        "user" | "password" => {
+            "write the user and the password before the host: //USER:PASSWORD@HOST"
+        }
+        "useSSL" | "sslMode" | "sslaccept" | "ssl" => {
+            "write sslmode for PostgreSQL, or ssl-mode for MySQL and MariaDB"
+        }
+        "connection_limit"
+        | "pool_timeout"
+        | "pgbouncer"
+        | "charset"
+        | "serverVersion"
+        | "allowPublicKeyRetrieval"
+        | "characterEncoding"
+        | "useUnicode"
+        | "serverTimezone"
+        | "prepareThreshold"
+        | "statement_cache_size" => "omit it",
+        _ => return None,
+    };
+    Some(format!("the URL has the option {name} of another library; {remedy}"))
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod tests {
@@ -115,6 +184,40 @@ mod tests {
                 panic!("an unknown option was accepted");
             };
             assert!(text.contains("tls-ca") && !text.contains("secret"), "{text}");
+        }
+    }
+
+    fn problem_of(url: &str) -> String {
+        let fault = ServerUrl::parse(url, &["replicas"]).and_then(|url| url.check_at_sign());
+        fault.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn unencoded_passwords_are_rejected_with_the_corrected_url() {
+        for (character, code) in [('/', "%2F"), ('#', "%23"), ('@', "%40")] {
+            let problem =
+                problem_of(&format!("postgresql://u:fir5t{character}s3cond@db.example/app"));
+            let parts =
+                [&format!("{character:?}"), code, " postgresql://USER:PASSWORD@db.example/app, "];
+            assert!(parts.iter().all(|part| problem.contains(*part)), "{problem}");
+            assert!(!problem.contains("fir5t") && !problem.contains("s3cond"), "{problem}");
+        }
+        let valid =
+            ["postgresql://u:a%2Fb@h/d", "redis://h/0?replicas=a@b", "http+unix:///run/a@b"];
+        for url in valid {
+            ServerUrl::parse(url, &["replicas"]).unwrap().check_at_sign().unwrap();
+        }
+    }
+
+    #[test]
+    fn options_of_other_libraries_are_named_in_errors() {
+        for (option, remedy) in [
+            ("schema=public", "search_path%3DSCHEMA"),
+            ("password=s3cret", "USER:PASSWORD@HOST"),
+            ("pgbouncer=true", "omit it"),
+        ] {
+            let problem = problem_of(&format!("postgresql://u:p@h/d?{option}"));
+            assert!(problem.contains(remedy) && !problem.contains("s3cret"), "{problem}");
         }
     }
 

@@ -5,6 +5,7 @@
 mod certificates;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+mod foreign;
 #[doc(hidden)]
 pub mod fork_gate;
 #[cfg(any(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use flakeid_core::{Clock, Error};
 
+use crate::foreign;
 use flakeid_protocol::Lessor;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::redact;
@@ -70,7 +71,14 @@ impl Location {
     /// this build lacks.
     pub fn parse(url: &str) -> Result<Self, Error> {
         let known = || Kind::SCHEMES.map(|(scheme, ..)| scheme).join(", ");
-        let Some((scheme, _)) = url.split_once("://") else {
+        let is_known = |scheme: &str| Kind::SCHEMES.iter().any(|(known, ..)| *known == scheme);
+        let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+        if let Some(problem) =
+            foreign::problem(url, is_known).filter(|_| !scheme.is_some_and(is_known))
+        {
+            return Err(Error::invalid_option("store", &problem));
+        }
+        let Some(scheme) = scheme else {
             return Err(Error::invalid_option(
                 "store",
                 &format!(

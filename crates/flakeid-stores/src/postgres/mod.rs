@@ -102,6 +102,7 @@ const OPTIONS: [&str; 13] = [
 /// responds within the connection timeout.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
+    url.check_at_sign()?;
     let (ssl_mode, verification) = tls::mode(&url)?;
     let places = places(&url, ssl_mode)?;
     let tls = match verification {
