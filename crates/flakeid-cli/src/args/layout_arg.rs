@@ -8,6 +8,7 @@ use flakeid_core::Layout;
 
 use crate::args;
 use crate::failure::Failure;
+use crate::terminal;
 
 pub(crate) const LAYOUT: &str = "FLAKEID_LAYOUT";
 
@@ -69,7 +70,12 @@ impl TypedValueParser for Presets {
 }
 
 pub(crate) fn parse(text: &str) -> Result<Layout, Failure> {
-    text.parse().map_err(|error| {
+    let layout: Layout = text.parse().map_err(|error| {
         Failure::hinted(error, "run `flakeid layout` to list the presets with their descriptors")
-    })
+    })?;
+    // The core accepts every epoch in a descriptor, but refuses an epoch in seconds elsewhere.
+    if let Err(error) = layout.with_epoch(layout.epoch()) {
+        terminal::warning(&error.to_string());
+    }
+    Ok(layout)
 }

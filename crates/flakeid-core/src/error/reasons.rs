@@ -21,6 +21,7 @@ pub(crate) enum LayoutFault {
     Total(u32),
     EpochText,
     Epoch(i64),
+    EpochInSeconds(i64),
     UnitText,
     UnitZero,
     Horizon,
@@ -55,6 +56,9 @@ impl LayoutFault {
             Self::Epoch(_) => {
                 "the epoch must be from 0 to 253402300799999 Unix milliseconds (the end of the year 9999)"
             }
+            Self::EpochInSeconds(_) => {
+                "the epoch must be Unix milliseconds, but seems to be Unix seconds"
+            }
             Self::UnitText => "the unit must be a whole number of ms or s, as in 1ms, 10ms or 1s",
             Self::UnitZero => "the unit must be at least 1 ms",
             Self::Horizon => {
@@ -82,6 +86,10 @@ impl fmt::Display for LayoutFault {
             }
             Self::Total(sum) => write!(f, ", not {sum}"),
             Self::Epoch(epoch) => write!(f, ", not {epoch}"),
+            Self::EpochInSeconds(epoch) => write!(
+                f,
+                ": write {epoch}000 instead of {epoch} (only a descriptor can contain an epoch in January 1970)"
+            ),
             Self::Generates { position, clock_sequence: 0 } => write!(f, ", not {position}"),
             Self::Generates { position, clock_sequence } => {
                 write!(f, ", not {}", position + clock_sequence)

@@ -116,10 +116,12 @@ impl LayoutBuilder {
     ///   field.
     /// - The layout has both an unsplit node and a split node.
     /// - The epoch is outside the years 1970 to 9999.
+    /// - The epoch seems to be in seconds: as a number of milliseconds, it is in January 1970, and as a number of
+    ///   seconds, it is after the year 2000. A descriptor can contain such an epoch.
     /// - The unit is 0.
     /// - The horizon is beyond 2^63 − 1 milliseconds.
     pub fn build(self) -> Result<Layout, Error> {
-        self.check().map_err(|fault| Error::layout(None, fault))
+        self.check_input().map_err(|fault| Error::layout(None, fault))
     }
 
     /// Builds a layout for a constant. Behaves like [`build`](Self::build), but an invalid layout fails to compile.
@@ -136,10 +138,20 @@ impl LayoutBuilder {
     #[must_use]
     #[expect(clippy::panic, reason = "the panic makes an invalid constant fail to compile")]
     pub const fn build_const(self) -> Layout {
-        match self.check() {
+        match self.check_input() {
             Ok(layout) => layout,
             Err(fault) => panic!("{}", fault.text()),
         }
+    }
+
+    /// Checks a layout that was not read from a descriptor. Every descriptor that a layout writes must be valid, but an
+    /// epoch in code is probably wrong if it seems to be in seconds.
+    const fn check_input(self) -> Result<Layout, LayoutFault> {
+        // Seconds since 2001-01-01, and milliseconds until 1970-02-01.
+        if self.epoch >= 978_307_200 && self.epoch < 2_678_400_000 {
+            return Err(LayoutFault::EpochInSeconds(self.epoch));
+        }
+        self.check()
     }
 
     pub(super) const fn check(self) -> Result<Layout, LayoutFault> {
@@ -207,8 +219,32 @@ impl Layout {
     ///
     /// # Errors
     /// [`InvalidLayout`](crate::ErrorKind::InvalidLayout) if the epoch is out of range or puts
-    /// the horizon beyond 2^63 − 1 milliseconds.
+    /// the horizon beyond 2^63 − 1 milliseconds, and if the epoch seems to be in seconds (see
+    /// [`LayoutBuilder::build`]).
     pub fn with_epoch(&self, unix_ms: i64) -> Result<Self, Error> {
         LayoutBuilder::from_fields(self.fields).epoch(unix_ms).unit_ms(self.unit).build()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::Layout;
+
+    #[test]
+    fn epoch_in_seconds_is_rejected_except_in_descriptors() {
+        let twitter = Layout::TWITTER;
+        for seconds in [978_307_200, 1_288_834_974, 2_678_399_999] {
+            let error = twitter.with_epoch(seconds).map_err(|error| error.to_string());
+            let remedy = alloc::format!("write {seconds}000 instead of {seconds} ");
+            assert!(error.is_err_and(|error| error.contains(&remedy)));
+            let descriptor = alloc::format!("t41.n10.s12@{seconds}/1ms");
+            let layout: Result<Layout, _> = descriptor.parse();
+            assert_eq!(layout.map(|layout| layout.to_string()), Ok(descriptor));
+        }
+        for ms in [0, 978_307_199, 2_678_400_000, 1_288_834_974_657] {
+            assert_eq!(twitter.with_epoch(ms).map(|layout| layout.epoch()), Ok(ms));
+        }
     }
 }
