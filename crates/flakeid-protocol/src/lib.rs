@@ -17,6 +17,7 @@ mod identity;
 pub mod keeper;
 mod lessor;
 mod memory;
+mod missing;
 mod namespace;
 pub mod operations;
 #[doc(hidden)]

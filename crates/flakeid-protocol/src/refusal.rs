@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use flakeid_core::{Error, ErrorKind, Layout};
 
+use crate::missing::missing_namespace;
+
 /// A refusal by a store or a broker. Nothing was granted, and the holder's rights are unchanged. After
 /// [`FencedOff`](Self::FencedOff) and [`Restored`](Self::Restored), however, the holder's rights end at its fence.
 ///
@@ -141,6 +143,10 @@ pub enum Refusal {
 /// If a client's clock appears to be behind by at most this time, the clock may be right and the request slow.
 const SLOWEST_REQUEST_MS: i64 = 60_000;
 
+/// The remedy for a window that is too long.
+const LONGEST_WINDOW: &str =
+    "the maximum is set when the namespace is created (`max_window_ms`) or the broker is started";
+
 impl Refusal {
     /// Converts the refusal to the error that users see.
     #[must_use]
@@ -149,9 +155,10 @@ impl Refusal {
         let skewed = |text: &str| Error::new(ErrorKind::ClockSkew, text, None);
         let after = |ms: u64| Some(Duration::from_millis(ms));
         match self {
-            Self::MissingNamespace => rejected(&format!(
-                "the store has no namespace {namespace:?}: create it with `flakeid leases init`"
-            )),
+            Self::MissingNamespace => {
+                let problem = format!("the store has no namespace {namespace:?}");
+                missing_namespace(&problem, "the store", namespace, layout, 0)
+            }
             Self::OtherLayout { namespace: theirs, client } => rejected(&format!(
                 "namespace {namespace:?} is for the layout {theirs}, not {client}: use that layout \
                  or another namespace"
@@ -170,7 +177,8 @@ impl Refusal {
                  use 128 new random bits for each node that you request",
             ),
             Self::Window { asked_ms, min_ms, max_ms } => {
-                Error::option_out_of_range("window_ms", asked_ms, *min_ms, *max_ms)
+                let error = Error::option_out_of_range("window_ms", asked_ms, *min_ms, *max_ms);
+                if asked_ms > max_ms { error.with_remedy(LONGEST_WINDOW) } else { error }
             }
             Self::Nodes { from, to, max_node } => {
                 let wrong = if to > max_node { to } else { from };

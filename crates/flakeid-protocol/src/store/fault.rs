@@ -6,6 +6,7 @@ use std::time::Duration;
 use flakeid_core::{Error, ErrorKind, Layout};
 
 use crate::Refusal;
+use crate::missing::missing_namespace;
 
 /// The delay before retrying a request to a store that did not respond. The keeper, which renews leases, uses a retry
 /// interval of about the same length.
@@ -35,6 +36,8 @@ pub enum Fault {
     /// The store is unusable in its current state, for example because of missing permissions, missing tables or
     /// invalid contents. Nothing was written, and retrying does not help.
     Rejected(String),
+    /// The database has no tables for leases, so it has no namespace. Nothing was written, and retrying does not help.
+    MissingTables,
     /// Data that this transaction had read was changed before this transaction could commit. Nothing was written. The
     /// store retries the transaction, so callers never see this fault.
     Conflict,
@@ -61,6 +64,9 @@ impl Fault {
     #[must_use]
     pub fn to_error(&self, place: &str, namespace: &str, layout: &Layout) -> Error {
         let (kind, retry_after) = match self {
+            Self::MissingTables | Self::Refused(Refusal::MissingNamespace) => {
+                return self.missing_namespace(place, namespace, layout, 0);
+            }
             Self::Refused(refusal) => {
                 return refusal.to_error(namespace, layout).caused_by(self.clone());
             }
@@ -70,6 +76,25 @@ impl Fault {
         let text = self.to_string();
         let text = if text.contains(place) { text } else { format!("{place}: {text}") };
         Error::new(kind, &text, retry_after).caused_by(self.clone())
+    }
+
+    /// Returns the error for a missing namespace with blocks of 2^`block_bits` nodes, or for missing tables.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn missing_namespace(
+        &self,
+        place: &str,
+        namespace: &str,
+        layout: &Layout,
+        block_bits: u32,
+    ) -> Error {
+        let problem = match self {
+            Self::MissingTables => {
+                format!("{place} has no tables for leases, and no namespace {namespace:?}")
+            }
+            _ => format!("the store has no namespace {namespace:?}"),
+        };
+        missing_namespace(&problem, place, namespace, layout, block_bits).caused_by(self.clone())
     }
 
     /// Whether the fault shows that this host's clock or the store's clock is wrong.
@@ -97,6 +122,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unavailable(text) | Self::Rejected(text) => f.write_str(text),
+            Self::MissingTables => f.write_str("the store has no tables for leases"),
             Self::Conflict => f.write_str("other clients changed the same rows"),
             Self::Refused(refusal) => write!(f, "{refusal:?}"),
         }

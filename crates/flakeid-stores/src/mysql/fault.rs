@@ -4,7 +4,6 @@ use std::io;
 
 use mysql_async::{DriverError, Error, IoError};
 
-use crate::sql::missing_tables;
 use flakeid_protocol::store::Fault;
 
 /// Converts an error from a statement into a fault.
@@ -16,7 +15,7 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     match answer.code {
         // These error codes report a changed record, a duplicate key, a lock timeout or a deadlock.
         1020 | 1062 | 1205 | 1213 => Fault::Conflict,
-        1146 => missing_tables(shown),
+        1146 => Fault::MissingTables,
         // These error codes report a full disk, a full table, exhausted memory or connections, or a file error.
         1016 | 1021 | 1023..=1026 | 1028 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1203
         | 1206 | 1226

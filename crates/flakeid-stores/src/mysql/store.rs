@@ -10,7 +10,7 @@ use crate::random;
 use crate::retry::ANSWER_TIMEOUT;
 use crate::sql::{
     BlockingRuntime, DatabaseState, LOCK_LIMIT_S, RetryHints, SCHEMA_VERSION, STATEMENT_LIMIT_MS,
-    SqlServer, check_version, missing_tables,
+    SqlServer, check_version,
 };
 use flakeid_protocol::store::Fault;
 
@@ -116,7 +116,7 @@ impl MysqlServer {
              WHERE table_schema = DATABASE() AND table_name = 'flakeid_node'"
         ))?;
         let shown = self.shown();
-        let row = row.ok_or_else(|| missing_tables(shown))?;
+        let row = row.ok_or(Fault::MissingTables)?;
         if cell::<i64>(shown, &row, 0)? != 0 {
             return Err(self.read_only());
         }

@@ -5,7 +5,6 @@ use std::io;
 
 use tokio_postgres::Error;
 
-use crate::sql::missing_tables;
 use flakeid_protocol::store::Fault;
 
 /// Converts the error of a statement into a fault.
@@ -20,7 +19,7 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
         // After a serialization failure, a deadlock or a lock timeout, the server rolls back the transaction, which can
         // then be repeated.
         "40001" | "40P01" | "55P03" => Fault::Conflict,
-        "42P01" => missing_tables(shown),
+        "42P01" => Fault::MissingTables,
         // The server is a standby or was made read-only, or the transaction was idle for too long.
         "25006" | "25P03" => Fault::Unavailable(text),
         // These error classes report connection failures, insufficient resources, operator intervention, system errors

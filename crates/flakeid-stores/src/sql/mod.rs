@@ -13,5 +13,5 @@ pub(super) use runtime::BlockingRuntime;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(super) use server::{
     LOCK_LIMIT_S, RetryHints, SCHEMA_VERSION, STATEMENT_LIMIT_MS, SqlServer, SqlStore,
-    check_version, missing_tables,
+    check_version,
 };

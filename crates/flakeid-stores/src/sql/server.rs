@@ -156,17 +156,12 @@ impl<S: SqlServer> Store for SqlStore<S> {
     }
 }
 
-/// Returns the fault for missing tables, with a message that names the remedy.
-pub(crate) fn missing_tables(shown: &str) -> Fault {
-    Fault::Rejected(format!("{shown} has no tables for leases: run `flakeid leases init`"))
-}
-
 /// Checks that this build supports the version of the tables. `version` is `None` if no version is stored in the
 /// tables.
 pub(crate) fn check_version(shown: &str, version: Option<i64>) -> Result<(), Fault> {
     match version {
         Some(SCHEMA_VERSION) => Ok(()),
-        None => Err(missing_tables(shown)),
+        None => Err(Fault::MissingTables),
         Some(version) if version < SCHEMA_VERSION => Err(Fault::Rejected(format!(
             "the lease tables at {shown} have version {version}, which is of an earlier flakeid: create \
              the namespaces in another schema or database with `flakeid leases init --lost`"

@@ -115,7 +115,12 @@ impl Broker {
         Namespace::check_name(&options.namespace)?;
         let wanted = options.wanted()?;
         let described = open().and_then(|mut store| Ok((describe(&mut *store, &wanted)?, store)));
-        let to_error = |fault: Fault| fault.to_error(place, &options.namespace, &options.layout);
+        let to_error = |fault: Fault| match fault {
+            Fault::MissingTables | Fault::Refused(Refusal::MissingNamespace) => {
+                fault.missing_namespace(place, &wanted.name, &wanted.layout, wanted.block_bits)
+            }
+            _ => fault.to_error(place, &wanted.name, &wanted.layout),
+        };
         let (namespace, store) = described.map_err(to_error)?;
         options.check(&namespace)?;
         let shared = Arc::new(Shared::new(options, namespace, clock));
@@ -416,11 +421,6 @@ fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Faul
     let described = if prepared { operations::describe(store, name) } else { missing.clone() };
     let kept = if described == missing && store.creates_namespaces() {
         operations::init(store, wanted)?
-    } else if described == missing {
-        return Err(Fault::Rejected(format!(
-            "the store has no namespace {name:?}: create it with `flakeid leases init --block-bits {}`",
-            wanted.block_bits
-        )));
     } else {
         described?
     };
