@@ -2,9 +2,28 @@
 
 use std::io::{self, ErrorKind};
 
-use flakeid_core::Error;
+use flakeid_core::{Error, Spelling};
 
 use crate::terminal;
+
+/// The flags of options whose names in the library differ.
+const FLAGS: &[(&str, &str)] = &[
+    ("window_ms", "--window"),
+    ("ttl_ms", "--ttl"),
+    ("lifetime_ms", "--lifetime"),
+    ("max_window_ms", "--max-window"),
+    ("max_ahead_ms", "--max-ahead"),
+    ("max_skew_ms", "--max-skew"),
+    ("quiet_ms", "--quiet"),
+    ("block_bits", "--block-bits"),
+    ("history", "--no-history"),
+    ("sequence_start", "--sequence-start"),
+];
+
+/// Returns the message of an error, with the names of the command's flags.
+pub(crate) fn spelled(error: &Error) -> String {
+    error.spelled(&Spelling { options: FLAGS, fields: FLAGS }).to_string()
+}
 
 /// The reason why a command ended early.
 #[derive(Debug)]
@@ -51,7 +70,7 @@ impl Failure {
     pub(crate) fn report(&self) -> u8 {
         match self {
             Self::Refused { error, hint } => {
-                terminal::error(error.code(), &error.to_string());
+                terminal::error(error.code(), &spelled(error));
                 if let Some(hint) = hint {
                     terminal::hint(hint);
                 }

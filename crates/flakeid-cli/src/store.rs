@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use flakeid_core::{Clock, Error, ErrorKind, Id, Layout, SystemClock};
+use flakeid::{CreatedNamespace, NamespaceBuilder};
+use flakeid_core::{Clock, Error, Id, Layout, SystemClock};
 use flakeid_protocol::operations::{self, Listing, PastHolder, Pruned, Repair};
 use flakeid_protocol::store::{Fault, Store};
-use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Release, Row};
+use flakeid_protocol::{Acquire, Grant, Namespace, Refusal, Release, Row};
 use flakeid_stores::Location;
 use flakeid_stores::http::BrokerReader;
 
@@ -75,6 +76,11 @@ impl StoreArgs {
     /// Returns the store from `--store` or the environment. See [`StoreUrl::named`].
     pub(crate) fn named(&self) -> Result<Option<Location>, Failure> {
         self.url.named()
+    }
+
+    /// Returns the store from `--store`, the environment or this host. See [`StoreUrl::location`].
+    pub(crate) fn location(&self) -> Result<Location, Failure> {
+        self.url.location()
     }
 
     /// Whether the user specified `--store` or `--namespace`. Environment variables do not count.
@@ -181,17 +187,17 @@ impl Connection {
         self.run(operations::list)
     }
 
-    /// Creates the namespace. If the store has lost a namespace with the same name, `lost` contains
-    /// the bounds of the lost namespace.
-    pub(crate) fn init(
+    /// Creates the namespace, which the store has never had before.
+    pub(crate) fn init(&mut self, wanted: &Namespace) -> Result<Namespace, Failure> {
+        self.run(|store, _| operations::init(store, wanted))
+    }
+
+    /// Creates the namespace that the builder describes, unless it exists.
+    pub(crate) fn create(
         &mut self,
-        wanted: &Namespace,
-        lost: Option<&Bounds>,
-    ) -> Result<Namespace, Failure> {
-        self.run(|store, _| match lost {
-            None => operations::init(store, wanted),
-            Some(lost) => operations::init_lost(store, wanted, lost),
-        })
+        builder: &NamespaceBuilder,
+    ) -> Result<CreatedNamespace, Failure> {
+        Ok(builder.create_on(self.store.as_mut())?)
     }
 
     pub(crate) fn repair(&mut self, node: u64, repair: Repair) -> Result<Option<Row>, Failure> {
@@ -318,14 +324,9 @@ impl BrokerConnection {
 }
 
 fn refused(fault: &Fault, location: &Location, namespace: &str) -> Error {
-    let kind = match fault {
-        // The default layout is sufficient, because only the message for `Refusal::Horizon` depends
-        // on the layout, and `Connection::failure` creates that message.
-        Fault::Refused(refusal) => return refusal.to_error(namespace, &Layout::default()),
-        Fault::Rejected(_) => ErrorKind::StoreRejected,
-        _ => ErrorKind::StoreUnavailable,
-    };
-    Error::new(kind, &format!("{location}: {fault}"), None)
+    // The default layout is sufficient, because only the message for `Refusal::Horizon` depends on the
+    // layout, and `Connection::failure` creates that message.
+    fault.to_error(&location.to_string(), namespace, &Layout::default())
 }
 
 /// Formats the first few names of a list.

@@ -43,15 +43,18 @@ mod leased;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod log;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+mod namespaces;
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod node_source;
 
 pub use flakeid_core::*;
 pub use flakeid_protocol::keeper::{LeaseEvent, LeaseStatus};
-pub use flakeid_protocol::{Identity, MemoryStore};
+pub use flakeid_protocol::{Bounds, Identity, MemoryStore, Namespace};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use {
     embedded::embedded_url,
     flakeid_stores::Location,
     generator::{CachedGenerator, Generator, LeaseBuilder, LocalGenerator},
+    namespaces::{CreatedNamespace, NamespaceBuilder},
     node_source::NodeSource,
 };

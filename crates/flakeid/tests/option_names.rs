@@ -1,7 +1,7 @@
 //! Checks that the list of options that each builder accepts matches `options.toml`. `cargo xtask options` generates
 //! the expected lists in this file.
 
-use flakeid::LeaseBuilder;
+use flakeid::{LeaseBuilder, NamespaceBuilder};
 use flakeid_core::{GeneratorBuilder, RingOptions, SetByName};
 
 fn assert_options(described: &str, expected: &[&str]) {
@@ -58,6 +58,22 @@ fn lease_builder_options_match_the_option_table() {
         // [/options]
     ];
     assert_options(&LeaseBuilder::described(), &expected);
+}
+
+#[test]
+fn namespace_options_match_the_option_table() {
+    let expected = [
+        // [options: namespace expected]
+        "max_ahead_ms: number",
+        "max_window_ms: number",
+        "max_skew_ms: number",
+        "quiet_ms: number",
+        "block_bits: number",
+        "history: flag",
+        "fresh: flag",
+        // [/options]
+    ];
+    assert_options(&NamespaceBuilder::described(), &expected);
 }
 
 #[test]

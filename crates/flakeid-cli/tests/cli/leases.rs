@@ -40,12 +40,20 @@ fn init_creates_missing_namespaces_and_keeps_existing_namespaces() {
             "history": true, "wait_ms": 0,
         })]
     );
-    let again =
-        leases(&url, &["init", "--namespace", "orders", "--max-skew", "2s", "--no-history"]);
-    assert_eq!(again.code, Some(0));
-    assert!(again.stderr.contains("warning: the namespace already exists"), "{}", again.stderr);
-    let existing = &again.json()[0];
-    assert_eq!((&existing["created"], &existing["max_skew_ms"]), (&json!(false), &json!(1_000)));
+    for args in [&[] as &[&str], &["--max-window", "2min", "--max-skew", "1s"]] {
+        let again = leases(&url, &[&["init", "--namespace", "orders"], args].concat()).quiet();
+        assert_eq!(again.json()[0]["created"], false);
+    }
+    for (option, part) in [
+        (
+            &["--max-skew", "2s"] as &[&str],
+            "--max-skew: is 2000 ms, but namespace \"orders\" exists with 1000 ms",
+        ),
+        (&["--no-history"], "--no-history: namespace \"orders\" exists with a history"),
+    ] {
+        let other = leases(&url, &[&["init", "--namespace", "orders"], option].concat());
+        refused(&other, "FLAKEID_INVALID_OPTION", &[part]);
+    }
     let other = leases(&url, &["init", "--namespace", "orders", "--layout", "sonyflake"]);
     refused(&other, "FLAKEID_STORE_REJECTED", &["\"orders\" is for the layout t41.d5.w5.s12@"]);
     let sonyflake = leases(&url, &["init", "--layout", "sonyflake", "--no-history"]).quiet();
@@ -63,8 +71,12 @@ fn init_rejects_invalid_options() {
     for (args, code, part) in [
         (&["--max-window", "1"] as &[&str], OPTION, "--max-window: \"1\" is not a duration"),
         (&["--max-ahead", "-1s"], OPTION, "--max-ahead: \"-1s\" is not"),
-        (&["--max-window", "1ms"], RANGE, "max_window_ms 1 is out of range: must be from 2"),
-        (&["--max-ahead", "2d"], RANGE, "max_ahead_ms 172800000 is out of range"),
+        (
+            &["--max-window", "1ms"],
+            RANGE,
+            "FIELD_OUT_OF_RANGE: --max-window 1 ms is out of range: must be from 2",
+        ),
+        (&["--max-ahead", "2d"], RANGE, "--max-ahead 172800000 ms is out of range"),
         (
             &["--lost", "1h"],
             OPTION,
@@ -76,12 +88,12 @@ fn init_rejects_invalid_options() {
         (
             &["--lost", "1h,20s,5s,1s"],
             OPTION,
-            "--lost: quiet_ms 1000 is out of range: must be from 3610001 to 604800000",
+            "--lost: --quiet 1000 ms is out of range: must be from 3610001 to 604800000 ms",
         ),
         (
             &["--quiet", "11s"],
             RANGE,
-            "quiet_ms 11000 is out of range: must be from 12001 to 604800000",
+            "--quiet 11000 ms is out of range: must be from 12001 to 604800000 ms",
         ),
         (&["--lost", "usual"], OPTION, "--lost: \"usual\" is not"),
         (
@@ -93,17 +105,17 @@ fn init_rejects_invalid_options() {
         (
             &["--lost", "1ms,20s,5s"],
             OPTION,
-            "--lost: max_window_ms 1 is out of range: must be from 2 to 86400000",
+            "--lost: --max-window 1 ms is out of range: must be from 2 to 86400000 ms",
         ),
         (
             &["--lost", "20s,2d,5s"],
             OPTION,
-            "--lost: max_ahead_ms 172800000 is out of range: must be from 0 to 86400000",
+            "--lost: --max-ahead 172800000 ms is out of range: must be from 0 to 86400000 ms",
         ),
         (
             &["--lost", "20s,20s,0s"],
             OPTION,
-            "--lost: max_skew_ms 0 is out of range: must be from 1 to 86400000",
+            "--lost: --max-skew 0 ms is out of range: must be from 1 to 86400000 ms",
         ),
         (
             &["--lost", "1h", "--layout", "t40.n10.s8@0/10s"],

@@ -64,9 +64,9 @@ fn flakeid_next_rejects_numbers_out_of_range() {
         ),
         (
             &["--node", "1", "--sequence-start", "13"],
-            "sequence_start 13 is out of range: must be from 0 to 12",
+            "--sequence-start 13 is out of range: must be from 0 to 12",
         ),
-        (&["--node", "1", "--sequence-start", "-1"], "sequence_start -1 is out of range"),
+        (&["--node", "1", "--sequence-start", "-1"], "--sequence-start -1 is out of range"),
         (&["--node", "1024", "-n", "0"], "node 1024 is out of range"),
     ] {
         refused(&run(&[&["next"], args].concat()), "FLAKEID_FIELD_OUT_OF_RANGE", &[part]);

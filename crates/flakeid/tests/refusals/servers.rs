@@ -1,6 +1,7 @@
 use std::sync::Arc;
+use std::time::Duration;
 
-use flakeid::Generator;
+use flakeid::{Bounds, Generator, NamespaceBuilder};
 use flakeid_core::{Clock, ErrorKind, SystemClock};
 use flakeid_protocol::store::Store;
 use flakeid_protocol::{Namespace, operations};
@@ -36,13 +37,38 @@ fn check(cases: &[(String, ErrorKind, Parts<'_>)]) {
 /// Checks the refusals that all servers have in common. The test namespace must not exist before this call.
 fn check_server(url: &str) {
     let missing = |namespace: &str| {
-        let parts = ["`flakeid leases init`"];
+        let place = url.split("//").last().unwrap().rsplit('@').next().unwrap();
+        let place = place.split('?').next().unwrap();
+        let command = format!("USER:PASSWORD@{place}' --namespace {namespace} ");
+        let parts = ["create it with `flakeid leases init --store '", &command, "--lost default`"];
         refused(on(url).namespace(namespace), ErrorKind::StoreRejected, &parts);
     };
     missing(SPACE);
     init(url);
     missing("mistyped");
     check_refusals_of_any_store(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
+}
+
+/// Checks that a namespace is treated as lost unless it is declared to be fresh.
+#[test]
+fn created_namespace_grants_nothing_until_lost_leases_have_ended() {
+    let server = RedisServer::new();
+    let url = server.url();
+    let builder = |name: &str| NamespaceBuilder::new(&url, name, layout()).unwrap();
+    let created = builder(SPACE).create().unwrap();
+    assert!(created.is_new && (14..=15).contains(&created.wait.as_millis().div_ceil(1_000)));
+    refused(on(&url).namespace(SPACE), ErrorKind::FenceInFuture, &["restored"]);
+    let again = builder(SPACE).fresh(true).create().unwrap();
+    assert!(!again.is_new && again.wait <= created.wait && again.wait > Duration::ZERO);
+
+    let hour = Duration::from_secs(3_600);
+    assert!(builder("long").max_window(hour).create().unwrap().wait > hour);
+    let lost = Bounds { max_window_ms: 7_200_000, ..Bounds::of(&layout()) };
+    assert!(builder("lost").lost(lost).create().unwrap().wait >= 2 * hour);
+
+    let fresh = builder("fresh").fresh(true).create().unwrap();
+    assert!(fresh.is_new && fresh.wait.is_zero());
+    on(&url).namespace("fresh").open().unwrap().next_id().unwrap();
 }
 
 /// Runs `happens`, and checks that the namespace and its rows are the same as before.

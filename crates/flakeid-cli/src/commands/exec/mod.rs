@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::Args;
-use flakeid_core::{Error, ErrorKind, Layout};
+use flakeid_core::{Error, Layout};
 
 use super::next_source::LeaseArgs;
 use crate::args::layout_arg::LAYOUT;
@@ -154,9 +154,6 @@ Exit status:
 /// variables, because the store URL may contain a password and the node is already leased.
 const OWN_VARIABLES: [&str; 6] = [STORE, NAMESPACE, LAYOUT, NODE, DATACENTER, WORKER];
 
-const LONGEST_WINDOW: &str = "window_ms is --window in milliseconds; the longest window of a namespace \
-                              is set when the namespace is created: `flakeid leases init --max-window`";
-
 const LONGEST_GRACE_MS: u64 = 3_600_000;
 
 pub(crate) fn run(args: &ExecArgs) -> Outcome {
@@ -178,11 +175,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     if let Some(window_ms) = window {
         builder = builder.window(Duration::from_millis(window_ms));
     }
-    let generator = builder.open().map_err(|error| match error.kind() {
-        ErrorKind::FieldOutOfRange if window.is_some() => Failure::hinted(error, LONGEST_WINDOW),
-        _ => error.into(),
-    })?;
-    let mut lease = Lease::new(generator, grace_ms);
+    let mut lease = Lease::new(builder.open()?, grace_ms);
     if let Some(status) = supervisor.wait_for_first_tick(&lease) {
         return Err(Failure::Exit(status));
     }

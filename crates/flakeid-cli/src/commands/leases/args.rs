@@ -8,9 +8,10 @@ use crate::store::StoreArgs;
 
 /// Creates a namespace and the tables or keys that the store needs for it
 ///
-/// A namespace that already exists is left unchanged. An embedded store (sqlite) creates a
-/// namespace when a process first leases a node in the namespace. On a server, a lease never
-/// creates a namespace, so that a mistyped name does not become a separate ID space.
+/// A namespace that already exists is left unchanged; if it differs from the given options, the
+/// command fails. An embedded store (sqlite) creates a namespace when a process first leases a node
+/// in the namespace. On a server, a lease never creates a namespace, so that a mistyped name does not
+/// become a separate ID space.
 ///
 /// On a server, specify --fresh or --lost, because a server cannot distinguish a new namespace from
 /// a namespace that it has lost. After a loss, processes may still be generating IDs under leases

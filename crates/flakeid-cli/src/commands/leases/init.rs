@@ -1,54 +1,45 @@
 //! `flakeid leases init`: creates a namespace.
 
-use flakeid_core::{Clock, Error, Layout, SystemClock};
-use flakeid_protocol::{Bounds, Namespace, rules};
+use std::time::Duration;
+
+use flakeid::NamespaceBuilder;
+use flakeid_core::{Error, Layout, whole_ms};
+use flakeid_protocol::{Bounds, Namespace};
 use serde::Serialize;
 
 use super::args::InitArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, spelled};
 use crate::format::{duration, number};
 use crate::terminal;
 use flakeid_json::layout_name;
 
 pub(super) fn run(args: &InitArgs) -> Outcome {
     let layout = args.layout.resolve()?;
-    let mut wanted = Namespace::new(&args.store.namespace()?, layout);
-    wanted.bounds = bounds(args, wanted.bounds, &layout)?;
-    wanted.bounds.check(&layout)?;
-    if wanted.bounds.continuation_ms() < wanted.bounds.max_window_ms {
+    let (namespace, location) = (args.store.namespace()?, args.store.location()?);
+    let builder = NamespaceBuilder::from_location(location, &namespace, layout);
+    let builder = with_options(builder, args, &layout)?;
+    builder.check()?;
+    let bounds = builder.bounds();
+    if bounds.continuation_ms() < bounds.max_window_ms {
         terminal::warning(
             "--quiet minus four times --max-skew is shorter than --max-window: after a restart of the \
              store, some processes must wait for another node",
         );
     }
-    wanted.keeps_history = !args.no_history;
-    if let Some(text) = &args.block_bits {
-        wanted.block_bits = number::parse("block-bits", text, 0, 63)? as u32;
-        wanted.check_block_bits()?;
-    }
-    let lost = args.lost.as_deref().map(|text| lost_bounds(text, &layout)).transpose()?;
     let mut connection = args.store.connect_or_create()?;
-    let found = connection.find()?;
-    if found.is_none() && lost.is_none() && !args.fresh && !connection.detects_its_losses() {
+    let is_decided = args.fresh || args.lost.is_some() || connection.detects_its_losses();
+    if !is_decided && connection.find()?.is_none() {
         return Err(undecided(&connection.name(), &layout));
     }
-    // An existing namespace could be lost before the next transaction. Its bounds are therefore passed as the bounds of
-    // a lost namespace.
-    let lost_bounds = found.as_ref().map(|listing| listing.namespace.bounds).or(lost);
-    let namespace = connection.init(&wanted, lost_bounds.as_ref())?;
-    let existed = found.is_some();
-    if existed
-        && (namespace.bounds != wanted.bounds || namespace.keeps_history != wanted.keeps_history)
-    {
-        terminal::warning("the namespace already exists, and its options are left unchanged");
-    }
-    if existed && lost.is_some() {
+    let created = connection.create(&builder)?;
+    let (namespace, existed) = (created.namespace, !created.is_new);
+    if existed && args.lost.is_some() {
         terminal::warning(
             "the namespace already exists, so --lost has no effect: to wait for leases that the \
              store has lost, use `flakeid leases fast-forward`",
         );
     }
-    let wait_ms = rules::wait_to_grant(&namespace, SystemClock.unix_ms());
+    let wait_ms = whole_ms(created.wait);
     if args.json || !terminal::is_terminal() {
         return Ok(terminal::show_json([Description::new(&namespace, !existed, wait_ms)])?);
     }
@@ -80,19 +71,32 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     Ok(terminal::show(&text)?)
 }
 
-fn bounds(args: &InitArgs, defaults: Bounds, layout: &Layout) -> Result<Bounds, Error> {
-    let read = |option, text: &Option<String>, default| match text {
-        Some(text) => duration::parse(option, text),
-        None => Ok(default),
-    };
-    let bounds = Bounds {
-        max_window_ms: read("--max-window", &args.max_window, defaults.max_window_ms)?,
-        max_ahead_ms: read("--max-ahead", &args.max_ahead, defaults.max_ahead_ms)?,
-        max_skew_ms: read("--max-skew", &args.max_skew, defaults.max_skew_ms)?,
-        quiet_ms: 0,
-    };
-    let defaults = bounds.with_usual_quiet(layout);
-    Ok(Bounds { quiet_ms: read("--quiet", &args.quiet, defaults.quiet_ms)?, ..defaults })
+fn with_options(
+    mut builder: NamespaceBuilder,
+    args: &InitArgs,
+    layout: &Layout,
+) -> Result<NamespaceBuilder, Error> {
+    type Set = fn(NamespaceBuilder, Duration) -> NamespaceBuilder;
+    for (option, text, set) in [
+        ("--max-window", &args.max_window, NamespaceBuilder::max_window as Set),
+        ("--max-ahead", &args.max_ahead, NamespaceBuilder::max_ahead),
+        ("--max-skew", &args.max_skew, NamespaceBuilder::max_skew),
+        ("--quiet", &args.quiet, NamespaceBuilder::quiet),
+    ] {
+        if let Some(text) = text {
+            builder = set(builder, Duration::from_millis(duration::parse(option, text)?));
+        }
+    }
+    if args.no_history {
+        builder = builder.history(false);
+    }
+    if let Some(text) = &args.block_bits {
+        builder = builder.block_bits(number::parse("block-bits", text, 0, 63)?);
+    }
+    if let Some(text) = &args.lost {
+        builder = builder.lost(lost_bounds(text, layout)?);
+    }
+    Ok(builder.fresh(args.fresh))
 }
 
 const LOST: &str = "--lost";
@@ -125,7 +129,7 @@ fn lost_bounds(text: &str, layout: &Layout) -> Result<Bounds, Error> {
     // A namespace with this layout cannot have had invalid bounds, so invalid bounds are reported as an error in the
     // option.
     let checked = lost.check(layout);
-    checked.map_err(|error| Error::invalid_option(LOST, &error.to_string())).map(|()| lost)
+    checked.map_err(|error| Error::invalid_option(LOST, &spelled(&error))).map(|()| lost)
 }
 
 /// Formats bounds in the syntax that `--lost` accepts.

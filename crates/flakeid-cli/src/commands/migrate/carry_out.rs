@@ -38,7 +38,7 @@ pub(super) fn carry_out(
     if let Some(listing) = &found {
         wanted.block_bits = listing.namespace.block_bits;
     }
-    let mut namespace = connection.init(&wanted, None)?;
+    let mut namespace = connection.init(&wanted)?;
     if namespace.floor < plan.floor {
         namespace = connection.fast_forward(plan.floor)?;
     }

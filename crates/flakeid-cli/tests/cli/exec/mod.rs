@@ -140,8 +140,12 @@ fn window_option_sets_the_length_of_the_lease() {
 
     let (_, store) = scratch("exec_window_refused");
     let refused = run(&[&["exec", "--store", &store], &arguments[2..]].concat());
-    assert!(refused.stderr.contains("window_ms 40000 is out of range"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("leases init --max-window"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--window 40000 ms is out of range"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("when the namespace is created (`--max-window`)"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
