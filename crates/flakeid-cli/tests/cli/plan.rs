@@ -57,6 +57,16 @@ fn layout_plan_prints_a_table_with_a_legend() {
 }
 
 #[test]
+fn layout_plan_lists_the_presets_that_end_too_early() {
+    let early = "Presets that are omitted because they end before 2081-01-01:\n  preset twitter ends on 2080-07-10\n";
+    let need = ["--nodes", "64", "--rate", "5000", "--until"];
+    let text = plan(&[&need[..], &["2080"]].concat()).quiet().text().to_owned();
+    assert!(text.contains(early) && !text.contains("preset twitter  "), "{text}");
+    let text = plan(&[&need[..], &["2079"]].concat()).quiet().text().to_owned();
+    assert!(text.contains("preset twitter  ") && !text.contains("preset twitter ends"), "{text}");
+}
+
+#[test]
 fn epoch_of_a_planned_layout_defaults_to_today() {
     let run = run(&[&["layout", "plan", "--json"], &NEED[..]].concat()).quiet();
     let layout: Layout = run.json()[0]["descriptor"].as_str().unwrap().parse().unwrap();
@@ -277,9 +287,9 @@ fn fleet_plan_rejects_invalid_options() {
     for (args, message) in [
         (["--processes", "0"], "FLAKEID_FIELD_OUT_OF_RANGE: processes 0 is out of range: must be"),
         (["--processes", "1000000001"], "FLAKEID_FIELD_OUT_OF_RANGE: processes 1000000001 is out"),
-        (["--window", "1ms"], "FLAKEID_FIELD_OUT_OF_RANGE: window_ms 1 is out of range: must be"),
-        (["--ttl", "31d"], "FLAKEID_FIELD_OUT_OF_RANGE: ttl_ms 2678400000 is out of range: must"),
-        (["--lifetime", "0s"], "FLAKEID_FIELD_OUT_OF_RANGE: lifetime_ms 0 is out of range: must"),
+        (["--window", "1ms"], "FLAKEID_FIELD_OUT_OF_RANGE: --window 1 ms is out of range: must be"),
+        (["--ttl", "31d"], "FLAKEID_FIELD_OUT_OF_RANGE: --ttl 2678400000 ms is out of range: must"),
+        (["--lifetime", "0s"], "FLAKEID_FIELD_OUT_OF_RANGE: --lifetime 0 ms is out of range: must"),
         (["--lifetime", "soon"], "FLAKEID_INVALID_OPTION: --lifetime: \"soon\" is not a duration"),
     ] {
         let processes = ["--processes", "5"];

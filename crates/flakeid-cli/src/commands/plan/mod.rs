@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use self::fleet::Fleet;
 use self::growth::Growth;
-use self::proposal::{Proposal, alternatives, proposals};
+use self::proposal::{Proposal, alternatives, presets_that_end_early, proposals};
 use self::requirements::Requirements;
 use crate::failure::{Failure, Outcome};
 use crate::format::duration;
@@ -143,15 +143,27 @@ fn render(required: &Requirements, fleet: Option<&Fleet>, proposals: &[Proposal]
         None if required.nodes == 1 => "1 node".to_owned(),
         None => format!("{} nodes", grouped(required.nodes)),
     };
+    let until = instant::shortest(required.until);
     format!(
-        "{BOLD}{subject}, {} IDs/s each{BOLD:#}, from {} until {}, in at most {} bits\n\n{}\n\
-         {DIM}{LEGEND}{DIM:#}\n",
+        "{BOLD}{subject}, {} IDs/s each{BOLD:#}, from {} until {until}, in at most {} bits\n\n{}\n\
+         {}{DIM}{LEGEND}{DIM:#}\n",
         grouped(required.rate),
         instant::shortest(required.epoch),
-        instant::shortest(required.until),
         required.bits,
         table.render(),
+        omitted(required, &until),
     )
+}
+
+/// Returns the paragraph about presets that are not proposed because they end too early.
+fn omitted(required: &Requirements, until: &str) -> String {
+    let presets = presets_that_end_early(required)
+        .map(|(name, layout)| format!("  preset {name} ends on {}\n", date(layout.horizon())));
+    let presets: String = presets.collect();
+    if presets.is_empty() {
+        return presets;
+    }
+    format!("Presets that are omitted because they end before {until}:\n{presets}\n")
 }
 
 fn percent(value: f64) -> String {

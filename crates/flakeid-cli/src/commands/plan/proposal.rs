@@ -109,6 +109,15 @@ pub(crate) fn proposals(required: &Requirements) -> Vec<Proposal> {
     proposals
 }
 
+/// Returns the presets that meet all requirements except that their ticks end too early.
+pub(crate) fn presets_that_end_early(
+    required: &Requirements,
+) -> impl Iterator<Item = &'static (&'static str, Layout)> {
+    let soon = Requirements { until: required.epoch + 1, ..*required };
+    let is_early = move |layout: &Layout| soon.are_met_by(layout) && !required.are_met_by(layout);
+    Layout::presets().iter().filter(move |(_, layout)| is_early(layout))
+}
+
 /// Changes to the requirements, each of which is sufficient by itself to make a layout possible.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Alternatives {
