@@ -225,3 +225,45 @@ func TestLeaseMessagesNameOptionsAsGoDoes(t *testing.T) {
 		t.Fatalf("%v is not %q", err, want)
 	}
 }
+
+func TestCreateNamespace(t *testing.T) {
+	ctx, url := context.Background(), store(t)
+	sonyflake := flakeid.WithLayout(flakeid.MustParseLayout("sonyflake"))
+	for range [2]int{} {
+		wait, err := flakeid.CreateNamespace(ctx, url, "orders", sonyflake, flakeid.WithMaxWindow(time.Minute))
+		same(t, nil, must[time.Duration](t, nil)(wait, err), 0)
+	}
+	generator := must[*flakeid.Generator](t, nil)(flakeid.OpenLease(ctx, url, sonyflake,
+		flakeid.WithNamespace("orders"), flakeid.WithLeaseWindow(time.Minute)))
+	generator.Close()
+	type options = []flakeid.NamespaceOption
+	for _, at := range []struct {
+		code    flakeid.Code
+		url     string
+		name    string
+		options options
+	}{
+		{flakeid.ErrInvalidOption, url, "orders", options{sonyflake, flakeid.WithMaxAhead(time.Second)}},
+		{flakeid.ErrInvalidOption, url, "orders", options{sonyflake, flakeid.WithHistory(false)}},
+		{flakeid.ErrStoreRejected, url, "orders", nil},
+		{flakeid.ErrStoreRejected, url, "orders", options{sonyflake, flakeid.WithBlockBits(2)}},
+		{flakeid.ErrFieldOutOfRange, url, "other", options{flakeid.WithQuiet(time.Second)}},
+		{flakeid.ErrFieldOutOfRange, url, "other", options{flakeid.WithMaxSkew(-1)}},
+		{flakeid.ErrInvalidOption, url, "no such", nil},
+		{flakeid.ErrInvalidOption, url, "a\x00b", nil},
+		{flakeid.ErrInvalidOption, "", "orders", nil},
+		{flakeid.ErrStoreRejected, "http://127.0.0.1:1", "orders", nil},
+	} {
+		_, err := flakeid.CreateNamespace(ctx, at.url, at.name, at.options...)
+		code(t, at.code, err)
+	}
+	_, err := flakeid.CreateNamespace(ctx, url, "orders", sonyflake, flakeid.WithMaxWindow(time.Second))
+	if err == nil || !strings.Contains(err.Error(), "WithMaxWindow: is 1000 ms, but namespace") {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := flakeid.CreateNamespace(ended, url, "orders"); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}

@@ -335,6 +335,20 @@ func newLeased(url *string, s *settings, events *eventQueue) (*nativeGenerator, 
 	return made, nil
 }
 
+func createNamespace(url, name string, s *settings) (time.Duration, error) {
+	options, err := s.options()
+	if err != nil {
+		return 0, err
+	}
+	defer C.flakeid_options_free(options)
+	u, freeURL := cString(&url)
+	defer freeURL()
+	n, freeName := cString(&name)
+	defer freeName()
+	made := C.create_namespace(u, n, options)
+	return duration(int64(made.value)), failure(made.failed)
+}
+
 // pointer returns the library's generator; NULL for nil, which the library rejects.
 func (n *nativeGenerator) pointer() *C.flakeid_generator {
 	if n == nil {

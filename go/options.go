@@ -12,6 +12,9 @@ type Option interface{ setGenerator(*settings) }
 // LeaseOption is an option of OpenLease.
 type LeaseOption interface{ setLease(*settings) }
 
+// NamespaceOption is an option of CreateNamespace.
+type NamespaceOption interface{ setNamespace(*settings) }
+
 // SharedOption is an option of both New and OpenLease.
 type SharedOption func(*settings)
 
@@ -30,6 +33,24 @@ func (o SharedOption) set(s *settings) {
 func nilOption(index int) *Error {
 	return refused(ErrInvalidOption, "", "options: option %d is nil; omit it", index+1)
 }
+
+// LayoutOption is an option of New, OpenLease and CreateNamespace.
+type LayoutOption func(*settings)
+
+func (o LayoutOption) setGenerator(s *settings) { o(s) }
+func (o LayoutOption) setLease(s *settings)     { o(s) }
+func (o LayoutOption) setNamespace(s *settings) { o(s) }
+
+// AheadOption is an option of New and CreateNamespace. For a namespace, it sets the longest time by which a window
+// may start ahead of the clock, at most a day; the default is 20 s or four ticks, whichever is longer.
+type AheadOption func(*settings)
+
+func (o AheadOption) setGenerator(s *settings) { o(s) }
+func (o AheadOption) setNamespace(s *settings) { o(s) }
+
+type namespaceOption func(*settings)
+
+func (o namespaceOption) setNamespace(s *settings) { o(s) }
 
 type option func(*settings)
 
@@ -178,14 +199,14 @@ func WithWorker(worker uint64) SharedOption {
 
 // WithLayout sets the layout of the IDs; the default is "twitter". A lease must use the layout of its
 // namespace.
-func WithLayout(layout Layout) SharedOption {
+func WithLayout(layout Layout) LayoutOption {
 	return func(s *settings) {
 		s.layout(layout)
 	}
 }
 
 // WithEpoch sets the instant of tick 0, in whole milliseconds; the default is the layout's epoch.
-func WithEpoch(epoch time.Time) SharedOption {
+func WithEpoch(epoch time.Time) LayoutOption {
 	return func(s *settings) {
 		s.instant("epoch", "WithEpoch", epoch)
 	}
@@ -266,8 +287,8 @@ func WithWindow(start, fence uint64) Option {
 
 // WithMaxAhead sets the longest time by which IDs in a window may be ahead of the clock, in whole
 // milliseconds; the default is 20 s.
-func WithMaxAhead(maxAhead time.Duration) Option {
-	return option(func(s *settings) {
+func WithMaxAhead(maxAhead time.Duration) AheadOption {
+	return AheadOption(func(s *settings) {
 		s.duration("max_ahead_ms", "WithMaxAhead", maxAhead)
 	})
 }
@@ -352,6 +373,60 @@ func WithNeverReuse() LeaseOption {
 func WithEvents(observer func(LeaseEvent)) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.observer = observer
+	})
+}
+
+// [/options]
+
+// [options: namespace own except max_ahead_ms]
+
+// WithMaxWindow sets the longest window of a lease, for which processes can issue IDs while the store is
+// unavailable, in whole milliseconds: from two ticks to a day; the default is 10 s or four ticks,
+// whichever is longer.
+func WithMaxWindow(maxWindow time.Duration) NamespaceOption {
+	return namespaceOption(func(s *settings) {
+		s.duration("max_window_ms", "WithMaxWindow", maxWindow)
+	})
+}
+
+// WithMaxSkew sets the largest allowed difference between a host's clock and the store's clock, in whole
+// milliseconds: 1 ms to a day; the default is 1 s.
+func WithMaxSkew(maxSkew time.Duration) NamespaceOption {
+	return namespaceOption(func(s *settings) {
+		s.duration("max_skew_ms", "WithMaxSkew", maxSkew)
+	})
+}
+
+// WithQuiet sets the time for which the store grants no nodes after a restart, a failover or a restore,
+// in whole milliseconds: at most a week; the default is the longest window, four times the allowed
+// difference between clocks and a tick, but at least 15 s.
+func WithQuiet(quiet time.Duration) NamespaceOption {
+	return namespaceOption(func(s *settings) {
+		s.duration("quiet_ms", "WithQuiet", quiet)
+	})
+}
+
+// WithBlockBits sets the exponent k: brokers lease blocks of 2^k nodes, and processes lease nodes from
+// the brokers; the default is 0. With 0, processes lease single nodes from the store.
+func WithBlockBits(blockBits uint32) NamespaceOption {
+	return namespaceOption(func(s *settings) {
+		s.number("block_bits", uint64(blockBits))
+	})
+}
+
+// WithHistory sets whether the store records which process held which node; the default is true.
+func WithHistory(history bool) NamespaceOption {
+	return namespaceOption(func(s *settings) {
+		s.flag("history", history)
+	})
+}
+
+// WithFresh sets whether the store has never had a namespace with this name, so that it grants nodes at
+// once; the default is false. If this is untrue, IDs may be issued twice. Never set this option when a
+// program starts: it is untrue after the store has lost its data.
+func WithFresh(fresh bool) NamespaceOption {
+	return namespaceOption(func(s *settings) {
+		s.flag("fresh", fresh)
 	})
 }
 

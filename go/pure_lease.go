@@ -358,3 +358,8 @@ func (k *pureKeeper) close() {
 	case <-timer.C:
 	}
 }
+
+func createNamespace(string, string, *settings) (time.Duration, error) {
+	return 0, refused(ErrInvalidOption, "", "url: this program was built without cgo, so that it cannot create namespaces; "+
+		"build it with CGO_ENABLED=1, or run flakeid leases init")
+}

@@ -188,6 +188,14 @@ static failure *open_lease(const char *url, const flakeid_options *options, uint
     return failed(flakeid_generator_open(url, &config, made));
 }
 
+static result create_namespace(const char *url, const char *name, const flakeid_options *options) {
+    flakeid_namespace_config config = FLAKEID_NAMESPACE_CONFIG_INIT;
+    result made = {0, NULL};
+    config.options = options;
+    made.failed = failed(flakeid_create_namespace(url, name, &config, &made.value));
+    return made;
+}
+
 /* Returns the initial value of the counters. The value is defined as a macro, which Go cannot use. */
 static flakeid_stats no_stats(void) {
     flakeid_stats none = FLAKEID_STATS_INIT;

@@ -66,6 +66,10 @@
 #define FLAKEID_RING_CONFIG_INIT \
     {sizeof(flakeid_ring_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL}
 
+/* A flakeid_namespace_config without options, for a namespace with the defaults. */
+#define FLAKEID_NAMESPACE_CONFIG_INIT \
+    {sizeof(flakeid_namespace_config), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL}
+
 #define FLAKEID_LEASE_STATUS_INIT {sizeof(flakeid_lease_status), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 #define FLAKEID_STATS_INIT {sizeof(flakeid_stats), 0, 0, 0, 0}
@@ -178,6 +182,21 @@
  * The flag in `has` for the `max_age_ms` field.
  */
 #define FLAKEID_HAS_MAX_AGE 16384
+
+/**
+ * The flag in `has` for the `max_window_ms` field.
+ */
+#define FLAKEID_HAS_MAX_WINDOW 32768
+
+/**
+ * The flag in `has` for the `max_skew_ms` field.
+ */
+#define FLAKEID_HAS_MAX_SKEW 65536
+
+/**
+ * The flag in `has` for the `quiet_ms` field.
+ */
+#define FLAKEID_HAS_QUIET 131072
 
 /**
  * The default. When a tick is full, calls that may wait, such as flakeid_generator_next(), wait
@@ -333,8 +352,8 @@ typedef struct flakeid_local flakeid_local;
 /**
  * A list of options that are set by name. Each option consists of two strings: a name and a value.
  * The list is for programs that read options from a file, and for bindings to other languages. The
- * field `options` of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list
- * of this type.
+ * field `options` of flakeid_config, flakeid_lease_config, flakeid_ring_config and
+ * flakeid_namespace_config points to a list of this type.
  */
 typedef struct flakeid_options flakeid_options;
 
@@ -847,6 +866,77 @@ typedef struct flakeid_lease_status {
      */
     uint32_t reserved;
 } flakeid_lease_status;
+
+/**
+ * The options of a new namespace. Initialize the struct with FLAKEID_NAMESPACE_CONFIG_INIT, or zero
+ * it and set struct_size. Then set the fields that you need. For each field that has a flag, also
+ * set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION.
+ */
+typedef struct flakeid_namespace_config {
+    /**
+     * The size of the struct: sizeof(flakeid_namespace_config).
+     */
+    uint32_t struct_size;
+    /**
+     * The FLAKEID_HAS_... flags of the fields that are set.
+     */
+    uint32_t has;
+    /**
+     * The layout of the IDs: a preset's name or a descriptor; NULL means "twitter".
+     */
+    const char *layout;
+    /**
+     * The instant of tick 0, in Unix milliseconds. This field requires the flag FLAKEID_HAS_EPOCH;
+     * the default is the layout's epoch.
+     */
+    int64_t epoch;
+    /**
+     * The longest window of a lease, for which processes can issue IDs while the store is
+     * unavailable: from two ticks to a day. This field requires the flag FLAKEID_HAS_MAX_WINDOW;
+     * the default is 10 s or four ticks, whichever is longer.
+     */
+    uint64_t max_window_ms;
+    /**
+     * The longest time by which a window may start ahead of the clock: at most a day. This field
+     * requires the flag FLAKEID_HAS_MAX_AHEAD; the default is 20 s or four ticks, whichever is
+     * longer.
+     */
+    uint64_t max_ahead_ms;
+    /**
+     * The largest allowed difference between a host's clock and the store's clock: 1 ms to a day.
+     * This field requires the flag FLAKEID_HAS_MAX_SKEW; the default is 1 s.
+     */
+    uint64_t max_skew_ms;
+    /**
+     * The time for which the store grants no nodes after a restart, a failover or a restore: at
+     * most a week. This field requires the flag FLAKEID_HAS_QUIET; the default is the longest
+     * window, four times the allowed difference between clocks and a tick, but at least 15 s.
+     */
+    uint64_t quiet_ms;
+    /**
+     * The exponent k: brokers lease blocks of 2^k nodes, and processes lease nodes from the
+     * brokers; 0 means 0. With 0, processes lease single nodes from the store.
+     */
+    uint32_t block_bits;
+    /**
+     * 1 if the store does not record which process held which node; 0 if it does.
+     */
+    int32_t no_history;
+    /**
+     * Whether the store has never had a namespace with this name, so that it grants nodes at once:
+     * 1 or 0. If this is untrue, IDs may be issued twice. Never set this option when a program
+     * starts: it is untrue after the store has lost its data.
+     */
+    int32_t fresh;
+    /**
+     * Reserved; must be 0.
+     */
+    uint32_t reserved;
+    /**
+     * NULL, or a list of further options, which are set by name after the fields of this struct.
+     */
+    const struct flakeid_options *options;
+} flakeid_namespace_config;
 
 /**
  * The properties of a layout. Initialize the struct with FLAKEID_LAYOUT_INFO_INIT.
@@ -1558,6 +1648,32 @@ flakeid_status flakeid_generator_open(const char *url,
  */
 flakeid_status flakeid_generator_lease(const struct flakeid_generator *generator,
                                        struct flakeid_lease_status *status);
+
+/**
+ * Creates the namespace `name` in the store at `url`, with the tables or keys that the store needs
+ * for it. `name` consists of 1 to 64 characters of A-Z a-z 0-9 . _ -. `config` may be NULL. Writes
+ * to `wait_ms` the time, in milliseconds, until the store can grant nodes; `wait_ms` may be NULL.
+ *
+ * A server cannot distinguish a namespace that never existed from a namespace that it has lost.
+ * Therefore, the store grants nothing until all leases that it may have lost have ended: 15 s with
+ * the default bounds, and the first IDs are then up to 17 s ahead of the clock. The assumed bounds
+ * are the default bounds or those in `config`, whichever are larger. If the lost namespace may have
+ * had larger bounds, create it with the command `flakeid leases init --lost`. An embedded store
+ * (sqlite) detects its losses, so its nodes can usually be leased at once.
+ *
+ * If the namespace already exists with the same layout, the same blocks and the given options,
+ * nothing changes, so every process can call this function when it starts. On a database server,
+ * the function requires a user who may create tables. Thread-safe.
+ *
+ * Errors: FLAKEID_INVALID_OPTION (also if the namespace exists with a value other than a given
+ * option), FLAKEID_FIELD_OUT_OF_RANGE, FLAKEID_INVALID_LAYOUT, FLAKEID_STORE_REJECTED (the namespace
+ * exists with another layout or other blocks, the URL of a broker, missing permissions, ...),
+ * FLAKEID_STORE_UNAVAILABLE, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_create_namespace(const char *url,
+                                        const char *name,
+                                        const struct flakeid_namespace_config *config,
+                                        uint64_t *wait_ms);
 
 /**
  * Checks that `layout` is NULL, the name of a preset, or a valid descriptor. Returns FLAKEID_OK or

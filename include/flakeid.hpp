@@ -10,6 +10,7 @@
 #include "flakeid/error.hpp"
 #include "flakeid/generator.hpp"
 #include "flakeid/layout.hpp"
+#include "flakeid/namespace.hpp"
 #include "flakeid/options.hpp"
 #include "flakeid/public_ids.hpp"
 

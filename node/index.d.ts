@@ -290,6 +290,76 @@ export type LeaseOptions = CommonLeaseOptions &
       }
   );
 
+/** The options of a new namespace. */
+export interface NamespaceOptions {
+  // [options: namespace fields]
+  /** The layout of the IDs: a preset's name or a descriptor, or a `Layout`. Default: `twitter`. */
+  layout?: LayoutInput | undefined;
+  /** The instant of tick 0. Default: the layout's epoch. */
+  epoch?: Instant | undefined;
+  /**
+   * The longest time by which a window may start ahead of the clock, in milliseconds: at most a
+   * day. Default: 20 s or four ticks, whichever is longer.
+   */
+  maxAheadMs?: number | bigint | undefined;
+  /**
+   * The longest window of a lease, for which processes can issue IDs while the store is
+   * unavailable, in milliseconds: from two ticks to a day. Default: 10 s or four ticks, whichever
+   * is longer.
+   */
+  maxWindowMs?: number | bigint | undefined;
+  /**
+   * The largest allowed difference between a host's clock and the store's clock, in milliseconds: 1
+   * ms to a day. Default: 1 s.
+   */
+  maxSkewMs?: number | bigint | undefined;
+  /**
+   * The time for which the store grants no nodes after a restart, a failover or a restore, in
+   * milliseconds: at most a week. Default: the longest window, four times the allowed difference
+   * between clocks and a tick, but at least 15 s.
+   */
+  quietMs?: number | bigint | undefined;
+  /**
+   * The exponent k: brokers lease blocks of 2^k nodes, and processes lease nodes from the brokers.
+   * With 0, processes lease single nodes from the store. Default: 0.
+   */
+  blockBits?: number | bigint | undefined;
+  /** Whether the store records which process held which node. Default: `true`. */
+  history?: boolean | undefined;
+  /**
+   * Whether the store has never had a namespace with this name, so that it grants nodes at once. If
+   * this is untrue, IDs may be issued twice. Never set this option when a program starts: it is
+   * untrue after the store has lost its data. Default: `false`.
+   */
+  fresh?: boolean | undefined;
+  // [/options]
+}
+
+/**
+ * Creates the namespace `name` in the store at `url`, with the tables or keys that the store needs
+ * for it, unless the namespace exists. Resolves to the time until the store can grant nodes, in
+ * milliseconds.
+ *
+ * A server cannot distinguish a namespace that never existed from a namespace that it has lost.
+ * Therefore, the store grants nothing until all leases that it may have lost have ended: 15 s with
+ * the default bounds, and the first IDs are then up to 17 s ahead of the clock. The assumed bounds
+ * are the default bounds or the given bounds, whichever are larger. If the lost namespace may have
+ * had larger bounds, create it with the command `flakeid leases init --lost`. An embedded store
+ * (`sqlite`) detects its losses, so its nodes can usually be leased at once.
+ *
+ * If the namespace already exists with the same layout, the same blocks and the given options,
+ * nothing changes, so every process can call this function when it starts. On a database server,
+ * the function requires a user who may create tables. Rejects with `FLAKEID_STORE_UNAVAILABLE`,
+ * `FLAKEID_STORE_REJECTED` (another layout, other blocks, a broker's URL, missing permissions) or
+ * the error code for an invalid option, which also applies to an option that differs from the
+ * existing namespace.
+ */
+export function createNamespace(
+  url: string,
+  name: string,
+  options?: NamespaceOptions,
+): Promise<number>;
+
 declare module './api' {
   interface NodeChoices {
     several: {

@@ -5,6 +5,7 @@ const { defineBuffered } = require('./lib/buffered.js');
 const { defineCached } = require('./lib/cached.js');
 const { defineLease } = require('./lib/lease.js');
 const { defineLocal } = require('./lib/local.js');
+const { defineNamespace } = require('./lib/namespace.js');
 const { backend, defineBuffers } = require('./lib/native.js');
 
 const api = defineApi(backend, (inside) => {
@@ -13,6 +14,7 @@ const api = defineApi(backend, (inside) => {
     ...defineLocal(inside),
     ...defineBuffered(inside),
     ...defineCached(inside),
+    ...defineNamespace(inside),
   };
 });
 

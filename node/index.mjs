@@ -9,6 +9,7 @@ export const {
   Layout,
   ManualClock,
   FlakeIdError,
+  createNamespace,
   decode,
   lowerBound,
   upperBound,

@@ -60,7 +60,7 @@ export interface LeaseFigures {
   lastError?: Error
 }
 
-/** The options of a generator or a lease. */
+/** The options of a generator, a lease or a namespace. */
 export interface OptionTexts {
   /** The layout, as a descriptor or a preset's name. */
   layout?: string
@@ -140,6 +140,12 @@ export declare function closeRing(ring: Ring): void
 /** Creates a manual clock. */
 export declare function createClock(unixMs: bigint): ExternalObject<ManualClock>
 
+/**
+ * Creates a namespace in the store at the given URL, off the event loop, unless the namespace
+ * exists. Returns the time until the store can grant nodes, in milliseconds.
+ */
+export declare function createNamespace(url: string, name: string, options: OptionTexts): Promise<number>
+
 /** Creates a converter between the IDs of one domain (one kind of object) and their public forms. */
 export declare function createPublicIds(keyring: string, domain: string, descriptor: string, prefix?: string | undefined | null, since?: bigint | undefined | null): ExternalObject<PublicIds>
 
@@ -172,6 +178,9 @@ export declare function leaseOptions(): string
 
 /** Returns the smallest ID in the tick that contains an instant. */
 export declare function lowerBound(descriptor: string, unixMs: bigint): bigint
+
+/** Returns the names of the namespace options and the kinds of their values, in the form `name: kind, name: kind`. */
+export declare function namespaceOptions(): string
 
 /** Generates the next ID off the event loop. */
 export declare function nextIdAsync(owned: Owned): Promise<bigint>

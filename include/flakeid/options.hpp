@@ -1,4 +1,4 @@
-// The options of generators, leases and rings. Included by flakeid.hpp.
+// The options of generators, leases, rings and namespaces. Included by flakeid.hpp.
 #ifndef FLAKEID_OPTIONS_HPP
 #define FLAKEID_OPTIONS_HPP
 
@@ -285,6 +285,81 @@ private:
     std::optional<std::string> namespace_name_, name_, layout_, clock_name_;
     // [/options]
     observer on_event_;
+};
+
+// The options of a new namespace, which all have defaults.
+class namespace_options {
+public:
+    // [options: namespace setters]
+    // The layout of the IDs: a preset's name or a descriptor (default: "twitter").
+    namespace_options &layout(std::string value) {
+        layout_ = detail::whole(std::move(value));
+        return *this;
+    }
+    // The instant of tick 0 (default: the layout's epoch).
+    namespace_options &epoch(time_point value) {
+        return set(FLAKEID_HAS_EPOCH, config_.epoch, value.time_since_epoch().count());
+    }
+    // The longest time by which a window may start ahead of the clock: at most a day (default: 20 s
+    // or four ticks, whichever is longer).
+    namespace_options &max_ahead(milliseconds value) {
+        return set(FLAKEID_HAS_MAX_AHEAD, config_.max_ahead_ms, detail::count(value));
+    }
+    // The longest window of a lease, for which processes can issue IDs while the store is
+    // unavailable: from two ticks to a day (default: 10 s or four ticks, whichever is longer).
+    namespace_options &max_window(milliseconds value) {
+        return set(FLAKEID_HAS_MAX_WINDOW, config_.max_window_ms, detail::count(value));
+    }
+    // The largest allowed difference between a host's clock and the store's clock: 1 ms to a day
+    // (default: 1 s).
+    namespace_options &max_skew(milliseconds value) {
+        return set(FLAKEID_HAS_MAX_SKEW, config_.max_skew_ms, detail::count(value));
+    }
+    // The time for which the store grants no nodes after a restart, a failover or a restore: at
+    // most a week (default: the longest window, four times the allowed difference between clocks
+    // and a tick, but at least 15 s).
+    namespace_options &quiet(milliseconds value) {
+        return set(FLAKEID_HAS_QUIET, config_.quiet_ms, detail::count(value));
+    }
+    // The exponent k: brokers lease blocks of 2^k nodes, and processes lease nodes from the brokers
+    // (default: 0). With 0, processes lease single nodes from the store.
+    namespace_options &block_bits(std::uint32_t value) {
+        return set(0, config_.block_bits, value);
+    }
+    // Whether the store records which process held which node (default: true).
+    namespace_options &history(bool value) {
+        return set(0, config_.no_history, value ? 0 : 1);
+    }
+    // Whether the store has never had a namespace with this name, so that it grants nodes at once
+    // (default: false). If this is untrue, IDs may be issued twice. Never set this option when a
+    // program starts: it is untrue after the store has lost its data.
+    namespace_options &fresh(bool value) {
+        return set(0, config_.fresh, value ? 1 : 0);
+    }
+    // [/options]
+
+    // Returns the options for flakeid_create_namespace(). The result is valid while these options live
+    // and do not change.
+    flakeid_namespace_config config() const noexcept {
+        flakeid_namespace_config config = config_;
+        // [options: namespace pointers]
+        config.layout = layout_ ? layout_->c_str() : nullptr;
+        // [/options]
+        return config;
+    }
+
+private:
+    template <typename Value>
+    namespace_options &set(std::uint32_t flag, Value &field, std::common_type_t<Value> value) {
+        config_.has |= flag;
+        field = value;
+        return *this;
+    }
+
+    flakeid_namespace_config config_ = FLAKEID_NAMESPACE_CONFIG_INIT;
+    // [options: namespace members]
+    std::optional<std::string> layout_;
+    // [/options]
 };
 
 // The options of a ring, which all have defaults.

@@ -72,6 +72,11 @@
 //   LeaseFigures: { numbers: BigUint64Array of start, fence, renewals, grants, failures,
 //     fenceUnixMs: number, expiresUnixMs: number, fencedOff: boolean, lastError?: Error }
 //
+// A backend that connects to stores also has (see namespace.js):
+//   namespaceOptions(): string
+//   createNamespace(url: string, name: string, options: OptionTexts): Promise<number>
+//                                             milliseconds until the store can grant nodes
+//
 // A backend with access to the system also has (see local.js, buffered.js, cached.js):
 //   ringOptions(): string
 //   bufferSize(size: Text): number            checks the size

@@ -930,6 +930,68 @@ def lease(
         InvalidLayoutError, FieldOutOfRangeError, InvalidOptionError: An argument is wrong.
     """
 
+def create_namespace(
+    url: str,
+    name: str,
+    *,
+    # [options: namespace parameters]
+    layout: Layout | str = "twitter",
+    epoch: SupportsIndex | None = None,
+    max_ahead: float | timedelta | None = None,
+    max_window: float | timedelta | None = None,
+    max_skew: float | timedelta | None = None,
+    quiet: float | timedelta | None = None,
+    block_bits: SupportsIndex = 0,
+    history: bool = True,
+    fresh: bool = False,
+    # [/options]
+) -> float:
+    """Creates the namespace name in the store at url, with the tables or keys that the store needs for
+    it, unless the namespace exists. Returns the time until the store can grant nodes, in seconds.
+
+    A server cannot distinguish a namespace that never existed from a namespace that it has lost.
+    Therefore, the store grants nothing until all leases that it may have lost have ended: 15 s with
+    the default bounds, and the first IDs are then up to 17 s ahead of the clock. The assumed bounds
+    are the default bounds or the given bounds, whichever are larger. If the lost namespace may have
+    had larger bounds, create it with the command flakeid leases init --lost. An embedded store
+    (sqlite) detects its losses, so its nodes can usually be leased at once.
+
+    If the namespace already exists with the same layout, the same blocks and the given options,
+    nothing changes, so every process can call this function when it starts. On a database server,
+    the function requires a user who may create tables.
+
+    Args:
+        url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
+        name: The name of the namespace: 1 to 64 characters of A-Z a-z 0-9 . _ -.
+        layout: The layout of the IDs: a preset's name or a descriptor; or a Layout (default:
+            "twitter").
+        epoch: The instant of tick 0, in Unix milliseconds (default: the layout's epoch).
+        max_ahead: The longest time by which a window may start ahead of the clock: at most a day
+            (default: 20 s or four ticks, whichever is longer).
+        max_window: The longest window of a lease, for which processes can issue IDs while the store
+            is unavailable: from two ticks to a day (default: 10 s or four ticks, whichever is
+            longer).
+        max_skew: The largest allowed difference between a host's clock and the store's clock: 1 ms
+            to a day (default: 1 s).
+        quiet: The time for which the store grants no nodes after a restart, a failover or a
+            restore: at most a week (default: the longest window, four times the allowed difference
+            between clocks and a tick, but at least 15 s).
+        block_bits: The exponent k: brokers lease blocks of 2^k nodes, and processes lease nodes
+            from the brokers (default: 0). With 0, processes lease single nodes from the store.
+        history: Whether the store records which process held which node (default: True).
+        fresh: Whether the store has never had a namespace with this name, so that it grants nodes
+            at once (default: False). If this is untrue, IDs may be issued twice. Never set this
+            option when a program starts: it is untrue after the store has lost its data.
+
+    Raises:
+        InvalidOptionError: An argument is wrong, or the namespace exists with another value of a
+            given option.
+        StoreRejectedError: The namespace exists with another layout or other blocks, the URL is
+            that of a broker, or the user may not create tables.
+        StoreUnavailableError: The store does not respond.
+        InvalidLayoutError, FieldOutOfRangeError: An argument is wrong.
+    """
+
 def auto(
     layout: Layout | str = "twitter", *, clock: Literal["gated", "system", "coarse"] = "gated"
 ) -> Generator:

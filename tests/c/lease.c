@@ -212,6 +212,34 @@ static void refusals(void) {
     REFUSED(FLAKEID_STORE_REJECTED, config.layout = "plain");
 }
 
+/* Creates a namespace twice, and then with other options, which is refused. */
+static void namespaces(void) {
+    flakeid_namespace_config config = FLAKEID_NAMESPACE_CONFIG_INIT;
+    uint64_t wait_ms = 1;
+    int turn;
+    config.layout = "sonyflake";
+    config.has = FLAKEID_HAS_MAX_WINDOW;
+    config.max_window_ms = 60000;
+    for (turn = 0; turn < 2; turn++) {
+        EXPECT(FLAKEID_OK, flakeid_create_namespace(store_url, "created", &config, &wait_ms));
+        CHECK(wait_ms == 0, "the wait");
+    }
+    EXPECT(FLAKEID_OK, flakeid_create_namespace(store_url, "plain", NULL, NULL));
+    EXPECT(FLAKEID_STORE_REJECTED, flakeid_create_namespace(store_url, "created", NULL, &wait_ms));
+    config.max_window_ms = 1000;
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_create_namespace(store_url, "created", &config, &wait_ms));
+    CHECK(strstr(flakeid_last_error(), "max_window_ms: is 1000 ms, but namespace") != NULL,
+          flakeid_last_error());
+    config.has = 0;
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_create_namespace(store_url, "created", &config, &wait_ms));
+    config.max_window_ms = 0;
+    config.fresh = 2;
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_create_namespace(store_url, "created", &config, &wait_ms));
+    EXPECT(FLAKEID_INVALID_OPTION, flakeid_create_namespace(store_url, "no such", NULL, &wait_ms));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_create_namespace(NULL, "created", NULL, &wait_ms));
+    EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_create_namespace(store_url, NULL, NULL, &wait_ms));
+}
+
 /* Opens a lease without a URL, with the environment's store. */
 static void auto_store(void) {
     flakeid_generator *generator = NULL;
@@ -231,6 +259,7 @@ int main(int count, char **arguments) {
     several_nodes();
     events();
     refusals();
+    namespaces();
     auto_store();
     remove_store();
     puts("lease: passed");

@@ -242,6 +242,16 @@ void leases() {
     thrown([&] { local.next_id(); }, FLAKEID_CLOSED);
     thrown([&] { ring.take(); }, FLAKEID_CLOSED);
     refused([] { lease_options().ttl(milliseconds(-1)); }, "a negative duration");
+    using flakeid::namespace_options;
+    const auto create = [&](const namespace_options &options) {
+        return flakeid::create_namespace(url, "created", options);
+    };
+    check(create(namespace_options().layout("plain").history(false)).count() == 0, "the wait");
+    check(create(namespace_options().layout("plain")).count() == 0, "the same namespace");
+    const auto other = [&] { create(namespace_options().layout("plain").max_skew(milliseconds(2))); };
+    check(std::string(thrown(other, FLAKEID_INVALID_OPTION).what()).find("max_skew: is 2 ms") == 0,
+          "the name in C++");
+    thrown([&] { create({}); }, FLAKEID_STORE_REJECTED);
 }
 
 void several_nodes() {

@@ -1,6 +1,8 @@
 //! The flags for the `has` field of option structs. Each flag means that one or two fields of the
 //! struct are set.
 
+#![allow(clippy::unreadable_literal, reason = "options.toml contains the numbers")]
+
 // [options: all flags]
 /// The flag in `has` for the `node` field.
 pub const FLAKEID_HAS_NODE: u32 = 1;
@@ -32,4 +34,10 @@ pub const FLAKEID_HAS_PADDING_FACTOR: u32 = 4096;
 pub const FLAKEID_HAS_REFILL_INTERVAL: u32 = 8192;
 /// The flag in `has` for the `max_age_ms` field.
 pub const FLAKEID_HAS_MAX_AGE: u32 = 16384;
+/// The flag in `has` for the `max_window_ms` field.
+pub const FLAKEID_HAS_MAX_WINDOW: u32 = 32768;
+/// The flag in `has` for the `max_skew_ms` field.
+pub const FLAKEID_HAS_MAX_SKEW: u32 = 65536;
+/// The flag in `has` for the `quiet_ms` field.
+pub const FLAKEID_HAS_QUIET: u32 = 131072;
 // [/options]

@@ -34,6 +34,8 @@ pub mod layout;
 pub mod lease;
 #[cfg(not(target_family = "wasm"))]
 pub mod local;
+#[cfg(not(target_family = "wasm"))]
+pub mod namespace;
 pub mod options;
 pub mod parts;
 pub mod public_ids;

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
 #[cfg(not(target_family = "wasm"))]
-use flakeid::LeaseBuilder;
+use flakeid::{LeaseBuilder, NamespaceBuilder};
 use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName, without_url};
 
 use crate::border::{self, given};
@@ -14,8 +14,8 @@ use crate::status::Status;
 
 /// A list of options that are set by name. Each option consists of two strings: a name and a value.
 /// The list is for programs that read options from a file, and for bindings to other languages. The
-/// field `options` of flakeid_config, flakeid_lease_config and flakeid_ring_config points to a list
-/// of this type.
+/// field `options` of flakeid_config, flakeid_lease_config, flakeid_ring_config and
+/// flakeid_namespace_config points to a list of this type.
 pub struct OptionsHandle {
     pairs: Vec<(String, String)>,
 }
@@ -84,6 +84,7 @@ fn is_known(name: &str) -> bool {
 #[cfg(not(target_family = "wasm"))]
 fn is_of_leases(name: &str) -> bool {
     LeaseBuilder::OPTIONS.iter().any(|option| option.name == name)
+        || NamespaceBuilder::OPTIONS.iter().any(|option| option.name == name)
 }
 
 /// Accepts every name, because the lease checks its options when it is opened.

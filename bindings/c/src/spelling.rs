@@ -35,10 +35,12 @@ pub(crate) const C: Spelling<'static> = Spelling {
         ("window", "window_fence"),
         ("clock", "clock_name"),
         ("reuse", "never_reuse"),
+        ("history", "no_history"),
         // [/options]
     ],
     fields: &[
         // [options: id names]
+        ("create_namespace", "flakeid_create_namespace()"),
         // [/options]
     ],
 };
@@ -58,10 +60,14 @@ pub(crate) const CPP: Spelling<'static> = Spelling {
         ("max_wait_ms", "max_wait"),
         ("refill_interval_ms", "refill_interval"),
         ("max_age_ms", "max_age"),
+        ("max_window_ms", "max_window"),
+        ("max_skew_ms", "max_skew"),
+        ("quiet_ms", "quiet"),
         // [/options]
     ],
     fields: &[
         // [options: cpp id names]
+        ("create_namespace", "flakeid::create_namespace()"),
         // [/options]
     ],
 };
@@ -99,12 +105,19 @@ pub(crate) const GO: Spelling<'static> = Spelling {
         ("padding_factor", "WithPaddingFactor"),
         ("refill_interval_ms", "WithRefillInterval"),
         ("max_age_ms", "WithMaxAge"),
+        ("max_window_ms", "WithMaxWindow"),
+        ("max_skew_ms", "WithMaxSkew"),
+        ("quiet_ms", "WithQuiet"),
+        ("block_bits", "WithBlockBits"),
+        ("history", "WithHistory"),
+        ("fresh", "WithFresh"),
         // [/options]
     ],
     fields: &[
         // [options: go id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        ("create_namespace", "CreateNamespace"),
         // [/options]
     ],
 };
@@ -128,12 +141,39 @@ pub(crate) const JAVA: Spelling<'static> = Spelling {
         ("padding_factor", "paddingFactor"),
         ("refill_interval_ms", "refillInterval"),
         ("max_age_ms", "maxAge"),
+        ("max_window_ms", "maxWindow"),
+        ("max_skew_ms", "maxSkew"),
+        ("quiet_ms", "quiet"),
+        ("block_bits", "blockBits"),
         // [/options]
     ],
     fields: &[
         // [options: java id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        ("create_namespace", "Generator.namespace()"),
         // [/options]
     ],
 };
+
+#[cfg(test)]
+mod tests {
+    use flakeid_core::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn message_names_the_function_of_the_callers_language() {
+        let error =
+            Error::new(ErrorKind::StoreRejected, "missing", None).or_call("create_namespace");
+        for (spelling, function) in [
+            (&C, "flakeid_create_namespace()"),
+            (&CPP, "flakeid::create_namespace()"),
+            (&GO, "CreateNamespace"),
+            (&JAVA, "Generator.namespace()"),
+        ] {
+            let message = error.spelled(spelling).to_string();
+            assert_eq!(message, format!("missing, or call `{function}`"));
+        }
+    }
+}

@@ -21,6 +21,7 @@ mod lease;
 mod lease_tasks;
 mod leases;
 mod local;
+mod namespace;
 mod options;
 mod ring;
 mod slots;

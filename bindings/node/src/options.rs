@@ -1,12 +1,12 @@
 //! Conversion of values from JavaScript. Options are passed by name, as strings. Numbers that might not fit into a u64
 //! are passed as decimal strings, and all other numbers as `BigInt`s.
 
-use flakeid::LeaseBuilder;
+use flakeid::{LeaseBuilder, NamespaceBuilder};
 use flakeid_core::{Error, GeneratorBuilder, Layout, RingOptions, SetByName};
 use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
 
-/// The options of a generator or a lease.
+/// The options of a generator, a lease or a namespace.
 #[napi(object, object_to_js = false)]
 pub struct OptionTexts {
     /// The layout, as a descriptor or a preset's name.
@@ -47,6 +47,12 @@ pub(crate) fn generator_options() -> String {
 #[napi(catch_unwind)]
 pub(crate) fn lease_options() -> String {
     LeaseBuilder::described()
+}
+
+/// Returns the names of the namespace options and the kinds of their values, in the form `name: kind, name: kind`.
+#[napi(catch_unwind)]
+pub(crate) fn namespace_options() -> String {
+    NamespaceBuilder::described()
 }
 
 /// Returns the names of the ring options and the kinds of their values, in the form `name: kind, name: kind`.
@@ -105,12 +111,17 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("padding_factor", "paddingFactor"),
         ("refill_interval_ms", "refillIntervalMs"),
         ("max_age_ms", "maxAgeMs"),
+        ("max_window_ms", "maxWindowMs"),
+        ("max_skew_ms", "maxSkewMs"),
+        ("quiet_ms", "quietMs"),
+        ("block_bits", "blockBits"),
         // [/options]
     ],
     fields: &[
         // [options: id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        ("create_namespace", "createNamespace()"),
         // [/options]
     ],
 };

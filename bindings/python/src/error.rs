@@ -70,10 +70,14 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("max_wait_ms", "max_wait"),
         ("refill_interval_ms", "refill_interval"),
         ("max_age_ms", "max_age"),
+        ("max_window_ms", "max_window"),
+        ("max_skew_ms", "max_skew"),
+        ("quiet_ms", "quiet"),
         // [/options]
     ],
     fields: &[
         // [options: id names]
+        ("create_namespace", "create_namespace()"),
         // [/options]
     ],
 };

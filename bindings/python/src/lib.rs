@@ -23,6 +23,7 @@ mod keyed;
 mod layout;
 mod lease;
 mod local;
+mod namespace;
 mod parts;
 mod polled;
 mod settings;
@@ -64,6 +65,8 @@ mod _flakeid {
     use crate::lease::{auto, lease};
     #[pymodule_export]
     use crate::local::LocalGenerator;
+    #[pymodule_export]
+    use crate::namespace::create_namespace;
     #[pymodule_export]
     use crate::parts::Parts;
     #[pymodule_export]

@@ -83,12 +83,17 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("padding_factor", "paddingFactor"),
         ("refill_interval_ms", "refillIntervalMs"),
         ("max_age_ms", "maxAgeMs"),
+        ("max_window_ms", "maxWindowMs"),
+        ("max_skew_ms", "maxSkewMs"),
+        ("quiet_ms", "quietMs"),
+        ("block_bits", "blockBits"),
         // [/options]
     ],
     fields: &[
         // [options: id names]
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
+        ("create_namespace", "createNamespace()"),
         // [/options]
     ],
 };

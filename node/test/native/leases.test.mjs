@@ -342,3 +342,27 @@ test('auto uses the store of the environment', async () => {
   delete process.env.FLAKEID_NAMESPACE;
   await Promise.all([generator.close(), same.close()]);
 });
+
+test('createNamespace succeeds again only with the same layout and options', async () => {
+  const { createNamespace } = flakeid;
+  const options = { layout: 'sonyflake', maxWindowMs: 60_000, history: false };
+  for (const given of [options, options, { layout: 'sonyflake' }]) {
+    assert.equal(await createNamespace(url, 'created', given), 0);
+  }
+  const lease = { namespace: 'created', layout: 'sonyflake', windowMs: 60_000 };
+  const generator = await Generator.lease(url, lease);
+  assert.ok(generator.nextId() > 0n);
+  await generator.close();
+  for (const [given, code, message] of [
+    [{ ...options, maxWindowMs: 1000 }, 'INVALID_OPTION', /^maxWindowMs: is 1000 ms, but/],
+    [{ ...options, history: true }, 'INVALID_OPTION', /^history: .* without a history/],
+    [{}, 'STORE_REJECTED', /is for the layout/],
+    [{ layout: 'sonyflake', maxSkewMs: 0 }, 'FIELD_OUT_OF_RANGE', /^maxSkewMs 0 is out of range/],
+    [{ windowMs: 1 }, 'INVALID_OPTION', /^windowMs: no such option/],
+  ]) {
+    const error = { code: `FLAKEID_${code}`, message };
+    await assert.rejects(createNamespace(url, 'created', given), error);
+  }
+  await assert.rejects(createNamespace('jdbc:postgresql://db/app', 'created'), /write postgresql:/);
+  await assert.rejects(createNamespace(url), TypeError);
+});

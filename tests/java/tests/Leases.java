@@ -1,9 +1,12 @@
 package tests;
 
 import io.github.flakeid.CachedGenerator;
+import io.github.flakeid.FlakeidException;
 import io.github.flakeid.Generator;
+import io.github.flakeid.Layout;
 import io.github.flakeid.LeaseStatus;
 import io.github.flakeid.LocalGenerator;
+import io.github.flakeid.NamespaceBuilder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,6 +44,26 @@ final class Leases {
         return Math.max(ours, rings);
     }
 
+    /** Creates a namespace twice, and then with other options, which is refused. */
+    private static void namespaces(String url) {
+        for (int turn = 0; turn < 2; turn++) {
+            NamespaceBuilder builder = Generator.namespace(url, "created").layout(Layout.of("sonyflake"));
+            check(builder.maxWindow(Duration.ofMinutes(1)).create().isZero(), "the wait");
+        }
+        Generator.lease(url).namespace("created").layout("sonyflake").window(Duration.ofMinutes(1)).open().close();
+        NamespaceBuilder other = Generator.namespace(url, "created").layout("sonyflake");
+        FlakeidException refused = Refusals.refused(
+                "FLAKEID_INVALID_OPTION", () -> other.maxWindow(Duration.ofSeconds(1)).create());
+        check(refused.getMessage().startsWith("maxWindow: is 1000 ms, but namespace"), refused.getMessage());
+        Refusals.refused("FLAKEID_STORE_REJECTED", () -> Generator.namespace(url, "created").create());
+        Refusals.refused("FLAKEID_INVALID_OPTION", () -> Generator.namespace(url, "no such").create());
+        Refusals.refused(
+                "FLAKEID_FIELD_OUT_OF_RANGE",
+                () -> Generator.namespace(url, "other").quiet(Duration.ofSeconds(1)).create());
+        Refusals.refused(
+                "FLAKEID_INVALID_OPTION", () -> Generator.namespace("jdbc:postgresql://db/app", "orders").create());
+    }
+
     static void run() throws Exception {
         Path folder = Files.createTempDirectory("flakeid-java");
         String url = "sqlite://" + folder.resolve("flakeid.db");
@@ -60,6 +83,7 @@ final class Leases {
             }
         }
         Refusals.refused("FLAKEID_INVALID_OPTION", () -> Generator.lease(url).namespace("no such").open());
+        namespaces(url);
         Events.run(url);
         List<Path> files;
         try (Stream<Path> listed = Files.list(folder)) {

@@ -27,7 +27,7 @@ const END: &str = "[/options]";
 /// Returns the values of the initialisers in `flakeid.h`, by the names of the handles.
 pub(crate) fn initialisers() -> Result<BTreeMap<&'static str, String>, Failed> {
     let languages = Languages::read()?;
-    ["generator", "lease", "ring"]
+    ["generator", "lease", "ring", "namespace"]
         .into_iter()
         .map(|handle| {
             let fields = generated(&languages, "c", &format!("{handle} fields"))?;

@@ -9,7 +9,8 @@ use toml::Value;
 const PLACE: &str = "options.toml";
 
 /// The handles that have options, the structs of C, and IDs.
-pub(super) const HANDLES: [&str; 6] = ["generator", "lease", "fetch", "ring", "struct", "id"];
+pub(super) const HANDLES: [&str; 7] =
+    ["generator", "lease", "fetch", "ring", "namespace", "struct", "id"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,11 +66,11 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns the options of a handle, in the order of the table; those of the first three handles for `all`.
+    /// Returns the options of a handle, in the order of the table; those of all handles with options for `all`.
     pub(super) fn of<'a>(&'a self, handle: &'a str) -> impl Iterator<Item = Opt<'a>> {
         self.options.iter().filter_map(move |entry| {
             let is_in = |known: &&String| {
-                **known == handle || handle == "all" && HANDLES[..4].contains(&known.as_str())
+                **known == handle || handle == "all" && HANDLES[..5].contains(&known.as_str())
             };
             entry.of.iter().find(is_in).map(|handle| Opt { entry, handle })
         })

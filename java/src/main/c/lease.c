@@ -79,6 +79,22 @@ NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jobjectArray settings, jlong l
     return (jlong)(intptr_t)made;
 }
 
+NATIVE(jlong, createNamespace)(ENV, jbyteArray url, jbyteArray name, jobjectArray settings) {
+    flakeid_namespace_config config = FLAKEID_NAMESPACE_CONFIG_INIT;
+    uint64_t wait_ms = 0;
+    flakeid_options *options = flakeid_jni_options(env, settings);
+    (void)class;
+    if (options != NULL) {
+        char *url_text = text_of(env, url), *name_text = text_of(env, name);
+        config.options = options;
+        check(env, flakeid_create_namespace(url_text, name_text, &config, &wait_ms));
+        free(url_text);
+        free(name_text);
+        flakeid_options_free(options);
+    }
+    return (jlong)wait_ms;
+}
+
 NATIVE(jlongArray, lease)(ENV, jlong generator) {
     flakeid_lease_status lease = FLAKEID_LEASE_STATUS_INIT;
     flakeid_status status = flakeid_generator_lease(HANDLE(flakeid_generator, generator), &lease);

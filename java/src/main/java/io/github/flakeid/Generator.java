@@ -81,6 +81,14 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Returns a builder that creates a namespace in the store at a URL. The name consists of 1 to 64 characters of
+     * {@code A-Z a-z 0-9 . _ -}.
+     */
+    public static NamespaceBuilder namespace(String url, String name) {
+        return new NamespaceBuilder(url, name);
+    }
+
+    /**
      * Returns the next ID. If no ID is available, sleeps for at most the generator's {@code maxWait}.
      *
      * @throws FlakeidException {@code FLAKEID_SEQUENCE_EXHAUSTED}, {@code FLAKEID_CLOCK_ROLLBACK}, {@code

@@ -35,6 +35,8 @@ final class Native {
 
     static native long generatorOpen(byte[] url, byte[][] settings, long listener);
 
+    static native long createNamespace(byte[] url, byte[] name, byte[][] settings);
+
     static native long listenerNew(LeaseEvents events);
 
     static native void listenerFree(long listener);
