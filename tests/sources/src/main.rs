@@ -1,12 +1,13 @@
 //! The project's own lints: modules do not use each other in circles, retired names do not return,
-//! the English follows the style guide, public types have examples, and the workflows pin versions
-//! and list all platforms.
+//! the English follows the style guide, public types have examples, the guide lists all environment
+//! variables, and the workflows pin versions and list all platforms.
 //!
 //! `cargo xtask lint` runs all lints; its arguments are the platforms of a release. `--list
 //! FOLDER…` prints the findings of the English lint, and `--write-baseline` writes its baseline.
 
 mod circles;
 mod english;
+mod environment;
 mod examples;
 mod retired_words;
 mod tokens;
@@ -23,6 +24,7 @@ fn check(platforms: &[String]) -> Outcome {
         retired_words::check(&sources),
         circles::check(&sources),
         english::check(&sources),
+        environment::check(&sources),
         examples::check(&sources),
         workflows::check(platforms),
     ];
