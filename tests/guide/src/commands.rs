@@ -48,6 +48,8 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     let name = chapter.path.file_stem().unwrap_or_default().display();
     let folder = format!("{WORK}/commands/{name}");
     files::empty(&folder)?;
+    let starts =
+        |language: &str| chapter.path.ends_with(language) || chapter.path.ends_with("first-id.md");
     // The commands of this chapter begin in an empty folder with the packages.
     let is_node = chapter.path.ends_with("languages/node.md");
     if is_node {
@@ -71,7 +73,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         let name = built.c_archive.file_name().unwrap_or_default();
         files::copy(&built.c_archive, Path::new(&folder).join(name))?;
     }
-    if chapter.path.ends_with("java.md") {
+    if starts("java.md") {
         let work = root().join(WORK).join("java");
         let library = Library { prefix: built.c_library.clone(), work };
         files::copy(flakeid_linking::jar(&library)?, format!("{folder}/flakeid.jar"))?;
@@ -80,7 +82,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         let name = built.wheel.file_name().unwrap_or_default();
         files::copy(&built.wheel, Path::new(&folder).join(name))?;
     }
-    if chapter.path.ends_with("go.md") {
+    if starts("go.md") {
         // The path of the module in go.mod.
         files::copy_folder("go", &format!("{WORK}/go"))?;
     }
