@@ -250,7 +250,7 @@ async def responses(generator, until, callers=5):
 
 
 #: The length of the outage in seconds, of which the window covers a third.
-OUTAGE = float(os.environ.get("FLAKEID_TEST_OUTAGE", "3"))
+OUTAGE = float(os.environ.get("FLAKEID_TEST_OUTAGE", "1.5"))
 
 
 def test_outage_of_the_store_does_not_block_the_loop(url):
