@@ -257,11 +257,11 @@ def test_exceptions_of_python_callbacks_pass_unchanged():
 @pytest.mark.parametrize(
     "call",
     [
-        Layout,
+        Layout.parse,
         flakeid.from_base62,
         lambda url: flakeid.Generator(node=1, layout=url),
         lambda url: flakeid.Generator(node=1, overflow=url),
-        lambda url: flakeid.Generator.lease("sqlite://x.db", namespace=url),
+        lambda url: flakeid.lease("sqlite://x.db", namespace=url),
     ],
 )
 def test_errors_show_only_the_scheme_of_a_misplaced_store_url(call):
