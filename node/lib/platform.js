@@ -3,14 +3,18 @@
 // Names the package that contains the add-on and the command for this platform.
 
 // A bundle in the form of an ES module has no `require`.
-const { closeSync, openSync, readSync } =
+const { closeSync, existsSync, openSync, readSync } =
   process.getBuiltinModule?.('node:fs') ?? require('node:fs');
 
-// Returns glibc or musl, which cannot load each other's add-ons. The first bytes of an executable contain
-// its interpreter; a report contains it, too, but takes five milliseconds.
+const MUSL_LOADERS = { arm64: '/lib/ld-musl-aarch64.so.1', x64: '/lib/ld-musl-x86_64.so.1' };
+
+// Returns glibc or musl, which cannot load each other's add-ons. A program for musl requires the loader of
+// musl, but systems with glibc may have that loader, too. The first bytes of an executable contain its
+// interpreter; a report contains it, too, but takes five milliseconds.
 function abi() {
   if (process.platform === 'win32') return '-msvc';
   if (process.platform !== 'linux') return '';
+  if (!existsSync(MUSL_LOADERS[process.arch] ?? '/lib')) return '-gnu';
   const interpreter = /\/ld-(linux|musl)-/.exec(firstBytes(process.execPath));
   if (interpreter !== null) return interpreter[1] === 'musl' ? '-musl' : '-gnu';
   const { header } = process.report.getReport();
