@@ -1656,9 +1656,9 @@ flakeid_status flakeid_generator_lease(const struct flakeid_generator *generator
  *
  * A server cannot distinguish a namespace that never existed from a namespace that it has lost.
  * Therefore, the store grants nothing until all leases that it may have lost have ended: 15 s with
- * the default bounds, and the first IDs are then up to 17 s ahead of the clock. The assumed bounds
- * are the default bounds or those in `config`, whichever are larger. If the lost namespace may have
- * had larger bounds, create it with the command `flakeid leases init --lost`. An embedded store
+ * the default bounds, and the first IDs are then up to 17 s ahead of the clock. Each assumed bound
+ * is the larger of the default bound and the bound in `config`. If the lost namespace may have had
+ * larger bounds, create it with the command `flakeid leases init --lost`. An embedded store
  * (sqlite) detects its losses, so its nodes can usually be leased at once.
  *
  * If the namespace already exists with the same layout, the same blocks and the given options,

@@ -951,9 +951,9 @@ def create_namespace(
 
     A server cannot distinguish a namespace that never existed from a namespace that it has lost.
     Therefore, the store grants nothing until all leases that it may have lost have ended: 15 s with
-    the default bounds, and the first IDs are then up to 17 s ahead of the clock. The assumed bounds
-    are the default bounds or the given bounds, whichever are larger. If the lost namespace may have
-    had larger bounds, create it with the command flakeid leases init --lost. An embedded store
+    the default bounds, and the first IDs are then up to 17 s ahead of the clock. Each assumed bound
+    is the larger of the default bound and the given bound. If the lost namespace may have had larger
+    bounds, create it with the command flakeid leases init --lost. An embedded store
     (sqlite) detects its losses, so its nodes can usually be leased at once.
 
     If the namespace already exists with the same layout, the same blocks and the given options,
@@ -986,8 +986,8 @@ def create_namespace(
     Raises:
         InvalidOptionError: An argument is wrong, or the namespace exists with another value of a
             given option.
-        StoreRejectedError: The namespace exists with another layout or other blocks, the URL is
-            that of a broker, or the user may not create tables.
+        StoreRejectedError: The namespace exists with another layout or other blocks, the URL
+            belongs to a broker, or the user may not create tables.
         StoreUnavailableError: The store does not respond.
         InvalidLayoutError, FieldOutOfRangeError: An argument is wrong.
     """

@@ -21,7 +21,7 @@ use flakeid_stores::Location;
 /// A server cannot distinguish a namespace that never existed from a namespace that it has lost, for example in a
 /// restored backup. Therefore, a created namespace grants nothing until all leases that the lost namespace may have
 /// granted have ended. This takes 15 s with the default bounds, and the first IDs are then up to 17 s ahead of the
-/// clock. The assumed bounds of the lost namespace are the default bounds or the new bounds, whichever are larger.
+/// clock. Each assumed bound of the lost namespace is the larger of the default bound and the new bound.
 /// If the lost namespace may have had larger bounds, specify them with [`lost`](Self::lost). An embedded store
 /// detects its losses by itself, so its nodes can usually be leased at once.
 ///
@@ -149,7 +149,7 @@ impl NamespaceBuilder {
         self
     }
 
-    /// Declares that the store has never had a namespace with this name, so that the store grants nodes at once. If
+    /// Specifies that the store has never had a namespace with this name, so that the store grants nodes at once. If
     /// the declaration is false, IDs may be issued twice. Do not call this method when a program starts: after the
     /// store has lost its data, the declaration is false.
     pub fn fresh(mut self, fresh: bool) -> Self {
@@ -157,7 +157,7 @@ impl NamespaceBuilder {
         self
     }
 
-    /// Declares that the store has lost a namespace with this name and these bounds. The store grants nodes after
+    /// Specifies that the store has lost a namespace with this name and these bounds. The store grants nodes after
     /// all lost leases have ended. Bounds that are too large only cause a longer wait; with bounds that are too
     /// small, IDs may be issued twice.
     pub fn lost(mut self, lost: Bounds) -> Self {
