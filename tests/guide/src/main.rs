@@ -30,7 +30,7 @@ enum Check {
     /// Check the README: quotes, and the command that prints the first IDs.
     Readme,
     /// Run the commands and programs with the given builds.
-    Programs(Built),
+    Programs(Box<Built>),
 }
 
 fn check(check: &Check) -> Outcome {
