@@ -27,7 +27,7 @@ function partsOf(ids) {
 }
 
 function defineBuffered({ backend, tableOf, settingsOf, Generator, handleOf }) {
-  const table = tableOf('size: number', []);
+  const table = tableOf(() => ['size: number', []]);
 
   class BufferedGenerator {
     #generator;

@@ -3,7 +3,7 @@
 const { FlakeIdError, wrongType } = require('./error.js');
 
 function defineCached({ backend, tableOf, settingsOf, handleOf }) {
-  const table = tableOf(backend.ringOptions(), ['onRejectedPut', 'onRejectedTake']);
+  const table = tableOf(() => [backend.ringOptions(), ['onRejectedPut', 'onRejectedTake']]);
 
   function listenerOf(options, name) {
     const listener = options[name];

@@ -17,7 +17,7 @@ function listOf(ids) {
 }
 
 function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockOf) {
-  const table = tableOf(backend.generatorOptions(), ['clock', 'window', 'layout', 'epoch']);
+  const table = tableOf(() => [backend.generatorOptions(), ['clock', 'window', 'layout', 'epoch']]);
   let handleOf;
 
   function open(options) {

@@ -5,10 +5,12 @@ const { wrongType } = require('./error.js');
 // Defines the members that only backends with leases have: Generator.lease, the property `lease`, and
 // Generator.auto if the backend has an embedded store.
 function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf, handleOf }) {
-  const described = backend.leaseOptions();
-  // Some backends only support brokers, which choose nodes themselves.
-  const ranges = described.includes('nodes_from: ') ? ['nodes'] : [];
-  const table = tableOf(described, [...ranges, 'onEvent', 'layout', 'epoch']);
+  const table = tableOf(() => {
+    const described = backend.leaseOptions();
+    // Some backends only support brokers, which choose nodes themselves.
+    const ranges = described.includes('nodes_from: ') ? ['nodes'] : [];
+    return [described, [...ranges, 'onEvent', 'layout', 'epoch']];
+  });
 
   function listenerOf(onEvent) {
     if (onEvent === undefined) return undefined;

@@ -24,7 +24,7 @@ function defineOptions(checks, layoutOf) {
   // Returns the core's options ('name: kind, name: kind') by their names in JavaScript. The caller
   // handles `others`: each replaces the options whose names begin with it, as the core's window_start
   // and window_fence are fields of `window`.
-  function tableOf(described, others) {
+  function readTable([described, others]) {
     const options = new Map();
     for (const option of described.split(', ')) {
       const [name, kind] = option.split(': ');
@@ -35,8 +35,19 @@ function defineOptions(checks, layoutOf) {
     return { options, known: [...options.keys(), ...others] };
   }
 
+  // Returns a function that returns the table of the options that `describe` returns with the others. The
+  // table is read at the first call, because reading every table would delay the start of each program.
+  function tableOf(describe) {
+    let table;
+    return () => {
+      table ??= readTable(describe());
+      return table;
+    };
+  }
+
   // Returns the arguments of the core's `set`: a name, its value as a string, the next name and so on.
-  function settingsOf(given, { options, known }) {
+  function settingsOf(given, table) {
+    const { options, known } = table();
     checks.record(given, 'options');
     // Unknown options are rejected, because a misspelt one would lead to a wrong node or layout.
     for (const name of Object.keys(given)) {
