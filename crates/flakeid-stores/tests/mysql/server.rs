@@ -95,7 +95,7 @@ impl SqlServer for MariadbServer {
             (self.url_of("flakeid", PASSWORD, "missing", ""), false, "missing"),
             (self.url_of("flakeid", PASSWORD, "ids", "?wr0ng-secret=1"), false, "unknown option"),
             (self.url_of("flakeid", "wr0ng?secret@", "ids", ""), false, "unknown option"),
-            (self.url_of("flakeid", "wr0ng/secret", "ids", ""), false, "not have the form"),
+            (self.url_of("flakeid", "wr0ng/secret", "ids", ""), false, "written as %2F"),
             (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}/d"), true, "refused"),
             (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}"), false, "must name a database"),
             (format!("mysql://u:wr0ng-secret@127.0.0.1:{nobody}x/d"), false, "not have the form"),

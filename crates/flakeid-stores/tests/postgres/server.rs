@@ -90,7 +90,7 @@ impl SqlServer for PostgresServer {
             (self.url_of("flakeid", PASSWORD, "missing", ""), false, "does not exist"),
             (self.url_of("flakeid", PASSWORD, "ids", "?wr0ng-secret=1"), false, "unknown option"),
             (self.url_of("flakeid", "wr0ng?secret@", "ids", ""), false, "unknown option"),
-            (self.url_of("flakeid", "wr0ng/secret", "ids", ""), false, "password authentication"),
+            (self.url_of("flakeid", "wr0ng/secret", "ids", ""), false, "written as %2F"),
             (format!("postgresql://u:wr0ng-secret@127.0.0.1:{nobody}/d"), true, "refused"),
             (format!("postgresql://u:wr0ng-secret@127.0.0.1:{nobody}x/d"), false, "port"),
             ("postgresql://u:wr0ng-secret@no-such-host.invalid/d".into(), true, "connecting"),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use flakeid::broker::{Broker, BrokerOptions};
-use flakeid_core::{Error, Layout, SystemClock};
+use flakeid_core::{Error, Layout, Spelling, SystemClock};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::redact;
 use flakeid_protocol::{Refusal, operations};
@@ -14,6 +14,10 @@ use flakeid_stores::Location;
 
 use crate::failure::Failure;
 use crate::format::{duration, number};
+
+/// The flag for the broker's window, which differs from the flag in other commands.
+const SPELLING: Spelling<'_> =
+    Spelling { options: &[("window_ms", "--lease-window")], fields: &[] };
 
 /// The options for the server's brokers.
 pub(super) struct Leasing {
@@ -36,7 +40,7 @@ impl Leasing {
         options.block_bits = self.block_bits;
         options.window_ms = window_ms;
         options.ttl_ms = window_ms.saturating_mul(3);
-        Ok(Some(Broker::start(&self.location, options)?))
+        Ok(Some(Broker::start(&self.location, options).map_err(with_own_flag)?))
     }
 
     fn is_leased_by_node(&self, namespace: &str) -> Result<bool, Failure> {
@@ -60,6 +64,14 @@ impl Leasing {
             .is_some();
         Ok(described.map_or(!creates_blocks, |namespace| namespace.block_bits == 0))
     }
+}
+
+/// Names the server's flag for the window in an error about a window that is out of range.
+fn with_own_flag(error: Error) -> Error {
+    if error.field() == Some("window_ms") {
+        return Error::new(error.kind(), &error.spelled(&SPELLING).to_string(), None);
+    }
+    error
 }
 
 /// Returns the URL at which holders reach this server. A server that accepts connections from other
