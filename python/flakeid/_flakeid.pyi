@@ -25,6 +25,7 @@ __all__ = [
     "_end",
     "_run",
     "auto",
+    "create_namespace",
     "decode",
     "from_base32",
     "from_base36",

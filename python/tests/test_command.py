@@ -69,18 +69,26 @@ def test_command_creates_namespaces_for_leases(command, url):
     ],
 )
 def test_ctrl_c_ends_the_command(command, arguments, running, status, url):
-    with flakeid.lease(url):
-        process = subprocess.Popen(
+    # Shells let background processes ignore Ctrl-C. A new process inherits that, but no handler.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with (
+        flakeid.lease(url),
+        subprocess.Popen(
             [*command, *arguments, "--store", url],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-        )
-        first = process.stdout.readline()
-        while running not in first:
-            first += process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=60)
+        ) as process,
+    ):
+        signal.signal(signal.SIGINT, inherited)
+        try:
+            first = process.stdout.readline()
+            while running not in first:
+                first += process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            printed, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
         assert process.returncode == status, first + printed
         assert "Traceback" not in printed
 
