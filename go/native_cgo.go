@@ -459,12 +459,12 @@ func (n *nativeGenerator) expose() (made *fast, suffices bool) {
 
 //export flakeidGoEvent
 func flakeidGoEvent(event *C.flakeid_lease_event, observer C.uintptr_t) {
-	told := LeaseEvent{
+	reported := LeaseEvent{
 		Kind: EventKind(event.kind), Node: uint64(event.node),
 		Start: uint64(event.start), Fence: uint64(event.fence),
 	}
 	if event.status != C.FLAKEID_OK {
-		told.Err = refused(Code(event.status), "", "%s", C.GoString(event.message))
+		reported.Err = refused(Code(event.status), "", "%s", C.GoString(event.message))
 	}
-	cgo.Handle(observer).Value().(*eventQueue).put(told)
+	cgo.Handle(observer).Value().(*eventQueue).put(reported)
 }

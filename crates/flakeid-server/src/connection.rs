@@ -18,11 +18,11 @@ use hyper_util::server::graceful::GracefulConnection;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::alarm::Alarm;
 use crate::connections::{Busy, Slot, State};
 use crate::listener::Stream;
 use crate::service::Service;
 use crate::tls::{self, TlsSettings};
+use crate::woken::WokenFuture;
 
 /// The maximum length of a request head, in bytes. The server rejects a longer head with status 431.
 const LONGEST_HEAD: usize = 16 * 1_024;
@@ -121,7 +121,7 @@ type Event = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// replaces it, if its client does not use it, or after a given event.
 pub(crate) struct Serving<C> {
     connection: Pin<Box<C>>,
-    closes: Alarm<Closing>,
+    closes: WokenFuture<Closing>,
     /// The event at which the closing connection ends; `None` while the connection is open.
     end: Option<Event>,
     slot: Slot,
@@ -144,7 +144,7 @@ impl<C: GracefulConnection> Serving<C> {
         idle_timeout: Duration,
     ) -> Self {
         let must_end = slot.must_end(idle_timeout);
-        let closes = Alarm::new(async move {
+        let closes = WokenFuture::new(async move {
             tokio::select! {
                 biased;
                 () = must_end => Closing::Soon,

@@ -22,7 +22,6 @@
 //! is never issued twice. Only `POST` issues IDs, and no response may be cached, because a cache
 //! that returned a response to two clients would repeat IDs.
 
-mod alarm;
 mod answer;
 mod body;
 mod connection;
@@ -56,6 +55,7 @@ mod signals;
 mod tls;
 mod tokens;
 mod turns;
+mod woken;
 
 pub use body::Body;
 pub use cors::Origins;

@@ -1,5 +1,5 @@
-//! A future that is polled only after it has been woken. A connection waits for its end throughout its life, and polls
-//! all of its futures for each request. Without an alarm, each request would poll the timers of the connection.
+//! A future that is polled only after it has been woken. The task of a connection runs for each request. Without this
+//! future, each run would also poll the timers that end the connection.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,48 +7,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A future that costs almost nothing to poll until it has been woken.
-pub(crate) struct Alarm<T> {
+/// A future that costs almost nothing to poll before it has been woken.
+pub(crate) struct WokenFuture<T> {
     future: Pin<Box<dyn Future<Output = T> + Send>>,
-    bell: Arc<Bell>,
+    flag: Arc<Flag>,
     waker: Waker,
 }
 
-/// The waker of the future. It wakes the task that waits for the alarm.
-struct Bell {
-    has_rung: AtomicBool,
+/// The waker of the future. It records the wake, and wakes the task that waits for the future.
+struct Flag {
+    is_woken: AtomicBool,
     task: Mutex<Waker>,
 }
 
-impl<T> Alarm<T> {
+impl<T> WokenFuture<T> {
     pub(crate) fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
-        let (has_rung, task) = (AtomicBool::new(true), Mutex::new(Waker::noop().clone()));
-        let bell = Arc::new(Bell { has_rung, task });
-        Self { future: Box::pin(future), waker: Arc::clone(&bell).into(), bell }
+        let (is_woken, task) = (AtomicBool::new(true), Mutex::new(Waker::noop().clone()));
+        let flag = Arc::new(Flag { is_woken, task });
+        Self { future: Box::pin(future), waker: Arc::clone(&flag).into(), flag }
     }
 }
 
-impl<T> Future for Alarm<T> {
+impl<T> Future for WokenFuture<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
-        this.bell.task.lock().unwrap_or_else(PoisonError::into_inner).clone_from(context.waker());
-        // The task is stored before the bell is checked, so that a bell that rings in between wakes the new task.
-        if !this.bell.has_rung.swap(false, Ordering::AcqRel) {
+        this.flag.task.lock().unwrap_or_else(PoisonError::into_inner).clone_from(context.waker());
+        // The task is stored before the flag is checked, so that a wake in between reaches the new task.
+        if !this.flag.is_woken.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
         this.future.as_mut().poll(&mut Context::from_waker(&this.waker))
     }
 }
 
-impl Wake for Bell {
+impl Wake for Flag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.has_rung.store(true, Ordering::Release);
+        self.is_woken.store(true, Ordering::Release);
         self.task.lock().unwrap_or_else(PoisonError::into_inner).wake_by_ref();
     }
 }
@@ -62,12 +62,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alarm_polls_its_future_only_after_a_wake() {
+    fn inner_future_is_polled_only_after_a_wake() {
         let polls = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&polls);
         let inner = Arc::new(Mutex::new(None::<Waker>));
         let stored = Arc::clone(&inner);
-        let mut alarm = Alarm::new(std::future::poll_fn(move |context| {
+        let mut woken = WokenFuture::new(std::future::poll_fn(move |context| {
             *stored.lock().unwrap() = Some(context.waker().clone());
             if counted.fetch_add(1, Ordering::Relaxed) == 2 {
                 Poll::Ready(7)
@@ -75,7 +75,7 @@ mod tests {
                 Poll::Pending
             }
         }));
-        let mut poll = || Pin::new(&mut alarm).poll(&mut Context::from_waker(Waker::noop()));
+        let mut poll = || Pin::new(&mut woken).poll(&mut Context::from_waker(Waker::noop()));
         for _ in 0..3 {
             assert_eq!(poll(), Poll::Pending);
         }
@@ -88,10 +88,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn alarm_wakes_its_task_when_a_timer_expires() {
-        let mut alarm = Alarm::new(tokio::time::sleep(Duration::from_millis(20)));
+    async fn task_is_woken_when_a_timer_expires() {
+        let mut future = WokenFuture::new(tokio::time::sleep(Duration::from_millis(20)));
         let joined = tokio::spawn(async move {
-            std::future::poll_fn(|context| Pin::new(&mut alarm).poll(context)).await;
+            std::future::poll_fn(|context| Pin::new(&mut future).poll(context)).await;
         });
         tokio::time::timeout(Duration::from_secs(10), joined).await.unwrap().unwrap();
     }
