@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flakeid_steps::{Failed, Outcome, Step, files, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, target_folder, workspace};
 
 use crate::{python, server_packages, wasm};
 
@@ -57,12 +57,9 @@ pub(crate) fn stores() -> Outcome {
 
 fn start(arguments: &[&str]) -> Result<Step, Failed> {
     // Brokers are processes of the command, so the command's executable must be next to the
-    // campaign's. Building both together selects the same features as the tests of the workspace,
-    // so nothing is compiled twice; `cargo run` could not select both.
-    Step::cargo(&["build", "--quiet", "--locked", "-p", "flakeid-cli", "-p", "flakeid-campaign"])
-        .args(&["--bins"])
-        .run()?;
-    let program = files::shown(&target_folder().join("debug/flakeid-campaign"))?;
+    // campaign's.
+    let folder = workspace::build_programs(&["flakeid", "flakeid-campaign"])?;
+    let program = files::shown(&folder.join("flakeid-campaign"))?;
     let step = Step::new(&program, arguments);
     // Servers may keep their files in memory, because killing a process does not lose written
     // data. On a disk that is busy with the logs of IDs, a server takes seconds to restart.

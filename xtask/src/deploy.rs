@@ -36,7 +36,7 @@ pub(crate) fn check() -> Outcome {
     let tools = Venv::lasting("deploy")?;
     let pins = "tests/deploy/requirements.txt";
     tools.pip(&["install", "-q", "--no-deps", "--require-hashes", "-r", pins])?;
-    let flakeid = files::shown(&workspace::build_programs()?.join("flakeid"))?;
+    let flakeid = files::shown(&workspace::build_programs(&["flakeid"])?.join("flakeid"))?;
     // -B: Python must not write bytecode into the sources.
     tools.python(&["-B", "tests/deploy/check.py", "--flakeid", &flakeid])?.run()
 }

@@ -53,7 +53,7 @@ pub(crate) fn check() -> Outcome {
     guide(&["book"]).run()?;
     wasm::page::build()?;
     files::copy(PAGE_FILE, "target/docs/book/page.html")?;
-    workspace::build_programs()?;
+    workspace::build_programs(&["flakeid"])?;
     let target = Target::tested(None)?;
     let library = c::installed(&target, "target/docs/c")?;
     let python = python::with_wheel_and("docs", "examples/requirements.txt")?.program("python")?;

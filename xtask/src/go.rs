@@ -77,7 +77,7 @@ pub(crate) fn test() -> Outcome {
     publish()?;
     let folder = format!("{WORK}/go");
     // The tests lease from a broker, which is a process of the command.
-    let flakeid = workspace::build_programs()?.join("flakeid");
+    let flakeid = workspace::build_programs(&["flakeid"])?.join("flakeid");
     // The translation contains unreachable code, on purpose.
     let vet = ["vet", "-unreachable=false", "./..."];
     for arguments in [&vet[..], &["test", "-count=1", "./..."]] {

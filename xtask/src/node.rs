@@ -229,7 +229,7 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
 /// Compiles the command. Tests use the command that other tests have built.
 fn command(target: &Target) -> Outcome {
     if !target.released && matches!(target.profile, Profile::Dev) {
-        return workspace::build_programs().map(drop);
+        return workspace::build_programs(&["flakeid"]).map(drop);
     }
     target
         .cargo("rustc")?

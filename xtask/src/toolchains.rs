@@ -50,7 +50,7 @@ pub(crate) fn test(only: &[Toolchain]) -> Outcome {
     let here = Target::tested(None)?;
     let tarballs = [node::tarballs(&here)?, vec![wasm::built_tarball()?]].concat();
     wasm::ensure_chromium()?;
-    let command = workspace::build_programs()?.join("flakeid");
+    let command = workspace::build_programs(&["flakeid"])?.join("flakeid");
     let chosen = if only.is_empty() { Toolchain::value_variants() } else { only };
     for toolchain in chosen {
         let project = prepare(*toolchain, &tarballs)?;

@@ -108,7 +108,7 @@ pub(crate) fn test() -> Outcome {
     build()?;
     ensure_chromium()?;
     // The tests lease from a broker, which is a process of the command.
-    let flakeid = workspace::build_programs()?.join("flakeid");
+    let flakeid = workspace::build_programs(&["flakeid"])?.join("flakeid");
     files::empty(PROJECT)?;
     files::copy_files("node/wasm/test", PROJECT)?;
     files::copy_files("node/wasm/test/browser", &format!("{PROJECT}/wasm/browser"))?;

@@ -38,7 +38,7 @@ pub(crate) fn test(keeps: bool) -> Outcome {
     ensure_chromium()?;
     build()?;
     // One of the tests starts the command, which serves the page.
-    let flakeid = workspace::build_programs()?.join("flakeid");
+    let flakeid = workspace::build_programs(&["flakeid"])?.join("flakeid");
     files::copy_files("bindings/page/test", &format!("{WORK}/test"))?;
     if keeps {
         files::empty(SCREENSHOTS)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 
 use crate::step::{Failed, Step};
+use crate::{files, workspace};
 
 /// Servers that run, or are starting, until this value is dropped.
 pub struct Servers {
@@ -23,7 +24,8 @@ impl Servers {
 
     /// Starts the servers without waiting until they are [`ready`](Self::ready).
     pub fn begin(kinds: &[&str]) -> Result<Self, Failed> {
-        let step = Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-test-servers", "--"]);
+        let program = workspace::build_programs(&["flakeid-test-servers"])?;
+        let step = Step::new(&files::shown(&program.join("flakeid-test-servers"))?, &[]);
         // The servers keep their files in memory, because the files are needed only for a minute.
         let memory = "/dev/shm";
         let step = if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step };

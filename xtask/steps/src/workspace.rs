@@ -106,14 +106,12 @@ pub fn run(skips_unchanged: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
     suites::run([(others, AT_ONCE), (alone, 1)])
 }
 
-/// Builds the command and the first example with the profile that the README uses, and returns their folder.
-pub fn build_programs() -> Result<PathBuf, Failed> {
-    // With workspace-hack, the programs share their dependencies with the tests and the libraries. `cargo
-    // xtask lint` checks that the command also builds without workspace-hack.
-    Step::cargo(&["build", "--quiet", "--locked", "-p", "flakeid-cli"])
-        .args(&["-p", "flakeid-examples", "-p", "workspace-hack"])
-        .args(&["--lib", "--bin", "flakeid", "--bin", "quickstart"])
-        .run()?;
+/// Builds executables with the features and the profile of the tests, so that nothing is compiled
+/// twice, and returns their folder.
+pub fn build_programs(names: &[&str]) -> Result<PathBuf, Failed> {
+    // Cargo considers the features that tests require only if a test is selected as well.
+    let build = products("build").args(&["--quiet", "--profile", "test", "--test", "ring"]);
+    names.iter().fold(build, |build, name| build.args(&["--bin", name])).run()?;
     Ok(target_folder().join("debug"))
 }
 
