@@ -77,7 +77,7 @@ fn every_example_in_the_help_runs_without_errors() {
                 // listens on any free port.
                 let port = if example.contains("--unix") { "" } else { " --listen 127.0.0.1:0" };
                 example = example.replace("127.0.0.1:7118", "127.0.0.1:0");
-                let quiet = "--log-level warn --drain 0s";
+                let quiet = "--log-level error --drain 0s";
                 example = format!("timeout --preserve-status 2 {} {quiet}{port}", example.trim());
             }
             let example = &example;
