@@ -12,7 +12,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoClientAuth, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
-use x509_parser::extensions::GeneralName;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
 
 use crate::files::{self, unusable};
 
@@ -210,22 +213,24 @@ fn certificates(
 /// Returns the time at which the first certificate of a chain expires, in seconds since 1970.
 fn not_after(chain: &[CertificateDer<'_>]) -> Result<i64, String> {
     let first = chain.first().ok_or("the file contains no PEM certificate")?;
-    let (_, certificate) =
-        x509_parser::parse_x509_certificate(first).map_err(|error| error.to_string())?;
-    Ok(certificate.validity().not_after.timestamp())
+    let certificate = Certificate::from_der(first).map_err(|error| error.to_string())?;
+    let expires = certificate.tbs_certificate.validity.not_after.to_unix_duration();
+    Ok(i64::try_from(expires.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Returns the DNS names, URIs and email addresses in a client's certificate.
 pub(crate) fn names(certificate: &CertificateDer<'_>) -> Vec<String> {
-    let Ok((_, certificate)) = x509_parser::parse_x509_certificate(certificate) else {
+    let Ok(certificate) = Certificate::from_der(certificate) else {
         return Vec::new();
     };
-    let Ok(Some(alternatives)) = certificate.subject_alternative_name() else {
+    let Ok(Some((_, SubjectAltName(alternatives)))) = certificate.tbs_certificate.get() else {
         return Vec::new();
     };
-    let names = alternatives.value.general_names.iter().filter_map(|name| match name {
-        GeneralName::DNSName(name) => Some(name.to_ascii_lowercase()),
-        GeneralName::URI(name) | GeneralName::RFC822Name(name) => Some((*name).to_owned()),
+    let names = alternatives.into_iter().filter_map(|name| match name {
+        GeneralName::DnsName(name) => Some(name.as_str().to_ascii_lowercase()),
+        GeneralName::UniformResourceIdentifier(name) | GeneralName::Rfc822Name(name) => {
+            Some(name.to_string())
+        }
         _ => None,
     });
     names.collect()
