@@ -81,15 +81,17 @@ pub(crate) async fn serve(connection: Connection, shared: Shared) {
     let Connection { stream, peer, names, slot } = connection;
     let Shared { service, phases, idle_timeout, is_admin, .. } = shared;
     let state = Arc::clone(&slot.state);
+    // One reference count for each connection, because all connections would contend for the service's.
+    let parts = Arc::new((service, Arc::clone(&state), names));
     let respond = service_fn(move |request: Request<Incoming>| {
-        let (service, state) = (Arc::clone(&service), Arc::clone(&state));
-        let names = Arc::clone(&names);
+        let parts = Arc::clone(&parts);
         async move {
-            let busy = Busy::new(&state);
+            let (service, state, names) = &*parts;
+            let busy = Busy::new(state);
             let response = if is_admin {
                 service.respond_to_admin(&request)
             } else {
-                service.respond_on(state, peer, &names, request).await
+                service.respond_on(state, peer, names, request).await
             };
             let mut response = response.map(|body| Guarded { body, _busy: busy });
             if service.is_draining() {
@@ -105,7 +107,6 @@ pub(crate) async fn serve(connection: Connection, shared: Shared) {
         .header_read_timeout(None)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(stream), respond);
-    let state = Arc::clone(&slot.state);
     let leaves = async move {
         tokio::select! {
             () = state.receives_no_request(idle_timeout) => {}

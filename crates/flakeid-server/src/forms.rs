@@ -86,6 +86,15 @@ impl Form {
         }
     }
 
+    /// Returns the whole body of a response with the given IDs.
+    pub(crate) fn whole(self, ids: &[Id]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(ids.len() * self.longest() + 16);
+        out.extend_from_slice(self.before().as_bytes());
+        self.write(ids, true, &mut out);
+        out.extend_from_slice(self.after().as_bytes());
+        out
+    }
+
     /// Returns the maximum number of bytes per ID, for use as the size of a buffer.
     pub(crate) const fn longest(self) -> usize {
         match self {

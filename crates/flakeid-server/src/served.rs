@@ -125,11 +125,17 @@ impl Served {
         if let Err(TooMany { message, wait }) = self.take_from_rate_limit(count, peer) {
             return Ok(Answer::too_many(&message, wait));
         }
-        let pieces = self.pieces(count, limits);
-        let mut stream = IdStream::new(pieces, form, Arc::clone(&self.turns));
-        let body = match stream.begin().await? {
-            Some(whole) => Body::whole(whole),
-            None => Body::ids(stream),
+        // Most requests are for one ID that is available, and need no stream.
+        let available = if count == 1 { self.generator.try_next_id().ok() } else { None };
+        let body = if let Some(id) = available {
+            Body::whole(form.whole(&[id]))
+        } else {
+            let pieces = self.pieces(count, limits);
+            let mut stream = IdStream::new(pieces, form, Arc::clone(&self.turns));
+            match stream.begin().await? {
+                Some(whole) => Body::whole(whole),
+                None => Body::ids(stream),
+            }
         };
         self.ids.inc_by(count);
         Ok(Answer::new(StatusCode::OK, form.media_type(), body))

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -43,18 +42,18 @@ impl Service {
 
     /// Responds to a request on one of the server's connections. If the request is permitted and its path is not
     /// public, marks the connection as accepted.
-    pub(crate) async fn respond_on<B>(
+    pub(crate) fn respond_on<B>(
         &self,
-        state: Arc<State>,
+        state: &State,
         peer: Option<IpAddr>,
         names: &[String],
         request: Request<B>,
-    ) -> Response<Body>
+    ) -> impl Future<Output = Response<Body>>
     where
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.respond_and_note(request, peer, names, Some(state)).await
+        self.respond_and_note(request, peer, names, Some(state))
     }
 
     /// Responds to a request on the admin listener, which serves only health checks and metrics.
@@ -78,7 +77,7 @@ impl Service {
         request: Request<B>,
         peer: Option<IpAddr>,
         names: &[String],
-        state: Option<Arc<State>>,
+        state: Option<&State>,
     ) -> Response<Body>
     where
         B: HttpBody<Data = Bytes>,
