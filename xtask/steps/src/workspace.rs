@@ -29,17 +29,19 @@ const ALONE: [&str; 3] = ["flakeid-core/threads", "flakeid/lease_faults", "flake
 const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
 /// The tests that take longest, in the order in which they start.
-const LONGEST: [&str; 11] = [
+const LONGEST: [&str; 13] = [
     BACKGROUND,
-    "flakeid-stores/etcd",
+    "flakeid-cli/cli",
     "flakeid-stores/mysql",
     "flakeid-stores/postgres",
+    "flakeid-stores/etcd",
+    "flakeid-server/http",
     "flakeid-stores/redis",
-    "flakeid/refusals",
-    "flakeid-cli/cli",
-    "flakeid-stores/sqlite_fork",
     "flakeid-stores/sqlite",
+    "flakeid/refusals",
+    "flakeid/bad_answers",
     "flakeid-protocol/memory",
+    "flakeid-stores/sqlite_fork",
     "flakeid-core/restart",
 ];
 
