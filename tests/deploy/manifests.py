@@ -170,7 +170,7 @@ def addresses(found: Manifests) -> None:
     url = f"https://$(POD_NAME).{headless}.$(POD_NAMESPACE).svc:{port['port']}"
     require(found.flag("advertise") == url, f"--advertise is not {url}")
     # Clients send their token to a pod only if the `brokers` option of their URL lists it.
-    guide = (DEPLOY.parent / "docs/src/deploy.md").read_text()
+    guide = (DEPLOY.parent / "docs/src/operations/deploy.md").read_text()
     listed = f"brokers=*.{headless}.NAMESPACE.svc"
     require(listed in guide, f"the URL of clients in the guide lacks {listed}")
 

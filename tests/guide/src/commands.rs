@@ -86,7 +86,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         // The path of the module in go.mod.
         files::copy_folder("go", &format!("{WORK}/go"))?;
     }
-    if chapter.path.ends_with("bundlers.md") {
+    if chapter.path.ends_with("bundle-server.md") || chapter.path.ends_with("bundle-page.md") {
         let installed = format!("{}/node_modules", built.bundlers);
         Step::new("ln", &["-s", &installed, "."]).within(&folder).run()?;
     }

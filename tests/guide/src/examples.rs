@@ -47,6 +47,7 @@ fn python(python: &str) -> Outcome {
     let (folder, store) = prepare_folder("python")?;
     for program in [
         "lease.py",
+        "asyncio_ids.py",
         "clocks.py",
         "node_range.py",
         "public_ids.py",
@@ -125,7 +126,7 @@ fn django(python: &str, folder: &str, store: &str) -> Outcome {
 fn node(folder: &str) -> Outcome {
     let store = format!("sqlite://{folder}/flakeid.db");
     files::write(format!("{folder}/public.keys"), KEYRING)?;
-    for program in ["lease.mjs", "public_ids.mjs"] {
+    for program in ["lease.mjs", "public_ids.mjs", "clocks.test.mjs"] {
         files::copy(format!("examples/{program}"), format!("{folder}/{program}"))?;
         bounded("node", &[program]).within(folder).env("FLAKEID_STORE", &store).run()?;
     }

@@ -76,7 +76,7 @@ fn closing_a_connection_releases_its_node() {
 #[test]
 fn sqlite_example_from_the_guide_inserts_all_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let path = format!("{}/../../docs/src/sql.md", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../docs/src/reference/sql/sqlite.md", env!("CARGO_MANIFEST_DIR"));
     let guide = fs::read_to_string(path).unwrap();
     let (_, rest) = guide.split_once(".load ./flakeid_sqlite\n").unwrap();
     let (example, _) = rest.split_once("\nSQL\n").unwrap();

@@ -53,7 +53,7 @@ impl Counts {
         self.groups_first += more.groups_first;
     }
 
-    /// Formats the counts as a row of the table in `docs/src/inspect.md`.
+    /// Formats the counts as a row of the table in `docs/src/how-to/inspect.md`.
     fn row(&self, name: &str, layout: &str) -> String {
         let Self { ids, first, among, groups, groups_first } = self;
         let (groups, groups_first) = match groups {
@@ -64,7 +64,7 @@ impl Counts {
     }
 }
 
-/// Checks that the table in `docs/src/inspect.md` states how many IDs of each system were guessed correctly.
+/// Checks that the table in `docs/src/how-to/inspect.md` states how many IDs of each system were guessed correctly.
 #[test]
 fn guess_recognizes_as_many_ids_as_the_guide_states() {
     let file = load("guess");
@@ -83,10 +83,10 @@ fn guess_recognizes_as_many_ids_as_the_guide_states() {
     lines.push(made.row("all that packages made", ""));
     lines.push(all.row("all", ""));
     println!("{}", lines.join("\n"));
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/inspect.md");
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/how-to/inspect.md");
     let guide = std::fs::read_to_string(guide).unwrap();
     for row in lines {
-        assert!(guide.lines().any(|line| line == row), "docs/src/inspect.md lacks the row: {row}");
+        assert!(guide.lines().any(|line| line == row), "docs/src/how-to/inspect.md lacks the row: {row}");
     }
     assert!(all.first * 100 >= all.ids * 95, "{} of {}", all.first, all.ids);
     assert!(all.among * 100 >= all.ids * 97, "{} of {}", all.among, all.ids);

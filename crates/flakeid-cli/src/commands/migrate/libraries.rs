@@ -28,7 +28,7 @@ const fn library(
     Library { name, layout, node, runs_ahead }
 }
 
-/// The known libraries. A table in the guide (`docs/src/moving.md`) has a row for each library, and
+/// The known libraries. A table in the guide (`docs/src/how-to/moving.md`) has a row for each library, and
 /// a test compares the table with this list.
 pub(super) const LIBRARIES: [Library; 14] = [
     library("bwmarrin", "twitter", &["node"], false),
@@ -98,7 +98,7 @@ pub(super) fn table() -> String {
 mod tests {
     use super::*;
 
-    const GUIDE: &str = include_str!("../../../../../docs/src/moving.md");
+    const GUIDE: &str = include_str!("../../../../../docs/src/how-to/moving.md");
 
     #[test]
     fn migration_guide_table_lists_every_supported_library() {

@@ -5,7 +5,7 @@
 pub(crate) struct Limit {
     /// The scheme of the store's URL. For `PostgreSQL`, this is the short form `postgres`.
     pub(crate) store: &'static str,
-    /// The rate of renewals measured with 10,000 holders. `docs/src/scaling.md` describes the
+    /// The rate of renewals measured with 10,000 holders. `docs/src/operations/scaling.md` describes the
     /// machine and lists the software versions.
     pub(crate) renewals_per_second: f64,
     /// The number of connections that the server's default settings allow. Each process uses one
