@@ -4,13 +4,18 @@ use std::path::{Path, PathBuf};
 
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-const SOURCE: &str = "docs/src";
+use crate::links::{self, SOURCE};
+
 const VERSION: &str = "0.5.4";
 const TOOLS: &str = "target/tools";
 
 /// The languages of programs. Their code blocks must quote files of `examples`, and must never be
 /// copies.
 const PROGRAMS: [&str; 9] = ["rust", "python", "js", "c", "go", "java", "php", "yaml", "xml"];
+
+/// The documents outside the guide that link to its pages.
+const OTHER_DOCUMENTS: [&str; 4] =
+    ["README.md", "DESIGN.md", "CONTRIBUTING.md", "tests/vectors/README.md"];
 
 pub(crate) struct Chapter {
     /// The path, relative to the root of the checkout.
@@ -35,6 +40,9 @@ impl Block {
 /// Reads and checks every chapter: programs are quoted, SQL matches the documentation of the
 /// stores, links lead to files, and the table of contents is complete.
 pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
+    for path in OTHER_DOCUMENTS {
+        links::check(Path::new(path), &files::text(path)?)?;
+    }
     let summary = files::text(format!("{SOURCE}/SUMMARY.md"))?;
     let mut chapters = Vec::new();
     for path in chapters_below(Path::new(SOURCE))? {
@@ -43,7 +51,7 @@ pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
         if name != "SUMMARY.md" && !summary.contains(&format!("({name})")) {
             return Err(Failed(format!("{SOURCE}/SUMMARY.md does not list {name}")));
         }
-        links(&path, &text)?;
+        links::check(&path, &text)?;
         let chapter = Chapter { blocks: blocks(&path, &text)?, path };
         for block in &chapter.blocks {
             check(&chapter, block)?;
@@ -119,18 +127,6 @@ fn check(chapter: &Chapter, block: &Block) -> Outcome {
         }
         _ => failed(&format!("a code block has the language {language:?}, which is not checked")),
     }
-}
-
-/// Checks the links, because mdBook does not.
-fn links(path: &Path, text: &str) -> Outcome {
-    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-    for (target, _) in targets.filter(|(target, _)| !target.starts_with("https://")) {
-        let (file, _) = target.split_once('#').unwrap_or((target, ""));
-        if !file.is_empty() && !root().join(path.with_file_name(file)).is_file() {
-            return Err(Failed(format!("{}: the link to {target} is broken", path.display())));
-        }
-    }
-    Ok(())
 }
 
 /// Builds the book. Warnings count as failures.

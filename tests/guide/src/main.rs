@@ -4,6 +4,7 @@
 mod book;
 mod commands;
 mod examples;
+mod links;
 mod readme;
 mod run;
 mod stores;
