@@ -88,7 +88,7 @@ int main(void) {
     flakeid_lease_config lease = FLAKEID_LEASE_CONFIG_INIT;
     flakeid_generator *generator = NULL;
     struct set fixed, leased;
-    uint64_t childs[COUNT], ours[COUNT], node = 0;
+    uint64_t child_ids[COUNT], ours[COUNT], node = 0;
     int ends[2];
     size_t at;
     pid_t child;
@@ -109,11 +109,11 @@ int main(void) {
         in_child(fixed, leased, ends[1]);
     }
     close(ends[1]);
-    in_parent(child, ends[0], childs);
+    in_parent(child, ends[0], child_ids);
     close(ends[0]);
     EXPECT(FLAKEID_OK, flakeid_generator_node(leased.generator, &node));
     for (at = 0; at < COUNT; at++) {
-        CHECK(node_of(childs[at]) != node, "the parent's node in the child");
+        CHECK(node_of(child_ids[at]) != node, "the parent's node in the child");
     }
     make(leased, ours);
     make(fixed, ours);

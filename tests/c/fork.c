@@ -45,7 +45,7 @@ static void in_child(flakeid_generator *parents, const flakeid_exposed *exposed,
 }
 
 int main(void) {
-    uint64_t ids[COUNT], childs[COUNT];
+    uint64_t ids[COUNT], child_ids[COUNT];
     size_t count = 0, mine, theirs, received = 0;
     int ends[2], status = 0;
     pid_t child;
@@ -65,8 +65,8 @@ int main(void) {
     }
     close(ends[1]);
     EXPECT(FLAKEID_OK, flakeid_generator_fill(generator, ids + COUNT / 2, COUNT / 2, &count));
-    while (received < sizeof childs) {
-        ssize_t some = read(ends[0], (char *)childs + received, sizeof childs - received);
+    while (received < sizeof child_ids) {
+        ssize_t some = read(ends[0], (char *)child_ids + received, sizeof child_ids - received);
         CHECK(some > 0, "the child's IDs");
         received += (size_t)some;
     }
@@ -75,7 +75,7 @@ int main(void) {
     for (mine = 0; mine < COUNT; mine++) {
         CHECK(mine == 0 || ids[mine - 1] < ids[mine], "the parent continues, in order");
         for (theirs = 0; theirs < COUNT; theirs++) {
-            CHECK(ids[mine] != childs[theirs], "an ID was issued in both processes");
+            CHECK(ids[mine] != child_ids[theirs], "an ID was issued in both processes");
         }
     }
     flakeid_generator_free(generator);

@@ -66,7 +66,7 @@ static void in_parent(pid_t child, int pipe_end, uint64_t *ids) {
 int main(void) {
     flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
     flakeid_generator *generator = NULL, *other = NULL;
-    uint64_t ids[COUNT], childs[COUNT], again[COUNT];
+    uint64_t ids[COUNT], child_ids[COUNT], again[COUNT];
     flakeid_cached *ring = NULL;
     int turn;
     size_t at;
@@ -89,12 +89,12 @@ int main(void) {
             in_child(generator, ring, ends[1]);
         }
         close(ends[1]);
-        in_parent(child, ends[0], childs);
+        in_parent(child, ends[0], child_ids);
         fill(generator, again);
         for (at = 0; at < COUNT; at++) {
-            CHECK(node_of(childs[at]) != node_of(ids[0]), "the parent's node in a child");
+            CHECK(node_of(child_ids[at]) != node_of(ids[0]), "the parent's node in a child");
             CHECK(node_of(again[at]) == node_of(ids[0]), "the parent's node");
-            CHECK(at == 0 || childs[at - 1] < childs[at], "the child's order");
+            CHECK(at == 0 || child_ids[at - 1] < child_ids[at], "the child's order");
             CHECK(again[at] > ids[COUNT - 1], "the parent's order");
         }
     }

@@ -63,6 +63,7 @@ pub(crate) fn sources() -> Outcome {
     linters::javascript()?;
     linters::go()?;
     linters::workflows()?;
+    linters::spelling()?;
     Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-source-lints", "--"])
         .args(&RELEASED.map(|platform| platform.triple))
         .run()?;

@@ -1,4 +1,4 @@
-//! The linters of the other languages: ruff, biome, actionlint and zizmor. `xtask/linters` pins
+//! The linters of the other languages: ruff, biome, actionlint, zizmor and typos. `xtask/linters` pins
 //! their versions and the hashes of all downloads for them.
 
 use flakeid_steps::venv::Venv;
@@ -47,6 +47,11 @@ pub(crate) fn workflows() -> Outcome {
         .run()
 }
 
+/// Checks the spelling in all files. `typos.toml` lists the words that typos does not know.
+pub(crate) fn spelling() -> Outcome {
+    Step::new(&from_pypi()?.program("typos")?, &["--format", "brief", ".", ".github"]).run()
+}
+
 /// Formats the sources as the linters expect.
 pub(crate) fn format() -> Outcome {
     ruff(&["check", "--select", "I", "--fix"])?.run()?;
@@ -63,7 +68,7 @@ fn biome(arguments: &[&str]) -> Result<Step, Failed> {
     installed("@biomejs/biome/bin/biome", arguments)
 }
 
-/// Returns the environment with ruff, zizmor, and the shellcheck that actionlint calls.
+/// Returns the environment with ruff, typos, zizmor, and the shellcheck that actionlint calls.
 fn from_pypi() -> Result<Venv, Failed> {
     let venv = Venv::lasting("lint")?;
     install_once("target/python/lint", "requirements.txt", || {

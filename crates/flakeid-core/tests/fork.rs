@@ -198,16 +198,16 @@ mod unix {
         let parents = Generator::new(Layout::TWITTER, 5).unwrap();
         parents.next_id().unwrap();
         in_child(fork, |_| {
-            let childs = Generator::new(Layout::TWITTER, 6).unwrap();
-            childs.next_id().unwrap();
+            let own = Generator::new(Layout::TWITTER, 6).unwrap();
+            own.next_id().unwrap();
             in_child(fork, |_| {
                 every_call_is_refused(&parents);
-                every_call_is_refused(&childs);
+                every_call_is_refused(&own);
                 is_forked(Generator::new(Layout::TWITTER, 5));
                 is_forked(Generator::new(Layout::TWITTER, 6));
                 Generator::new(Layout::TWITTER, 7).unwrap().next_id().unwrap();
             });
-            childs.next_id().unwrap();
+            own.next_id().unwrap();
         });
         parents.next_id().unwrap();
     }
@@ -218,8 +218,8 @@ mod unix {
         const MANY: usize = 1000;
         let parents: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
         in_child(fork, |_| {
-            let childs: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
-            for generator in &childs {
+            let generators: Vec<Generator> = (0..MANY).map(|_| windowed()).collect();
+            for generator in &generators {
                 generator.next_id().unwrap();
             }
             for generator in &parents {

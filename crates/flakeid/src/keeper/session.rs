@@ -94,7 +94,7 @@ impl LeaseSession {
     }
 
     /// Whether this session began in a forked child after its parent process had begun a session.
-    pub(super) fn is_a_childs(&self) -> bool {
+    pub(super) fn belongs_to_child(&self) -> bool {
         !self.older.is_null()
     }
 

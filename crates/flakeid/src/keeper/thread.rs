@@ -58,7 +58,7 @@ impl KeeperThread {
     fn start(lease: Arc<Lease>, session: &LeaseSession) -> Result<(), Error> {
         let (begun, mut options) = (Instant::now(), lease.options.clone());
         options.moves &= lease.source.has_several_lessors();
-        if session.is_a_childs() && matches!(options.identity, Identity::Name(_)) {
+        if session.belongs_to_child() && matches!(options.identity, Identity::Name(_)) {
             // Only the parent process uses the lease's name to reacquire its previous node, so a forked child requests
             // any node.
             options.identity = Identity::Any;
