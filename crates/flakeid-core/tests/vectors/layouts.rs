@@ -142,19 +142,19 @@ fn ids_of_other_layouts_are_compared_as_plain_numbers() {
     assert_eq!(Layout::TWITTER.tick_above(Id::from_u64(u64::MAX)), None);
 }
 
-/// Checks that the table of presets in the project's README matches the code.
+/// Checks that the table of presets in the guide matches the code.
 #[test]
-fn readme_lists_every_preset_with_its_layout() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = std::fs::read_to_string(path).unwrap();
+fn guide_lists_every_preset_with_its_layout() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/how-to/layouts.md");
+    let guide = std::fs::read_to_string(path).unwrap();
     let date = |unix_ms| Rfc3339::new(unix_ms, 0).to_string()[..10].to_owned();
     for (name, layout) in Layout::presets() {
         let row = format!("| `{name}` | `{layout}` | {}", date(layout.horizon()));
-        let line = readme.lines().find(|line| line.starts_with(&row));
-        let line = line.unwrap_or_else(|| panic!("README.md lacks the row: {row}"));
+        let line = guide.lines().find(|line| line.starts_with(&row));
+        let line = line.unwrap_or_else(|| panic!("{path} lacks the row: {row}"));
         if layout.width() == 64 {
             let from = format!("top bit set from {}", date(layout.fits_i64_until()));
-            assert!(line.contains(&from), "README.md, {name}: must say {from:?}");
+            assert!(line.contains(&from), "{path}, {name}: must say {from:?}");
         }
     }
 }
