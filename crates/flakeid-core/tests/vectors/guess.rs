@@ -5,6 +5,10 @@ use serde_json::Value;
 
 use crate::{load, number, rows, text};
 
+/// The page of the guide that lists how many IDs were guessed correctly.
+const PAGE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/how-it-works/verification/guess.md");
+
 /// Whether the guessed preset decodes the ID to the same time, node and sequence as the expected preset.
 fn is_right(guessed: &Guess, wanted: &str, id: Id) -> bool {
     let wanted = Layout::presets().iter().find(|(name, _)| *name == wanted).unwrap().1;
@@ -53,7 +57,7 @@ impl Counts {
         self.groups_first += more.groups_first;
     }
 
-    /// Formats the counts as a row of the table in `docs/src/how-to/inspect.md`.
+    /// Formats the counts as a row of the table of the page [`PAGE`].
     fn row(&self, name: &str, layout: &str) -> String {
         let Self { ids, first, among, groups, groups_first } = self;
         let (groups, groups_first) = match groups {
@@ -64,7 +68,7 @@ impl Counts {
     }
 }
 
-/// Checks that the table in `docs/src/how-to/inspect.md` states how many IDs of each system were guessed correctly.
+/// Checks that the table of the page [`PAGE`] states how many IDs of each system were guessed correctly.
 #[test]
 fn guess_recognizes_as_many_ids_as_the_guide_states() {
     let file = load("guess");
@@ -83,10 +87,9 @@ fn guess_recognizes_as_many_ids_as_the_guide_states() {
     lines.push(made.row("all that packages made", ""));
     lines.push(all.row("all", ""));
     println!("{}", lines.join("\n"));
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/how-to/inspect.md");
-    let guide = std::fs::read_to_string(guide).unwrap();
+    let guide = std::fs::read_to_string(PAGE).unwrap();
     for row in lines {
-        assert!(guide.lines().any(|line| line == row), "docs/src/how-to/inspect.md lacks the row: {row}");
+        assert!(guide.lines().any(|line| line == row), "{PAGE} lacks the row: {row}");
     }
     assert!(all.first * 100 >= all.ids * 95, "{} of {}", all.first, all.ids);
     assert!(all.among * 100 >= all.ids * 97, "{} of {}", all.among, all.ids);
