@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -113,6 +114,25 @@ func TestSQL(t *testing.T) {
 		code(t, flakeid.ErrInvalidID, query(given, &id))
 		same(t, nil, id, known)
 	}
+	for _, expected := range []struct {
+		given   any
+		message string
+	}{
+		{int64(-1), "-1 is not an ID: a bigint must be from 0 to 9223372036854775807; if the column contains " +
+			"unsigned IDs that were stored as signed numbers, scan an int64 and convert it to a flakeid.ID"},
+		{int32(-1), "int32 -1 is not an ID: a column of IDs must be a bigint or a string of digits"},
+		{0.1, "float64 0.1 is not an ID: a column of IDs must be a bigint or a string of digits"},
+	} {
+		var rejected *flakeid.Error
+		if err := id.Scan(expected.given); !errors.As(err, &rejected) {
+			t.Fatal(expected.given, err)
+		}
+		same(t, nil, rejected.Code, flakeid.ErrInvalidID)
+		same(t, nil, rejected.Message, expected.message)
+		same(t, nil, id, known)
+	}
+	negative := int64(-1)
+	same(t, nil, flakeid.ID(negative), math.MaxUint64)
 	if err := query(flakeid.ID(math.MaxInt64+1), &id); err == nil {
 		t.Fatal("an ID that does not fit")
 	}

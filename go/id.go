@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql/driver"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -85,8 +86,9 @@ func (id *ID) Scan(from any) error {
 			*id = ID(value)
 			return nil
 		}
-		return refused(ErrInvalidID, "", "%d is not an ID, because it is negative: the column contains other "+
-			"numbers, or unsigned IDs that were stored as signed ones", value)
+		return refused(ErrInvalidID, "", "%d is not an ID: a bigint must be from 0 to %d; if the column contains "+
+			"unsigned IDs that were stored as signed numbers, scan an int64 and convert it to a flakeid.ID",
+			value, int64(math.MaxInt64))
 	case uint64: // a bigint unsigned of MySQL
 		*id = ID(value)
 		return nil
@@ -98,8 +100,9 @@ func (id *ID) Scan(from any) error {
 		return refused(ErrInvalidID, "", "NULL is not an ID: "+
 			"scan a column that may be NULL into a *flakeid.ID, as in Scan(&pointer)")
 	}
+	// A precision of %v would pad a number with zeros.
 	return refused(ErrInvalidID, "",
-		"%T %.64v is not an ID: a column of IDs must be a bigint or a string of digits", from, from)
+		"%T %.64s is not an ID: a column of IDs must be a bigint or a string of digits", from, fmt.Sprint(from))
 }
 
 // Value returns the ID as a bigint. It returns ErrInvalidID for an ID that does not fit, which only layouts of 64
