@@ -33,6 +33,9 @@ pub(super) struct Module {
 
 const WASM: &str = "flakeid-wasm";
 
+/// The C library, which the Go module without cgo contains.
+const C: &str = "flakeid-c";
+
 /// The modules of the npm package. Leases are in a separate module, so that the module without
 /// leases stays small.
 pub(super) const MODULES: [Module; 2] = [
@@ -78,14 +81,13 @@ fn make_one(compiler: Compiler, module: &Module) -> Outcome {
     check_size(module, &files::bytes(&node)?)
 }
 
-/// Compiles the C library, which the Go module without cgo contains. Returns the path of the module.
+/// Compiles the C library for the Go module without cgo. Returns the path of the module.
 pub(crate) fn for_go() -> Result<String, Failed> {
-    const PACKAGE: &str = "flakeid-c";
     packages::ensure(&[("wasm-opt", "binaryen")])?;
     let compiler = Compiler::find()?;
     // The other kind of library would be compiled, too, and is not needed.
     compiler
-        .cargo("rustc", PACKAGE)?
+        .cargo("rustc", C)?
         .args(&["--lib", "--crate-type", "cdylib", "--profile", "wasm"])
         .run()?;
     let built = format!("{WORK}/{TARGET}/wasm/flakeid.wasm");
@@ -103,7 +105,7 @@ pub(crate) fn lint() -> Outcome {
         // The profile matches the build, so that macros are compiled once for both.
         Compiler::Rustup => {
             let profile = ["--profile", "wasm", "--all-features", "--", "-D", "warnings"];
-            [WASM, PAGE.package].iter().try_for_each(|package| {
+            [WASM, PAGE.package, C].iter().try_for_each(|package| {
                 Compiler::Rustup.cargo("clippy", package)?.args(&profile).run()
             })
         }
