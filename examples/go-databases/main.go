@@ -1,4 +1,4 @@
-// Writes rows with GORM and with pgx to the PostgreSQL database in the first argument. The IDs come from a lease in
+// Writes rows with GORM, pgx and sqlc to the PostgreSQL database in the first argument. The IDs come from a lease in
 // the same database.
 package main
 
@@ -25,6 +25,9 @@ func run(url string) error {
 	}
 	if err := withPgx(ctx, url, generator); err != nil {
 		return fmt.Errorf("pgx: %w", err)
+	}
+	if err := withSqlc(ctx, url, generator); err != nil {
+		return fmt.Errorf("sqlc: %w", err)
 	}
 	return nil
 }

@@ -210,8 +210,28 @@ fn axum(stores: &Stores) -> Outcome {
     service.check_rejected("POST", "/orders", &format!(r#"{{"item": "tea", "again": {id}}}"#))
 }
 
-/// Writes rows with GORM and pgx. The lease uses the namespace of `axum`.
+/// The folder whose `go.mod` pins sqlc.
+const SQLC: &str = "tests/guide/sqlc";
+
+/// Checks that sqlc generates the files that the example contains.
+fn sqlc() -> Outcome {
+    let folder = root().join(WORK).join("sqlc");
+    // Without cgo, sqlc contains PostgreSQL's parser as WebAssembly, which needs no C compiler.
+    Step::new("go", &["install", "-trimpath", "tool"])
+        .within(SQLC)
+        .env("CGO_ENABLED", "0")
+        .env("GOBIN", &folder)
+        .env("GOFLAGS", "-mod=readonly")
+        // An older Go downloads the version that go.mod requires.
+        .env("GOTOOLCHAIN", "auto")
+        .run()?;
+    let sqlc = files::shown(&folder.join("sqlc"))?;
+    bounded(&sqlc, &["diff"]).within("examples/go-databases").run()
+}
+
+/// Writes rows with GORM, pgx and sqlc. The lease uses the namespace of `axum`.
 fn go_databases(built: &Built, stores: &Stores) -> Outcome {
+    sqlc()?;
     let lib = built.c_library.join("lib");
     let url = stores.url("postgresql")?;
     bounded("go", &["run", "-tags", "flakeid_shared", ".", url])
