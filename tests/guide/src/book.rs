@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
 use crate::links::{self, SOURCE};
+use crate::pictures;
 
 const VERSION: &str = "0.5.4";
-const TOOLS: &str = "target/tools";
+const TOOLS: &str = "target/tools/mdbook";
 
 /// The languages of programs. Their code blocks must quote files of `examples`, and must never be
 /// copies.
@@ -45,6 +46,7 @@ pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
     }
     let summary = files::text(format!("{SOURCE}/SUMMARY.md"))?;
     let mut chapters = Vec::new();
+    let mut texts = String::new();
     for path in chapters_below(Path::new(SOURCE))? {
         let text = files::text(&path)?;
         let name = files::shown(path.strip_prefix(SOURCE).unwrap_or(&path))?;
@@ -52,12 +54,14 @@ pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
             return Err(Failed(format!("{SOURCE}/SUMMARY.md does not list {name}")));
         }
         links::check(&path, &text)?;
+        texts += &text;
         let chapter = Chapter { blocks: blocks(&path, &text)?, path };
         for block in &chapter.blocks {
             check(&chapter, block)?;
         }
         chapters.push(chapter);
     }
+    pictures::check(&texts)?;
     Ok(chapters)
 }
 
@@ -135,7 +139,7 @@ pub(crate) fn build() -> Outcome {
     let installed = Step::new(&mdbook, &["--version"]).output().ok();
     if installed.is_none_or(|version| version.trim() != format!("mdbook v{VERSION}")) {
         Step::cargo(&["install", "mdbook", "--version", VERSION, "--locked", "--force"])
-            .args(&["--no-default-features", "--root", TOOLS])
+            .args(&["--no-default-features", "--features", "search", "--root", TOOLS])
             .run()?;
     }
     let messages = Step::new(&mdbook, &["build", "docs"]).error_output()?;

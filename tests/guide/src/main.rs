@@ -5,6 +5,7 @@ mod book;
 mod commands;
 mod examples;
 mod links;
+mod pictures;
 mod readme;
 mod run;
 mod stores;
