@@ -158,8 +158,8 @@ impl<'a> Style<'a> {
                     .map_or_else(|| Ok(String::new()), |lease| self.word(lease, word, text))?;
                 Ok(if own == lease { String::new() } else { lease })
             }
-            Some(("c", word)) => {
-                Style { language: "c", part: None, ..self }.word(option, word, text)
+            Some((language, word)) if LANGUAGES.contains(&language) => {
+                Style { language, part: None, ..self }.word(option, word, text)
             }
             _ => self.word(option, word, text),
         };
