@@ -71,6 +71,13 @@ pub(crate) fn sources() -> Outcome {
     wasm::check_version()
 }
 
+/// Generates the pages of error codes and messages.
+pub(crate) fn write_errors() -> Outcome {
+    Step::cargo(&["run", "--quiet", "--locked", "-p", "flakeid-source-lints", "--"])
+        .args(&["--write-errors"])
+        .run()
+}
+
 pub(crate) fn run() -> Outcome {
     sources()?;
     clippy(&["--workspace", "--all-targets", "--all-features"])?;

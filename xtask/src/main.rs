@@ -142,6 +142,8 @@ enum Task {
     Header,
     /// Generate what lists options in every language and in the documents from options.toml.
     Options,
+    /// Generate the guide's pages of error codes and messages from errors.toml.
+    Errors,
     /// Build the npm package flakeid-wasm as a tarball.
     Wasm {
         /// Install the tarball, and run the tests with it in Node and in a browser.
@@ -252,6 +254,7 @@ fn run(task: Task) -> Outcome {
         Task::Header => header::write(),
         // The header contains the generated fields of C with their documentation.
         Task::Options => options::write().and_then(|()| header::write()),
+        Task::Errors => lint::write_errors(),
         Task::Python { package, free_threaded } => {
             let wheel = |target: &Target| Wheel {
                 target: *target,

@@ -293,7 +293,7 @@ fn other_blocks(namespace: &str, theirs: u32, client: u32) -> String {
         ),
         _ => format!(
             "namespace {namespace:?} has blocks of 2^{theirs} nodes, not of 2^{client}: omit \
-             --block-bits out, or use another namespace"
+             --block-bits, or use another namespace"
         ),
     }
 }

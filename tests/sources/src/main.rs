@@ -1,14 +1,17 @@
 //! The project's own lints: modules do not use each other in circles, retired names do not return,
 //! the English follows the style guide, public types have examples, the guide lists all environment
-//! variables, and the workflows pin versions and list all platforms.
+//! variables and all error messages, and the workflows pin versions and list all platforms.
 //!
 //! `cargo xtask lint` runs all lints; its arguments are the platforms of a release. `--list
 //! FOLDER…` prints the findings of the English lint, and `--write-baseline` writes its baseline.
+//! `--list-messages` prints the error messages of the sources, and `--write-errors` writes the pages
+//! of the guide that list the messages.
 
 mod circles;
 mod english;
 mod environment;
 mod examples;
+mod messages;
 mod retired_words;
 mod tokens;
 mod workflows;
@@ -26,6 +29,7 @@ fn check(platforms: &[String]) -> Outcome {
         english::check(&sources),
         environment::check(&sources),
         examples::check(&sources),
+        messages::check(&sources),
         workflows::check(platforms),
     ];
     let failures: Vec<String> =
@@ -42,6 +46,10 @@ fn main() -> ExitCode {
         Some((option, [])) if option == "--write-baseline" => {
             files::of_project().and_then(|sources| english::write_baseline(&sources))
         }
+        Some((option, [])) if option == "--list-messages" => {
+            files::of_project().and_then(|sources| messages::list(&sources))
+        }
+        Some((option, [])) if option == "--write-errors" => messages::write(),
         _ => check(&arguments),
     };
     match outcome {
