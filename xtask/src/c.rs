@@ -13,6 +13,10 @@ use crate::{archive, header};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The largest size of the slim static library for Linux, in bytes. It is limited because the Go
+/// module contains the library for each processor.
+pub(crate) const SLIM_MOST_BYTES: u64 = 6_000_000;
+
 /// The names of the archive's files on one system.
 struct Names {
     /// The shared library and the links to it. The first link is the name that programs load at
@@ -133,7 +137,22 @@ pub(crate) fn slim_library(target: &Target) -> Result<PathBuf, Failed> {
     let built = if windows.is_file() { windows } else { folder.join("libflakeid_slim.a") };
     let slim = folder.join("c").join(Names::on(target.platform.system).slim);
     archive::reduce(&target, &built, &slim)?;
+    // Tests build a library that is not optimised. Libraries for other systems are not reduced.
+    if matches!(target.profile, Profile::Slim) && target.platform.system == "linux" {
+        check_slim_size(&slim)?;
+    }
     Ok(slim)
+}
+
+/// Checks the size of a slim static library for Linux.
+pub(crate) fn check_slim_size(library: &Path) -> Outcome {
+    let shown = library.display();
+    let size = files::bytes(library)?.len();
+    println!("{shown}: {size} bytes, at most {SLIM_MOST_BYTES}");
+    if u64::try_from(size).is_ok_and(|size| size <= SLIM_MOST_BYTES) {
+        return Ok(());
+    }
+    Err(Failed(format!("{shown} is too large")))
 }
 
 /// Compiles the static library. Returns its path, and the libraries that it needs.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
-use crate::platform::{Profile, Target};
+use crate::platform::Target;
 use crate::{c, header, linters, wasm};
 
 const NEEDED: [(&str, &str); 3] =
@@ -15,9 +15,10 @@ const NEEDED: [(&str, &str); 3] =
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const PATH: &str = "github.com/flakeid/flakeid/go";
-const DIST: &str = "target/dist/go";
 /// The folder with the module and the files that its tests read.
 const WORK: &str = "target/go/repository";
+/// The folder of the modules that the programs of the tests download.
+const MODULES: &str = "target/go/modules";
 /// The module's file without a build tag. In a checkout, pkg-config finds the library.
 const LIBRARY: &str = "library.go";
 
@@ -42,21 +43,25 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
             archive.write(os.path.join(folder, name))
 ";
 
-/// The largest size of one static library. A program contains only the parts that it needs.
-const MOST_BYTES: usize = 6 * 1024 * 1024;
-
 /// The platforms with a static library, by Go's name of the processor.
 const PLATFORMS: [(&str, &str); 2] =
     [("x86_64-unknown-linux-gnu", "amd64"), ("aarch64-unknown-linux-gnu", "arm64")];
 
 /// Writes the module, with the static library of this machine, and a proxy that serves the module.
 pub(crate) fn build() -> Outcome {
-    assemble(&Target::new(None)?)?;
-    publish()
+    proxy(&Target::new(None)?).map(|_| ())
 }
 
-/// Writes the module with the static libraries in the archives of the C library, and a proxy.
+/// Writes the module for a target and a proxy that serves it. Returns the path of the proxy.
+pub(crate) fn proxy(target: &Target) -> Result<String, Failed> {
+    assemble(target)?;
+    publish(target)
+}
+
+/// Writes the module with the static libraries in the archives of the C library, and a proxy. Runs
+/// a program with the module, because the module is published as it is.
 pub(crate) fn release(archives: &Path) -> Outcome {
+    packages::ensure(&NEEDED)?;
     module()?;
     for (triple, processor) in PLATFORMS {
         let name = format!("flakeid-{VERSION}-{triple}");
@@ -64,17 +69,17 @@ pub(crate) fn release(archives: &Path) -> Outcome {
         let library = format!("{name}/lib/libflakeid-slim.a");
         files::make_folder("target/go")?;
         Step::new("tar", &["-xzf", &archive, "-C", "target/go", &library]).run()?;
-        add(&root().join("target/go").join(library), processor)?;
+        let library = root().join("target/go").join(library);
+        c::check_slim_size(&library)?;
+        add(&library, processor)?;
     }
-    publish()
+    from_nothing(&publish(&Target::new(None)?)?)
 }
 
 /// Tests the module without cgo, and runs a program in an empty folder, with and without cgo.
 pub(crate) fn test() -> Outcome {
     packages::ensure(&NEEDED)?;
-    let target = Target { profile: Profile::Dev, ..Target::new(None)? };
-    assemble(&target)?;
-    publish()?;
+    let proxy = proxy(&Target::tested(None)?)?;
     let folder = format!("{WORK}/go");
     // The tests lease from a broker, which is a process of the command.
     let flakeid = workspace::build_programs(&["flakeid"])?.join("flakeid");
@@ -92,18 +97,21 @@ pub(crate) fn test() -> Outcome {
         .within(&folder)
         .env("FLAKEID_COMMAND", &flakeid)
         .run()?;
-    for cgo in ["0", "1"] {
-        from_nothing(cgo)?;
-    }
-    Ok(())
+    from_nothing(&proxy)
 }
 
-/// Gets the module from the proxy in an empty folder, and runs a program.
-fn from_nothing(cgo: &str) -> Outcome {
+/// Gets the module from the proxy in an empty folder, and runs a program, with and without cgo.
+fn from_nothing(proxy: &str) -> Outcome {
+    // Go would use a module of the same version that an earlier run downloaded.
+    files::empty(MODULES)?;
+    ["0", "1"].iter().try_for_each(|cgo| three_commands(proxy, cgo))
+}
+
+fn three_commands(proxy: &str, cgo: &str) -> Outcome {
     let folder = format!("target/go/empty-{cgo}");
     files::empty(&folder)?;
     files::copy("examples/go/first/main.go", format!("{folder}/main.go"))?;
-    let proxy = format!("file://{}", root().join(DIST).join("proxy").display());
+    let proxy = format!("file://{proxy}");
     let module = format!("{PATH}@v{VERSION}");
     // Without cgo, there is no embedded store.
     let store = format!("sqlite://{}/ids.db", root().join(&folder).display());
@@ -115,7 +123,7 @@ fn from_nothing(cgo: &str) -> Outcome {
             .env("GOPROXY", &proxy)
             .env("GONOSUMDB", PATH)
             // The module of a test is not kept for other programs of this user.
-            .env("GOMODCACHE", root().join("target/go/modules"))
+            .env("GOMODCACHE", root().join(MODULES))
             .env("GOFLAGS", "-modcacherw")
             .run()?;
     }
@@ -153,19 +161,16 @@ fn module() -> Outcome {
 
 /// Adds a static library to the module.
 fn add(library: &Path, processor: &str) -> Outcome {
-    let size = files::bytes(library)?.len();
-    println!("libflakeid.a for {processor}: {size} bytes");
-    // Tests build a library that is not optimised.
-    if size > MOST_BYTES && !library.components().any(|part| part.as_os_str() == "debug") {
-        return Err(Failed(format!("{} has more than {MOST_BYTES} bytes", library.display())));
-    }
     files::copy(library, format!("{WORK}/go/slim/linux_{processor}/libflakeid.a"))
 }
 
-/// Writes the files of a module proxy with this version of the module.
-fn publish() -> Outcome {
-    let versions = format!("{DIST}/proxy/{PATH}/@v");
-    files::empty(DIST)?;
+/// Writes the files of a module proxy with this version of the module. Returns the path of the
+/// proxy.
+fn publish(target: &Target) -> Result<String, Failed> {
+    let folder = target.packages("go");
+    let proxy = format!("{folder}/proxy");
+    let versions = format!("{proxy}/{PATH}/@v");
+    files::empty(&folder)?;
     files::make_folder(&versions)?;
     files::write(format!("{versions}/list"), format!("v{VERSION}\n"))?;
     files::write(
@@ -180,8 +185,8 @@ fn publish() -> Outcome {
     let zip = files::shown(&root().join(format!("{versions}/v{VERSION}.zip")))?;
     // The names in the archive begin with the path of the module.
     Step::new("python3", &["-c", ZIP, &zip]).within(staged).run()?;
-    println!("{DIST}/proxy");
-    Ok(())
+    println!("{proxy}");
+    files::shown(&root().join(proxy))
 }
 
 /// Returns the compiled benchmark. Its rivals come from the module proxy.
