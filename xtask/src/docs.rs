@@ -8,7 +8,7 @@ use flakeid_steps::{Outcome, Step, files, packages, root, workspace};
 use crate::npm::npm;
 use crate::platform::Target;
 use crate::wasm::page::PAGE_FILE;
-use crate::{c, node, python, server_packages, wasm};
+use crate::{c, go, node, python, server_packages, wasm};
 
 /// The programs that run the guide's commands and examples.
 const NEEDED: [(&str, &str); 8] = [
@@ -73,9 +73,10 @@ pub(crate) fn check() -> Outcome {
     npm(&["--prefix", &bundlers, "install", "--silent", "--no-save"])
         .args(&tarballs.iter().map(String::as_str).collect::<Vec<_>>())
         .run()?;
+    let go_proxy = go::proxy(&target)?;
     guide(&["programs", "--c-library", &files::shown(&library)?, "--python", &python])
         .args(&["--c-archive", &c::tarball(&target)])
-        .args(&["--wheel", &wheel])
+        .args(&["--wheel", &wheel, "--go-proxy", &go_proxy])
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .args(&["--bundlers", &bundlers, "--npm-packages", &target.packages("node")])
         .run()?;

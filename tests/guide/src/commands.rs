@@ -48,8 +48,6 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     let name = chapter.path.file_stem().unwrap_or_default().display();
     let folder = format!("{WORK}/commands/{name}");
     files::empty(&folder)?;
-    let starts =
-        |language: &str| chapter.path.ends_with(language) || chapter.path.ends_with("first-id.md");
     // The commands of this chapter begin in an empty folder with the packages.
     let is_node = chapter.path.ends_with("languages/node.md");
     if is_node {
@@ -58,7 +56,14 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
             files::copy(tarball, Path::new(&folder).join(name))?;
         }
     }
-    for quoted in chapter.blocks.iter().filter_map(Block::quoted).filter(|_| !is_node) {
+    // The commands of this chapter begin in a folder that contains only the programs.
+    let is_go = chapter.path.ends_with("languages/go.md");
+    if is_go {
+        files::copy("examples/go/first/main.go", format!("{folder}/main.go"))?;
+        files::copy("examples/go/orders/main.go", format!("{folder}/orders/main.go"))?;
+    }
+    let quoted = chapter.blocks.iter().filter_map(Block::quoted);
+    for quoted in quoted.filter(|_| !is_node && !is_go) {
         let file = chapter.path.with_file_name(quoted);
         let parent = file.parent().unwrap_or(Path::new("."));
         // The folder of main.go must also contain its go.mod.
@@ -73,7 +78,8 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         let name = built.c_archive.file_name().unwrap_or_default();
         files::copy(&built.c_archive, Path::new(&folder).join(name))?;
     }
-    if starts("java.md") {
+    let is_first_id = chapter.path.ends_with("first-id.md");
+    if is_first_id || chapter.path.ends_with("java.md") {
         let work = root().join(WORK).join("java");
         let library = Library { prefix: built.c_library.clone(), work };
         files::copy(flakeid_linking::jar(&library)?, format!("{folder}/flakeid.jar"))?;
@@ -82,7 +88,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         let name = built.wheel.file_name().unwrap_or_default();
         files::copy(&built.wheel, Path::new(&folder).join(name))?;
     }
-    if starts("go.md") {
+    if is_first_id {
         // The path of the module in go.mod.
         files::copy_folder("go", &format!("{WORK}/go"))?;
     }
@@ -96,7 +102,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     let folders = [target_folder().join("debug")].into_iter().chain(std::env::split_paths(&path));
     let path = std::env::join_paths(folders).map_err(|error| Failed(format!("PATH: {error}")))?;
     let lib = built.c_library.join("lib");
-    bounded("sh", &["-eux", "commands.sh"])
+    let commands = bounded("sh", &["-eux", "commands.sh"])
         .within(root().join(folder))
         .env("PATH", path)
         .env("PKG_CONFIG_PATH", lib.join("pkgconfig"))
@@ -106,6 +112,18 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         .env(
             "MAVEN_OPTS",
             format!("-Dmaven.repo.local={}", root().join(WORK).join("maven").display()),
-        )
-        .run()
+        );
+    if is_go { with_go_proxy(commands, built)?.run() } else { commands.run() }
+}
+
+/// Sets the variables that the chapter on Go describes. The downloaded module is not kept for other
+/// programs of this user.
+fn with_go_proxy(step: Step, built: &Built) -> Result<Step, Failed> {
+    let modules = format!("{WORK}/go-modules");
+    files::empty(&modules)?;
+    Ok(step
+        .env("GOPROXY", format!("file://{}", built.go_proxy.display()))
+        .env("GONOSUMDB", "github.com/flakeid/flakeid/go")
+        .env("GOMODCACHE", root().join(modules))
+        .env("GOFLAGS", "-modcacherw"))
 }

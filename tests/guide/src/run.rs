@@ -22,6 +22,9 @@ pub(crate) struct Built {
     /// The archive of the C library.
     #[arg(long)]
     pub(crate) c_archive: PathBuf,
+    /// The proxy that serves the Go module.
+    #[arg(long)]
+    pub(crate) go_proxy: PathBuf,
     /// A Python interpreter with the wheel and `examples/requirements.txt`.
     #[arg(long)]
     pub(crate) python: String,
