@@ -43,6 +43,10 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
             archive.write(os.path.join(folder, name))
 ";
 
+/// The files that this task adds to the module, or changes.
+const GENERATED: [&str; 4] =
+    ["go/internal/core/core.go", "go/library.go", "go/library_slim.go", "go/slim/"];
+
 /// The platforms with a static library, by Go's name of the processor.
 const PLATFORMS: [(&str, &str); 2] =
     [("x86_64-unknown-linux-gnu", "amd64"), ("aarch64-unknown-linux-gnu", "arm64")];
@@ -187,6 +191,47 @@ fn publish(target: &Target) -> Result<String, Failed> {
     Step::new("python3", &["-c", ZIP, &zip]).within(staged).run()?;
     println!("{proxy}");
     files::shown(&root().join(proxy))
+}
+
+/// Commits the module on top of this commit, and pushes the tag that publishes the module. Without
+/// the push, nothing remains. The module comes from the proxy, with which programs were run.
+pub(crate) fn tag(dry_run: bool) -> Outcome {
+    let tag = format!("refs/tags/go/v{VERSION}");
+    let archive = format!("target/dist/go/proxy/{PATH}/@v/v{VERSION}.zip");
+    if !root().join(&archive).is_file() {
+        return Err(Failed(format!("not built: {archive}; run cargo xtask go --archives FOLDER")));
+    }
+    if !dry_run && Step::new("git", &["ls-remote", "origin", &tag]).output()?.contains(&tag) {
+        println!("{tag} is published already");
+        return Ok(());
+    }
+    let (unpacked, tree) = ("target/go/unpacked", "target/go/tree");
+    files::empty(unpacked)?;
+    Step::new("python3", &["-m", "zipfile", "-e", &archive, unpacked]).run()?;
+    files::remove(tree)?;
+    Step::new("git", &["worktree", "prune"]).run()?;
+    Step::new("git", &["worktree", "add", "--quiet", "--detach", tree, "HEAD"]).run()?;
+    files::remove(format!("{tree}/go"))?;
+    files::copy_folder(&format!("{unpacked}/{PATH}@v{VERSION}"), &format!("{tree}/go"))?;
+    let git = |arguments: &[&str]| Step::new("git", arguments).within(tree);
+    git(&["add", "--force", "--all", "go"]).run()?;
+    let changed = git(&["diff", "--cached", "--name-only", "HEAD"]).output()?;
+    let is_generated = |file: &&str| GENERATED.iter().any(|path| file.starts_with(path));
+    if let Some(file) = changed.lines().find(|file| !is_generated(file)) {
+        return Err(Failed(format!(
+            "{archive} does not contain the {file} of this commit; run cargo xtask go --archives FOLDER"
+        )));
+    }
+    let message = "Add the libraries of the Go module";
+    git(&["-c", "user.name=github-actions[bot]"])
+        .args(&["-c", "user.email=41898282+github-actions[bot]@users.noreply.github.com"])
+        .args(&["commit", "--quiet", "-m", message])
+        .run()?;
+    git(&["show", "--stat", "--format=%s"]).run()?;
+    if !dry_run {
+        git(&["push", "origin", &format!("HEAD:{tag}")]).run()?;
+    }
+    Step::new("git", &["worktree", "remove", "--force", tree]).run()
 }
 
 /// Returns the compiled benchmark. Its rivals come from the module proxy.

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
+use crate::go;
 use crate::jar;
 use crate::node;
 use crate::npm::npm;
@@ -19,12 +20,15 @@ pub(crate) enum Registry {
     Crates,
     /// The packages of all platforms, then the packages that users install by name.
     Npm,
+    /// The tag from which the `go` command downloads the Go module.
+    Go,
 }
 
 pub(crate) fn run(registry: Registry, dry_run: bool) -> Outcome {
     match registry {
         Registry::Crates => crates(dry_run),
         Registry::Npm => packages(dry_run),
+        Registry::Go => go::tag(dry_run),
     }
 }
 
