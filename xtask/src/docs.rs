@@ -7,8 +7,9 @@ use flakeid_steps::{Outcome, Step, files, packages, root, workspace};
 
 use crate::npm::npm;
 use crate::platform::Target;
+use crate::tutorials::Part;
 use crate::wasm::page::PAGE_FILE;
-use crate::{c, go, node, python, server_packages, wasm};
+use crate::{c, go, node, python, server_packages, tutorials, wasm};
 
 /// The programs that run the guide's commands and examples.
 const NEEDED: [(&str, &str); 8] = [
@@ -45,9 +46,22 @@ const PRISMA: [&str; 6] = [
 
 const BUNDLERS: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
 
-/// Checks the whole guide.
-pub(crate) fn check() -> Outcome {
+/// Checks the given parts of the guide, or the whole guide if none is given.
+pub(crate) fn check(only: &[Part]) -> Outcome {
     let start = Instant::now();
+    let parts = if only.is_empty() { &[Part::Guide, Part::Tutorials] } else { only };
+    if parts.contains(&Part::Guide) {
+        check_guide()?;
+    }
+    let names = tutorials::prepare(parts)?;
+    if !names.is_empty() {
+        guide(&["tutorials", "--packages", tutorials::PACKAGES]).args(&names).run()?;
+    }
+    println!("\ncargo xtask docs: everything passed ({:.0} s)", start.elapsed().as_secs_f32());
+    Ok(())
+}
+
+fn check_guide() -> Outcome {
     server_packages::ensure_stores()?;
     packages::ensure(&NEEDED)?;
     guide(&["book"]).run()?;
@@ -79,9 +93,7 @@ pub(crate) fn check() -> Outcome {
         .args(&["--wheel", &wheel, "--go-proxy", &go_proxy])
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .args(&["--bundlers", &bundlers, "--npm-packages", &target.packages("node")])
-        .run()?;
-    println!("\ncargo xtask docs: everything passed ({:.0} s)", start.elapsed().as_secs_f32());
-    Ok(())
+        .run()
 }
 
 /// Runs the commands and programs of the README.

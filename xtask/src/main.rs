@@ -27,6 +27,7 @@ mod rivals;
 mod server_packages;
 mod test;
 mod toolchains;
+mod tutorials;
 mod wasm;
 
 use std::path::PathBuf;
@@ -225,7 +226,11 @@ enum Task {
         arguments: Vec<String>,
     },
     /// Build the guide (docs), run its commands, and start the examples that it quotes.
-    Docs,
+    Docs {
+        /// Check only this part (may be given more than once).
+        #[arg(long, value_name = "PART")]
+        only: Vec<tutorials::Part>,
+    },
     /// Run the tests of leases and SQL that apply to `MySQL`, with its own packages instead of
     /// `MariaDB`'s. Downloads the packages from Debian's unstable release, and installs nothing.
     Mysql,
@@ -281,7 +286,7 @@ fn run(task: Task) -> Outcome {
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
-        Task::Docs => docs::check(),
+        Task::Docs { only } => docs::check(&only),
         Task::Miri => miri::run(),
         Task::Mysql => mysql::test(),
         Task::Stores => campaign::stores(),

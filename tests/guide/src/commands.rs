@@ -6,15 +6,14 @@ use std::path::Path;
 use flakeid_linking::Library;
 use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
-use crate::book::{Block, Chapter};
+use crate::book::{Block, Chapter, NOT_RUN};
 use crate::run::{Built, WORK, bounded};
 use crate::stores::Stores;
-
-/// The mark of a block that is not run, followed by the reason.
-const NOT_RUN: &str = "not-run=";
+use crate::tutorials::is_tutorial;
 
 pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outcome {
-    for chapter in chapters {
+    // The tutorials are run separately.
+    for chapter in chapters.iter().filter(|chapter| !is_tutorial(chapter)) {
         let mut script = String::new();
         for block in &chapter.blocks {
             if let Some(commands) = commands(chapter, block)? {

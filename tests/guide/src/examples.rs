@@ -72,18 +72,6 @@ fn python(python: &str) -> Outcome {
         started(&["-m", module], example).args(arguments)
     };
     let port = free_port()?;
-    let uvicorn = start("uvicorn", "fastapi", &["app:app", "--port", &port.to_string()]);
-    let service = Service::start(uvicorn, port)?;
-    service.check_ids("POST", "/orders", ORDER)?;
-    let orders = service.request("GET", "/orders?since=2020-01-01T00:00:00Z", "")?;
-    if orders.as_array().is_none_or(|orders| orders.len() != 20) {
-        return Err(Failed(format!("examples/fastapi did not find its 20 orders: {orders}")));
-    }
-    drop(service);
-
-    django(python, &folder, &store)?;
-
-    let port = free_port()?;
     let bind = format!("127.0.0.1:{port}");
     let gunicorn = ["--preload", "--workers", "2", "--bind", &bind, "--no-control-socket"];
     let gunicorn = start("gunicorn", "gunicorn", &gunicorn).args(&["app:application"]);
@@ -102,25 +90,6 @@ fn python(python: &str) -> Outcome {
     bounded(python, &[&send]).within(&folder).env("PYTHONDONTWRITEBYTECODE", "1").run()?;
     drop(worker);
     Ok(())
-}
-
-/// Runs the project in a copy of its folder, because Django writes migrations next to the models.
-fn django(python: &str, folder: &str, store: &str) -> Outcome {
-    let project = format!("{folder}/django");
-    files::copy_folder("examples/django", &project)?;
-    let manage = |arguments: &[&str]| {
-        Step::new(python, &["manage.py"])
-            .args(arguments)
-            .within(&project)
-            .env("FLAKEID_STORE", store)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-    };
-    manage(&["makemigrations", "shop"]).run()?;
-    manage(&["migrate"]).run()?;
-    let port = free_port()?;
-    let address = format!("127.0.0.1:{port}");
-    let service = Service::start(manage(&["runserver", "--noreload", &address]), port)?;
-    service.check_ids("POST", "/customers/", r#"{"name": "Ada"}"#)
 }
 
 fn node(folder: &str) -> Outcome {

@@ -9,6 +9,7 @@ mod pictures;
 mod readme;
 mod run;
 mod stores;
+mod tutorials;
 
 use std::process::ExitCode;
 
@@ -17,6 +18,7 @@ use flakeid_steps::{Failed, Outcome};
 
 use run::Built;
 use stores::Stores;
+use tutorials::Chosen;
 
 /// Checks the guide.
 #[derive(Parser)]
@@ -33,11 +35,16 @@ enum Check {
     Readme,
     /// Run the commands and programs with the given builds.
     Programs(Box<Built>),
+    /// Run the commands of tutorials.
+    Tutorials(Chosen),
 }
 
 fn check(check: &Check) -> Outcome {
     match check {
-        Check::Book => book::read().and_then(|_| book::build()),
+        Check::Book => {
+            tutorials::check(&book::read()?)?;
+            book::build()
+        }
         Check::Readme => readme::check(),
         Check::Programs(built) => {
             let chapters = book::read()?;
@@ -45,6 +52,7 @@ fn check(check: &Check) -> Outcome {
             commands::run(&chapters, built, &stores)?;
             examples::run(built, &stores)
         }
+        Check::Tutorials(chosen) => tutorials::run(&book::read()?, chosen),
     }
 }
 
