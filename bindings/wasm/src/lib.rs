@@ -16,3 +16,8 @@ pub mod number;
 pub mod options;
 pub mod register;
 pub mod text;
+
+/// The allocator of the module. Its code is 2.9 KB smaller, after compression, than that of the default allocator.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();

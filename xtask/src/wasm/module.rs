@@ -39,12 +39,12 @@ const C: &str = "flakeid-c";
 /// The modules of the npm package. Leases are in a separate module, so that the module without
 /// leases stays small.
 pub(super) const MODULES: [Module; 2] = [
-    Module { name: "flakeid", package: WASM, features: &[], most_bytes: 42 * 1024 },
+    Module { name: "flakeid", package: WASM, features: &[], most_bytes: 40 * 1024 },
     Module {
         name: "flakeid_lease",
         package: WASM,
         features: &["--features", "lease"],
-        most_bytes: 100 * 1024,
+        most_bytes: 96 * 1024,
     },
 ];
 
