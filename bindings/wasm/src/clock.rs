@@ -44,8 +44,13 @@ impl ManualClock {
 /// Sets the core's time to `unix_ms`, a result of `Date.now()` in Unix milliseconds.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(crate) fn set_time(unix_ms: f64) {
-    // A cast from a float to an integer saturates, but would convert NaN to 0, the start of 1970.
-    flakeid_core::set_host_time(if unix_ms.is_nan() { i64::MIN } else { unix_ms as i64 });
+    flakeid_core::set_host_time(whole(unix_ms));
+}
+
+/// Converts a time to an integer. A cast from a float saturates, but would convert NaN to 0, the start of 1970.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub(crate) const fn whole(unix_ms: f64) -> i64 {
+    if unix_ms.is_nan() { i64::MIN } else { unix_ms as i64 }
 }
 
 /// Returns the wait that the core could not perform in the last call. The pair contains the end of

@@ -1,11 +1,12 @@
 //! Generation of IDs. JavaScript passes the current time to every call that issues IDs.
 
+use flakeid_core::{Error, Id};
 use wasm_bindgen::prelude::*;
 
 use crate::clock;
 use crate::failure::thrown;
 use crate::number::field;
-use crate::register::{Buffer, Outcome};
+use crate::register::{Buffer, Outcome, register};
 
 /// The core's `Generator`.
 #[wasm_bindgen]
@@ -18,6 +19,30 @@ impl Generator {
     pub(crate) fn new(core: flakeid_core::Generator) -> Self {
         Self { core, outcome: Outcome::default() }
     }
+
+    /// Returns the next ID if the core can issue the ID at the time `now` without applying all rules.
+    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    fn fast_id(&self, now: f64) -> Option<Id> {
+        self.core.next_id_at(clock::whole(now))
+    }
+
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    #[expect(clippy::unused_self, reason = "the signature is the same for WebAssembly")]
+    const fn fast_id(&self, _now: f64) -> Option<Id> {
+        None
+    }
+
+    /// Generates an ID with all rules, after the fast path could not issue an ID.
+    #[cold]
+    #[inline(never)]
+    fn next_slowly(
+        &self,
+        now: f64,
+        next_id: fn(&flakeid_core::Generator) -> Result<Id, Error>,
+    ) -> bool {
+        clock::set_time(now);
+        self.outcome.register(next_id(&self.core))
+    }
 }
 
 #[wasm_bindgen]
@@ -27,8 +52,10 @@ impl Generator {
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
-        clock::set_time(now);
-        self.outcome.register(self.core.next_id())
+        match self.fast_id(now) {
+            Some(id) => register(id),
+            None => self.next_slowly(now, flakeid_core::Generator::next_id),
+        }
     }
 
     /// Writes the next ID to the register in the module's memory without ever waiting. Returns
@@ -36,8 +63,10 @@ impl Generator {
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
-        clock::set_time(now);
-        self.outcome.register(self.core.try_next_id())
+        match self.fast_id(now) {
+            Some(id) => register(id),
+            None => self.next_slowly(now, flakeid_core::Generator::try_next_id),
+        }
     }
 
     /// Fills the beginning of the buffer with up to `count` IDs. Returns the number of IDs, or −1

@@ -12,6 +12,12 @@ use crate::failure::thrown;
 /// than returning the ID from the call.
 static REGISTER: AtomicU64 = AtomicU64::new(0);
 
+/// Writes an ID to the register. Always returns true, the result of a call that generated an ID.
+pub(crate) fn register(id: Id) -> bool {
+    REGISTER.store(id.to_u64(), Ordering::Relaxed);
+    true
+}
+
 /// The error of a generator's last call, if the call failed, and the number of the generator's waits.
 #[derive(Default)]
 pub(crate) struct Outcome {
@@ -28,13 +34,12 @@ impl Outcome {
 
     pub(crate) fn register(&self, id: Result<Id, Error>) -> bool {
         match id {
-            Ok(id) => REGISTER.store(id.to_u64(), Ordering::Relaxed),
+            Ok(id) => register(id),
             Err(error) => {
                 self.keep(error);
-                return false;
+                false
             }
         }
-        true
     }
 
     pub(crate) fn count_or_failed(&self, count: Result<usize, Error>) -> i32 {

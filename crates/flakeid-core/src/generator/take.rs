@@ -40,6 +40,24 @@ impl Generator {
         }
     }
 
+    /// Returns the next ID if the fast path can issue the ID at the given time of [`SystemClock`](crate::SystemClock),
+    /// in Unix milliseconds. Otherwise returns `None`, and the caller sets the time and calls
+    /// [`next_id`](Self::next_id) or [`try_next_id`](Self::try_next_id), which apply all rules. This method exists only
+    /// on `wasm32-unknown-unknown`, where it costs less than storing the time and calling `next_id`.
+    #[cfg(all(target_family = "wasm", target_os = "unknown", not(loom)))]
+    #[inline(always)]
+    #[must_use]
+    pub fn next_id_at(&self, unix_ms: i64) -> Option<crate::Id> {
+        if self.has_clock_sequences || !self.clock.is_system() || self.others_wait() {
+            return None;
+        }
+        let tick = self.tick_at(unix_ms)?;
+        let word = self.cell.load();
+        let end = self.limit.get().min(self.shape.position(tick + 1));
+        let run = self.plan(word, tick, end, 1)?;
+        self.cell.swap(word, run.end()).then(|| self.shape.id(&run))
+    }
+
     #[inline(always)]
     fn tick_at(&self, unix_ms: i64) -> Option<u64> {
         let since = unix_ms.wrapping_sub(self.epoch).cast_unsigned();
