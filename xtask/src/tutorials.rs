@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use flakeid_steps::{Failed, files, packages, workspace};
 
 use crate::platform::Target;
-use crate::python;
 use crate::server_packages::POSTGRESQL;
+use crate::{c, node, python};
 
 /// The folder with a folder of packages for each tutorial.
 pub(crate) const PACKAGES: &str = "target/docs/packages";
@@ -21,21 +21,29 @@ pub(crate) enum Part {
     Fastapi,
     /// The tutorial for Django.
     Django,
+    /// The tutorial for C and `CMake`.
+    C,
     /// The tutorial for brokers on Docker Compose.
     Brokers,
+    /// The tutorial for Next.js.
+    Next,
 }
 
 /// A package that is not published yet, so that a tutorial installs it from a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Package {
     Wheel,
+    Npm,
+    C,
 }
 
 /// The tutorials, with the name of each page and the packages that the tutorial installs.
-const TUTORIALS: [(Part, &str, &[Package]); 3] = [
+const TUTORIALS: [(Part, &str, &[Package]); 5] = [
     (Part::Fastapi, "fastapi", &[Package::Wheel]),
     (Part::Django, "django", &[Package::Wheel]),
+    (Part::C, "c", &[Package::C]),
     (Part::Brokers, "brokers", &[Package::Wheel]),
+    (Part::Next, "next", &[Package::Npm]),
 ];
 
 /// Builds the packages of the chosen tutorials, or of all tutorials if the parts contain
@@ -75,6 +83,12 @@ fn build(package: Package) -> Result<Vec<String>, Failed> {
         Package::Wheel => {
             python::build(&python::Wheel { target, free_threaded: None })?;
             Ok(vec![python::wheel(&target)?])
+        }
+        Package::Npm => node::tarballs(&target),
+        Package::C => {
+            packages::ensure(&[("gcc", "gcc"), ("cmake", "cmake"), ("make", "make")])?;
+            c::build(&target)?;
+            Ok(vec![c::tarball(&target)])
         }
     }
 }

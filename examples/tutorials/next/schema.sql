@@ -1,0 +1,4 @@
+CREATE TABLE orders (
+    id bigint PRIMARY KEY,
+    item text NOT NULL
+);
