@@ -1,4 +1,4 @@
-// A service for orders: node server.mjs, or node cluster.mjs for several processes.
+// A service for orders: node server.mjs.
 
 import Fastify from 'fastify';
 import { Generator, decode, jsonReplacer } from 'flakeid-core';
@@ -24,5 +24,7 @@ app.get('/orders/:id', async (request, reply) => {
 });
 
 app.addHook('onClose', () => generator.close()); // releases the node
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => app.close());
+// A worker of a cluster does not exit by itself, and gets Ctrl-C twice: also through its primary.
+const stop = () => app.close().then(() => process.exit());
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });

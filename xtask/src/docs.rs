@@ -23,14 +23,8 @@ const NEEDED: [(&str, &str); 8] = [
     ("php", "php-cli"),
 ];
 
-const FASTIFY: [&str; 6] = [
-    "package.json",
-    "package-lock.json",
-    ".npmrc",
-    "server.mjs",
-    "cluster.mjs",
-    "ecosystem.config.cjs",
-];
+const FASTIFY: [&str; 5] =
+    ["package.json", "package-lock.json", ".npmrc", "server.mjs", "ecosystem.config.cjs"];
 
 const NODE_TYPES: [&str; 6] =
     ["package.json", "package-lock.json", ".npmrc", "drizzle.mjs", "kysely.mjs", "typeorm.mjs"];

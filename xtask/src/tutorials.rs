@@ -19,6 +19,8 @@ pub(crate) enum Part {
     Tutorials,
     /// The tutorial for `FastAPI`, `SQLAlchemy` and Alembic.
     Fastapi,
+    /// The tutorial for Fastify and Drizzle.
+    Fastify,
     /// The tutorial for Django.
     Django,
     /// The tutorial for C and `CMake`.
@@ -38,8 +40,9 @@ enum Package {
 }
 
 /// The tutorials, with the name of each page and the packages that the tutorial installs.
-const TUTORIALS: [(Part, &str, &[Package]); 5] = [
+const TUTORIALS: [(Part, &str, &[Package]); 6] = [
     (Part::Fastapi, "fastapi", &[Package::Wheel]),
+    (Part::Fastify, "fastify", &[Package::Npm]),
     (Part::Django, "django", &[Package::Wheel]),
     (Part::C, "c", &[Package::C]),
     (Part::Brokers, "brokers", &[Package::Wheel]),

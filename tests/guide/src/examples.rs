@@ -100,12 +100,6 @@ fn node(folder: &str) -> Outcome {
         bounded("node", &[program]).within(folder).env("FLAKEID_STORE", &store).run()?;
     }
     let port = free_port()?;
-    let cluster = Step::new("node", &["cluster.mjs"])
-        .within(folder)
-        .env("FLAKEID_STORE", &store)
-        .env("PORT", port.to_string());
-    Service::start(cluster, port)?.check_ids("POST", "/orders", ORDER)?;
-    let port = free_port()?;
     let pm2 =
         Step::new("node", &["node_modules/pm2/bin/pm2-runtime", "start", "ecosystem.config.cjs"])
             .within(folder)
