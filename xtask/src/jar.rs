@@ -10,7 +10,8 @@ use crate::platform::{Platform, RELEASED, Target, WINDOWS_GNU};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const DIST: &str = "target/dist/java";
 const POM: &str = "java/pom.xml";
-const EXAMPLE: &str = "examples/java/pom.xml";
+/// The Maven projects that use the artifact.
+const EXAMPLES: [&str; 2] = ["examples/java/pom.xml", "examples/tutorials/spring-boot/pom.xml"];
 const NAME: &str = "flakeid_jni";
 const JDK: (&str, &str) = ("javac", "openjdk-17-jdk-headless");
 pub(crate) const NEEDED: [(&str, &str); 3] = [("gcc", "gcc"), JDK, ("mvn", "maven")];
@@ -73,9 +74,9 @@ fn needs_no_mingw(file: &str) -> Outcome {
     Err(Failed(format!("{file} needs libraries of MinGW: {}", of_mingw.join(", "))))
 }
 
-/// Checks that the artifact and the example have the version of the workspace.
+/// Checks that the artifact and the examples have the version of the workspace.
 pub(crate) fn check_version() -> Outcome {
-    for file in [POM, EXAMPLE] {
+    for file in [POM].into_iter().chain(EXAMPLES) {
         let text = files::text(file)?;
         let version =
             text.split_once("<artifactId>flakeid</artifactId>").map(|(_, rest)| rest.trim_start());

@@ -1,11 +1,12 @@
 //! The packages that the guide's tutorials install. `tests/guide` runs the tutorials.
 
 use clap::ValueEnum;
-use flakeid_steps::{Failed, files, packages, workspace};
+use flakeid_linking::Library;
+use flakeid_steps::{Failed, files, packages, root, workspace};
 
 use crate::platform::Target;
 use crate::server_packages::POSTGRESQL;
-use crate::{c, node, python};
+use crate::{c, jar, node, python};
 
 /// The folder with a folder of packages for each tutorial.
 pub(crate) const PACKAGES: &str = "target/docs/packages";
@@ -21,6 +22,8 @@ pub(crate) enum Part {
     Fastapi,
     /// The tutorial for Fastify and Drizzle.
     Fastify,
+    /// The tutorial for Spring Boot.
+    SpringBoot,
     /// The tutorial for Django.
     Django,
     /// The tutorial for C and `CMake`.
@@ -37,12 +40,14 @@ enum Package {
     Wheel,
     Npm,
     C,
+    Jar,
 }
 
 /// The tutorials, with the name of each page and the packages that the tutorial installs.
-const TUTORIALS: [(Part, &str, &[Package]); 6] = [
+const TUTORIALS: [(Part, &str, &[Package]); 7] = [
     (Part::Fastapi, "fastapi", &[Package::Wheel]),
     (Part::Fastify, "fastify", &[Package::Npm]),
+    (Part::SpringBoot, "spring-boot", &[Package::Jar]),
     (Part::Django, "django", &[Package::Wheel]),
     (Part::C, "c", &[Package::C]),
     (Part::Brokers, "brokers", &[Package::Wheel]),
@@ -92,6 +97,13 @@ fn build(package: Package) -> Result<Vec<String>, Failed> {
             packages::ensure(&[("gcc", "gcc"), ("cmake", "cmake"), ("make", "make")])?;
             c::build(&target)?;
             Ok(vec![c::tarball(&target)])
+        }
+        Package::Jar => {
+            packages::ensure(&jar::NEEDED)?;
+            let work = root().join("target/docs/jar");
+            let prefix = c::installed(&target, "target/docs/jar/c")?;
+            let jar = flakeid_linking::jar(&Library { prefix, work })?;
+            Ok(vec![files::shown(&jar)?])
         }
     }
 }
