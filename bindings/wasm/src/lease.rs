@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use flakeid::fetch::{FetchLease, FetchOptions, HttpAnswer};
-use flakeid_core::{Error, Layout};
+use flakeid_core::{Error, Generator, Id, Layout};
 use wasm_bindgen::prelude::*;
 
 use crate::clock;
 use crate::failure::thrown;
 use crate::number::{Texts, instant};
-use crate::register::{Buffer, Outcome};
+use crate::register::{Buffer, Outcome, register};
 
 #[wasm_bindgen]
 extern "C" {
@@ -53,6 +53,28 @@ fn in_milliseconds(duration: Duration) -> f64 {
 pub struct Lease {
     core: FetchLease,
     outcome: Outcome,
+}
+
+impl Lease {
+    /// Returns the next ID if the core can issue the ID at the time `now` without applying all rules.
+    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    fn fast_id(&self, now: f64) -> Option<Id> {
+        self.core.next_id_at(clock::whole(now))
+    }
+
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    #[expect(clippy::unused_self, reason = "the signature is the same for WebAssembly")]
+    const fn fast_id(&self, _now: f64) -> Option<Id> {
+        None
+    }
+
+    /// Generates an ID with all rules, after the fast path could not issue an ID.
+    #[cold]
+    #[inline(never)]
+    fn next_slowly(&self, now: f64, next_id: fn(&Generator) -> Result<Id, Error>) -> bool {
+        clock::set_time(now);
+        self.outcome.register(self.core.run(next_id))
+    }
 }
 
 /// An HTTP request that JavaScript must send.
@@ -260,8 +282,10 @@ impl Lease {
     #[wasm_bindgen(js_name = nextId)]
     #[must_use]
     pub fn next_id(&self, now: f64) -> bool {
-        clock::set_time(now);
-        self.outcome.register(self.core.run(flakeid_core::Generator::next_id))
+        match self.fast_id(now) {
+            Some(id) => register(id),
+            None => self.next_slowly(now, Generator::next_id),
+        }
     }
 
     /// Writes the next ID to the register in the module's memory, and never waits. Returns false if no ID could be
@@ -269,8 +293,10 @@ impl Lease {
     #[wasm_bindgen(js_name = tryNextId)]
     #[must_use]
     pub fn try_next_id(&self, now: f64) -> bool {
-        clock::set_time(now);
-        self.outcome.register(self.core.run(flakeid_core::Generator::try_next_id))
+        match self.fast_id(now) {
+            Some(id) => register(id),
+            None => self.next_slowly(now, Generator::try_next_id),
+        }
     }
 
     /// Writes up to `count` IDs to the beginning of the buffer. Returns the number of IDs, or −1 on failure.
@@ -278,7 +304,7 @@ impl Lease {
     pub fn fill(&self, buffer: &mut Buffer, count: usize, now: f64, waits: bool) -> i32 {
         clock::set_time(now);
         let ids = buffer.beginning(count);
-        let fill = |generator: &flakeid_core::Generator| {
+        let fill = |generator: &Generator| {
             if waits { generator.fill(ids) } else { generator.try_fill(ids) }
         };
         self.outcome.count_or_failed(self.core.run(fill))
