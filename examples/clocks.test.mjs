@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { decode, Generator, ManualClock } from 'flakeid-core';
+import { Generator, ManualClock, decode } from 'flakeid-core';
 
 test('an order gets an ID of the time of the clock', () => {
   const clock = new ManualClock(1_800_000_000_000); // Unix milliseconds
